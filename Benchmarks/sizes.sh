@@ -1,0 +1,8 @@
+#!/usr/bin/env bash
+# The programs as shipped: stripped.
+. "$(dirname "$0")/common.sh"
+
+for program in sakerd saker saker-server; do
+    strip -o "$work/stripped" "$built/$program"
+    figure "size.$program" "$(calculate "$(stat --format=%s "$work/stripped") / 1e6")" MB
+done

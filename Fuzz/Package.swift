@@ -1,0 +1,92 @@
+// swift-tools-version: 6.2
+// The fuzzers: docs/fuzzing.md. A package of its own, because the rooms have to be compiled with the sanitizers' hooks in
+// them; `Rooms` is a link to the sources, so that nothing is fuzzed but what is shipped.
+import PackageDescription
+
+let house: [SwiftSetting] = [
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+    .enableUpcomingFeature("InferIsolatedConformances"),
+    .enableUpcomingFeature("ImmutableWeakCaptures"),
+    .treatAllWarnings(as: .error),
+    .treatWarning("DeprecatedDeclaration", as: .warning),
+]
+
+let package = Package(
+    name: "saker-fuzz",
+    dependencies: [
+        .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),
+        .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
+        .package(url: "https://github.com/apple/swift-protobuf", from: "1.39.0"),
+    ],
+    targets: [
+        .systemLibrary(name: "CGPS", path: "Rooms/CLibraries/CGPS", pkgConfig: "libgps"),
+        .systemLibrary(name: "CZlib", path: "Rooms/CLibraries/CZlib", pkgConfig: "zlib"),
+        .target(name: "Crypto", swiftSettings: house),
+        .room("Geodesy", in: "Shared"),
+        .room("TrackModel", in: "Shared", ["Geodesy"]),
+        .room("Compression", in: "Shared", ["CZlib"]),
+        .room(
+            "TrackWire", in: "Shared",
+            ["TrackModel", "Compression", .product(name: "SwiftProtobuf", package: "swift-protobuf")]),
+        .room("Varlink", in: "Shared", [.nioCore, .nioPosix]),
+        .room("AgentControl", in: "Shared", ["Varlink", "TrackModel", .nioCore]),
+        .room("ConfigurationFile", in: "Shared"),
+        .room("AgentLogic", in: "Agent", ["TrackModel", "Geodesy"]),
+        .room("TrackCache", in: "Agent", ["TrackModel", "Compression"]),
+        .room("GNSSFeed", in: "Agent", ["CGPS", "AgentLogic", "TrackModel"]),
+        .room("TrackStore", in: "Server", ["TrackModel", "Crypto"]),
+        // Of the larger rooms, what reads from outside: their shells would bring half of the ecosystem with them.
+        .room(
+            "AgentRuntime", in: "Agent", ["ConfigurationFile", "TrackModel"],
+            only: ["Configuration/AgentConfiguration.swift"]),
+        .room(
+            "ServerRuntime", in: "Server", ["ConfigurationFile", .log],
+            only: ["Configuration/ServerConfiguration.swift", "Configuration/ServerConfiguration+Reading.swift"]),
+        .room(
+            "WebAPI", in: "Server", ["TrackStore", "TrackModel", "Geodesy", .log, "Crypto"],
+            without: ["ConnectionDeadline.swift", "ServerIdentity.swift", "WebListener.swift"]),
+        .room("DriveSimulation", in: "Tools", ["Geodesy", "TrackModel"]),
+        .room(
+            "TrackTestKit", in: "Tools", ["TrackModel", "TrackCache", "TrackStore"],
+            only: [
+                "DiskDice.swift", "DiskFault.swift", "DiskNode.swift", "DiskSimulation.swift",
+                "ReferenceTrackStore.swift",
+            ]),
+        .target(
+            name: "saker", path: "Rooms/CLI/saker", sources: ["Text/TimeExpression.swift"], swiftSettings: house),
+        .target(
+            name: "saker_sim", dependencies: ["DriveSimulation", "Geodesy"], path: "Rooms/Tools/saker-sim",
+            sources: ["RouteFile.swift", "SimulationError.swift"], swiftSettings: house),
+        .target(
+            name: "Properties",
+            dependencies: [
+                "AgentControl", "AgentLogic", "AgentRuntime", "Compression", "ConfigurationFile", "DriveSimulation",
+                "GNSSFeed", "ServerRuntime", "TrackCache", "TrackModel", "TrackStore", "TrackTestKit", "TrackWire",
+                "Varlink", "WebAPI", "saker", "saker_sim", .log, .nioCore,
+                .product(name: "NIOEmbedded", package: "swift-nio"),
+            ],
+            swiftSettings: house),
+        .executableTarget(name: "saker-fuzz", dependencies: ["Properties"], swiftSettings: house),
+    ],
+    swiftLanguageModes: [.v6]
+)
+
+extension Target {
+    static func room(
+        _ name: String, in wing: String, _ dependencies: [Target.Dependency] = [], only sources: [String]? = nil,
+        without exclude: [String] = []
+    ) -> Target {
+        .target(
+            name: name, dependencies: dependencies, path: "Rooms/\(wing)/\(name)", exclude: exclude, sources: sources,
+            swiftSettings: house)
+    }
+}
+
+extension Target.Dependency {
+    static var log: Self { .product(name: "Logging", package: "swift-log") }
+    static var nioCore: Self { .product(name: "NIOCore", package: "swift-nio") }
+    static var nioPosix: Self { .product(name: "NIOPosix", package: "swift-nio") }
+}

@@ -1,0 +1,179 @@
+import Dispatch
+import Logging
+import Synchronization
+import TrackModel
+import TrackStore
+import TrackTestKit
+
+@testable import WebAPI
+
+/// The Web API: what anybody may send to it.
+enum WebProperties {
+    @Sendable static func checkJSON(_ input: [UInt8]) throws {
+        let value: JSON
+        do throws(JSONReader.Failure) {
+            value = try JSONReader.read(input)
+        } catch {
+            try require(!error.reason.isEmpty, "an error without a reason")
+            return try require((0...input.count).contains(error.offset), "an error outside the text")
+        }
+        let written = value.bytes
+        try require(written.count <= 16 + 8 * input.count, "the text grows without bound")
+        // A whole number of a double is written as an integer: the texts are compared, not the values.
+        let again = try JSONReader.read(written)
+        try require(again.bytes == written, "a value changes on its way")
+    }
+
+    /// First byte: which reader gets the rest.
+    @Sendable static func checkParameters(_ input: [UInt8]) throws {
+        var reader = InputReader(input)
+        let choice = reader.byte() % 6
+        let bytes = Array(reader.rest)
+        let text = String(decoding: bytes, as: UTF8.self)
+        switch choice {
+        case 0: try checkForm(text)
+        case 1: try checkMultipart(bytes)
+        case 2:
+            let option = ProcessOption(parsing: text)
+            try require((0...5).contains(option.denoiseGrade) && (0...5).contains(option.vacuateGrade), "a grade")
+            try require(option.radiusLimit ?? 1 > 0, "a radius")
+        case 3:
+            if let filter = try accepted({ () throws(APIFailure) in try EntityFilter(parsing: text) }) {
+                try require(filter.names?.contains("") != true, "an empty name")
+                try require(
+                    filter.activeSince == nil || filter.inactiveSince == nil, "two times that exclude each other")
+            }
+        case 4:
+            let target = RequestTarget(text)
+            try require(target.endpoint?.hasPrefix("/") != true, "an endpoint with a slash")
+            try require(target.endpoint == RequestTarget(target.usualPath).endpoint, "the usual path leads elsewhere")
+        default: try checkPoint(bytes)
+        }
+    }
+
+    private static func checkForm(_ text: String) throws {
+        for style in FormEncoding.Style.allCases {
+            let encoded = FormEncoding.encoded(text.utf8, style)
+            try require(encoded.count <= 3 * text.utf8.count, "the text grows without bound")
+            let decoded = FormEncoding.decoded(encoded).map { Array($0.utf8) }
+            try require(decoded == Array(text.utf8), "\(style) changes a text")
+        }
+        guard let pairs = try accepted({ () throws(APIFailure) in try FormEncoding.pairs(text) }) else { return }
+        let parameters = Parameters(pairs.map { ($0.key, $0.value) })
+        for key in ["service_id", "page_index", "latitude", "a"] {
+            _ = try accepted { () throws(APIFailure) in try parameters.integer(key) }
+            _ = try accepted { () throws(APIFailure) in try parameters.double(key) }
+            _ = try accepted { () throws(APIFailure) in try parameters.flag(key) }
+        }
+        let page = parameters.page(defaultSize: 100, maximumSize: 1000)
+        try require(page.index > 0 && (1...1000).contains(page.size), "page \(page)")
+    }
+
+    /// The first line is the content type.
+    private static func checkMultipart(_ bytes: [UInt8]) throws {
+        let type = String(decoding: bytes.prefix { $0 != 0x0A }, as: UTF8.self)
+        let body = Array(bytes.drop { $0 != 0x0A }.dropFirst())
+        guard let boundary = Multipart.boundary(of: type) else { return }
+        try require((1...70).contains(boundary.utf8.count), "a boundary of \(boundary.utf8.count) bytes")
+        let pairs = try accepted { () throws(APIFailure) in try Multipart.pairs(body, boundary: boundary) } ?? []
+        try require(
+            pairs.reduce(0) { $0 + $1.key.utf8.count + $1.value.utf8.count } <= body.count,
+            "more came out than was in the body")
+    }
+
+    private static func checkPoint(_ bytes: [UInt8]) throws {
+        guard let value = try? JSONReader.read(bytes) else { return }
+        let uploaded = UploadedPoint(value)
+        do throws(UploadedPoint.Problem) {
+            _ = try uploaded.entityName()
+            let point = try uploaded.point(now: now, options: WebAPIOptions(maximumAge: 86_400))
+            try requireUploaded((0..<3600).contains(point.fix.course ?? 0) && point.fix.speed ?? 0 >= 0)
+            // What it came to must fit an answer.
+            let answer = JSON.object(
+                PointJSON(coordinateType: .gcj02, clock: WallClock(zoneMinutes: 480)).members(point))
+            try requireUploaded((try? JSONReader.read(answer.bytes)) != nil)
+        } catch {
+            try require(error.detail != impossible && !error.detail.isEmpty, "\(error.detail)")
+            try require(try JSONReader.read(uploaded.echo(error: error.detail).bytes)["error"] != nil, "no echo")
+        }
+    }
+
+    private static let impossible = "a point out of its ranges was taken"
+
+    private static func requireUploaded(_ holds: Bool) throws(UploadedPoint.Problem) {
+        guard holds else { throw UploadedPoint.Problem(status: .parameter, detail: impossible) }
+    }
+
+    /// Nil when the call was refused, with a status that says so.
+    private static func accepted<Value>(_ body: () throws(APIFailure) -> Value) throws(Violation) -> Value? {
+        do throws(APIFailure) {
+            return try body()
+        } catch {
+            try require(error.status != .success && !error.message.isEmpty, "a refusal that looks like success")
+            return nil
+        }
+    }
+
+    // MARK: Whole requests
+
+    private static let now = Timestamp(seconds: 1_772_677_900)
+    private static let key = "demo-ak"
+
+    /// First byte: 0...1 the method, 2...3 the content type, 4 whether the key and service are added, 5 whether the
+    /// service wants signatures. The target ends with its line, the rest is the body.
+    @Sendable static func checkRequest(_ input: [UInt8]) throws {
+        var reader = InputReader(input)
+        let choice = Int(reader.byte())
+        var target = String(decoding: reader.rest.prefix { $0 != 0x0A }, as: UTF8.self)
+        if choice & 16 != 0 { target += (target.contains("?") ? "&" : "?") + "ak=\(key)&service_id=1" }
+        let request = APIRequest(
+            method: ["GET", "POST", "OPTIONS", "HEAD"][choice & 3], target: target,
+            contentType: [
+                "application/x-www-form-urlencoded", "application/json", "multipart/form-data; boundary=b", nil,
+            ][choice >> 2 & 3], requestedHeaders: target,
+            body: Array(reader.rest.drop { $0 != 0x0A }.dropFirst()))
+        let response = try answer(to: request, secret: choice & 32 != 0 ? "secret" : nil)
+        try require(response.body.count <= 16_384 + 16 * input.count, "the answer grows without bound")
+        guard request.method != "OPTIONS" else { return }
+        guard response.headers.contains(where: { $0.value.hasPrefix("application/json") }) else {
+            try require(
+                response.body.starts(with: "/**/".utf8) && response.body.last == UInt8(ascii: ")"), "no callback")
+            return
+        }
+        guard case .object(let members) = try JSONReader.read(response.body) else {
+            throw Violation(description: "the answer is no object")
+        }
+        try require(members.prefix(2).map(\.name) == ["status", "message"], "the answer has no status")
+        guard case .integer(let status)? = members.first?.value else { throw Violation(description: "no status") }
+        try require(status != 1, "an internal error")
+    }
+
+    private static func answer(to request: APIRequest, secret: String?) throws -> APIResponse {
+        let outcome = Outcome()
+        Task.detached {
+            let result: Result<APIResponse, any Error>
+            do {
+                let store = ReferenceTrackStore()
+                let service = try await store.createService(named: "demo", at: now)
+                try await store.addKey(AccessKey(key).hash, secret: secret, to: service.id, replacing: false, at: now)
+                let router = APIRouter(
+                    store: store, options: WebAPIOptions(),
+                    logger: Logger(label: "fuzz", factory: { _ in SwiftLogNoOpLogHandler() }), now: { now })
+                result = .success(await router.respond(to: request))
+            } catch {
+                result = .failure(error)
+            }
+            outcome.result.withLock { $0 = result }
+            outcome.done.signal()
+        }
+        outcome.done.wait()
+        guard let result = outcome.result.withLock({ $0 }) else { throw Violation(description: "no answer") }
+        return try result.get()
+    }
+}
+
+/// What a task came to, for a thread that waits for it.
+private final class Outcome: Sendable {
+    let result = Mutex<Result<APIResponse, any Error>?>(nil)
+    let done = DispatchSemaphore(value: 0)
+}

@@ -1,0 +1,78 @@
+# What a person types. Everything a target needs, it installs or builds itself.
+PREFIX ?= /usr/local
+DESTDIR ?=
+SYSCONFDIR ?= /etc
+UNITDIR ?= $(PREFIX)/lib/systemd/system
+SWIFT ?= swift
+# How many simulated histories, and the seed of the first.
+SEEDS ?= 1000
+FIRST_SEED ?= 1
+# How long each fuzzer runs.
+SECONDS ?= 60
+# The shipped programs carry the Swift runtime in themselves: a device needs only libgps, zlib and OpenSSL.
+RELEASE = --configuration release --static-swift-stdlib
+PROGRAMS = sakerd saker saker-server
+
+.PHONY: demo test build install bench crash soak format lint clean deps debug fuzz test-tsan simulate
+
+# The main job on this machine: a real gpsd on a simulated drive, server, agent; shows the track arriving.
+# GPSD=host:port uses a real receiver instead.
+demo: debug
+	scripts/demo $(GPSD)
+
+# Every test, none skipped that this machine can run.
+test: deps
+	$(SWIFT) build --build-tests
+	scripts/test
+	scripts/check-boundaries
+
+# The unit tests once more, under the thread sanitizer, in a build of their own.
+test-tsan: deps
+	scripts/test-tsan
+
+# Everything that reads from outside, with made-up input: docs/fuzzing.md. `make fuzz SECONDS=300` for longer.
+fuzz: deps
+	scripts/fuzz $(SECONDS)
+
+# The programs as shipped, in .build/release.
+build: deps
+	for program in $(PROGRAMS) saker-sim; do $(SWIFT) build $(RELEASE) --product $$program || exit 1; done
+
+# After `make build`; honours PREFIX, DESTDIR and SYSCONFDIR. Never touches an existing configuration.
+install:
+	PREFIX="$(PREFIX)" DESTDIR="$(DESTDIR)" SYSCONFDIR="$(SYSCONFDIR)" UNITDIR="$(UNITDIR)" scripts/install
+
+# The budgets of docs/benchmarks.md, measured here and now; GROUPS="server agent" measures only these.
+GROUPS ?=
+bench: deps
+	scripts/bench $(GROUPS)
+
+# Kills and cuts on the real programs: ROUNDS rounds, SEED repeats one, NETNS=0 uses a proxy instead of namespaces.
+ROUNDS ?= 100
+SEED ?=
+crash: debug
+	scripts/crash --rounds $(ROUNDS) $(if $(SEED),--seed $(SEED))
+
+# The same programs for MINUTES on a link that is cut again and again: what they hold must not grow.
+MINUTES ?= 30
+soak: debug
+	scripts/soak --minutes $(MINUTES) $(if $(SEED),--seed $(SEED))
+
+# Histories of agent, link, server and store in virtual time, each from one seed: SEEDS of them from FIRST_SEED on.
+simulate: deps
+	SEEDS="$(SEEDS)" FIRST_SEED="$(FIRST_SEED)" SWIFT="$(SWIFT)" scripts/simulate
+
+format:
+	$(SWIFT) format format --in-place --parallel --recursive Sources Tests Package.swift
+
+lint:
+	scripts/check-format
+
+clean:
+	rm -rf .build
+
+deps:
+	scripts/install-deps
+
+debug: deps
+	$(SWIFT) build

@@ -1,0 +1,311 @@
+// swift-tools-version: 6.2
+// The house: see ARCHITECTURE.md for what each target is for. A target exists to forbid an import or because two
+// programs share it; dependencies only point down the list of rooms.
+import PackageDescription
+
+let house: [SwiftSetting] = [
+    // `any P` is written out, so that the cost of an existential is visible.
+    .enableUpcomingFeature("ExistentialAny"),
+    // A file imports what it uses: the boundary check can then read imports alone.
+    .enableUpcomingFeature("MemberImportVisibility"),
+    // C types cannot leak out of the target that owns them.
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    // An async function stays on its caller's executor unless it says otherwise.
+    .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+    // A conformance is isolated as its type is.
+    .enableUpcomingFeature("InferIsolatedConformances"),
+    // A weak capture that is never assigned is a constant.
+    .enableUpcomingFeature("ImmutableWeakCaptures"),
+    // A warning is an error, here and in continuous integration alike.
+    .treatAllWarnings(as: .error),
+    // A deprecation in a dependency's update must not stop a security release.
+    .treatWarning("DeprecatedDeclaration", as: .warning),
+]
+/// For the rooms that own C handles or raw memory: every unsafe use is marked where it happens.
+let door: [SwiftSetting] = house + [.strictMemorySafety()]
+
+let package = Package(
+    name: "saker",
+    products: [
+        .executable(name: "sakerd", targets: ["sakerd"]),
+        .executable(name: "saker", targets: ["saker"]),
+        .executable(name: "saker-server", targets: ["saker-server"]),
+        .executable(name: "saker-sim", targets: ["saker-sim"]),
+    ],
+    dependencies: [
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
+        .package(url: "https://github.com/apple/swift-asn1", from: "1.7.0"),
+        .package(url: "https://github.com/apple/swift-certificates", from: "1.21.0"),
+        .package(url: "https://github.com/apple/swift-crypto", from: "4.5.0"),
+        .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0", traits: []),
+        .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),
+        .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
+        .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.0"),
+        .package(url: "https://github.com/apple/swift-protobuf", from: "1.39.0"),
+        .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
+        .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.0", traits: []),
+        .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
+        .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
+    ],
+    targets: doors + shared + agent + server + programs + tools + tests,
+    swiftLanguageModes: [.v6]
+)
+
+// MARK: - Doors to C: one module map each, imported by exactly one owner
+
+var doors: [Target] {
+    [
+        .systemLibrary(
+            name: "CGPS", path: "Sources/CLibraries/CGPS", pkgConfig: "libgps", providers: [.apt(["libgps-dev"])]),
+        .systemLibrary(
+            name: "CZlib", path: "Sources/CLibraries/CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
+        .systemLibrary(name: "CLinux", path: "Sources/CLibraries/CLinux"),
+        .systemLibrary(name: "CNetworkNamespace", path: "Sources/CLibraries/CNetworkNamespace"),
+        .systemLibrary(
+            name: "COpenSSL", path: "Sources/CLibraries/COpenSSL", pkgConfig: "openssl",
+            providers: [.apt(["libssl-dev"])]),
+    ]
+}
+
+// MARK: - Shared by more than one program
+
+var shared: [Target] {
+    [
+        .room("Geodesy", in: "Shared"),
+        .room("TrackModel", in: "Shared", ["Geodesy"]),
+        .room("Compression", in: "Shared", ["CZlib"], door),
+        .room(
+            "TrackWire", in: "Shared",
+            ["TrackModel", "Compression", .product(name: "SwiftProtobuf", package: "swift-protobuf")]),
+        .room("Varlink", in: "Shared", [.nioCore, .nioPosix]),
+        .room("AgentControl", in: "Shared", ["Varlink", "TrackModel", .nioCore]),
+        .room("Systemd", in: "Shared", [.log], door),
+        .room("ConfigurationFile", in: "Shared"),
+    ]
+}
+
+// MARK: - The agent: its imports are a budget, checked by scripts/check-boundaries
+
+var agent: [Target] {
+    [
+        .room("AgentLogic", in: "Agent", ["TrackModel", "Geodesy"]),
+        .room("SecureLink", in: "Agent", ["COpenSSL", .nioCore, .nioPosix], door),
+        .room("TrackCache", in: "Agent", ["TrackModel", "Compression"], door),
+        .room("GNSSFeed", in: "Agent", ["CGPS", "AgentLogic", "TrackModel"], door),
+        .room(
+            "AgentRuntime", in: "Agent",
+            [
+                "AgentControl", "AgentLogic", "CLinux", "ConfigurationFile", "GNSSFeed", "SecureLink", "Systemd",
+                "TrackCache",
+                "TrackModel", "TrackWire", "Varlink", .log, .nioCore, .nioPosix,
+            ]),
+    ]
+}
+
+// MARK: - The server
+
+var server: [Target] {
+    [
+        .room("TrackStore", in: "Server", ["TrackModel", .product(name: "Crypto", package: "swift-crypto")]),
+        .room(
+            "TrackStoreSQLite", in: "Server",
+            ["TrackStore", "TrackModel", "TrackWire", .product(name: "GRDB", package: "GRDB.swift")]),
+        .room(
+            "WebAPI", in: "Server",
+            [
+                "TrackStore", "TrackModel", "Geodesy", .log, .lifecycle, .nioCore,
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "Hummingbird", package: "hummingbird"),
+                .product(name: "HummingbirdCore", package: "hummingbird"),
+                .product(name: "HummingbirdTLS", package: "hummingbird"),
+                .product(name: "NIOSSL", package: "swift-nio-ssl"),
+            ]),
+        .room(
+            "Gateway", in: "Server",
+            [
+                "TrackStore", "TrackModel", "TrackWire", .log, .nioCore, .nioPosix,
+                .product(name: "NIOSSL", package: "swift-nio-ssl"),
+                .product(name: "NIOTLS", package: "swift-nio"),
+            ]),
+        .room(
+            "ServerRuntime", in: "Server",
+            [
+                "ConfigurationFile", "Gateway", "Systemd", "TrackModel", "TrackStore", "TrackStoreSQLite", "WebAPI",
+                .log, .lifecycle, .signals, .nioCore, .nioPosix,
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "NIOSSL", package: "swift-nio-ssl"),
+                .product(name: "SwiftASN1", package: "swift-asn1"),
+                .product(name: "X509", package: "swift-certificates"),
+            ]),
+    ]
+}
+
+// MARK: - Programs: one file each, arguments to an exit code; the command line is larger
+
+var programs: [Target] {
+    [
+        .executableTarget(
+            name: "sakerd", dependencies: ["AgentRuntime"], path: "Sources/Agent/sakerd", swiftSettings: house),
+        .executableTarget(
+            name: "saker-server",
+            dependencies: ["ConfigurationFile", "ServerRuntime", "Systemd", "TrackModel", .arguments, .log],
+            path: "Sources/Server/saker-server", swiftSettings: house),
+        .executableTarget(
+            name: "saker",
+            dependencies: [
+                "AgentControl", "ConfigurationFile", "TrackModel", "Varlink", .arguments, .nioCore, .nioPosix,
+                .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
+                .product(name: "NIOSSL", package: "swift-nio-ssl"),
+            ],
+            path: "Sources/CLI/saker", swiftSettings: house),
+    ]
+}
+
+// MARK: - Tools for a desk: simulated input, faults, fixtures
+
+var tools: [Target] {
+    [
+        .room("DriveSimulation", in: "Tools", ["Geodesy", "TrackModel"]),
+        .room(
+            "FleetSimulation", in: "Tools",
+            [
+                "DriveSimulation", "Geodesy", "TrackModel", "TrackWire", .nioCore, .nioPosix,
+                .product(name: "NIOSSL", package: "swift-nio-ssl"),
+                .product(name: "NIOTLS", package: "swift-nio"),
+            ]),
+        // The whole system in virtual time: it may look into every room, and no program may depend on it.
+        .room(
+            "SystemSimulation", in: "Tools",
+            [
+                "AgentControl", "AgentLogic", "AgentRuntime", "ConfigurationFile", "Gateway", "GNSSFeed", "TrackCache",
+                "TrackModel", "TrackStore", "TrackStoreSQLite", "TrackTestKit", "TrackWire", .log, .nioCore,
+                .product(name: "NIOEmbedded", package: "swift-nio"),
+                .product(name: "NIOTLS", package: "swift-nio"),
+            ]),
+        .executableTarget(
+            name: "saker-simulate", dependencies: ["SystemSimulation", .arguments],
+            path: "Sources/Tools/saker-simulate", swiftSettings: house),
+        .room("TrackTestKit", in: "Tools", ["TrackModel", "TrackCache", "TrackStore", "AgentLogic"]),
+        .room("ProgramTestKit", in: "Tools", ["CNetworkNamespace", "TrackCache", "TrackModel"]),
+        // The programs themselves are dependencies so that they are built beside it.
+        .executableTarget(
+            name: "saker-crash",
+            dependencies: ["ProgramTestKit", "saker", "saker-server", "sakerd", .arguments],
+            path: "Sources/Tools/saker-crash", swiftSettings: house),
+        .executableTarget(
+            name: "saker-bench", dependencies: ["TrackCache", "TrackModel", "TrackWire", .arguments],
+            path: "Sources/Tools/saker-bench", swiftSettings: house),
+        .executableTarget(
+            name: "saker-sim",
+            dependencies: [
+                "ConfigurationFile", "DriveSimulation", "FleetSimulation", "Geodesy", "TrackModel", .arguments,
+            ],
+            path: "Sources/Tools/saker-sim", swiftSettings: house),
+    ]
+}
+
+// MARK: - Tests: a folder each, of the same shape as the room's
+
+var tests: [Target] {
+    [
+        .tests(of: "Geodesy"),
+        .tests(of: "TrackModel"),
+        .tests(of: "Compression"),
+        .tests(
+            of: "TrackWire", ["Compression", "TrackModel", .product(name: "SwiftProtobuf", package: "swift-protobuf")]),
+        .tests(of: "Varlink", [.nioCore, .nioPosix]),
+        .tests(of: "AgentControl", ["ProgramTestKit", "Varlink", .nioCore, .nioPosix]),
+        .testTarget(
+            name: "CommandLineTests",
+            dependencies: [
+                "saker", "AgentControl", "ConfigurationFile", "ProgramTestKit", "Varlink", .nioCore, .nioPosix,
+            ],
+            path: "Tests/CommandLineTests", swiftSettings: house),
+        .tests(of: "Systemd", [.log]),
+        .tests(of: "ConfigurationFile"),
+        .tests(of: "AgentLogic", ["TrackModel", "Geodesy"]),
+        .tests(
+            of: "SecureLink",
+            [
+                .nioCore, .nioPosix,
+                .product(name: "NIOEmbedded", package: "swift-nio"),
+                .product(name: "NIOSSL", package: "swift-nio-ssl"),
+            ]),
+        .tests(of: "TrackCache", ["ProgramTestKit", "TrackModel", "TrackTestKit"]),
+        .tests(of: "GNSSFeed", ["AgentLogic", "DriveSimulation", "Geodesy", "TrackModel"]),
+        .tests(
+            of: "AgentRuntime",
+            ["AgentLogic", "ConfigurationFile", "GNSSFeed", "TrackCache", "TrackModel", "TrackTestKit", "TrackWire"]),
+        .tests(of: "TrackStore"),
+        .tests(
+            of: "TrackStoreSQLite",
+            ["TrackModel", "TrackStore", "TrackTestKit", "TrackWire", .product(name: "GRDB", package: "GRDB.swift")]),
+        .tests(
+            of: "WebAPI",
+            [
+                "Geodesy", "TrackModel", "TrackStore", "TrackTestKit", .lifecycle, .log, .nioCore, .nioPosix,
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "SwiftASN1", package: "swift-asn1"),
+                .product(name: "X509", package: "swift-certificates"),
+            ]),
+        .tests(
+            of: "Gateway",
+            [
+                "TrackModel", "TrackStore", "TrackStoreSQLite", "TrackWire", .log, .nioCore, .nioPosix,
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "NIOSSL", package: "swift-nio-ssl"),
+                .product(name: "X509", package: "swift-certificates"),
+            ]),
+        .tests(
+            of: "ServerRuntime",
+            [
+                "ConfigurationFile", "ProgramTestKit", "TrackModel", "TrackStore", "TrackStoreSQLite", "saker-server",
+                .log,
+            ]),
+        .tests(of: "DriveSimulation", ["Geodesy", "TrackModel", "saker-sim"]),
+        .tests(of: "FleetSimulation", ["TrackModel", "saker-server", "saker-sim"]),
+        .testTarget(
+            name: "SimulationTests", dependencies: ["SystemSimulation"], path: "Tests/SimulationTests",
+            swiftSettings: house),
+        // The fuzzers' properties on every kept input: docs/fuzzing.md.
+        .testTarget(
+            name: "FuzzTests",
+            dependencies: [
+                "AgentControl", "AgentLogic", "AgentRuntime", "Compression", "ConfigurationFile", "DriveSimulation",
+                "GNSSFeed", "ServerRuntime", "TrackCache", "TrackModel", "TrackStore", "TrackTestKit", "TrackWire",
+                "Varlink", "WebAPI", "saker", "saker-sim", .log, .nioCore,
+                .product(name: "NIOEmbedded", package: "swift-nio"),
+            ],
+            path: "Tests/FuzzTests", swiftSettings: house),
+        // The programs themselves, as a user runs them: they are dependencies so that they are built.
+        .testTarget(
+            name: "IntegrationTests",
+            dependencies: ["ProgramTestKit", "sakerd", "saker", "saker-server", "saker-sim"],
+            path: "Tests/IntegrationTests", swiftSettings: house),
+    ]
+}
+
+extension Target {
+    static func room(
+        _ name: String, in wing: String, _ dependencies: [Target.Dependency] = [], _ settings: [SwiftSetting] = house
+    ) -> Target {
+        .target(name: name, dependencies: dependencies, path: "Sources/\(wing)/\(name)", swiftSettings: settings)
+    }
+
+    static func tests(of name: String, _ dependencies: [Target.Dependency] = []) -> Target {
+        .testTarget(
+            name: "\(name)Tests", dependencies: [.byName(name: name)] + dependencies, path: "Tests/\(name)Tests",
+            swiftSettings: house)
+    }
+}
+
+extension Target.Dependency {
+    static var arguments: Self { .product(name: "ArgumentParser", package: "swift-argument-parser") }
+    static var lifecycle: Self { .product(name: "ServiceLifecycle", package: "swift-service-lifecycle") }
+    static var log: Self { .product(name: "Logging", package: "swift-log") }
+    static var nioCore: Self { .product(name: "NIOCore", package: "swift-nio") }
+    static var nioPosix: Self { .product(name: "NIOPosix", package: "swift-nio") }
+    static var signals: Self { .product(name: "UnixSignals", package: "swift-service-lifecycle") }
+}

@@ -1,0 +1,90 @@
+package import TrackModel
+
+/// What one TPV of gpsd's said, with the satellites of the last SKY: as received, before anything is judged.
+///
+/// What the receiver did not say is nil. Numbers may be anything a damaged message can hold: ``EpochAssembler`` checks them.
+package struct GNSSReport: Hashable, Sendable {
+    /// GNSS time.
+    package var time: Timestamp?
+    /// gpsd's `MODE_*`: 0 not said, 1 no fix, 2 and 3 the dimensions of the solution.
+    package var mode: Int
+    /// Degrees, WGS 84.
+    package var latitude: Double?
+    package var longitude: Double?
+    /// Over ground, m/s.
+    package var speed: Double?
+    /// Over ground, degrees from true north.
+    package var course: Double?
+    /// Above mean sea level, m.
+    package var altitudeMSL: Double?
+    /// gpsd's `eph`: estimated horizontal error, m.
+    package var horizontalError: Double?
+    /// gpsd's `STATUS_*`; gpsd leaves it out for a plain fix.
+    package var status: Int?
+    package var satellitesUsed: Int?
+    /// The path of the receiver.
+    package var device: String?
+
+    package init(
+        time: Timestamp? = nil, mode: Int = 0, latitude: Double? = nil, longitude: Double? = nil,
+        speed: Double? = nil, course: Double? = nil, altitudeMSL: Double? = nil,
+        horizontalError: Double? = nil,
+        status: Int? = nil, satellitesUsed: Int? = nil, device: String? = nil
+    ) {
+        self.time = time
+        self.mode = mode
+        self.latitude = latitude
+        self.longitude = longitude
+        self.speed = speed
+        self.course = course
+        self.altitudeMSL = altitudeMSL
+        self.horizontalError = horizontalError
+        self.status = status
+        self.satellitesUsed = satellitesUsed
+        self.device = device
+    }
+}
+
+extension Fix {
+    /// The report in the units of the wire; nil when it is no fix: without time, place or dimensions, or out of range.
+    ///
+    /// A detail out of its range is left out. An error beyond what the field holds stays as the largest one, so that
+    /// it is not taken for unknown. No status, or 0, beside a solution is how gpsd tells a plain fix.
+    package init?(_ report: GNSSReport) {
+        guard let time = report.time, Self.receiverTimes.contains(time.milliseconds),
+            let mode = UInt8(exactly: report.mode).flatMap(FixMode.init(rawValue:)),
+            let latitude = report.latitude, let longitude = report.longitude,
+            let coordinate = Coordinate(latitude: latitude, longitude: longitude)
+        else { return nil }
+        let course = report.course.flatMap {
+            (0...360).contains($0) ? Int32(($0 * 10).rounded()) % 3600 : nil
+        }
+        let error = report.horizontalError.flatMap { error -> Int32? in
+            guard error.isFinite, error >= 0 else { return nil }
+            return Self.scaled(error, by: 10) ?? .max
+        }
+        let status = report.status ?? 0
+        self.init(
+            time: time, coordinate: coordinate,
+            speed: report.speed.flatMap { $0 >= 0 ? Self.scaled($0, by: 100) : nil }, course: course,
+            altitude: report.altitudeMSL.flatMap { Self.scaled($0, by: 10) }, accuracy: error, mode: mode,
+            status: status == 0 ? .plain : UInt8(exactly: status).flatMap(FixStatus.init(rawValue:)),
+            satellites: report.satellitesUsed.flatMap { $0 < 0 ? nil : UInt8(clamping: $0) })
+    }
+
+    /// Milliseconds since 1970 that a receiver can mean: from the beginning of GPS time (1980-01-06) to the end of
+    /// unsigned 32-bit seconds (2106).
+    private static let receiverTimes: Range<Int64> = 315_964_800_000..<4_294_967_296_000
+
+    /// Rounded to the nearest; nil when not finite or out of range.
+    private static func scaled(_ value: Double, by factor: Double) -> Int32? {
+        Int32(exactly: (value * factor).rounded())
+    }
+
+    /// How many details are known beside time and place.
+    var knownDetails: Int {
+        (speed != nil ? 1 : 0) + (course != nil ? 1 : 0) + (altitude != nil ? 1 : 0)
+            + (accuracy != nil ? 1 : 0)
+            + (satellites != nil ? 1 : 0)
+    }
+}

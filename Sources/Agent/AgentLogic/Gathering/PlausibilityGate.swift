@@ -1,0 +1,62 @@
+internal import Geodesy
+internal import TrackModel
+
+/// Rejects jumps: a place that cannot have been reached from the last point at the activity's speed.
+///
+/// The last point may be the wrong one, so a new place that persists is believed: after ``confirmations`` rejected fixes
+/// in a row, each plausible from the one before, over at least ``minimumSpan``.
+struct PlausibilityGate: Hashable, Sendable {
+    static let confirmations = 5
+    /// Milliseconds; a reflection rarely lasts as long, even at ten fixes a second.
+    static let minimumSpan: Int64 = 4000
+    /// Metres that two fixes of a receiver at rest may lie apart, whatever errors they claim.
+    static let slack = 50.0
+    /// Metres of a fix's own error that count; more and every jump would be plausible.
+    static let largestError = 500.0
+
+    private var first: Fix?
+    private var last: Fix?
+    private var count = 0
+
+    mutating func admits(_ fix: Fix, after point: Fix, activity: Activity) -> Bool {
+        if Self.isPlausible(fix, after: point, activity) {
+            reset()
+            return true
+        }
+        if let last, fix.time > last.time, Self.isPlausible(fix, after: last, activity) {
+            count += 1
+        } else {
+            first = fix
+            count = 1
+        }
+        last = fix
+        guard let first, count >= Self.confirmations,
+            fix.time.milliseconds(since: first.time) >= Self.minimumSpan
+        else { return false }
+        reset()
+        return true
+    }
+
+    mutating func reset() {
+        first = nil
+        last = nil
+        count = 0
+    }
+
+    private static func isPlausible(_ fix: Fix, after start: Fix, _ activity: Activity) -> Bool {
+        let seconds = Double(max(fix.time.milliseconds(since: start.time), 0)) / 1000
+        let reach = activity.plausibleSpeed * seconds + slack + error(of: fix) + error(of: start)
+        return distance(start, fix) <= reach
+    }
+
+    private static func error(of fix: Fix) -> Double {
+        min(max(Double(fix.accuracy ?? 0) / 10, 0), largestError)
+    }
+
+    /// Metres.
+    static func distance(_ start: Fix, _ end: Fix) -> Double {
+        GreatCircle.distance(
+            from: Degrees(latitude: start.coordinate.latitude, longitude: start.coordinate.longitude),
+            to: Degrees(latitude: end.coordinate.latitude, longitude: end.coordinate.longitude))
+    }
+}

@@ -1,0 +1,344 @@
+internal import TrackModel
+
+/// The service and gather control: what the mobile SDK calls start and stop, with every outcome named.
+///
+/// Knows no connection and no receiver. Every `mutating func` is an event; do the actions in their order. Each request is
+/// answered exactly once.
+package struct ServiceMachine: Hashable, Sendable {
+    package enum Action: Hashable, Sendable {
+        /// Run the uplink as this entity: `UplinkMachine.start`.
+        case startUplink(entity: String)
+        /// Take what is still on its way into the cache, then `UplinkMachine.stop` with this many milliseconds at most to
+        /// upload it. Its `finished` comes back as ``ServiceMachine/uplinkStopped(drained:)``.
+        case stopUplink(drainMilliseconds: Int64)
+        /// Open the gpsd watch; what it finds out comes back as ``ServiceMachine/locationChanged(_:)``.
+        case openFeed
+        /// Close it.
+        case closeFeed
+        /// From now on fixes go to the sampler (restart it), or no longer do (flush the epoch first).
+        case setGathering(Bool)
+        case reply(RequestID, ServiceReply)
+        /// Make it outlive a restart.
+        case persist(TargetState)
+        /// Call ``ServiceMachine/timerFired(_:)`` once after this time; replaces an earlier timer of the same name.
+        case setTimer(Timer, milliseconds: Int64)
+        case cancelTimer(Timer)
+    }
+
+    package enum Timer: Hashable, Sendable, CaseIterable {
+        case startAnswer
+        case gatherAnswer
+    }
+
+    /// Milliseconds to wait for what decides an answer.
+    package struct Timing: Hashable, Sendable {
+        /// For the login; then "start service" is answered with success but offline.
+        package var startAnswer: Int64 = 5000
+        /// For the receiver; then "start gather" is answered with location off.
+        package var gatherAnswer: Int64 = 2000
+        /// The default time limit of "stop service" for uploading.
+        package var drain: Int64 = 10_000
+
+        package init() {}
+    }
+
+    package enum ServiceState: Hashable, Sendable {
+        /// To `starting`.
+        case stopped
+        /// Started, and the first connection is being made. To `online`, `offline`, `stopping`, `stopped`.
+        case starting(entity: String)
+        /// To `offline`, `stopping`.
+        case online(entity: String)
+        /// Tries again by itself. To `online`, `stopping`.
+        case offline(entity: String, LinkTrouble)
+        /// The uplink drains and closes. To `stopped`.
+        case stopping(entity: String)
+    }
+
+    package enum GatherState: Hashable, Sendable {
+        case stopped
+        /// Waits for the feed to say whether there is a receiver.
+        case starting(RequestID)
+        case started
+    }
+
+    package private(set) var state = ServiceState.stopped
+    package private(set) var gather = GatherState.stopped
+    package private(set) var location = LocationState.unknown
+    /// What to resume at the next boot.
+    package private(set) var target = TargetState()
+    package let timing: Timing
+
+    private var startRequest: RequestID?
+    private var stopRequest: RequestID?
+    private var keepAlive: Bool
+    private var isFeedOpen = false
+
+    package init(keepAlive: Bool = false, timing: Timing = Timing()) {
+        self.keepAlive = keepAlive
+        self.timing = timing
+    }
+
+    /// The entity of the running service.
+    package var entity: String? {
+        switch state {
+        case .stopped: nil
+        case .starting(let entity), .online(let entity), .offline(let entity, _), .stopping(let entity):
+            entity
+        }
+    }
+
+    // MARK: Service
+
+    /// At boot: goes on as told last, without anybody waiting for an answer. Only once, before everything else.
+    ///
+    /// A receiver that is missing then does not end gathering: it goes on when there is one.
+    package mutating func restore(_ target: TargetState) -> [Action] {
+        guard case .stopped = state else { return [] }
+        self.target = target
+        guard target.isServiceStarted, let entity = target.entity,
+            EntityName.problem(with: entity) == nil
+        else {
+            return []
+        }
+        state = .starting(entity: entity)
+        var actions: [Action] = [.startUplink(entity: entity)]
+        if target.isGathering {
+            gather = .started
+            actions.append(.setGathering(true))
+        }
+        return actions + updateFeed()
+    }
+
+    package mutating func startService(entity: String, request: RequestID) -> [Action] {
+        switch state {
+        case .stopped: break
+        case .starting:
+            // At boot nobody waits: for the caller the service runs already.
+            return [reply(request, startRequest == nil ? .alreadyStarted : .inProgress)]
+        case .stopping: return [reply(request, .inProgress)]
+        case .online, .offline: return [reply(request, .alreadyStarted)]
+        }
+        if let problem = EntityName.problem(with: entity) {
+            return [reply(request, .parameterError(reason: problem))]
+        }
+        state = .starting(entity: entity)
+        startRequest = request
+        // The timer first: starting the uplink may answer at once.
+        let actions: [Action] = [
+            persist(TargetState(entity: entity, isServiceStarted: true)),
+            .setTimer(.startAnswer, milliseconds: timing.startAnswer), .startUplink(entity: entity),
+        ]
+        return actions + updateFeed()
+    }
+
+    /// `drainMilliseconds`: nil for the default; 0 and less for none.
+    package mutating func stopService(request: RequestID, drainMilliseconds: Int64? = nil) -> [Action] {
+        switch state {
+        case .stopped: return [.reply(request, .stopService(.notYetStarted))]
+        case .stopping:
+            // While the process ends nobody has asked yet: this caller hears when it is done.
+            guard stopRequest == nil else { return [.reply(request, .stopService(.inProgress))] }
+            stopRequest = request
+            return [persist(TargetState(entity: entity))]
+        case .starting, .online, .offline:
+            stopRequest = request
+            let persisted = persist(TargetState(entity: entity))
+            return [persisted] + beginStopping(drainMilliseconds ?? timing.drain)
+        }
+    }
+
+    /// The process ends: stops everything as `stopService` does, and leaves what was told last for the next boot.
+    /// Done when `state` is stopped.
+    package mutating func shutDown(drainMilliseconds: Int64) -> [Action] {
+        switch state {
+        case .stopped, .stopping: []
+        case .starting, .online, .offline: beginStopping(drainMilliseconds)
+        }
+    }
+
+    /// Every `UplinkMachine.Action.report`, as it is.
+    package mutating func uplinkChanged(_ link: LinkState) -> [Action] {
+        let entity: String
+        switch state {
+        case .stopped, .stopping: return []
+        case .starting(let current), .online(let current), .offline(let current, _): entity = current
+        }
+        switch link {
+        case .closed, .connecting, .handshaking, .loggingIn, .closing:
+            // Still at it. A link that was online says `waiting` or `connecting` when it is lost.
+            if case .online = state { state = .offline(entity: entity, .reconnecting) }
+            return []
+        case .online:
+            state = .online(entity: entity)
+            return answerStart(.success)
+        case .waiting(_, let trouble), .refused(_, let trouble):
+            return troubled(entity, trouble)
+        }
+    }
+
+    private mutating func troubled(_ entity: String, _ trouble: LinkTrouble) -> [Action] {
+        state = .offline(entity: entity, trouble)
+        guard startRequest != nil else { return [] }
+        switch trouble.kind {
+        case .authentication: return answerStart(.authenticationError(reason: trouble.reason))
+        case .parameter:
+            // Only another start with other parameters can help, and that needs a stopped service.
+            return answerStart(.parameterError(reason: trouble.reason)) + abandonStart()
+        case .network, .timeout, .tls, .protocolViolation, .server:
+            return answerStart(.successButOffline(reason: trouble.reason))
+        }
+    }
+
+    /// No connection can even be tried, and trying again will not help: no usable server address, say. `network` tells
+    /// a network error from one of the agent's own.
+    ///
+    /// A service that somebody is just starting is then not started. One that runs since boot stays, so that points are
+    /// kept.
+    package mutating func uplinkUnusable(reason: String, isNetwork: Bool) -> [Action] {
+        switch state {
+        case .stopped, .stopping: return []
+        case .starting(let entity), .online(let entity), .offline(let entity, _):
+            state = .offline(entity: entity, LinkTrouble(.network, reason))
+        }
+        guard startRequest != nil else { return [] }
+        return answerStart(isNetwork ? .networkError(reason: reason) : .internalError(reason: reason))
+            + abandonStart()
+    }
+
+    /// `UplinkMachine.Action.finished`.
+    package mutating func uplinkStopped(drained: Bool) -> [Action] {
+        guard case .stopping = state else { return [] }
+        state = .stopped
+        defer { stopRequest = nil }
+        let answer = stopRequest.map { Action.reply($0, .stopService(.success(drained: drained))) }
+        return [answer].compactMap(\.self) + updateFeed()
+    }
+
+    private mutating func beginStopping(_ drainMilliseconds: Int64) -> [Action] {
+        guard let entity else { return [] }
+        var actions = answerStart(
+            .successButOffline(reason: "the service was stopped before the server answered"))
+        actions += endGathering("the service was stopped while gathering started")
+        state = .stopping(entity: entity)
+        actions.append(.stopUplink(drainMilliseconds: max(drainMilliseconds, 0)))
+        return actions + updateFeed()
+    }
+
+    /// A start came to nothing: nobody uploads, nobody gathers.
+    private mutating func abandonStart() -> [Action] {
+        guard let entity else { return [] }
+        var actions = [persist(TargetState(entity: entity))]
+        actions += endGathering("the service could not be started")
+        state = .stopping(entity: entity)
+        return actions + [.stopUplink(drainMilliseconds: 0)] + updateFeed()
+    }
+
+    private mutating func answerStart(_ outcome: StartServiceOutcome) -> [Action] {
+        guard let request = startRequest else { return [] }
+        startRequest = nil
+        return [.cancelTimer(.startAnswer), reply(request, outcome)]
+    }
+
+    private func reply(_ request: RequestID, _ outcome: StartServiceOutcome) -> Action {
+        .reply(request, .startService(outcome))
+    }
+
+    private mutating func persist(_ target: TargetState) -> Action {
+        self.target = target
+        return .persist(target)
+    }
+
+    // MARK: Gathering
+
+    package mutating func startGather(request: RequestID) -> [Action] {
+        switch state {
+        case .stopped, .stopping: return [.reply(request, .startGather(.serviceNotStarted))]
+        case .starting, .online, .offline: break
+        }
+        guard case .stopped = gather else { return [.reply(request, .startGather(.alreadyStarted))] }
+        gather = .starting(request)
+        if location != .unknown, isFeedOpen { return decideGathering() }
+        return [.setTimer(.gatherAnswer, milliseconds: timing.gatherAnswer)] + updateFeed()
+    }
+
+    package mutating func stopGather(request: RequestID) -> [Action] {
+        if case .stopped = gather { return [.reply(request, .stopGather(.notYetStarted))] }
+        let actions = endGathering("gathering was stopped while it started")
+        let persisted = persist(TargetState(entity: entity, isServiceStarted: true))
+        return actions + [persisted, .reply(request, .stopGather(.success))] + updateFeed()
+    }
+
+    /// The feed found out something, or lost it again.
+    package mutating func locationChanged(_ location: LocationState) -> [Action] {
+        guard isFeedOpen else { return [] }
+        self.location = location
+        return decideGathering()
+    }
+
+    package mutating func keepAliveChanged(_ keepAlive: Bool) -> [Action] {
+        self.keepAlive = keepAlive
+        return updateFeed()
+    }
+
+    package mutating func timerFired(_ timer: Timer) -> [Action] {
+        switch timer {
+        case .startAnswer:
+            guard startRequest != nil, case .starting(let entity) = state else { return [] }
+            let trouble = LinkTrouble(.timeout, "the server has not answered yet")
+            state = .offline(entity: entity, trouble)
+            return answerStart(.successButOffline(reason: trouble.reason))
+        case .gatherAnswer:
+            guard case .starting = gather else { return [] }
+            return refuseGathering(.locationOff(reason: "gpsd has not answered yet: is it running?"))
+        }
+    }
+
+    /// Answers a start of gathering once the location's state decides it.
+    private mutating func decideGathering() -> [Action] {
+        guard case .starting(let request) = gather else { return [] }
+        switch location {
+        case .unknown: return []
+        case .off(let reason): return refuseGathering(.locationOff(reason: reason))
+        case .forbidden(let reason): return refuseGathering(.permissionDenied(reason: reason))
+        case .failed(let reason): return refuseGathering(.internalError(reason: reason))
+        case .available:
+            gather = .started
+            let persisted = persist(
+                TargetState(entity: entity, isServiceStarted: true, isGathering: true))
+            return [
+                .cancelTimer(.gatherAnswer), .setGathering(true), persisted,
+                .reply(request, .startGather(.success)),
+            ]
+        }
+    }
+
+    private mutating func refuseGathering(_ outcome: StartGatherOutcome) -> [Action] {
+        guard case .starting(let request) = gather else { return [] }
+        gather = .stopped
+        return [.cancelTimer(.gatherAnswer), .reply(request, .startGather(outcome))] + updateFeed()
+    }
+
+    private mutating func endGathering(_ reason: String) -> [Action] {
+        switch gather {
+        case .stopped: return []
+        case .starting: return refuseGathering(.internalError(reason: reason))
+        case .started:
+            gather = .stopped
+            return [.setGathering(false)]
+        }
+    }
+
+    private mutating func updateFeed() -> [Action] {
+        let isRunning: Bool
+        switch state {
+        case .stopped, .stopping: isRunning = false
+        case .starting, .online, .offline: isRunning = true
+        }
+        let isWanted = isRunning && (gather != .stopped || keepAlive)
+        guard isWanted != isFeedOpen else { return [] }
+        isFeedOpen = isWanted
+        location = .unknown
+        return [isWanted ? .openFeed : .closeFeed]
+    }
+}

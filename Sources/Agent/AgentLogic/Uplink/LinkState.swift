@@ -1,0 +1,137 @@
+/// One attempt at a connection; later ones are greater. What an earlier link still says is known by it and ignored.
+package struct LinkID: RawRepresentable, Hashable, Comparable, Sendable {
+    package let rawValue: UInt64
+
+    package init(rawValue: UInt64) { self.rawValue = rawValue }
+
+    package static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
+}
+
+/// One read of the cache, for one link.
+package struct ReadID: Hashable, Sendable {
+    package let link: LinkID
+    package let number: UInt64
+
+    package init(link: LinkID, number: UInt64) {
+        self.link = link
+        self.number = number
+    }
+}
+
+/// Where the connection stands. Times are milliseconds of the events' monotonic clock.
+package enum LinkState: Hashable, Sendable {
+    /// Not wanted.
+    case closed
+    /// Name resolution and TCP.
+    case connecting
+    /// TLS.
+    case handshaking
+    case loggingIn
+    case online
+    /// Tried again by itself at the time.
+    case waiting(until: Int64, LinkTrouble)
+    /// The server refuses this agent as it is configured; tried again slowly, at the time.
+    case refused(until: Int64, LinkTrouble)
+    /// Uploads what is left, then says goodbye.
+    case closing
+}
+
+/// Why there is no connection.
+package struct LinkTrouble: Hashable, Sendable {
+    package enum Kind: Hashable, Sendable {
+        /// No name, no route, refused, reset, closed.
+        case network
+        /// An answer did not come in time.
+        case timeout
+        /// TLS failed, or the server's certificate is not trusted.
+        case tls
+        /// The access key, application code or client certificate is refused.
+        case authentication
+        /// The server refuses a value: the entity's name, the service's number.
+        case parameter
+        /// A peer does not keep to the protocol, or speaks another version.
+        case protocolViolation
+        /// The server is busy, failed or closes on purpose.
+        case server
+    }
+
+    package let kind: Kind
+    /// A sentence for people, without secrets.
+    package let reason: String
+
+    package init(_ kind: Kind, _ reason: String) {
+        self.kind = kind
+        self.reason = reason
+    }
+
+    static let reconnecting = LinkTrouble(.network, "the connection is being made anew")
+
+    /// Whether only another configuration can help: then tries are rare.
+    var isLasting: Bool {
+        switch kind {
+        case .authentication, .parameter: true
+        case .network, .timeout, .tls, .protocolViolation, .server: false
+        }
+    }
+}
+
+/// Milliseconds, all of them.
+package struct UplinkTiming: Hashable, Sendable {
+    /// For name resolution and TCP.
+    package var connect: Int64 = 10_000
+    /// For TLS.
+    package var handshake: Int64 = 10_000
+    /// For the server's answer to the login.
+    package var login: Int64 = 10_000
+    /// Without an acknowledgement or an answer to a heartbeat, a link is dead.
+    package var acknowledgement: Int64 = 20_000
+    /// Between two tries after a lasting refusal.
+    package var refused: Int64 = 300_000
+    /// Longest wait that a server may ask for.
+    package var longestRetryAfter: Int64 = 3_600_000
+    /// Between the beginnings of two attempts that a change of network causes.
+    package var networkChange: Int64 = 1000
+    package var backoff = Backoff.Range()
+
+    package init() {}
+}
+
+/// What the server allows, kept within what this agent does on its own.
+package struct UplinkLimits: Hashable, Sendable {
+    /// Points of one batch, 1 ... 1000.
+    package let batchPoints: Int
+    /// Batches without acknowledgement, 1 ... 16.
+    package let windowBatches: Int
+    /// Their bytes, 1 ... 262,144.
+    package let windowBytes: Int
+
+    /// 0 leaves a limit to the agent.
+    package init(batchPoints: UInt32 = 0, windowBatches: UInt32 = 0, windowBytes: UInt32 = 0) {
+        func within(_ largest: Int, _ value: UInt32) -> Int {
+            value == 0 ? largest : min(Int(value), largest)
+        }
+        self.batchPoints = within(1000, batchPoints)
+        self.windowBatches = within(16, windowBatches)
+        self.windowBytes = within(256 * 1024, windowBytes)
+    }
+}
+
+/// What an uplink did since it was made. Only grow.
+package struct UplinkCounters: Hashable, Sendable {
+    /// Connections tried.
+    package internal(set) var attempts: UInt64 = 0
+    /// Tries since the last login.
+    package internal(set) var attemptsSinceLogin: UInt64 = 0
+    /// Logins that succeeded.
+    package internal(set) var sessions: UInt64 = 0
+    /// Logins that were refused.
+    package internal(set) var refusals: UInt64 = 0
+    /// Sent; after a lost connection counted again.
+    package internal(set) var batches: UInt64 = 0
+    package internal(set) var points: UInt64 = 0
+    package internal(set) var bytes: UInt64 = 0
+    /// Links given up because no answer came.
+    package internal(set) var deadLinks: UInt64 = 0
+    /// Times that the server claimed to have what was never sent.
+    package internal(set) var serverAhead: UInt64 = 0
+}

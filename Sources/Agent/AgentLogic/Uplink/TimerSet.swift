@@ -1,0 +1,57 @@
+/// The timers of an ``UplinkMachine``.
+package enum UplinkTimer: Hashable, Sendable, CaseIterable {
+    /// The deadline of connecting, handshake or login; the end of a wait.
+    case step
+    /// An answer is overdue.
+    case acknowledgement
+    case heartbeat
+    /// Points wait for the rest of their pack; or the cache is to be read again.
+    case pack
+    /// The time limit of the last upload.
+    case drain
+}
+
+/// Knows which timers run, so that none is cancelled in vain and one that fires late or early does no harm.
+struct TimerSet: Hashable, Sendable {
+    enum Firing: Hashable {
+        /// It was cancelled meanwhile.
+        case stale
+        /// It was set again meanwhile, or the clock is not there yet.
+        case early(UplinkMachine.Action)
+        case due
+    }
+
+    private var deadlines: [UplinkTimer: Int64] = [:]
+
+    func isArmed(_ timer: UplinkTimer) -> Bool { deadlines[timer] != nil }
+
+    mutating func set(_ timer: UplinkTimer, after milliseconds: Int64, now: Int64)
+        -> UplinkMachine.Action
+    {
+        let delay = max(milliseconds, 0)
+        deadlines[timer] = now.addingClamped(delay)
+        return .setTimer(timer, milliseconds: delay)
+    }
+
+    mutating func cancel(_ timer: UplinkTimer) -> [UplinkMachine.Action] {
+        deadlines.removeValue(forKey: timer) == nil ? [] : [.cancelTimer(timer)]
+    }
+
+    mutating func cancelAll() -> [UplinkMachine.Action] {
+        UplinkTimer.allCases.flatMap { cancel($0) }
+    }
+
+    mutating func fired(_ timer: UplinkTimer, now: Int64) -> Firing {
+        guard let deadline = deadlines[timer] else { return .stale }
+        guard now >= deadline else { return .early(.setTimer(timer, milliseconds: deadline - now)) }
+        deadlines[timer] = nil
+        return .due
+    }
+}
+
+/// What an ``UplinkMachine`` keeps across sessions and each session works with.
+struct UplinkContext: Hashable, Sendable {
+    var counters = UplinkCounters()
+    var timers = TimerSet()
+    let timing: UplinkTiming
+}

@@ -1,0 +1,230 @@
+/// The brain of the long connection: when to connect, what to send, when to give a link up. Knows no bytes and no clock.
+///
+/// Every `mutating func` is an event; `now` is a monotonic clock in milliseconds, the same for all. Do the actions in
+/// their order. A late or repeated event is normal and does nothing. Decisions: docs/decisions/0003-gathering-and-uplink.md.
+package struct UplinkMachine: Hashable, Sendable {
+    package enum Action: Hashable, Sendable {
+        /// Make a TCP and TLS connection; it comes back as `transportConnected`, `connected` or `connectFailed`.
+        case connect(LinkID)
+        /// Send the login: the cache's stream, first and next sequence as they are now.
+        case sendHello(LinkID)
+        /// Give the cache the number of the welcome (`TrackCache.confirm`), then tell `cacheConfirmed`.
+        case confirmCache(LinkID, storedThrough: UInt64)
+        /// Read from the cache and encode; comes back as `batchRead`. Keep the bytes until `sendUpload` or `discard`.
+        /// At most one read at a time. `maximumBytes` is of payload in the cache; points of one entity, consecutive.
+        case read(ReadID, after: UInt64, maximumPoints: Int, maximumBytes: Int)
+        /// Send what that read brought.
+        case sendUpload(ReadID, first: UInt64, count: Int)
+        /// Forget what that read brought: it will be read again.
+        case discard(ReadID)
+        /// The server owns everything up to this sequence: `TrackCache.acknowledge`.
+        case acknowledgeCache(through: UInt64)
+        case sendHeartbeat
+        case sendGoodbye
+        /// Close when what was written before has gone, or is stuck; nothing of this link counts any more.
+        case closeLink(LinkID)
+        /// The server claims to have what was never sent: for the journal.
+        case serverAhead(through: UInt64)
+        /// Call `timerFired` once after this time; replaces an earlier timer of the same name.
+        case setTimer(UplinkTimer, milliseconds: Int64)
+        case cancelTimer(UplinkTimer)
+        /// The connection stands differently now: for status and ``ServiceMachine/uplinkChanged(_:)``.
+        case report(LinkState)
+        /// After a stop: the uplink is off. `drained`: everything asked for has reached the server.
+        case finished(drained: Bool)
+    }
+
+    /// What a read of the cache brought.
+    package enum ReadOutcome: Hashable, Sendable {
+        /// Points `first ..< first + count`, encoded in this many bytes.
+        case batch(first: UInt64, count: Int, bytes: Int)
+        /// There is none after the sequence.
+        case nothing
+        /// The cache cannot say now: asked again in two seconds.
+        case unreadable
+
+        func discarding(_ id: ReadID) -> [Action] {
+            switch self {
+            case .batch: [.discard(id)]
+            case .nothing, .unreadable: []
+            }
+        }
+    }
+
+    enum Phase: Hashable, Sendable {
+        /// To `connecting`.
+        case off
+        /// To `handshaking`, `loggingIn`, `waiting`, `off`.
+        case connecting
+        /// To `loggingIn`, `connecting`, `waiting`, `off`.
+        case handshaking
+        /// To `online`, `connecting`, `waiting`, `off`.
+        case loggingIn
+        /// To `connecting`, `waiting`, `off`.
+        case online(UplinkSession)
+        /// To `connecting`, `off`.
+        case waiting(Wait)
+    }
+
+    struct Wait: Hashable, Sendable {
+        var until: Int64
+        /// Not to be cut short before this time: somebody asked for it.
+        let notBefore: Int64
+        /// Only another configuration cuts it short.
+        let isLasting: Bool
+    }
+
+    struct Stop: Hashable, Sendable {
+        let through: UInt64
+        var deadline: Int64
+    }
+
+    var phase = Phase.off
+    var context: UplinkContext
+    var backoff: Backoff
+    var schedule: PackSchedule
+    /// The present link, or the last one.
+    var link = LinkID(rawValue: 0)
+    var attemptedAt = Int64.min
+    var stopping: Stop?
+    var acknowledged: UInt64 = 0
+    var next: UInt64 = 1
+    var ceiling = UplinkLimits().batchPoints
+
+    package internal(set) var state = LinkState.closed
+    package var counters: UplinkCounters { context.counters }
+    package var timing: UplinkTiming { context.timing }
+
+    /// Intervals in seconds as ``Settings`` has checked them; `seed` is random, and the same in a repeated run.
+    package init(
+        gatherInterval: Int, packInterval: Int, seed: UInt64, timing: UplinkTiming = UplinkTiming()
+    ) {
+        context = UplinkContext(timing: timing)
+        backoff = Backoff(range: timing.backoff, seed: seed)
+        schedule = PackSchedule(gather: gatherInterval, pack: packInterval)
+    }
+
+    /// Points sent and not yet acknowledged.
+    package var unacknowledgedPoints: Int {
+        guard case .online(let session) = phase else { return 0 }
+        return session.window.points
+    }
+
+    /// Everything up to here is known to be the server's.
+    package var acknowledgedThrough: UInt64 {
+        guard case .online(let session) = phase else { return acknowledged }
+        return max(acknowledged, session.acknowledged)
+    }
+
+    // MARK: Wanted or not
+
+    /// The service starts. `first` and `next`: the cache's `firstSequence` and `nextSequence`.
+    package mutating func start(first: UInt64, next: UInt64, now: Int64) -> [Action] {
+        guard case .off = phase else { return [] }
+        acknowledged = first == 0 ? 0 : first - 1
+        self.next = next
+        backoff.reset()
+        return connect(now: now)
+    }
+
+    /// The service stops. Online: uploads everything up to a sequence, until the deadline at the latest, and says goodbye;
+    /// otherwise it just stops. Always ends in one `finished`, also when the uplink is off already.
+    package mutating func stop(drainThrough: UInt64, deadline: Int64, now: Int64) -> [Action] {
+        if var stop = stopping {
+            stop.deadline = min(stop.deadline, deadline)
+            stopping = stop
+            return [context.timers.set(.drain, after: max(stop.deadline - now, 0), now: now)]
+        }
+        switch phase {
+        case .off: return [.finished(drained: acknowledged >= drainThrough)]
+        case .connecting, .handshaking, .loggingIn:
+            return [.closeLink(link)] + finish(drained: acknowledged >= drainThrough)
+        case .waiting: return finish(drained: acknowledged >= drainThrough)
+        case .online(var session):
+            stopping = Stop(through: drainThrough, deadline: deadline)
+            let actions = session.drain(now: now, in: &context)
+            phase = .online(session)
+            if session.isDrained(through: drainThrough) || deadline <= now {
+                return actions + sayGoodbye()
+            }
+            let timer = context.timers.set(.drain, after: deadline - now, now: now)
+            return actions + [timer] + report(.closing)
+        }
+    }
+
+    /// Whoever asks (a person, a method of the control socket) wants a new connection. Waits that the server asked for
+    /// and those after a lasting refusal go on.
+    package mutating func reconnectRequested(now: Int64) -> [Action] {
+        switch phase {
+        case .off, .connecting, .handshaking, .loggingIn: return []
+        case .waiting(let wait):
+            return wait.isLasting ? [] : shorten(wait, to: wait.notBefore, now: now)
+        case .online:
+            return stopping == nil ? leave(sayingGoodbye: true, now: now) + connect(now: now) : []
+        }
+    }
+
+    /// Addresses or routes changed: a wait makes no sense any more, and a link may be dead.
+    package mutating func networkChanged(now: Int64) -> [Action] {
+        switch phase {
+        case .off, .connecting, .handshaking, .loggingIn: return []
+        case .waiting(let wait):
+            if wait.isLasting { return [] }
+            let earliest = attemptedAt.addingClamped(timing.networkChange)
+            return shorten(wait, to: max(wait.notBefore, earliest), now: now)
+        case .online: return inSession { $0.probe(now: now, in: &$1) }
+        }
+    }
+
+    /// Server, key or certificates may be others now: everything that was learned about them is void.
+    package mutating func configurationChanged(now: Int64) -> [Action] {
+        guard stopping == nil else { return [] }
+        backoff.reset()
+        switch phase {
+        case .off: return []
+        case .waiting: return connect(now: now)
+        case .connecting, .handshaking, .loggingIn, .online:
+            return leave(sayingGoodbye: true, now: now) + connect(now: now)
+        }
+    }
+
+    // MARK: Timers
+
+    package mutating func timerFired(_ timer: UplinkTimer, now: Int64) -> [Action] {
+        switch context.timers.fired(timer, now: now) {
+        case .stale: return []
+        case .early(let again): return [again]
+        case .due: break
+        }
+        switch timer {
+        case .step: return stepDue(now: now)
+        case .heartbeat: return inSession { $0.heartbeatDue(now: now, in: &$1) }
+        case .pack: return inSession { $0.packDue(now: now, in: &$1) }
+        case .drain: return stopping == nil ? [] : sayGoodbye()
+        case .acknowledgement:
+            guard case .online(var session) = phase else { return [] }
+            let actions = session.acknowledgementDue(now: now, in: &context)
+            phase = .online(session)
+            if let actions { return actions }
+            context.counters.deadLinks &+= 1
+            let reason = "the server has not answered for \(timing.acknowledgement / 1000) s"
+            return giveUp(LinkTrouble(.timeout, reason), now: now)
+        }
+    }
+
+    private mutating func stepDue(now: Int64) -> [Action] {
+        switch phase {
+        case .off, .online: return []
+        case .waiting: return connect(now: now)
+        case .connecting:
+            return giveUp(
+                LinkTrouble(.timeout, "no connection within \((timing.connect + timing.handshake) / 1000) s"), now: now)
+        case .handshaking:
+            return giveUp(
+                LinkTrouble(.timeout, "no TLS session within \(timing.handshake / 1000) s"), now: now)
+        case .loggingIn:
+            let reason = "the server has not answered the login within \(timing.login / 1000) s"
+            return giveUp(LinkTrouble(.timeout, reason), now: now)
+        }
+    }
+}

@@ -1,0 +1,278 @@
+/// One login: what is read, sent and acknowledged between the server's welcome and the end of the link.
+///
+/// One read of the cache at a time, and what it brought is sent before the next: so nothing overtakes and nothing is
+/// left out. Sequences need not be consecutive: the cache leaves out what was cleared or dropped.
+struct UplinkSession: Hashable, Sendable {
+    typealias Action = UplinkMachine.Action
+
+    private struct Batch: Hashable, Sendable {
+        let first: UInt64
+        let last: UInt64
+        let points: Int
+        let bytes: Int
+    }
+
+    private enum Reading: Hashable, Sendable {
+        /// To `asked`.
+        case idle
+        /// With the `next` of that moment. To `idle`, `held`.
+        case asked(ReadID, next: UInt64)
+        /// Read, and too large for what is left of the window. To `idle`.
+        case held(ReadID, Batch)
+        /// The cache cannot be read now. To `idle`, when the timer fires.
+        case paused
+    }
+
+    /// Milliseconds until the cache is asked again after it could not be read.
+    static let pause: Int64 = 2000
+    static let smallestCeiling = 32
+
+    let link: LinkID
+    let since: Int64
+    /// Milliseconds.
+    let heartbeatInterval: Int64
+    private(set) var window: SendWindow
+    private(set) var schedule: PackSchedule
+    /// Points of one batch: less after a batch was too much for the link, more again with every acknowledgement.
+    private(set) var ceiling: Int
+    /// The cache has told where to begin.
+    private(set) var isConfirmed = false
+    /// The last sequence sent, or stored before this session.
+    private(set) var sent: UInt64 = 0
+    private(set) var acknowledged: UInt64 = 0
+    private(set) var next: UInt64
+    /// Up to here the cache has nothing more to hand out.
+    private var dry: UInt64 = 0
+    private var reading = Reading.idle
+    private var reads: UInt64 = 0
+    private var lastSent: Int64
+    private var heartbeatSetAt: Int64
+    /// A heartbeat that nothing has answered yet.
+    private var heartbeatSentAt: Int64?
+    private var hasReportedServerAhead = false
+
+    init(
+        link: LinkID, limits: UplinkLimits, heartbeatInterval: Int64, schedule: PackSchedule,
+        ceiling: Int,
+        next: UInt64, now: Int64
+    ) {
+        self.link = link
+        self.heartbeatInterval = heartbeatInterval
+        self.schedule = schedule
+        self.ceiling = ceiling
+        self.next = next
+        since = now
+        lastSent = now
+        heartbeatSetAt = now
+        window = SendWindow(limits: limits)
+    }
+
+    /// The read whose answer is awaited.
+    var askedRead: ReadID? {
+        guard case .asked(let id, _) = reading else { return nil }
+        return id
+    }
+
+    // MARK: Events
+
+    /// The cache has judged what the login told. Only the first time counts.
+    mutating func confirmed(first: UInt64, next: UInt64, now: Int64, in context: inout UplinkContext)
+        -> [Action]
+    {
+        guard !isConfirmed else { return appended(next: next, now: now, in: &context) }
+        isConfirmed = true
+        sent = first == 0 ? 0 : first - 1
+        acknowledged = sent
+        self.next = next
+        return flush(now: now, in: &context)
+    }
+
+    mutating func appended(next: UInt64, now: Int64, in context: inout UplinkContext) -> [Action] {
+        self.next = max(self.next, next)
+        return proceed(now: now, in: &context)
+    }
+
+    mutating func intervalsChanged(
+        gather: Int, pack: Int, now: Int64, in context: inout UplinkContext
+    ) -> [Action] {
+        schedule.setIntervals(gather: gather, pack: pack)
+        return context.timers.cancel(.pack) + proceed(now: now, in: &context)
+    }
+
+    /// Everything there is goes now.
+    mutating func flush(now: Int64, in context: inout UplinkContext) -> [Action] {
+        schedule.flush(through: next == 0 ? 0 : next - 1)
+        return proceed(now: now, in: &context)
+    }
+
+    /// Everything there is goes now, and what is appended later too.
+    mutating func drain(now: Int64, in context: inout UplinkContext) -> [Action] {
+        schedule.flush(through: .max)
+        return proceed(now: now, in: &context)
+    }
+
+    mutating func batchRead(
+        _ id: ReadID, _ outcome: UplinkMachine.ReadOutcome, now: Int64, in context: inout UplinkContext
+    ) -> [Action] {
+        guard case .asked(id, let asked) = reading else { return outcome.discarding(id) }
+        reading = .idle
+        switch outcome {
+        case .nothing:
+            dry = max(dry, asked == 0 ? 0 : asked - 1)
+        case .unreadable:
+            reading = .paused
+            return [context.timers.set(.pack, after: Self.pause, now: now)]
+        case .batch(let first, let count, let bytes):
+            let (last, overflow) = first.addingReportingOverflow(UInt64(max(count, 1)) - 1)
+            // A batch that would go back is none of this session's.
+            guard first > sent, count > 0, bytes >= 0, !overflow else {
+                dry = max(dry, asked == 0 ? 0 : asked - 1)
+                return [.discard(id)] + proceed(now: now, in: &context)
+            }
+            let batch = Batch(first: first, last: last, points: count, bytes: bytes)
+            guard window.admits(bytes: bytes) else {
+                reading = .held(id, batch)
+                return []
+            }
+            return send(id, batch, now: now, in: &context) + proceed(now: now, in: &context)
+        }
+        return proceed(now: now, in: &context)
+    }
+
+    mutating func uploadAcknowledged(through: UInt64, now: Int64, in context: inout UplinkContext)
+        -> [Action]
+    {
+        var actions = received(now: now, in: &context)
+        if through > sent, through >= next, !hasReportedServerAhead {
+            hasReportedServerAhead = true
+            context.counters.serverAhead &+= 1
+            actions.append(.serverAhead(through: through))
+        }
+        let owned = min(through, sent)
+        if owned > acknowledged {
+            acknowledged = owned
+            actions.append(.acknowledgeCache(through: owned))
+        }
+        if window.acknowledged(through: owned, now: now) {
+            ceiling = min(ceiling * 2, window.limits.batchPoints)
+        }
+        if window.isEmpty, heartbeatSentAt == nil { actions += context.timers.cancel(.acknowledgement) }
+        if case .held(let id, let batch) = reading, window.admits(bytes: batch.bytes) {
+            reading = .idle
+            actions += send(id, batch, now: now, in: &context)
+        }
+        return actions + proceed(now: now, in: &context)
+    }
+
+    /// Any frame answers a heartbeat.
+    mutating func received(now: Int64, in context: inout UplinkContext) -> [Action] {
+        heartbeatSentAt = nil
+        return window.isEmpty ? context.timers.cancel(.acknowledgement) : []
+    }
+
+    /// The owner has sent a frame of its own.
+    mutating func frameSent(now: Int64) { lastSent = max(lastSent, now) }
+
+    mutating func packDue(now: Int64, in context: inout UplinkContext) -> [Action] {
+        if case .paused = reading { reading = .idle }
+        return flush(now: now, in: &context)
+    }
+
+    mutating func heartbeatDue(now: Int64, in context: inout UplinkContext) -> [Action] {
+        let due = lastSent.addingClamped(heartbeatInterval)
+        guard now >= due else { return [setHeartbeat(after: due - now, now: now, in: &context)] }
+        return probe(now: now, in: &context) + [setHeartbeat(after: heartbeatInterval, now: now, in: &context)]
+    }
+
+    /// Asks the other side for a sign of life, unless one is due anyway.
+    mutating func probe(now: Int64, in context: inout UplinkContext) -> [Action] {
+        guard heartbeatSentAt == nil else { return [] }
+        heartbeatSentAt = now
+        lastSent = now
+        return [.sendHeartbeat] + armAcknowledgement(now: now, in: &context)
+    }
+
+    /// Nil when the link is dead: an answer is overdue.
+    mutating func acknowledgementDue(now: Int64, in context: inout UplinkContext) -> [Action]? {
+        guard let due = answerDue(context.timing) else { return [] }
+        guard now < due else {
+            if !window.isEmpty { ceiling = max(ceiling / 2, Self.smallestCeiling) }
+            return nil
+        }
+        return [context.timers.set(.acknowledgement, after: due - now, now: now)]
+    }
+
+    /// The link is gone: what was read and not sent will be read again.
+    mutating func ended() -> [Action] {
+        defer { reading = .idle }
+        guard case .held(let id, _) = reading else { return [] }
+        return [.discard(id)]
+    }
+
+    /// Whether nothing up to a sequence is left to do.
+    func isDrained(through sequence: UInt64) -> Bool {
+        if acknowledged >= sequence { return isConfirmed }
+        guard isConfirmed, window.isEmpty, case .idle = reading else { return false }
+        return max(sent, dry) >= min(sequence, next == 0 ? 0 : next - 1)
+    }
+
+    // MARK: Flow
+
+    private mutating func proceed(now: Int64, in context: inout UplinkContext) -> [Action] {
+        guard isConfirmed, case .idle = reading else { return [] }
+        let position = max(sent, dry)
+        guard schedule.isDue(sent: position, next: next) else {
+            let isWaiting = next > 0 && next - 1 > position
+            guard isWaiting else { return context.timers.cancel(.pack) }
+            if context.timers.isArmed(.pack) { return [] }
+            return [context.timers.set(.pack, after: schedule.longestWait, now: now)]
+        }
+        guard window.isOpen else { return [] }
+        reads += 1
+        let id = ReadID(link: link, number: reads)
+        reading = .asked(id, next: next)
+        return [
+            .read(
+                id, after: sent, maximumPoints: min(window.limits.batchPoints, ceiling),
+                maximumBytes: window.limits.windowBytes)
+        ]
+    }
+
+    private mutating func send(
+        _ id: ReadID, _ batch: Batch, now: Int64, in context: inout UplinkContext
+    ) -> [Action] {
+        sent = batch.last
+        lastSent = now
+        window.sent(through: batch.last, points: batch.points, bytes: batch.bytes, now: now)
+        context.counters.batches &+= 1
+        context.counters.points &+= UInt64(batch.points)
+        context.counters.bytes &+= UInt64(batch.bytes)
+        return [.sendUpload(id, first: batch.first, count: batch.points)] + context.timers.cancel(.pack)
+            + armAcknowledgement(now: now, in: &context) + postponeHeartbeat(now: now, in: &context)
+    }
+
+    /// While batches flow the heartbeat moves on with them, so that it never wakes the box; not with each of a backlog.
+    private mutating func postponeHeartbeat(now: Int64, in context: inout UplinkContext) -> [Action] {
+        guard now - heartbeatSetAt >= heartbeatInterval / 4 else { return [] }
+        return [setHeartbeat(after: heartbeatInterval, now: now, in: &context)]
+    }
+
+    private mutating func setHeartbeat(
+        after milliseconds: Int64, now: Int64, in context: inout UplinkContext
+    ) -> Action {
+        heartbeatSetAt = now
+        return context.timers.set(.heartbeat, after: milliseconds, now: now)
+    }
+
+    private func answerDue(_ timing: UplinkTiming) -> Int64? {
+        [window.waitingSince, heartbeatSentAt].compactMap(\.self).min()?.addingClamped(
+            timing.acknowledgement)
+    }
+
+    private func armAcknowledgement(now: Int64, in context: inout UplinkContext) -> [Action] {
+        guard !context.timers.isArmed(.acknowledgement), let due = answerDue(context.timing) else {
+            return []
+        }
+        return [context.timers.set(.acknowledgement, after: due - now, now: now)]
+    }
+}

@@ -1,0 +1,320 @@
+internal import AgentControl
+internal import AgentLogic
+internal import ConfigurationFile
+internal import Logging
+internal import NIOCore
+internal import SecureLink
+internal import Systemd
+internal import TrackCache
+internal import TrackModel
+internal import TrackWire
+
+/// One link and the handler that speaks on it.
+struct Link {
+    let id: LinkID
+    let channel: any Channel
+    let handler: FrameHandler
+}
+
+// Does what the uplink's machine decides.
+extension Agent {
+    func perform(_ actions: [UplinkMachine.Action]) {
+        for action in actions {
+            switch action {
+            case .connect(let id): connect(id)
+            case .sendHello: sendHello()
+            case .confirmCache(let id, let storedThrough): confirm(id, storedThrough)
+            case .read(let id, let after, let points, let bytes):
+                read(id, after: after, maximumPoints: points, maximumBytes: bytes)
+            case .sendUpload(let id, let first, let count): sendUpload(id, first: first, count: count)
+            case .discard(let id): prepared[id] = nil
+            case .acknowledgeCache(let sequence): acknowledge(through: sequence)
+            case .sendHeartbeat: send(.heartbeat(Heartbeat()))
+            case .sendGoodbye: send(.goodbye(Goodbye()))
+            case .closeLink(let id): closeLink(id)
+            case .serverAhead(let sequence):
+                log.warning("Server claims points that were never sent", metadata: ["through": "\(sequence)"])
+            case .setTimer(let timer, let milliseconds):
+                setTimer(.uplink(timer), milliseconds: milliseconds) { agent in
+                    agent.perform(agent.uplink.timerFired(timer, now: agent.now))
+                }
+            case .cancelTimer(let timer): cancelTimer(.uplink(timer))
+            case .report(let state): linkChanged(state)
+            case .finished(let isDrained): perform(service.uplinkStopped(drained: isDrained))
+            }
+        }
+    }
+
+    // MARK: The link
+
+    private func connect(_ id: LinkID) {
+        wantedLink = id
+        let agent = NIOLoopBound(self, eventLoop: loop)
+        let server = configuration.server
+        let judgedAt = trustedTime.verificationTime(now: now, systemClock: surroundings.clock.read())
+        let handler = NIOLoopBound(FrameHandler { event in agent.value.linkSaid(event, id) }, eventLoop: loop)
+        surroundings.connector.connect(to: server, verificationTime: judgedAt, on: loop) { channel in
+            channel.eventLoop.makeCompletedFuture {
+                try channel.pipeline.syncOperations.addHandler(handler.value)
+            }
+        }
+        .assumeIsolated()
+        .whenComplete { [self] result in
+            switch result {
+            case .success(let channel):
+                guard wantedLink == id else {
+                    // The machine has given this attempt up; there may be another link already.
+                    handler.value.detach()
+                    channel.close(promise: nil)
+                    return
+                }
+                link = Link(id: id, channel: channel, handler: handler.value)
+                perform(uplink.connected(id, now: now))
+            case .failure(let error):
+                perform(uplink.connectFailed(id, trouble(error), now: now))
+            }
+        }
+    }
+
+    /// A certificate that is refused only for the time it was judged at is tried again soon at another time; all other
+    /// certificates that are refused are a matter for a person.
+    private func trouble(_ error: any Error) -> LinkTrouble {
+        guard let refusal = error as? SecureLinkError, refusal.code.isMatterOfTime,
+            trustedTime.certificateRefused(now: now, systemClock: surroundings.clock.read())
+        else { return LinkTrouble(error) }
+        return LinkTrouble(.tls, refusal.detail)
+    }
+
+    private func closeLink(_ id: LinkID) {
+        if wantedLink == id { wantedLink = nil }
+        guard let link, link.id == id else { return }
+        self.link = nil
+        prepared = [:]
+        link.handler.detach()
+        // What was written before leaves first; the link's own limits bound how long that may take.
+        link.channel.close(promise: nil)
+    }
+
+    private func send(_ message: ClientFrame.OneOf_Message) {
+        guard let link else { return }
+        link.channel.writeAndFlush(ByteBuffer(bytes: WireCodec.encode(ClientFrame(message))), promise: nil)
+    }
+
+    private func linkSaid(_ event: FrameHandler.Event, _ id: LinkID) {
+        switch event {
+        case .frame(let frame): received(frame, id)
+        case .violation(let error):
+            perform(uplink.protocolViolated(id, reason: "the server broke the protocol: \(error.detail)", now: now))
+        case .closed(let error):
+            // While connecting, the connection attempt itself tells the reason.
+            guard let link, link.id == id else { return }
+            self.link = nil
+            prepared = [:]
+            let trouble = error.map(LinkTrouble.init) ?? LinkTrouble(.network, "the server closed the connection")
+            perform(uplink.linkClosed(id, trouble, now: now))
+        }
+    }
+
+    private func received(_ frame: ServerFrame, _ id: LinkID) {
+        switch frame.message {
+        case .welcome(let welcome):
+            linkWatch.session = String(welcome.session)
+            perform(
+                uplink.welcome(
+                    id, storedThrough: welcome.storedThrough, heartbeatSeconds: welcome.heartbeatInterval,
+                    limits: UplinkLimits(
+                        batchPoints: welcome.limits.batchPoints, windowBatches: welcome.limits.windowBatches,
+                        windowBytes: welcome.limits.windowBytes), now: now))
+        case .refused(let refused):
+            perform(uplink.refused(id, LinkTrouble(refused), retryAfterSeconds: refused.retryAfter, now: now))
+        case .uploadAck(let acknowledgement):
+            noteRefused(acknowledgement)
+            perform(uplink.uploadAcknowledged(id, through: acknowledgement.storedThrough, now: now))
+        case .closing(let closing):
+            let reason = "the server closes: \(closing.reason.isEmpty ? "no reason given" : closing.reason)"
+            perform(uplink.closing(id, reason: reason, retryAfterSeconds: closing.retryAfter, now: now))
+        // Nothing but the heartbeat was asked for by this agent.
+        case .heartbeat, .pointsReply, .callReply, .push, nil: perform(uplink.frameReceived(id, now: now))
+        }
+    }
+
+    private func noteRefused(_ acknowledgement: UploadAck) {
+        guard let first = acknowledgement.refused.first else { return }
+        tally.refused += UInt64(acknowledgement.refused.count)
+        log.warning(
+            "Server refused points",
+            metadata: ["count": "\(acknowledgement.refused.count)", "first_reason": "\(first.reason)"])
+    }
+
+    // MARK: Session
+
+    private func sendHello() {
+        var hello = Hello()
+        hello.protocol = WireLimits.protocolVersion
+        hello.serviceID = configuration.service.id.rawValue
+        hello.ak = configuration.service.accessKey.revealed
+        hello.appCode = configuration.service.applicationCode?.revealed ?? ""
+        hello.entity = uplinkEntity
+        hello.agentVersion = AgentVersion.text
+        hello.streamID = snapshot.stream
+        hello.firstSequence = snapshot.firstSequence
+        hello.nextSequence = snapshot.nextSequence
+        helloStream = snapshot.stream
+        send(.hello(hello))
+    }
+
+    private func confirm(_ id: LinkID, _ storedThrough: UInt64) {
+        let now = now
+        let stream = helloStream
+        let accepted = onDisk { cache in
+            if cache.streamID == stream { cache.confirm(serverStoredThrough: storedThrough, now: now) }
+        } then: { [self] in
+            perform(
+                uplink.cacheConfirmed(
+                    id, first: snapshot.firstSequence, next: snapshot.nextSequence,
+                    isNewStream: snapshot.stream != stream, now: self.now))
+        }
+        if !accepted {
+            perform(
+                uplink.closing(id, reason: "the disk hangs: the cache cannot be read", retryAfterSeconds: 0, now: now))
+        }
+    }
+
+    private func read(_ id: ReadID, after: UInt64, maximumPoints: Int, maximumBytes: Int) {
+        let now = now
+        let accepted = onDisk { cache in
+            UploadReader.next(
+                in: cache, after: after, maximumPoints: maximumPoints, maximumBytes: maximumBytes, now: now)
+        } then: { [self] reading in
+            perform(uplink.batchRead(id, keep(reading, as: id), now: self.now))
+        }
+        if !accepted { perform(uplink.batchRead(id, .unreadable, now: now)) }
+    }
+
+    /// Keeps what was read until it is sent; returns what the machine is to know of it.
+    private func keep(_ reading: UploadReader.Reading, as id: ReadID) -> UplinkMachine.ReadOutcome {
+        switch reading {
+        case .nothing(let undecodable):
+            tally.undecodable += undecodable
+            return .nothing
+        case .postponed(let undecodable):
+            tally.undecodable += undecodable
+            return .unreadable
+        case .batch(let found):
+            tally.undecodable += found.undecodable
+            guard found.stream == helloStream else { return .nothing }
+            prepared[id] = found
+            return .batch(first: found.firstSequence, count: found.batch.count, bytes: found.batch.bytes.count)
+        }
+    }
+
+    private func sendUpload(_ id: ReadID, first: UInt64, count: Int) {
+        guard let upload = prepared.removeValue(forKey: id) else { return }
+        send(
+            .upload(
+                Upload(upload.batch, firstSequence: first, entity: upload.entity == uplinkEntity ? "" : upload.entity)))
+    }
+
+    private func acknowledge(through sequence: UInt64) {
+        guard let stream = helloStream else { return }
+        let now = now
+        // When the disk's queue is full the acknowledgement is forgotten: the server will recognise what comes again.
+        onDisk { cache in
+            cache.acknowledge(through: sequence, of: stream, now: now)
+        }
+    }
+
+    /// Any operation can end with another stream to upload, a return to the disk above all: it takes another login.
+    func followStream() {
+        guard let stream = helloStream, snapshot.stream != stream else { return }
+        helloStream = nil
+        perform(uplink.streamChanged(first: snapshot.firstSequence, next: snapshot.nextSequence, now: now))
+    }
+
+    // MARK: How it is
+
+    private func linkChanged(_ state: LinkState) {
+        let isNews = linkWatch.change(state, now: now, at: systemTime)
+        switch state {
+        case .online:
+            log.notice("Link online", metadata: .event(.linkOnline, ["session": "\(linkWatch.session ?? "")"]))
+        case .waiting(_, let trouble) where isNews:
+            log.warning("Link lost", metadata: .event(.linkLost, ["reason": "\(trouble.reason)"]))
+        case .refused(_, let trouble) where isNews:
+            log.error("Login refused", metadata: .event(.loginRefused, ["reason": "\(trouble.reason)"]))
+        case .closed, .connecting, .handshaking, .loggingIn, .waiting, .refused, .closing: break
+        }
+        onEvent(.connection(linkStatus))
+        perform(service.uplinkChanged(state))
+        serviceMayHaveChanged()
+    }
+}
+
+extension SecureLinkError.Code {
+    fileprivate var isMatterOfTime: Bool { self == .certificateExpired || self == .certificateNotYetValid }
+}
+
+extension LinkTrouble {
+    /// What went wrong while a link was made, or ended it.
+    init(_ error: any Error) {
+        guard let error = error as? SecureLinkError else {
+            self.init(.network, "the connection failed: \(error)")
+            return
+        }
+        let kind: Kind
+        switch error.code {
+        case .connectTimeout, .handshakeTimeout, .peerSilent: kind = .timeout
+        case .clientCertificateRefused, .certificateExpired, .certificateUntrusted, .certificateWrongName, .pinMismatch:
+            kind = .authentication
+        case .notTLS, .protocolVersion, .alpnMismatch, .certificateNotYetValid: kind = .tls
+        case .configuration: kind = .parameter
+        case .nameResolution, .connectRefused, .networkUnreachable, .closedByPeer, .reset, .sendBufferFull, .cancelled,
+            .other:
+            kind = .network
+        }
+        self.init(kind, error.detail)
+    }
+
+    init(_ refused: Refused) {
+        let reason = refused.reason.isEmpty ? "the server refused the login" : refused.reason
+        switch refused.code {
+        case .authentication, .service: self.init(.authentication, reason)
+        case .parameter: self.init(.parameter, reason)
+        case .protocol: self.init(.protocolViolation, reason)
+        case .busy, .internal, .unspecified, .UNRECOGNIZED: self.init(.server, reason)
+        }
+    }
+}
+
+/// The link as people are told of it.
+struct LinkWatch {
+    var state = LinkState.closed
+    var since: SystemTime
+    var session: String?
+    var lastError: String?
+    var nextTry: SystemTime?
+
+    init(since: SystemTime) {
+        self.since = since
+    }
+
+    /// `now`: the machine's clock, milliseconds. False when the same trouble goes on: it is said once, not at each try.
+    mutating func change(_ new: LinkState, now: Int64, at time: SystemTime) -> Bool {
+        let before = lastError
+        if state != new { since = time }
+        state = new
+        nextTry = nil
+        switch new {
+        case .online: lastError = nil
+        case .waiting(let until, let trouble), .refused(let until, let trouble):
+            lastError = trouble.reason
+            session = nil
+            nextTry = SystemTime(milliseconds: time.milliseconds + max(0, until - now))
+        case .closed:
+            session = nil
+            lastError = nil
+        case .connecting, .handshaking, .loggingIn, .closing: break
+        }
+        return lastError != before
+    }
+}

@@ -1,0 +1,44 @@
+package import TrackCache
+internal import TrackModel
+
+/// How the disk ring was after its last operation: what status, uplink and control may know without waiting for the disk.
+package struct CacheSnapshot: Sendable {
+    let stream: StreamID
+    let firstSequence: UInt64
+    let nextSequence: UInt64
+    let points: UInt64
+    let usage: TrackCacheUsage
+    let state: TrackCacheState
+    let counters: TrackCacheCounters
+    let recovery: TrackCacheRecovery
+    let entities: [EntityCacheInfo]
+    /// When the ring wants to be asked again, by the monotonic clock; nil: not.
+    let nextMaintenance: Int64?
+
+    package init(_ cache: TrackCache) {
+        stream = cache.streamID
+        firstSequence = cache.firstSequence
+        nextSequence = cache.nextSequence
+        points = cache.count
+        usage = cache.usage
+        state = cache.state
+        counters = cache.counters
+        recovery = cache.recovery
+        entities = cache.info()
+        nextMaintenance = cache.nextMaintenance
+    }
+
+    /// Every record that is gone without the server having it, by reason; nobody cleared these.
+    var losses: [String: UInt64] {
+        [
+            "bound": counters.droppedByBound, "memory_full": counters.droppedInMemory, "refused": counters.refused,
+            "checksum": counters.corruptRecords, "unreadable": counters.unreadableRecords,
+            "stream_conflict": counters.lostToConflict,
+        ].filter { $0.value > 0 }
+    }
+
+    var isInMemory: Bool {
+        if case .memory = state { return true }
+        return false
+    }
+}

@@ -1,0 +1,60 @@
+internal import NIOCore
+internal import NIOPosix
+internal import Synchronization
+internal import TrackCache
+internal import TrackModel
+
+/// The disk ring on a thread of its own: a slow `fdatasync` holds up nothing but the next disk operation.
+///
+/// Operations run in the order in which they were asked for. Each leaves a ``CacheSnapshot`` behind, so that status and
+/// uplink never wait for the disk.
+final class CacheWorker: CacheExecutor, Sendable {
+    private let thread: NIOThreadPool
+    /// Touched on the disk thread alone; the lock, never contended, says so to the compiler.
+    private let cache: Mutex<TrackCache>
+    private let waiting = Mutex(0)
+
+    /// Operations that may wait for a disk that hangs: more than ten minutes of points at one a second.
+    static let maximumWaiting = 1024
+
+    private init(_ cache: consuming sending TrackCache) {
+        self.cache = Mutex(cache)
+        thread = NIOThreadPool(numberOfThreads: 1)
+        thread.start()
+    }
+
+    /// Opens the ring on the calling thread; see ``TrackCache`` for what it throws. `now`: milliseconds, monotonic.
+    static func open(
+        directory: String, options: TrackCacheOptions, now: Int64
+    ) throws(TrackCacheError) -> (CacheWorker, CacheSnapshot) {
+        let cache = try TrackCache(directory: directory, options: options, now: now)
+        let snapshot = CacheSnapshot(cache)
+        return (CacheWorker(cache), snapshot)
+    }
+
+    /// Runs an operation on the ring and completes on the given loop; nil when too many operations wait already.
+    func perform<Result: Sendable>(
+        on loop: any EventLoop, _ operation: @escaping @Sendable (TrackCache) -> Result
+    ) -> EventLoopFuture<Result>? {
+        let isAccepted = waiting.withLock { count in
+            guard count < Self.maximumWaiting else { return false }
+            count += 1
+            return true
+        }
+        guard isAccepted else { return nil }
+        return thread.runIfActive(eventLoop: loop) { [self] in
+            defer { waiting.withLock { $0 -= 1 } }
+            return cache.withLock { operation($0) }
+        }
+    }
+
+    /// Waits for what was asked for before, closes the ring and ends the thread.
+    func shutDown(on loop: any EventLoop, now: Int64) -> EventLoopFuture<Void> {
+        let closed = thread.runIfActive(eventLoop: loop) { [self] in cache.withLock { $0.close(now: now) } }
+        let done = loop.makePromise(of: Void.self)
+        closed.whenComplete { [thread] _ in
+            thread.shutdownGracefully { _ in done.succeed() }
+        }
+        return done.futureResult
+    }
+}

@@ -1,0 +1,54 @@
+internal import TrackCache
+internal import TrackModel
+internal import TrackWire
+
+/// A batch as it goes on the wire. Made on the disk thread: decoding and packing a thousand points is no work for the loop.
+struct PreparedUpload: Sendable {
+    let firstSequence: UInt64
+    let lastSequence: UInt64
+    let stream: StreamID
+    let entity: String
+    let batch: EncodedBatch
+    /// Records passed over because no reader of this program understands them.
+    let undecodable: UInt64
+}
+
+enum UploadReader {
+    enum Reading: Sendable {
+        case batch(PreparedUpload)
+        /// `undecodable` as in ``PreparedUpload``.
+        case nothing(undecodable: UInt64)
+        /// The disk does not answer now: what follows is unknown.
+        case postponed(undecodable: UInt64)
+    }
+
+    /// Reads and packs what follows a sequence.
+    ///
+    /// A record that passes its checksum and still is no point (written by another version) is passed over and counted:
+    /// it must not stop everything behind it.
+    static func next(in cache: TrackCache, after: UInt64, maximumPoints: Int, maximumBytes: Int, now: Int64)
+        -> Reading
+    {
+        var position = after
+        var undecodable: UInt64 = 0
+        while let found = cache.read(
+            after: position, maximumCount: maximumPoints, maximumBytes: maximumBytes, now: now)
+        {
+            let decoded = found.records.map { try? PointRecord.decode($0.payload) }
+            let leading = decoded.prefix { $0 == nil }.count
+            undecodable += UInt64(leading)
+            let points = decoded.dropFirst(leading).prefix { $0 != nil }.compactMap(\.self)
+            guard !points.isEmpty else {
+                position = found.lastSequence
+                continue
+            }
+            let first = found.firstSequence + UInt64(leading)
+            return .batch(
+                PreparedUpload(
+                    firstSequence: first, lastSequence: first + UInt64(points.count) - 1, stream: found.stream,
+                    entity: found.entity, batch: BatchCodec.encode(points), undecodable: undecodable))
+        }
+        return cache.isReadPostponed(now: now)
+            ? .postponed(undecodable: undecodable) : .nothing(undecodable: undecodable)
+    }
+}

@@ -1,0 +1,170 @@
+internal import AgentControl
+internal import AgentLogic
+internal import ConfigurationFile
+internal import Glibc
+internal import Logging
+internal import NIOCore
+internal import Systemd
+internal import Varlink
+
+/// One run of the agent on its loop, from the control socket to the last goodbye.
+final class AgentSession {
+    private let agent: Agent
+    private let loop: any EventLoop
+    private let log: Logger
+    private let configurationPath: String
+    private let notifier: Notifier
+    private let finished: EventLoopPromise<Void>
+    private var control: AgentControlService?
+    private var server: VarlinkServer?
+    private var watchdog: RepeatedTask?
+    private var network: NetworkWatch?
+    private var isStopping = false
+    private var toldStatus = ""
+
+    /// How long a stop waits for the disk.
+    private static let stopLimit = TimeAmount.seconds(10)
+
+    init(_ opened: OpenedAgent, configurationPath: String, log: Logger, loop: any EventLoop) {
+        self.loop = loop
+        self.log = log
+        self.configurationPath = configurationPath
+        notifier = .takingEnvironment()
+        finished = loop.makePromise()
+        agent = Agent(opened, log: log, loop: loop)
+    }
+
+    /// Completes when the agent has stopped; fails when it cannot run.
+    func run() -> EventLoopFuture<Void> {
+        SignalSource.start(on: loop) { [self] number in signal(number) }
+            .assumeIsolated()
+            .flatMap { [self] in openControl() }
+            .whenComplete { [self] result in
+                switch result {
+                case .success: begin()
+                case .failure(let error):
+                    finished.fail(error)
+                }
+            }
+        return finished.futureResult
+    }
+
+    private func openControl() -> EventLoopFuture<Void> {
+        let settings = agent.configuration.control
+        let group = GroupDatabase.identifier(of: settings.group)
+        if group == nil {
+            log.warning(
+                "Control group does not exist: only root and the agent's own user may change things",
+                metadata: ["group": "\(settings.group)"])
+        }
+        let control = AgentControlService(
+            handler: agent, policy: ControlPolicy(group: group, user: geteuid())
+        ) { [log] method, peer in
+            log.info(
+                "Control call",
+                metadata: ["method": "\(method.rawValue)", "uid": "\(peer.user)", "pid": "\(peer.process)"])
+        }
+        self.control = control
+        return VarlinkServer.start(
+            .init(
+                path: settings.socket, group: geteuid() == 0 ? group : nil,
+                service: VarlinkServiceInfo(
+                    vendor: "Saker", product: "sakerd", version: AgentVersion.text, url: "https://varlink.org")),
+            interfaces: [control], on: loop
+        ).assumeIsolated().map { [self] server in self.server = server }.nonisolated()
+    }
+
+    private func begin() {
+        agent.onEvent = { [unowned self] change in tell(change) }
+        agent.start()
+        network = NetworkWatch.start(on: loop, log: log) { [unowned self] in
+            agent.perform(agent.uplink.networkChanged(now: agent.now))
+        }
+        notifier.ready(status: statusLine)
+        if let timeout = notifier.watchdogTimeout {
+            // Twice as often as asked: one late turn of the loop must not look like a hang.
+            let half = TimeAmount.nanoseconds(timeout.nanoseconds / 2)
+            watchdog = loop.scheduleRepeatedTask(initialDelay: half, delay: half) { [notifier] _ in
+                notifier.watchdog()
+            }
+        }
+        log.notice("Agent ready", metadata: .event(.programStarted, ["version": "\(AgentVersion.text)"]))
+    }
+
+    private func tell(_ change: AgentEvent.Change) {
+        if let control, control.monitorCount > 0 {
+            control.publish(AgentEvent(time: agent.systemTime.milliseconds, change))
+        }
+        guard notifier.isActive else { return }
+        let line = statusLine
+        guard line != toldStatus else { return }
+        toldStatus = line
+        notifier.status(line)
+    }
+
+    /// For `systemctl status`: no position, nothing that changes with each point.
+    private var statusLine: String { "\(agent.lastEntity): \(agent.report().reason)" }
+
+    // MARK: Signals
+
+    private func signal(_ number: Int32) {
+        switch number {
+        case SIGTERM, SIGINT: stop()
+        case SIGHUP: reload()
+        case SIGUSR1: agent.perform(agent.uplink.reconnectRequested(now: agent.now))
+        default: break
+        }
+    }
+
+    private func reload() {
+        notifier.reloading()
+        defer { notifier.ready() }
+        do {
+            let new = try AgentConfiguration.load(path: configurationPath)
+            let kept = try agent.reload(new)
+            log.notice(
+                "Configuration reloaded",
+                metadata: .event(
+                    .configurationReloaded,
+                    ["needs_restart": "\(kept.isEmpty ? "nothing" : kept.joined(separator: ", "))"]))
+        } catch {
+            log.error(
+                "Configuration refused, the old one stays in force",
+                metadata: .event(.configurationRefused, ["error": "\(error)"]))
+        }
+    }
+
+    private func stop() {
+        guard !isStopping else { return }
+        isStopping = true
+        notifier.stopping()
+        log.notice("Agent stops", metadata: .event(.programStopping))
+        watchdog?.cancel()
+        network?.stop()
+        let limit = loop.assumeIsolated().scheduleTask(in: Self.stopLimit) { [self] in
+            // The disk hangs: what was synchronised is safe, waiting longer would not save more.
+            finished.succeed()
+        }
+        let closed = server?.close() ?? loop.makeSucceededVoidFuture()
+        closed.assumeIsolated()
+            .whenComplete { [self] _ in
+                agent.shutDown().assumeIsolated().whenComplete { [self] _ in
+                    limit.cancel()
+                    finished.succeed()
+                }
+            }
+    }
+}
+
+extension Duration {
+    fileprivate var nanoseconds: Int64 {
+        components.seconds * 1_000_000_000 + components.attoseconds / 1_000_000_000
+    }
+}
+
+enum GroupDatabase {
+    /// The number of a group; nil when there is none of this name.
+    static func identifier(of name: String) -> UInt32? {
+        getgrnam(name)?.pointee.gr_gid
+    }
+}

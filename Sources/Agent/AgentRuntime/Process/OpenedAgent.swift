@@ -1,0 +1,80 @@
+internal import AgentLogic
+package import Logging
+internal import NIOCore
+internal import SecureLink
+internal import Systemd
+package import TrackCache
+
+/// What is opened before the loop runs, because failing at it means not to run at all. Opening is recovery.
+package struct OpenedAgent {
+    let configuration: AgentConfiguration
+    let surroundings: Surroundings
+    let snapshot: CacheSnapshot
+    let remembered: RememberedState
+    let settings: Settings
+
+    /// With the surroundings of a real machine. Throws what an operator has to mend.
+    init(_ configuration: AgentConfiguration, log: Logger) throws {
+        let connector = try SecureConnector(configuration.server)
+        for warning in connector.warnings {
+            log.warning("Credential warning", metadata: .event(.credentialWarning, ["warning": "\(warning)"]))
+        }
+        let memory = StateFile(directory: configuration.stateDirectory)
+        try self.init(configuration, memory: memory, log: log) { options in
+            let (disk, snapshot) = try CacheWorker.open(
+                directory: configuration.cache.directory, options: options, now: NIODeadline.now().milliseconds)
+            let surroundings = Surroundings(
+                clock: KernelClock(), connector: connector, feeds: GNSSFeedSource(), disk: disk,
+                memory: memory, seed: UInt64.random(in: .min ... .max))
+            return (surroundings, snapshot)
+        }
+    }
+
+    /// `open` opens the ring with these options and puts it among the surroundings of the agent.
+    package init(
+        _ configuration: AgentConfiguration, memory: any StateKeeper, log: Logger,
+        opening open: (TrackCacheOptions) throws -> (Surroundings, CacheSnapshot)
+    ) throws {
+        self.configuration = configuration
+        (remembered, settings) = Self.recall(memory, configuration, log)
+        let options = TrackCacheOptions(
+            limit: settings.cacheLimit, syncInterval: Int64(configuration.cache.syncInterval * 1000))
+        (surroundings, snapshot) = try open(options)
+        let found = snapshot.recovery
+        log.notice(
+            "Track cache opened",
+            metadata: .event(
+                .cacheRecovered,
+                [
+                    "directory": "\(configuration.cache.directory)", "points": "\(snapshot.points)",
+                    "segments": "\(found.segments)", "corrupt_records": "\(found.corruptRecords)",
+                    "torn_tails": "\(found.tornTails)",
+                    "foreign_files": "\(found.foreignFiles + found.foreignSegments)", "state": "\(snapshot.state)",
+                ]))
+    }
+
+    private static func recall(
+        _ memory: any StateKeeper, _ configuration: AgentConfiguration, _ log: Logger
+    ) -> (RememberedState, Settings) {
+        let defaults = Agent.defaultSettings(configuration)
+        switch memory.read() {
+        case .absent: return (RememberedState(), defaults)
+        case .read(let state):
+            guard let kept = state.settings else { return (state, defaults) }
+            do {
+                var settings = try kept.settings()
+                settings.keepAlive = configuration.gnss.isKeptOpen
+                return (state, settings)
+            } catch {
+                log.error("Remembered settings break a rule, defaults are used", metadata: ["error": "\(error)"])
+                return (RememberedState(target: state.target), defaults)
+            }
+        case .putAside(let path):
+            log.error("Remembered state was damaged and put aside", metadata: ["file": "\(path)"])
+            return (RememberedState(), defaults)
+        case .unreadable(let reason):
+            log.error("Remembered state cannot be read", metadata: ["error": "\(reason)"])
+            return (RememberedState(), defaults)
+        }
+    }
+}

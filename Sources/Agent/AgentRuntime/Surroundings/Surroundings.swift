@@ -1,0 +1,76 @@
+package import GNSSFeed
+package import NIOCore
+internal import SecureLink
+package import TrackCache
+
+/// What the agent reaches of the world. Everything else happens on its event loop, by the clock of that loop, and is
+/// decided there: with other surroundings the same agent runs in a simulation.
+package struct Surroundings {
+    package var clock: any SystemClockSource
+    package var connector: any LinkConnector
+    package var feeds: any FeedSource
+    package var disk: any CacheExecutor
+    package var memory: any StateKeeper
+    /// For the jitter of waits: random, or the same in a repeated run.
+    package var seed: UInt64
+
+    package init(
+        clock: any SystemClockSource, connector: any LinkConnector, feeds: any FeedSource, disk: any CacheExecutor,
+        memory: any StateKeeper, seed: UInt64
+    ) {
+        self.clock = clock
+        self.connector = connector
+        self.feeds = feeds
+        self.disk = disk
+        self.memory = memory
+        self.seed = seed
+    }
+}
+
+/// The clock of the system, right or wrong. Only people's times and certificates depend on it.
+package protocol SystemClockSource: AnyObject {
+    func read() -> SystemClock
+}
+
+/// Makes the connections to the server.
+package protocol LinkConnector: AnyObject {
+    /// Completes with a channel of plain `ByteBuffer`s on `loop`, the initializer's handlers in place, once the server is
+    /// verified. `verificationTime`: seconds since 1970 at which certificates are judged; nil for the system's.
+    func connect(
+        to server: AgentConfiguration.Server, verificationTime: Int64?, on loop: any EventLoop,
+        initializer: @escaping @Sendable (any Channel) -> EventLoopFuture<Void>
+    ) -> EventLoopFuture<any Channel>
+    /// Reads trust and identity again for the connections to come, and returns what an operator should know of them.
+    /// Throws and goes on with the former ones when they cannot be used.
+    func reload(_ server: AgentConfiguration.Server) throws -> [String]
+}
+
+/// Opens the watch of gpsd.
+package protocol FeedSource: AnyObject {
+    /// `deliver` may be called on any thread, one call at a time, until `stop()` of what is returned.
+    func open(
+        _ gnss: AgentConfiguration.GNSS, deliver: @escaping @Sendable (FeedEvent) -> Void
+    ) throws(GNSSFeedError) -> any OpenFeed
+}
+
+/// One open watch. What it still says after `stop()` is ignored.
+package protocol OpenFeed: AnyObject {
+    func stop()
+}
+
+/// Runs operations on the disk ring, one after the other in the order of asking, where they hold nothing up.
+package protocol CacheExecutor: AnyObject {
+    /// Completes on the given loop; nil when too many operations wait already: nothing was done.
+    func perform<Result: Sendable>(
+        on loop: any EventLoop, _ operation: @escaping @Sendable (TrackCache) -> Result
+    ) -> EventLoopFuture<Result>?
+    /// Waits for what was asked for before, and closes the ring. `now`: milliseconds, the loop's clock.
+    func shutDown(on loop: any EventLoop, now: Int64) -> EventLoopFuture<Void>
+}
+
+/// Keeps what must survive a restart.
+package protocol StateKeeper {
+    /// Durable on return, wholly or not at all.
+    func write(_ state: RememberedState) throws
+    func read() -> RememberedStateReading
+}

@@ -1,0 +1,171 @@
+internal import Glibc
+
+/// What runs on the feed's thread: waits, reads, asks the machine, does what it says.
+struct FeedLoop: ~Copyable {
+    private let configuration: FeedConfiguration
+    private let signal: WakeSignal
+    private let shared: SharedCounters
+    private let deliver: @Sendable (FeedEvent) -> Void
+    private let resolver: Resolver
+    private let decoder: MessageDecoder
+    private var machine: FeedMachine
+    private var buffer = LineBuffer()
+    private var budget = ReadBudget()
+    private var socket: GPSDSocket?
+    private var mustConnect = false
+
+    init(
+        configuration: FeedConfiguration, signal: WakeSignal, shared: SharedCounters,
+        deliver: @escaping @Sendable (FeedEvent) -> Void
+    ) throws(GNSSFeedError) {
+        self.configuration = configuration
+        self.signal = signal
+        self.shared = shared
+        self.deliver = deliver
+        resolver = Resolver(host: configuration.host, port: configuration.port, signal: signal)
+        decoder = try MessageDecoder()
+        machine = FeedMachine(configuration: configuration)
+    }
+
+    /// Returns when the signal says stop.
+    mutating func run() {
+        perform(machine.start())
+        while !signal.isStopped {
+            if mustConnect {
+                mustConnect = false
+                connect()
+                continue
+            }
+            let now = monotonicMilliseconds()
+            let pause = socket == nil ? 0 : budget.wait(at: now)
+            var deadline = machine.deadline
+            if pause > 0 { deadline = min(deadline ?? .max, now + pause) }
+            let reading = pause > 0 ? nil : socket?.descriptor
+            let isReadable = wait(for: reading, POLLIN, until: deadline)
+            if signal.isStopped { break }
+            if signal.takeWake() { perform(machine.woken()) }
+            if isReadable { read() }
+            perform(machine.timePassed(roll: roll, at: monotonicMilliseconds()))
+        }
+        perform(machine.stop())
+    }
+
+    private var roll: Double { Double.random(in: 0..<1) }
+
+    private mutating func perform(_ actions: [FeedMachine.Action]) {
+        for action in actions {
+            switch action {
+            case .connect: mustConnect = true
+            case .close:
+                socket = nil
+                buffer.reset()
+            case .send(let command):
+                // A failure to send shows as a lost connection or a missing answer.
+                _ = socket?.send(command)
+            // The owner hears of the end from the feed itself, after the last of this loop.
+            case .deliver(.state(.stopped)): break
+            case .deliver(let event): deliver(event)
+            }
+        }
+        if !actions.isEmpty { shared.publish(machine.counters) }
+    }
+
+    private mutating func read() {
+        guard let (received, count) = socket?.receive(into: &buffer) else { return }
+        budget.spend(lines: 0, bytes: count)
+        if case .ended(let reason) = received {
+            perform(machine.failed(.unreachable(reason), roll: roll, at: monotonicMilliseconds()))
+            return
+        }
+        // Every whole line that is there, so that none waits for the next packet.
+        while socket != nil, let line = buffer.next() {
+            budget.spend(lines: 1, bytes: 0)
+            let now = monotonicMilliseconds()
+            if case .complete(let range) = line, let message = decoder.decode(range, in: &buffer) {
+                perform(machine.received(message, roll: roll, at: now))
+            } else {
+                perform(machine.rejected(roll: roll, at: now))
+            }
+        }
+    }
+
+    private mutating func connect() {
+        let limit = monotonicMilliseconds() + configuration.timing.connect
+        let place = "\(configuration.host):\(configuration.port)"
+        guard let outcome = resolve(until: limit) else {
+            if signal.isStopped { return }
+            let reason = "looking up \(configuration.host) took too long"
+            perform(machine.failed(.unreachable(reason), roll: roll, at: monotonicMilliseconds()))
+            return
+        }
+        var failure = FeedMachine.Failure.unreachable("\(configuration.host) has no address")
+        switch outcome {
+        case .failure(let reason):
+            failure = .unreachable("cannot look up \(configuration.host): \(reason)")
+        case .addresses(let addresses):
+            for (index, address) in addresses.enumerated() {
+                // What is left is shared by the addresses not yet tried, so that a dead one does not use it all.
+                let now = monotonicMilliseconds()
+                let share = now + (limit > now ? limit - now : 0) / UInt64(addresses.count - index)
+                let number = connect(to: address, until: share)
+                if signal.isStopped { return }
+                if number == 0 {
+                    perform(machine.connected(at: monotonicMilliseconds()))
+                    return
+                }
+                let text = "cannot connect to \(place): \(reason(number))"
+                failure = number == EACCES || number == EPERM ? .permissionDenied(text) : .unreachable(text)
+            }
+        }
+        perform(machine.failed(failure, roll: roll, at: monotonicMilliseconds()))
+    }
+
+    private func resolve(until limit: UInt64) -> Resolver.Outcome? {
+        while !signal.isStopped {
+            if let outcome = resolver.ask() { return outcome }
+            if monotonicMilliseconds() >= limit { return nil }
+            _ = wait(for: nil, 0, until: limit)
+            _ = signal.takeWake()
+        }
+        return nil
+    }
+
+    /// 0 when connected, else an error number; the socket is kept when connected.
+    private mutating func connect(to address: SocketAddress, until limit: UInt64) -> CInt {
+        do throws(ErrorNumber) {
+            let attempt = try GPSDSocket.connecting(to: address)
+            while !signal.isStopped {
+                if wait(for: attempt.descriptor, POLLOUT, until: limit) {
+                    let outcome = attempt.connectOutcome
+                    if outcome == 0 {
+                        buffer.reset()
+                        socket = consume attempt
+                    }
+                    return outcome
+                }
+                _ = signal.takeWake()
+                if monotonicMilliseconds() >= limit { return ETIMEDOUT }
+            }
+            return ECANCELED
+        } catch {
+            return error.value
+        }
+    }
+
+    /// Waits for the descriptor, the signal or the time, whichever is first; true when the descriptor is ready (or
+    /// broken).
+    private func wait(for descriptor: CInt?, _ events: Int32, until limit: UInt64?) -> Bool {
+        var timeout: CInt = -1
+        if let limit {
+            let now = monotonicMilliseconds()
+            timeout = limit > now ? CInt(min(limit - now, 3_600_000)) : 0
+        }
+        var entries = [
+            pollfd(fd: signal.descriptor, events: Int16(POLLIN), revents: 0),
+            // poll skips a negative descriptor.
+            pollfd(fd: descriptor ?? -1, events: Int16(events), revents: 0),
+        ]
+        let count = unsafe poll(&entries, nfds_t(entries.count), timeout)
+        return count > 0 && entries[1].revents != 0
+    }
+}

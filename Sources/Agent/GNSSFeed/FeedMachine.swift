@@ -1,0 +1,254 @@
+internal import AgentLogic
+
+/// Decides what the feed does next; knows no socket and no clock. Times are milliseconds of one clock that only goes
+/// forward.
+struct FeedMachine {
+    enum Action: Hashable {
+        /// Try to connect; the outcome comes back as `connected` or `failed`.
+        case connect
+        case send(String)
+        case close
+        case deliver(FeedEvent)
+    }
+
+    /// Why a connection could not be made or was lost.
+    enum Failure: Hashable {
+        case unreachable(String)
+        case permissionDenied(String)
+    }
+
+    private enum Phase {
+        /// To `connecting`.
+        case idle
+        /// To `greeting` or `waiting`.
+        case connecting
+        /// To `connecting`, at the time or when woken.
+        case waiting(until: UInt64)
+        /// Connected, and not yet sure that it is gpsd. To `watching` or `waiting`.
+        case greeting(until: UInt64)
+        /// To `waiting`.
+        case watching
+        case stopped
+    }
+
+    private let configuration: FeedConfiguration
+    private var timing: FeedTiming { configuration.timing }
+    private var phase = Phase.idle
+    private var state = FeedState.stopped
+    private var failures = 0
+    private var rejectedInARow = 0
+    /// When something last came from gpsd, and until when an answer is due if it was asked.
+    private var heard: UInt64 = 0
+    private var answerDue: UInt64?
+    /// When the last report came; nil once the silence after it has been told.
+    private var reportBeforeSilence: UInt64?
+    private var lastReport: UInt64 = 0
+    private var receivers = ReceiverList()
+    private(set) var counters = FeedCounters()
+
+    /// As many lines that are not gpsd's end a connection: what answers there is something else.
+    static let mostRejected = 20
+
+    init(configuration: FeedConfiguration) {
+        self.configuration = configuration
+    }
+
+    /// When `timePassed` is to be called next if nothing happens before; nil for never.
+    var deadline: UInt64? {
+        switch phase {
+        case .idle, .connecting, .stopped: return nil
+        case .waiting(let until), .greeting(let until): return until
+        case .watching:
+            var due = answerDue ?? heard + timing.quiet
+            if let report = reportBeforeSilence { due = min(due, report + timing.silence) }
+            if state == .fix { due = min(due, lastReport + timing.stale) }
+            return due
+        }
+    }
+
+    mutating func start() -> [Action] {
+        guard case .idle = phase else { return [] }
+        phase = .connecting
+        return become(.connecting) + [.connect]
+    }
+
+    mutating func connected(at now: UInt64) -> [Action] {
+        guard case .connecting = phase else { return [.close] }
+        phase = .greeting(until: now + timing.greeting)
+        heard = now
+        rejectedInARow = 0
+        return []
+    }
+
+    /// The connection could not be made, or ended. `roll` is a random number in 0 ..< 1 that spreads the next attempt.
+    mutating func failed(_ failure: Failure, roll: Double, at now: UInt64) -> [Action] {
+        if case .stopped = phase { return [] }
+        let longest = min(timing.longestBackoff, timing.firstBackoff << UInt64(min(failures, 20)))
+        failures += 1
+        // Half of it fixed, so that the waits grow; half by chance, so that many boxes do not come at once.
+        let wait = longest / 2 + UInt64(roll * Double(longest - longest / 2))
+        phase = .waiting(until: now + wait)
+        answerDue = nil
+        receivers = ReceiverList()
+        let reason: FeedState =
+            switch failure {
+            case .unreachable(let text): .unreachable(reason: text)
+            case .permissionDenied(let text): .permissionDenied(reason: text)
+            }
+        return [.close] + endRun() + become(reason)
+    }
+
+    /// Cuts a wait for the next attempt short; does nothing at other times.
+    mutating func woken() -> [Action] {
+        guard case .waiting = phase else { return [] }
+        failures = 0
+        phase = .connecting
+        return [.connect]
+    }
+
+    mutating func stop() -> [Action] {
+        if case .stopped = phase { return [] }
+        phase = .stopped
+        return [.close] + endRun() + become(.stopped)
+    }
+
+    mutating func timePassed(roll: Double, at now: UInt64) -> [Action] {
+        guard let deadline, now >= deadline else { return [] }
+        switch phase {
+        case .idle, .connecting, .stopped: return []
+        case .waiting:
+            phase = .connecting
+            return [.connect]
+        case .greeting:
+            return failed(.unreachable("connected, but gpsd's greeting did not come"), roll: roll, at: now)
+        case .watching:
+            return watchTimePassed(roll: roll, at: now)
+        }
+    }
+
+    private mutating func watchTimePassed(roll: Double, at now: UInt64) -> [Action] {
+        if let answerDue {
+            if now >= answerDue {
+                return failed(
+                    .unreachable("gpsd said nothing for \((now - heard) / 1000) s and does not answer"), roll: roll,
+                    at: now)
+            }
+        } else if now >= heard + timing.quiet {
+            answerDue = now + timing.answer
+            // While there is no receiver, asking again for the stream also makes gpsd look for it again.
+            return [.send(isWithoutDevice ? configuration.watchCommand : "?VERSION;\n")] + reportTimePassed(at: now)
+        }
+        return reportTimePassed(at: now)
+    }
+
+    private mutating func reportTimePassed(at now: UInt64) -> [Action] {
+        var actions: [Action] = []
+        if let report = reportBeforeSilence, now >= report + timing.silence { actions += endRun() }
+        if state == .fix, now >= lastReport + timing.stale { actions += become(.noFix) }
+        return actions
+    }
+
+    /// A line came that is not gpsd's.
+    mutating func rejected(roll: Double, at now: UInt64) -> [Action] {
+        counters.rejectedLines &+= 1
+        rejectedInARow += 1
+        switch phase {
+        case .idle, .connecting, .waiting, .stopped: return []
+        case .greeting:
+            return failed(.unreachable("what answers there does not greet as gpsd does"), roll: roll, at: now)
+        case .watching:
+            guard rejectedInARow >= Self.mostRejected else { return [] }
+            return failed(
+                .unreachable("\(Self.mostRejected) lines in a row were none of gpsd's messages"), roll: roll, at: now)
+        }
+    }
+
+    mutating func received(_ message: GPSDMessage, roll: Double, at now: UInt64) -> [Action] {
+        rejectedInARow = 0
+        heard = now
+        answerDue = nil
+        switch phase {
+        case .idle, .connecting, .waiting, .stopped: return []
+        case .greeting:
+            guard case .version = message else { return rejected(roll: roll, at: now) }
+            counters.connections &+= 1
+            phase = .watching
+            return [.send(configuration.watchCommand)]
+        case .watching: break
+        }
+        switch message {
+        case .version, .other:
+            return []
+        case .devices(let devices):
+            failures = 0
+            receivers.replace(with: devices)
+            return judgeReceivers()
+        case .device(let device):
+            receivers.update(device)
+            return judgeReceivers()
+        case .sky(let device, let used):
+            if let used { receivers.sawSatellites(used, of: device, at: now) }
+            return []
+        case .position(let report):
+            return position(report, at: now)
+        case .error(let text):
+            return error(text)
+        }
+    }
+
+    private mutating func position(_ report: GNSSReport, at now: UInt64) -> [Action] {
+        if let wanted = configuration.device, let device = report.device, device != wanted { return [] }
+        var report = report
+        report.satellitesUsed = receivers.satellites(of: report.device, since: now - min(now, timing.skyAge))
+        reportBeforeSilence = now
+        lastReport = now
+        counters.reports &+= 1
+        let actions: [Action]
+        if report.mode >= 2 {
+            actions = become(.fix)
+        } else if report.mode == 1 || isWithoutDevice {
+            actions = become(.noFix)
+        } else {
+            // Mode 0: this message of the receiver's did not say. What the one before said still holds.
+            actions = []
+        }
+        return actions + [.deliver(.report(report))]
+    }
+
+    private mutating func error(_ text: String) -> [Action] {
+        if text.contains("ermission denied") {
+            return endRun() + become(.permissionDenied(reason: "gpsd: \(text)"))
+        }
+        // What gpsd says to a WATCH for a receiver that it does not have, or has and cannot open.
+        if text.hasPrefix("No such device") || text.hasPrefix("Can't assign") {
+            return endRun() + become(.noDevice(reason: "gpsd: \(text)"))
+        }
+        return []
+    }
+
+    private mutating func judgeReceivers() -> [Action] {
+        if let reason = receivers.lack(of: configuration.device) {
+            return endRun() + become(.noDevice(reason: reason))
+        }
+        return isWithoutDevice || state == .connecting ? become(.noFix) : []
+    }
+
+    private var isWithoutDevice: Bool {
+        switch state {
+        case .noDevice, .permissionDenied, .connecting: true
+        case .stopped, .unreachable, .noFix, .fix: false
+        }
+    }
+
+    private mutating func endRun() -> [Action] {
+        guard reportBeforeSilence != nil else { return [] }
+        reportBeforeSilence = nil
+        return [.deliver(.silence)]
+    }
+
+    private mutating func become(_ next: FeedState) -> [Action] {
+        guard next != state else { return [] }
+        state = next
+        return [.deliver(.state(next))]
+    }
+}

@@ -1,0 +1,19 @@
+/// What keeps a feed from being made or started; what happens to it later is a ``FeedState``.
+package struct GNSSFeedError: Error, Hashable, Sendable, CustomStringConvertible {
+    package enum Code: Hashable, Sendable {
+        /// A value of ``FeedConfiguration`` is not usable.
+        case configuration
+        /// The kernel gave no event descriptor, thread or memory.
+        case resources
+    }
+
+    package let code: Code
+    package let detail: String
+
+    init(_ code: Code, _ detail: String) {
+        self.code = code
+        self.detail = detail
+    }
+
+    package var description: String { detail }
+}

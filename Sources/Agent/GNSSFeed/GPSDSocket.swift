@@ -1,0 +1,103 @@
+internal import Glibc
+
+/// One connection to gpsd; non-blocking, closed at the end of its life.
+struct GPSDSocket: ~Copyable {
+    enum Received {
+        case some
+        case nothingNow
+        case ended(String)
+    }
+
+    let descriptor: CInt
+
+    deinit {
+        close(descriptor)
+    }
+
+    /// Begins to connect; the descriptor is writable once that is decided. Throws the kernel's error number.
+    static func connecting(to address: SocketAddress) throws(ErrorNumber) -> GPSDSocket {
+        let type = CInt(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue)
+        let descriptor = Glibc.socket(address.family, type, CInt(IPPROTO_TCP))
+        guard descriptor >= 0 else { throw ErrorNumber(value: errno) }
+        let socket = GPSDSocket(descriptor: descriptor)
+        // A peer that vanished is found even while nothing is sent: probes after a minute, then the limit on unanswered
+        // bytes.
+        socket.set(SOL_SOCKET, SO_KEEPALIVE, 1)
+        socket.set(CInt(IPPROTO_TCP), TCP_KEEPIDLE, 60)
+        socket.set(CInt(IPPROTO_TCP), TCP_KEEPINTVL, 10)
+        socket.set(CInt(IPPROTO_TCP), TCP_KEEPCNT, 3)
+        socket.set(CInt(IPPROTO_TCP), TCP_USER_TIMEOUT, 20_000)
+        let result = unsafe address.withPointer { pointer, length in unsafe connect(descriptor, pointer, length) }
+        guard result == 0 || errno == EINPROGRESS else { throw ErrorNumber(value: errno) }
+        return socket
+    }
+
+    private init(descriptor: CInt) {
+        self.descriptor = descriptor
+    }
+
+    private func set(_ level: CInt, _ option: CInt, _ value: CInt) {
+        var value = value
+        // Best effort: the feed's own sign-of-life rule holds without it.
+        unsafe setsockopt(descriptor, level, option, &value, socklen_t(MemoryLayout<CInt>.size))
+    }
+
+    /// How the attempt to connect went, once the descriptor is writable: 0 or an error number.
+    var connectOutcome: CInt {
+        var outcome: CInt = 0
+        var length = socklen_t(MemoryLayout<CInt>.size)
+        guard unsafe getsockopt(descriptor, SOL_SOCKET, SO_ERROR, &outcome, &length) == 0 else { return errno }
+        return outcome
+    }
+
+    /// Commands are far smaller than an empty socket's buffer; one that does not fit means that gpsd does not read.
+    func send(_ command: String) -> Bool {
+        let bytes = Array(command.utf8)
+        let sent = unsafe bytes.withUnsafeBytes { buffer in
+            unsafe Glibc.send(descriptor, buffer.baseAddress, buffer.count, CInt(MSG_NOSIGNAL))
+        }
+        return sent == bytes.count
+    }
+
+    func receive(into buffer: inout LineBuffer) -> (Received, count: Int) {
+        var number: CInt = 0
+        let count = unsafe buffer.fill { free in
+            let count = unsafe recv(descriptor, free.baseAddress, free.count, 0)
+            number = errno
+            return count
+        }
+        if count > 0 { return (.some, count) }
+        if count == 0 { return (.ended("gpsd closed the connection"), 0) }
+        if number == EAGAIN || number == EINTR { return (.nothingNow, 0) }
+        return (.ended("connection lost: \(reason(number))"), 0)
+    }
+}
+
+struct ErrorNumber: Error {
+    let value: CInt
+}
+
+/// One address a name stands for, as the kernel wants it.
+struct SocketAddress: Hashable, Sendable {
+    let family: CInt
+    private let bytes: [UInt8]
+
+    init(_ information: addrinfo) {
+        family = unsafe information.ai_family
+        if let address = unsafe information.ai_addr {
+            bytes = unsafe Array(UnsafeRawBufferPointer(start: address, count: Int(information.ai_addrlen)))
+        } else {
+            bytes = []
+        }
+    }
+
+    func withPointer(_ body: (UnsafePointer<sockaddr>, socklen_t) -> CInt) -> CInt {
+        var storage = sockaddr_storage()
+        return unsafe withUnsafeMutableBytes(of: &storage) { buffer in
+            let length = min(bytes.count, buffer.count)
+            unsafe buffer.copyBytes(from: bytes.prefix(length))
+            guard let base = buffer.baseAddress else { return -1 }
+            return unsafe body(base.assumingMemoryBound(to: sockaddr.self), socklen_t(length))
+        }
+    }
+}

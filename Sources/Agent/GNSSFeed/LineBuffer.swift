@@ -1,0 +1,83 @@
+internal import Glibc
+
+/// Cuts what arrives into lines, in 64 KiB that are allocated once.
+///
+/// gpsd's longest message is 10,240 bytes (its GPS_JSON_RESPONSE_MAX). A line that does not fit is skipped to its end.
+struct LineBuffer: ~Copyable {
+    enum Line {
+        /// Without its line end, and followed by a NUL: ready for C.
+        case complete(Range<Int>)
+        case tooLong
+    }
+
+    static let capacity = 65_536
+
+    private(set) var bytes = [UInt8](repeating: 0, count: LineBuffer.capacity)
+    private var start = 0
+    private var end = 0
+    /// Before this there is no line end.
+    private var searched = 0
+    private var skipping = false
+
+    mutating func reset() {
+        (start, end, searched, skipping) = (0, 0, 0, false)
+    }
+
+    /// Makes room, hands the free part to `read`, and keeps as many bytes as it says (0 or less: none).
+    mutating func fill(_ read: (UnsafeMutableRawBufferPointer) -> Int) -> Int {
+        if start > 0 {
+            let (kept, from) = (end - start, start)
+            unsafe bytes.withUnsafeMutableBytes { buffer in
+                guard let base = buffer.baseAddress else { return }
+                _ = unsafe memmove(base, base + from, kept)
+            }
+            (end, searched, start) = (kept, searched - from, 0)
+        }
+        let free = end..<Self.capacity
+        let count = unsafe bytes.withUnsafeMutableBytes {
+            unsafe read(UnsafeMutableRawBufferPointer(rebasing: $0[free]))
+        }
+        end += max(0, min(count, free.count))
+        return count
+    }
+
+    /// The next whole line, nil when more has to arrive first.
+    mutating func next() -> Line? {
+        while true {
+            guard let lineEnd = bytes[searched..<end].firstIndex(of: UInt8(ascii: "\n")) else {
+                searched = end
+                guard start == 0, end == Self.capacity else { return nil }
+                // A full buffer without a line end: from here on it is dropped, and told once.
+                let first = !skipping
+                reset()
+                skipping = true
+                if first { return .tooLong }
+                return nil
+            }
+            let line = start..<lineEnd
+            start = lineEnd + 1
+            searched = start
+            if skipping {
+                skipping = false
+                continue
+            }
+            bytes[lineEnd] = 0
+            guard let last = line.last, bytes[last] == UInt8(ascii: "\r") else { return .complete(line) }
+            bytes[last] = 0
+            return .complete(line.lowerBound..<last)
+        }
+    }
+
+    /// Puts a NUL in place of one byte, so that C sees the end of a part of a line.
+    mutating func terminate(at index: Int) {
+        bytes[index] = 0
+    }
+
+    /// A part of the buffer that ends before a NUL, for C.
+    mutating func withPart(at index: Int, _ body: (UnsafeMutablePointer<CChar>) -> Void) {
+        unsafe bytes.withUnsafeMutableBytes { buffer in
+            guard let base = buffer.baseAddress else { return }
+            unsafe body((base + index).assumingMemoryBound(to: CChar.self))
+        }
+    }
+}

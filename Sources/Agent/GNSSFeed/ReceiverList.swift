@@ -1,0 +1,47 @@
+/// The receivers gpsd told about and the satellites each used last; at most ``most`` of them.
+struct ReceiverList: Hashable {
+    private struct Satellites: Hashable {
+        var used: Int
+        var time: UInt64
+    }
+
+    static let most = 16
+
+    private var isActive: [String: Bool] = [:]
+    private var satellites: [String?: Satellites] = [:]
+
+    mutating func replace(with devices: [GPSDDevice]) {
+        isActive = [:]
+        for device in devices { update(device) }
+    }
+
+    mutating func update(_ device: GPSDDevice) {
+        guard isActive[device.path] != nil || isActive.count < Self.most else { return }
+        isActive[device.path] = device.isActive
+        if !device.isActive { satellites[device.path] = nil }
+    }
+
+    mutating func sawSatellites(_ used: Int, of device: String?, at time: UInt64) {
+        guard satellites[device] != nil || satellites.count < Self.most else { return }
+        satellites[device] = Satellites(used: used, time: time)
+    }
+
+    func satellites(of device: String?, since oldest: UInt64) -> Int? {
+        guard let latest = satellites[device], latest.time >= oldest else { return nil }
+        return latest.used
+    }
+
+    /// Why no position can come, for people; nil when one can. `wanted` is the only receiver that counts, nil lets any.
+    func lack(of wanted: String?) -> String? {
+        if let wanted {
+            guard let active = isActive[wanted] else { return "gpsd has no receiver \(wanted)" }
+            return active ? nil : "gpsd does not have \(wanted) open: unplugged, or gpsd may not open it"
+        }
+        if isActive.isEmpty { return "gpsd has no receiver" }
+        guard isActive.values.contains(true) else {
+            let paths = isActive.keys.sorted().joined(separator: ", ")
+            return "gpsd does not have \(paths) open: unplugged, or gpsd may not open it"
+        }
+        return nil
+    }
+}

@@ -1,0 +1,365 @@
+internal import NIOCore
+
+/// TLS for a client's channel: plain bytes on the pipeline's side, TLS records on the socket's.
+///
+/// The handlers behind it see `channelActive` when the server has been verified, then ``TLSPeer`` as a user event, and
+/// nothing before; a failed handshake is told through the promise alone. Writes made before that wait. What is
+/// written between two flushes travels in as few TLS records as it fits, since each costs 22 bytes.
+final class OpenSSLClientHandler: ChannelDuplexHandler {
+    typealias InboundIn = ByteBuffer
+    typealias InboundOut = ByteBuffer
+    typealias OutboundIn = ByteBuffer
+    typealias OutboundOut = ByteBuffer
+
+    /// Where the connection is. Each may go to `closed`.
+    private enum Phase {
+        /// Not yet connected; to `handshaking`.
+        case idle
+        /// To `open` or `closed`.
+        case handshaking(deadline: Scheduled<Void>)
+        /// To `closing` or `closed`.
+        case open
+        /// We said goodbye and wait for the peer's; to `closed`.
+        case closing(deadline: Scheduled<Void>)
+        case closed
+    }
+
+    /// Bytes decrypted for one `channelRead` at most.
+    private static let readChunk = 65_536
+    /// Encrypted bytes handed to the channel in one piece, about.
+    private static let writeChunk = 65_536
+
+    private let session: TLSSession
+    private let limits: SecureLink.Limits
+    private let verified: EventLoopPromise<TLSPeer>
+    private var phase = Phase.idle
+    private var pending = MarkedCircularBuffer<(bytes: ByteBuffer, promise: EventLoopPromise<Void>?)>(
+        initialCapacity: 4)
+    /// Plain bytes waiting here, and encrypted ones that the socket has not taken.
+    private var unsent = 0
+    private var outputClosed = false
+    /// The peer said goodbye and we may still write.
+    private var inputClosed = false
+    /// Whether `channelActive` was told.
+    private var wasOpen = false
+    private var deliveredSinceReadComplete = false
+    private var closePromises: [EventLoopPromise<Void>] = []
+
+    init(session: TLSSession, limits: SecureLink.Limits, verified: EventLoopPromise<TLSPeer>) {
+        self.session = session
+        self.limits = limits
+        self.verified = verified
+    }
+
+    // MARK: - Life
+
+    func handlerAdded(context: ChannelHandlerContext) {
+        if context.channel.isActive { beginHandshake(context) }
+    }
+
+    func handlerRemoved(context: ChannelHandlerContext) {
+        settle(SecureLinkError(.cancelled, "the TLS handler was removed from its channel"))
+        succeedClosePromises()
+    }
+
+    func channelActive(context: ChannelHandlerContext) {
+        beginHandshake(context)
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        switch phase {
+        case .idle, .handshaking:
+            settle(SecureLinkError(.closedByPeer, "the server closed the connection during the TLS handshake"))
+        case .open where !inputClosed:
+            // Anyone on the way can cut a connection; only close_notify says that the peer meant it.
+            let error = SecureLinkError(.closedByPeer, "the connection ended without TLS's goodbye")
+            settle(error)
+            context.fireErrorCaught(error)
+        case .open, .closing, .closed:
+            settle(SecureLinkError(.closedByPeer, "the connection is closed"))
+        }
+        succeedClosePromises()
+        if wasOpen { context.fireChannelInactive() }
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        fail(context, (error as? SecureLinkError) ?? SecureLinkError(ofSocket: error))
+    }
+
+    // MARK: - Handshake
+
+    private func beginHandshake(_ context: ChannelHandlerContext) {
+        guard case .idle = phase else { return }
+        let limit = limits.handshake
+        let deadline = context.eventLoop.assumeIsolated().scheduleTask(in: limit) {
+            self.fail(
+                context, SecureLinkError(.handshakeTimeout, "no TLS handshake within \(limit.seconds)"))
+        }
+        phase = .handshaking(deadline: deadline)
+        advanceHandshake(context)
+    }
+
+    private func advanceHandshake(_ context: ChannelHandlerContext) {
+        guard case .handshaking(let deadline) = phase else { return }
+        do {
+            let progress = try session.handshake()
+            sendRecords(context, then: nil)
+            switch progress {
+            case .needsInput: return
+            case .closed: fail(context, SecureLinkError(.closedByPeer, "the server said goodbye in the handshake"))
+            case .done:
+                deadline.cancel()
+                phase = .open
+                wasOpen = true
+                let peer = session.peer
+                context.fireChannelActive()
+                context.fireUserInboundEventTriggered(peer)
+                verified.succeed(peer)
+                encryptFlushed(context)
+            }
+        } catch {
+            fail(context, error)
+        }
+    }
+
+    // MARK: - Reading
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        if case .closed = phase { return }
+        session.receive(unwrapInboundIn(data))
+        advanceHandshake(context)
+        decrypt(context)
+    }
+
+    func channelReadComplete(context: ChannelHandlerContext) {
+        if wasOpen { context.fireChannelReadComplete() }
+        // A record in pieces is not what a reader asked for: the rest is asked for on its behalf.
+        if !deliveredSinceReadComplete, context.channel.isActive { context.read() }
+        deliveredSinceReadComplete = false
+    }
+
+    /// Decrypts what has arrived and hands it on in bounded pieces.
+    private func decrypt(_ context: ChannelHandlerContext) {
+        while true {
+            let isOpen: Bool
+            switch phase {
+            case .open: isOpen = true
+            case .closing: isOpen = false
+            case .idle, .handshaking, .closed: return
+            }
+            let bound = session.readableBound
+            guard bound > 0 else { break }
+            var chunk = context.channel.allocator.buffer(capacity: min(bound, Self.readChunk))
+            do {
+                var progress = TLSSession.Progress.done
+                while progress == .done, chunk.readableBytes < Self.readChunk {
+                    let room = Self.readChunk - chunk.readableBytes
+                    progress = try session.read(into: &chunk, limit: min(room, max(1, session.readableBound)))
+                }
+                // After close() nobody expects bytes: they are read only to find the peer's goodbye.
+                if isOpen, chunk.readableBytes > 0 {
+                    deliveredSinceReadComplete = true
+                    context.fireChannelRead(wrapInboundOut(chunk))
+                }
+                sendRecords(context, then: nil)
+                switch progress {
+                case .done: continue
+                case .needsInput: return
+                case .closed: return peerSaidGoodbye(context)
+                }
+            } catch {
+                return fail(context, error)
+            }
+        }
+    }
+
+    private func peerSaidGoodbye(_ context: ChannelHandlerContext) {
+        switch phase {
+        case .idle, .handshaking, .closed: return
+        case .closing: finishClosing(context)
+        case .open:
+            guard !inputClosed else { return }
+            let keepsWriting = try? context.channel.syncOptions?.getOption(.allowRemoteHalfClosure)
+            if keepsWriting == true, !outputClosed {
+                inputClosed = true
+                context.fireUserInboundEventTriggered(ChannelEvent.inputClosed)
+            } else {
+                beginClosing(context)
+                finishClosing(context)
+            }
+        }
+    }
+
+    // MARK: - Writing
+
+    func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+        switch phase {
+        case .closing, .closed: promise?.fail(ChannelError.ioOnClosedChannel)
+        case .idle, .handshaking, .open:
+            guard !outputClosed else { promise?.fail(ChannelError.outputClosed); return }
+            let bytes = unwrapOutboundIn(data)
+            guard bytes.readableBytes <= limits.unsentBytes - unsent else {
+                // A stream with a hole would be worse than none.
+                let error = SecureLinkError(
+                    .sendBufferFull, "more than \(limits.unsentBytes) bytes wait for a peer that takes none")
+                promise?.fail(error)
+                return fail(context, error)
+            }
+            unsent += bytes.readableBytes
+            pending.append((bytes, promise))
+        }
+    }
+
+    func flush(context: ChannelHandlerContext) {
+        pending.mark()
+        encryptFlushed(context)
+    }
+
+    private func encryptFlushed(_ context: ChannelHandlerContext) {
+        guard case .open = phase, pending.hasMark else { return }
+        var promises: [EventLoopPromise<Void>] = []
+        var record = ByteBuffer()
+        do {
+            while pending.hasMark, var next = pending.popFirst() {
+                if let promise = next.promise { promises.append(promise) }
+                unsent -= next.bytes.readableBytes
+                if record.readableBytes == 0 {
+                    record = next.bytes
+                } else if record.readableBytes + next.bytes.readableBytes <= TLSSession.maximumRecord {
+                    record.writeBuffer(&next.bytes)
+                } else {
+                    try encrypt(record, context)
+                    record = next.bytes
+                }
+            }
+            try encrypt(record, context)
+        } catch {
+            for promise in promises { promise.fail(error) }
+            return fail(context, error)
+        }
+        let sent = promises.isEmpty ? nil : context.eventLoop.makePromise(of: Void.self)
+        sent?.futureResult.assumeIsolated().whenComplete { result in
+            for promise in promises { promise.completeWith(result) }
+        }
+        sendRecords(context, then: sent)
+    }
+
+    private func encrypt(_ bytes: ByteBuffer, _ context: ChannelHandlerContext) throws(SecureLinkError) {
+        var bytes = bytes
+        while bytes.readableBytes > 0 {
+            let count = try session.write(firstOf: bytes)
+            bytes.moveReaderIndex(forwardBy: count)
+            if session.transport.outbound.readableBytes >= Self.writeChunk { sendRecords(context, then: nil) }
+        }
+    }
+
+    /// Gives to the channel what OpenSSL wants sent; `promise` completes when the socket took that, and all before.
+    private func sendRecords(_ context: ChannelHandlerContext, then promise: EventLoopPromise<Void>?) {
+        guard let records = session.transport.takeOutbound() else {
+            // Nothing of its own to wait for: an empty write completes behind what was written before.
+            if let promise { context.writeAndFlush(wrapOutboundOut(ByteBuffer()), promise: promise) }
+            return
+        }
+        let count = records.readableBytes
+        unsent += count
+        let sent = promise ?? context.eventLoop.makePromise(of: Void.self)
+        sent.futureResult.assumeIsolated().whenComplete { _ in self.unsent -= count }
+        context.writeAndFlush(wrapOutboundOut(records), promise: sent)
+        // Answers that a peer asks for and never takes would pile up as well.
+        if unsent > 2 * limits.unsentBytes {
+            fail(context, SecureLinkError(.sendBufferFull, "the peer asks for answers that it does not take"))
+        }
+    }
+
+    // MARK: - Closing
+
+    func close(context: ChannelHandlerContext, mode: CloseMode, promise: EventLoopPromise<Void>?) {
+        switch mode {
+        case .input:
+            promise?.fail(ChannelError.operationUnsupported)
+        case .output:
+            guard case .open = phase, !outputClosed else { promise?.fail(ChannelError.outputClosed); return }
+            outputClosed = true
+            session.sayGoodbye()
+            let sent = context.eventLoop.makePromise(of: Void.self)
+            sent.futureResult.assumeIsolated().whenComplete { _ in context.close(mode: .output, promise: promise) }
+            sendRecords(context, then: sent)
+        case .all:
+            switch phase {
+            case .idle, .handshaking:
+                settle(SecureLinkError(.cancelled, "closed before the TLS handshake was done"))
+                context.close(mode: .all, promise: promise)
+            case .open:
+                if let promise { closePromises.append(promise) }
+                beginClosing(context)
+            case .closing:
+                if let promise { closePromises.append(promise) }
+            case .closed:
+                context.close(mode: .all, promise: promise)
+            }
+        }
+    }
+
+    /// Says goodbye and gives the peer a moment for its own: closing at once could destroy bytes still on their way.
+    private func beginClosing(_ context: ChannelHandlerContext) {
+        guard case .open = phase else { return }
+        failPending(ChannelError.ioOnClosedChannel)
+        let deadline = context.eventLoop.assumeIsolated().scheduleTask(in: limits.goodbye) {
+            self.finishClosing(context)
+        }
+        phase = .closing(deadline: deadline)
+        if !outputClosed {
+            outputClosed = true
+            session.sayGoodbye()
+            sendRecords(context, then: nil)
+        }
+        // A peer that said goodbye before us says nothing more.
+        if inputClosed { finishClosing(context) }
+    }
+
+    private func finishClosing(_ context: ChannelHandlerContext) {
+        guard case .closing = phase else { return }
+        settle(SecureLinkError(.closedByPeer, "the connection is closed"))
+        context.close(mode: .all, promise: nil)
+    }
+
+    /// Ends the connection for a reason: told once, to the promise during the handshake, down the pipeline later.
+    private func fail(_ context: ChannelHandlerContext, _ error: SecureLinkError) {
+        let phase = self.phase
+        settle(error)
+        switch phase {
+        case .closed: return
+        case .idle, .handshaking, .closing: break
+        case .open: context.fireErrorCaught(error)
+        }
+        // OpenSSL's alert tells the peer why, if it still listens.
+        if let alert = session.transport.takeOutbound() {
+            context.writeAndFlush(wrapOutboundOut(alert), promise: nil)
+        }
+        context.close(mode: .all, promise: nil)
+    }
+
+    /// Goes to `closed` and lets nobody wait any more.
+    private func settle(_ error: SecureLinkError) {
+        switch phase {
+        case .handshaking(let deadline), .closing(let deadline): deadline.cancel()
+        case .idle, .open, .closed: break
+        }
+        phase = .closed
+        verified.fail(error)
+        failPending(error)
+    }
+
+    private func failPending(_ error: any Error) {
+        while let write = pending.popFirst() {
+            unsent -= write.bytes.readableBytes
+            write.promise?.fail(error)
+        }
+    }
+
+    private func succeedClosePromises() {
+        let promises = closePromises
+        closePromises = []
+        for promise in promises { promise.succeed() }
+    }
+}

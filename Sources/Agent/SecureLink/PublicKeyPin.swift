@@ -1,0 +1,54 @@
+internal import COpenSSL
+
+/// The SHA-256 of a certificate's public key (its SubjectPublicKeyInfo in DER), written `sha256//` and base64.
+///
+/// The same value that `curl --pinnedpubkey` takes, and that this prints:
+/// `openssl x509 -in server.pem -pubkey -noout | openssl pkey -pubin -outform der | openssl dgst -sha256 -binary |
+/// base64`.
+package struct PublicKeyPin: Hashable, Sendable, CustomStringConvertible {
+    /// 32 bytes.
+    package let digest: [UInt8]
+
+    private static let prefix = "sha256//"
+
+    /// Reads `sha256//` followed by 44 characters of base64; throws `configuration` on anything else.
+    package init(parsing text: String) throws(SecureLinkError) {
+        guard text.hasPrefix(Self.prefix), let digest = Self.decode(Array(text.utf8.dropFirst(Self.prefix.utf8.count)))
+        else {
+            throw SecureLinkError(
+                .configuration,
+                "\"\(text.printable(limit: 80))\" is no key pin: write sha256// and the base64 of the 32-byte SHA-256 "
+                    + "of the server's public key")
+        }
+        self.digest = digest
+    }
+
+    /// The pin of a certificate's key; nil when OpenSSL cannot encode the key.
+    init?(of certificate: OpaquePointer?) {
+        var count: UInt32 = 0
+        var digest = [UInt8](repeating: 0, count: Int(EVP_MAX_MD_SIZE))
+        // The encoding of the key as it stands in the certificate, algorithm included: what curl digests too.
+        var encoded: UnsafeMutablePointer<UInt8>?
+        let length = unsafe i2d_X509_PUBKEY(X509_get_X509_PUBKEY(certificate), &encoded)
+        guard length > 0 else { return nil }
+        defer { unsafe CRYPTO_free(encoded, #file, #line) }
+        guard unsafe EVP_Digest(encoded, Int(length), &digest, &count, EVP_sha256(), nil) == 1, count == 32 else {
+            return nil
+        }
+        self.digest = Array(digest.prefix(32))
+    }
+
+    package var description: String {
+        var text = [UInt8](repeating: 0, count: 45)
+        let count = unsafe EVP_EncodeBlock(&text, digest, Int32(digest.count))
+        return Self.prefix + String(decoding: text.prefix(Int(max(0, count))), as: UTF8.self)
+    }
+
+    /// 44 characters with one `=` at the end are 32 bytes.
+    private static func decode(_ base64: [UInt8]) -> [UInt8]? {
+        guard base64.count == 44, base64.last == UInt8(ascii: "="), base64[42] != UInt8(ascii: "=") else { return nil }
+        var bytes = [UInt8](repeating: 0, count: 33)
+        guard unsafe EVP_DecodeBlock(&bytes, base64, Int32(base64.count)) == 33 else { return nil }
+        return Array(bytes.prefix(32))
+    }
+}

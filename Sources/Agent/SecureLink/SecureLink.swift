@@ -1,0 +1,107 @@
+package import NIOCore
+internal import NIOPosix
+
+/// The agent's one way to a server: a TCP connection that is handed over when TLS has verified who answers.
+package enum SecureLink {
+    /// How long and how much; every wait and every buffer of a connection has one.
+    package struct Limits: Hashable, Sendable {
+        /// From the name to an open TCP connection.
+        package var connect: TimeAmount
+        /// From there to a verified server.
+        package var handshake: TimeAmount
+        /// How long a close waits for the peer's goodbye.
+        package var goodbye: TimeAmount
+        /// How long sent bytes may stay unacknowledged by the peer's kernel (TCP_USER_TIMEOUT).
+        package var unacknowledged: TimeAmount
+        /// Bytes written and not yet taken by the socket; a write beyond closes the connection (`sendBufferFull`).
+        package var unsentBytes: Int
+
+        package init(
+            connect: TimeAmount = .seconds(10), handshake: TimeAmount = .seconds(10), goodbye: TimeAmount = .seconds(2),
+            unacknowledged: TimeAmount = .seconds(20), unsentBytes: Int = 4 << 20
+        ) {
+            self.connect = connect
+            self.handshake = handshake
+            self.goodbye = goodbye
+            self.unacknowledged = unacknowledged
+            self.unsentBytes = unsentBytes
+        }
+    }
+
+    /// Connects and verifies; the future completes with a channel of plain `ByteBuffer`s, on `loop`, or fails with a
+    /// ``SecureLinkError``.
+    ///
+    /// `initializer` adds the caller's handlers; they get `channelActive` and then a ``TLSPeer`` event when the server
+    /// is verified, and later errors as ``SecureLinkError`` through `errorCaught`, each followed by `channelInactive`.
+    /// With TLS 1.3 the server judges the client's certificate after the client has finished: `clientCertificateRefused`
+    /// then comes through `errorCaught`, soon after the future has succeeded.
+    ///
+    /// Names are resolved by `getaddrinfo` on another thread and addresses tried as RFC 8305 says. A key in a token or
+    /// TPM signs on `loop`, in the handshake.
+    ///
+    /// - Parameters:
+    ///   - host: a DNS name or an IP address, without brackets.
+    ///   - port: 1...65535.
+    ///   - loop: one of a `MultiThreadedEventLoopGroup`'s.
+    ///   - context: trust and identity; keep it for all connections to one server.
+    ///   - verificationTime: seconds since 1970 at which certificates are judged; nil: the system clock's time.
+    ///   - limits: times and sizes.
+    ///   - initializer: called on `loop`, once, when TCP has connected.
+    /// - Returns: the channel, secure and with the initializer's handlers in place.
+    package static func connect(
+        to host: String, port: Int, on loop: any EventLoop, context: TLSContext, verificationTime: Int64? = nil,
+        limits: Limits = Limits(), initializer: @escaping @Sendable (any Channel) -> EventLoopFuture<Void>
+    ) -> EventLoopFuture<any Channel> {
+        guard (1...65_535).contains(port) else {
+            return loop.makeFailedFuture(SecureLinkError(.configuration, "the port is \(port); give 1...65535"))
+        }
+        let userTimeout = limits.unacknowledged.nanoseconds / 1_000_000
+        return ClientBootstrap(group: loop)
+            .connectTimeout(limits.connect)
+            .channelOption(.tcpOption(.tcp_nodelay), value: 1)
+            .channelOption(
+                .tcpOption(NIOBSDSocket.Option(rawValue: tcpUserTimeout)),
+                value: SocketOptionValue(clamping: userTimeout)
+            )
+            .channelOption(.socketOption(.so_keepalive), value: 1)
+            // Nothing is read until the handlers are in place.
+            .channelOption(.autoRead, value: false)
+            .connect(host: host, port: port)
+            .flatMapErrorThrowing { error in
+                throw SecureLinkError(connecting: error, to: host, port: port)
+            }
+            .flatMap { channel in
+                secure(
+                    channel, host: host, context: context, verificationTime: verificationTime, limits: limits,
+                    initializer: initializer)
+            }
+    }
+
+    /// `TCP_USER_TIMEOUT` of linux/tcp.h.
+    private static let tcpUserTimeout: CInt = 18
+
+    private static func secure(
+        _ channel: any Channel, host: String, context: TLSContext, verificationTime: Int64?, limits: Limits,
+        initializer: @Sendable (any Channel) -> EventLoopFuture<Void>
+    ) -> EventLoopFuture<any Channel> {
+        let verified = channel.eventLoop.makePromise(of: TLSPeer.self)
+        do {
+            let session = try TLSSession(context: context, host: host, verificationTime: verificationTime)
+            try channel.pipeline.syncOperations.addHandler(
+                OpenSSLClientHandler(session: session, limits: limits, verified: verified))
+        } catch {
+            verified.fail(
+                (error as? SecureLinkError) ?? SecureLinkError(.reset, "the connection closed at once: \(error)"))
+            channel.close(promise: nil)
+            return verified.futureResult.map { _ in channel }
+        }
+        initializer(channel)
+            .flatMap { channel.setOption(.autoRead, value: true) }
+            .whenFailure { error in
+                // The handler's own reason stands, if it had one first.
+                verified.fail(SecureLinkError(.other, "the connection could not be set up: \(error)"))
+                channel.close(promise: nil)
+            }
+        return verified.futureResult.map { _ in channel }
+    }
+}

@@ -1,0 +1,62 @@
+internal import Glibc
+internal import NIOCore
+internal import NIOPosix
+
+extension SecureLinkError {
+    /// What NIO says about an attempt to connect, as one of ours.
+    init(connecting error: any Error, to host: String, port: Int) {
+        let target = "\(host.printable(limit: 100)):\(port)"
+        switch error {
+        case let error as NIOConnectionError:
+            let failures = error.connectionErrors.map { Self(ofSocket: $0.error) }
+            // The address that came nearest says most: a refusal is an answer, an unreachable network is none.
+            let order: [Code] = [.connectRefused, .reset, .connectTimeout, .networkUnreachable]
+            if let best = order.lazy.compactMap({ code in failures.first { $0.code == code } }).first ?? failures.first
+            {
+                self.init(best.code, "\(target): \(best.detail)")
+            } else if let unknown = error.dnsAAAAError ?? error.dnsAError {
+                self.init(.nameResolution, "\(target): \(Self.text(ofResolution: unknown))")
+            } else {
+                self.init(.nameResolution, "\(target): the name has no addresses")
+            }
+        case ChannelError.connectTimeout(let limit):
+            self.init(.connectTimeout, "\(target): no connection within \(limit.seconds), name resolution included")
+        default:
+            let told = Self(ofSocket: error)
+            self.init(told.code, "\(target): \(told.detail)")
+        }
+    }
+
+    /// What a socket reports, as one of ours.
+    init(ofSocket error: any Error) {
+        guard let error = error as? IOError else {
+            if case ChannelError.connectTimeout(let limit) = error {
+                self.init(.connectTimeout, "no connection within \(limit.seconds)")
+            } else {
+                self.init(.other, "the connection failed: \(error)")
+            }
+            return
+        }
+        let reason = unsafe String(cString: strerror(error.errnoCode))
+        switch error.errnoCode {
+        case ECONNREFUSED: self.init(.connectRefused, "\(reason); does the server listen there?")
+        case ENETUNREACH, EHOSTUNREACH, ENETDOWN, EHOSTDOWN, EADDRNOTAVAIL, ENONET:
+            self.init(.networkUnreachable, reason)
+        case ECONNRESET, EPIPE, ECONNABORTED: self.init(.reset, "the connection was reset: \(reason)")
+        case ETIMEDOUT: self.init(.peerSilent, "the peer acknowledges nothing: \(reason)")
+        default: self.init(.other, "the connection failed: \(reason)")
+        }
+    }
+
+    private static func text(ofResolution error: any Error) -> String {
+        guard let error = error as? SocketAddressError.UnknownHost else { return "the name is not found: \(error)" }
+        return "the name is not found: \(error.errorDescription)"
+    }
+}
+
+extension TimeAmount {
+    /// `10 s` or `1500 ms`.
+    var seconds: String {
+        nanoseconds % 1_000_000_000 == 0 ? "\(nanoseconds / 1_000_000_000) s" : "\(nanoseconds / 1_000_000) ms"
+    }
+}

@@ -1,0 +1,78 @@
+internal import COpenSSL
+
+/// What was asked for, so that a peer's terse alert can be explained.
+struct TLSFailureSituation {
+    let minimumVersion: TLSClientOptions.Version
+    let applicationProtocol: String
+    let clientCertificateRequested: Bool
+    let clientCertificateGiven: Bool
+}
+
+extension SecureLinkError {
+    /// `notTLS` when a peer's first bytes are no TLS record; nil when they may be one or there are none.
+    init?(answer bytes: [UInt8]) {
+        // Content types that can come first are alert and handshake; the version's first byte is 3 in every TLS.
+        guard let type = bytes.first, let major = bytes.dropFirst().first else { return nil }
+        guard !(type == SSL3_RT_ALERT || type == SSL3_RT_HANDSHAKE) || major != 3 else { return nil }
+        let start = String(decoding: bytes, as: UTF8.self).printable(limit: 16)
+        if start.hasPrefix("HTTP/") {
+            self.init(.notTLS, "a plain HTTP server answers, or a network's sign-in page: \"\(start)\"")
+        } else {
+            self.init(.notTLS, "what answers does not speak TLS, it begins with \"\(start)\"; is the port right?")
+        }
+    }
+
+    /// OpenSSL's reasons as one of ours.
+    init(_ errors: [OpenSSLError], situation: TLSFailureSituation) {
+        let alert = errors.lazy.compactMap(\.receivedAlert).first
+        if let alert, let told = Self(alert: alert, summary: errors.summary, situation: situation) {
+            self = told
+            return
+        }
+        let reasons = errors.compactMap(\.tlsReason)
+        func has(_ some: Int32...) -> Bool { reasons.contains { some.contains($0) } }
+        if has(SSL_R_UNSUPPORTED_PROTOCOL, SSL_R_WRONG_SSL_VERSION, SSL_R_VERSION_TOO_LOW, SSL_R_NO_PROTOCOLS_AVAILABLE)
+        {
+            self.init(
+                .protocolVersion,
+                "the server speaks no TLS from \(situation.minimumVersion.rawValue) on: \(errors.summary)")
+        } else if has(SSL_R_WRONG_VERSION_NUMBER, SSL_R_HTTP_REQUEST, SSL_R_HTTPS_PROXY_REQUEST, SSL_R_UNKNOWN_PROTOCOL)
+        {
+            self.init(.notTLS, "what answers does not speak TLS: \(errors.summary)")
+        } else if has(SSL_R_UNEXPECTED_EOF_WHILE_READING) {
+            self.init(.closedByPeer, "the server closed the connection")
+        } else {
+            self.init(.other, "TLS failed: \(errors.summary)")
+        }
+    }
+
+    private init?(alert: Int32, summary: String, situation: TLSFailureSituation) {
+        switch alert {
+        case SSL_AD_PROTOCOL_VERSION:
+            self.init(
+                .protocolVersion,
+                "the server refuses TLS \(situation.minimumVersion.rawValue); let it speak that, or lower the minimum "
+                    + "version here")
+        case SSL_AD_NO_APPLICATION_PROTOCOL:
+            self.init(
+                .alpnMismatch,
+                "the server does not speak \"\(situation.applicationProtocol)\"; is this the port of a Saker gateway?")
+        case SSL_AD_CERTIFICATE_REQUIRED:
+            self.init(.clientCertificateRefused, Self.certificateWanted)
+        case SSL_AD_HANDSHAKE_FAILURE where situation.clientCertificateRequested && !situation.clientCertificateGiven:
+            // TLS 1.2 has no alert of its own for a missing certificate.
+            self.init(.clientCertificateRefused, Self.certificateWanted)
+        case SSL_AD_BAD_CERTIFICATE, SSL_AD_UNSUPPORTED_CERTIFICATE, SSL_AD_CERTIFICATE_REVOKED,
+            SSL_AD_CERTIFICATE_EXPIRED, SSL_AD_CERTIFICATE_UNKNOWN, SSL_AD_UNKNOWN_CA, SSL_AD_ACCESS_DENIED,
+            SSL_AD_DECRYPT_ERROR:
+            let whose = situation.clientCertificateGiven ? "the client certificate" : "the missing client certificate"
+            self.init(.clientCertificateRefused, "the server refuses \(whose): \(summary)")
+        default:
+            self.init(.other, "the server ended the TLS session: \(summary)")
+        }
+    }
+
+    private static var certificateWanted: String {
+        "the server requires a client certificate and none is configured; set its certificate and key"
+    }
+}

@@ -1,0 +1,58 @@
+internal import COpenSSL
+internal import Glibc
+
+/// The name that the server's certificate must hold: a DNS name or an IP address.
+struct ServerIdentity: Hashable, Sendable {
+    /// As it is compared: without the root's dot, without an address's zone.
+    let name: String
+    let isAddress: Bool
+
+    /// Throws `configuration` for what is neither a host name nor an address.
+    init(host: String) throws(SecureLinkError) {
+        // An IPv6 zone (fe80::1%eth0) says which way to go, not who answers there.
+        let bare = host.contains(":") ? String(host.prefix { $0 != "%" }) : host
+        if Self.isAddress(bare) {
+            name = bare
+            isAddress = true
+            return
+        }
+        let dns = bare.hasSuffix(".") ? String(bare.dropLast()) : bare
+        // Not the whole of RFC 1123: what matters is that nothing reaches OpenSSL that it would cut or read otherwise.
+        let valid = dns.utf8.allSatisfy { byte in
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"):
+                true
+            default: false
+            }
+        }
+        guard valid, (1...253).contains(dns.utf8.count), !dns.hasPrefix(".") else {
+            throw SecureLinkError(
+                .configuration,
+                "\"\(host.printable(limit: 80))\" is no host name or IP address; write an international name in its "
+                    + "xn-- form")
+        }
+        name = dns
+        isAddress = false
+    }
+
+    /// Sets what the certificate is compared with, and for a DNS name what the server is asked for (SNI, RFC 6066).
+    func require(of ssl: OpaquePointer) throws(SecureLinkError) {
+        let parameters = unsafe SSL_get0_param(ssl)
+        // The subject's common name is not looked at: only the names meant for this (RFC 6125, section 6.4.4).
+        unsafe X509_VERIFY_PARAM_set_hostflags(
+            parameters, UInt32(X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS | X509_CHECK_FLAG_NEVER_CHECK_SUBJECT))
+        let set =
+            isAddress
+            ? unsafe X509_VERIFY_PARAM_set1_ip_asc(parameters, name)
+            : unsafe X509_VERIFY_PARAM_set1_host(parameters, name, 0) & saker_SSL_set_tlsext_host_name(ssl, name)
+        guard set == 1 else {
+            throw SecureLinkError(.configuration, "OpenSSL does not take \"\(name)\" as a server's name")
+        }
+    }
+
+    private static func isAddress(_ text: String) -> Bool {
+        var address = in6_addr()
+        return unsafe inet_pton(AF_INET, text, &address) == 1 || inet_pton(AF_INET6, text, &address) == 1
+    }
+}

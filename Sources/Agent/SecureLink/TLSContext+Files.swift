@@ -1,0 +1,123 @@
+internal import COpenSSL
+internal import Glibc
+
+/// Reading what the options name: authorities, certificates, keys. Each failure says which file, why and what to do.
+extension TLSContext {
+    static func loadTrust(_ options: TLSClientOptions, into context: OpaquePointer) throws(SecureLinkError) {
+        OpenSSLErrorQueue.clear()
+        switch options.trust {
+        case .systemRoots:
+            guard unsafe SSL_CTX_set_default_verify_paths(context) == 1 else {
+                throw SecureLinkError(
+                    .configuration,
+                    "the system's certificate authorities cannot be used: \(OpenSSLErrorQueue.drain().summary)")
+            }
+        case .authorities(let file):
+            try requireReadable(file, what: "authorities")
+            guard unsafe SSL_CTX_load_verify_file(context, file) == 1 else {
+                throw SecureLinkError(
+                    .configuration,
+                    "\(file.printable(limit: 200)) holds no PEM certificates: \(OpenSSLErrorQueue.drain().summary)")
+            }
+        case .pinnedKeys:
+            guard !options.pins.isEmpty else {
+                throw SecureLinkError(
+                    .configuration, "trust in pinned keys needs at least one pin, written sha256//BASE64")
+            }
+        }
+    }
+
+    static func loadClientCertificate(
+        _ certificate: TLSClientOptions.ClientCertificate, into context: OpaquePointer
+    ) throws(SecureLinkError) -> [TLSWarning] {
+        OpenSSLErrorQueue.clear()
+        try requireReadable(certificate.chainFile, what: "client certificate")
+        guard unsafe SSL_CTX_use_certificate_chain_file(context, certificate.chainFile) == 1 else {
+            throw SecureLinkError(
+                .configuration,
+                "\(certificate.chainFile.printable(limit: 200)) holds no PEM certificate chain: "
+                    + OpenSSLErrorQueue.drain().summary)
+        }
+        var warnings: [TLSWarning] = []
+        let name: String
+        switch certificate.key {
+        case .file(let path):
+            name = path.printable(limit: 200)
+            warnings = try permissionWarnings(ofKey: path)
+            guard unsafe SSL_CTX_use_PrivateKey_file(context, path, SSL_FILETYPE_PEM) == 1 else {
+                throw keyError(name, "is no private key in PEM that is free of a passphrase, or not the certificate's")
+            }
+        case .store(let uri):
+            name = redacted(storeURI: uri)
+            let key = try loadKey(storeURI: uri)
+            guard unsafe SSL_CTX_use_PrivateKey(context, key.pointer) == 1 else {
+                throw keyError(name, "is not the certificate's key")
+            }
+        }
+        guard unsafe SSL_CTX_check_private_key(context) == 1 else {
+            throw keyError(name, "is not the key of \(certificate.chainFile.printable(limit: 200))")
+        }
+        return warnings
+    }
+
+    /// The first private key that an OpenSSL store holds.
+    private static func loadKey(storeURI uri: String) throws(SecureLinkError) -> OpenSSLHandle<PrivateKeyKind> {
+        let name = redacted(storeURI: uri)
+        // UI_null: a token's PIN comes in the URI (pin-source, pin-value), never from a terminal.
+        guard let store = unsafe OSSL_STORE_open(uri, UI_null(), nil, nil, nil) else {
+            throw keyError(
+                name, "cannot be opened; is the provider for its scheme installed and activated in openssl.cnf?")
+        }
+        defer { unsafe OSSL_STORE_close(store) }
+        // Not OSSL_STORE_expect: providers that hold a whole token differ in how they take it.
+        while unsafe OSSL_STORE_eof(store) == 0, let info = unsafe OSSL_STORE_load(store) {
+            defer { unsafe OSSL_STORE_INFO_free(info) }
+            guard unsafe OSSL_STORE_INFO_get_type(info) == OSSL_STORE_INFO_PKEY else { continue }
+            if let key = unsafe OpenSSLHandle<PrivateKeyKind>(owning: OSSL_STORE_INFO_get1_PKEY(info)) { return key }
+        }
+        throw keyError(name, "holds no private key that can be used")
+    }
+
+    // OpenSSL attaches the whole URI, with the PIN that may stand in it: only its reasons are shown.
+    private static func keyError(_ name: String, _ problem: String) -> SecureLinkError {
+        SecureLinkError(
+            .configuration, "the client certificate's key \(name) \(problem): \(OpenSSLErrorQueue.drain().reasons)")
+    }
+
+    /// A store URI without its PIN: everything after `pin-value=` up to the next separator is left out.
+    static func redacted(storeURI uri: String) -> String {
+        var shown = ""
+        var rest = uri[...]
+        while let separator = rest.firstIndex(where: { ";?&:".contains($0) }) {
+            shown += redacted(attribute: rest[..<separator]) + String(rest[separator])
+            rest = rest[rest.index(after: separator)...]
+        }
+        return (shown + redacted(attribute: rest)).printable(limit: 200)
+    }
+
+    private static func redacted(attribute: Substring) -> String {
+        guard let equals = attribute.firstIndex(of: "=") else { return String(attribute) }
+        let key = attribute[..<equals].lowercased()
+        return key == "pin-value" || key == "pin" || key == "password" ? "\(key)=…" : String(attribute)
+    }
+
+    private static func requireReadable(_ path: String, what: String) throws(SecureLinkError) {
+        guard unsafe access(path, R_OK) != 0 else { return }
+        let reason = unsafe String(cString: strerror(errno))
+        throw SecureLinkError(
+            .configuration, "the file of the \(what), \(path.printable(limit: 200)), cannot be read: \(reason)")
+    }
+
+    private static func permissionWarnings(ofKey path: String) throws(SecureLinkError) -> [TLSWarning] {
+        try requireReadable(path, what: "client certificate's key")
+        var status = stat()
+        guard unsafe stat(path, &status) == 0 else { return [] }
+        var forbidden = S_IRWXG | S_IRWXO
+        // systemd gives a credential to its service by an access control list, which shows as a group's right.
+        if let directory = unsafe getenv("CREDENTIALS_DIRECTORY"), path.hasPrefix(unsafe String(cString: directory)) {
+            forbidden &= ~S_IRGRP
+        }
+        let mode = status.st_mode & 0o777
+        return mode & forbidden == 0 ? [] : [.keyFileOpenToOthers(path: path, mode: mode)]
+    }
+}

@@ -1,0 +1,156 @@
+/// The calls the track cache makes on a file system, and no others: the seam where tests put a disk that fails.
+///
+/// Every call may block. None retries: interruption and short transfers are the caller's business, below. Paths are
+/// absolute. Not thread-safe: one cache, one thread.
+package protocol CacheFileSystem: AnyObject {
+    /// mkdir with mode 0700; `EEXIST` when it is there.
+    func makeDirectory(_ path: String) throws(CacheFileError)
+    /// The names in a directory in any order, without `.` and `..`.
+    func list(_ directory: String) throws(CacheFileError) -> [String]
+    /// Never follows a symbolic link in the last component; new files have mode 0600.
+    func open(_ path: String, _ access: CacheFileAccess) throws(CacheFileError) -> CacheFile
+    func close(_ file: CacheFile)
+    /// Bytes.
+    func size(of file: CacheFile) throws(CacheFileError) -> Int
+    /// One pread: the number of bytes read, 0 at the end of the file.
+    func read(
+        _ file: CacheFile, into buffer: UnsafeMutableRawBufferPointer, at offset: Int
+    ) throws(CacheFileError) -> Int
+    /// One pwrite: the number of bytes written, which may be fewer than asked.
+    func write(_ file: CacheFile, _ bytes: UnsafeRawBufferPointer, at offset: Int) throws(CacheFileError) -> Int
+    func truncate(_ file: CacheFile, to size: Int) throws(CacheFileError)
+    /// fdatasync: on return the file's bytes survive a power cut.
+    func synchronizeData(_ file: CacheFile) throws(CacheFileError)
+    /// fsync: the same, and its metadata.
+    func synchronize(_ file: CacheFile) throws(CacheFileError)
+    /// fsync of a directory: on return the names in it survive a power cut.
+    func synchronizeDirectory(_ path: String) throws(CacheFileError)
+    /// Replaces what the new name stood for, atomically.
+    func rename(_ path: String, to newPath: String) throws(CacheFileError)
+    func unlink(_ path: String) throws(CacheFileError)
+    /// flock, exclusive and without waiting: false when somebody else holds it. Ends when the file is closed.
+    func lock(_ file: CacheFile) throws(CacheFileError) -> Bool
+}
+
+/// One open file of a `CacheFileSystem`.
+package struct CacheFile: Hashable, Sendable {
+    package let descriptor: Int32
+
+    package init(descriptor: Int32) {
+        self.descriptor = descriptor
+    }
+}
+
+package enum CacheFileAccess: Hashable, Sendable {
+    case readOnly
+    /// The file must exist.
+    case readWrite
+    /// Made when it does not exist.
+    case readWriteOrCreate
+    /// Made when it does not exist, emptied when it does.
+    case replace
+}
+
+/// A file system call failed.
+package struct CacheFileError: Error, Hashable, Sendable, CustomStringConvertible {
+    package enum Operation: String, Hashable, Sendable, CaseIterable {
+        case makeDirectory = "mkdir"
+        case list = "readdir"
+        case open
+        case size = "fstat"
+        case read = "pread"
+        case write = "pwrite"
+        case truncate = "ftruncate"
+        case synchronizeData = "fdatasync"
+        case synchronize = "fsync"
+        case synchronizeDirectory = "fsync of the directory"
+        case rename
+        case unlink
+        case lock = "flock"
+        /// Not a call: records of another stream were found on disk.
+        case join = "joining the records found on disk"
+    }
+
+    package let operation: Operation
+    /// The C library's `errno`.
+    package let number: Int32
+
+    package init(_ operation: Operation, _ number: Int32) {
+        self.operation = operation
+        self.number = number
+    }
+
+    package var description: String { "\(operation.rawValue): \(errnoText(number))" }
+}
+
+extension CacheFileSystem {
+    /// Repeats a call that a signal interrupted. A signal cannot interrupt for ever; a broken seam could, so it is
+    /// bounded.
+    func uninterrupted<Result>(
+        _ call: () throws(CacheFileError) -> Result
+    ) throws(CacheFileError) -> Result {
+        var attempts = 0
+        while true {
+            do throws(CacheFileError) {
+                return try call()
+            } catch {
+                attempts += 1
+                guard error.number == interruptedErrno, attempts < 100 else { throw error }
+            }
+        }
+    }
+
+    func openFile(_ path: String, _ access: CacheFileAccess) throws(CacheFileError) -> CacheFile {
+        try uninterrupted { () throws(CacheFileError) in try open(path, access) }
+    }
+
+    /// Makes the names in a directory durable.
+    func synchronizeNames(in directory: String) throws(CacheFileError) {
+        try uninterrupted { () throws(CacheFileError) in try synchronizeDirectory(directory) }
+    }
+
+    /// Makes a file durable: its bytes, or all of it.
+    func synchronizeFile(_ file: CacheFile, dataOnly: Bool) throws(CacheFileError) {
+        try uninterrupted { () throws(CacheFileError) in
+            if dataOnly { try synchronizeData(file) } else { try synchronize(file) }
+        }
+    }
+
+    /// Reads until the buffer is full or the file ends.
+    func readFully(
+        _ file: CacheFile, into buffer: UnsafeMutableRawBufferPointer, at offset: Int
+    ) throws(CacheFileError) -> Int {
+        var done = 0
+        while done < buffer.count {
+            let rest = unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[done...])
+            let count = try uninterrupted { () throws(CacheFileError) in
+                try unsafe read(file, into: rest, at: offset + done)
+            }
+            if count <= 0 { break }
+            done += count
+        }
+        return done
+    }
+
+    /// Writes everything or throws; what was written before the error stays written.
+    func writeFully(_ file: CacheFile, _ bytes: [UInt8], at offset: Int) throws(CacheFileError) {
+        var done = 0
+        while done < bytes.count {
+            let count = try uninterrupted { () throws(CacheFileError) in
+                // `withUnsafeBytes` erases the error's type; the result carries it instead.
+                let outcome: Result<Int, CacheFileError> = unsafe bytes.withUnsafeBytes { all in
+                    do throws(CacheFileError) {
+                        let rest = unsafe UnsafeRawBufferPointer(rebasing: all[done...])
+                        return .success(try unsafe write(file, rest, at: offset + done))
+                    } catch {
+                        return .failure(error)
+                    }
+                }
+                return try outcome.get()
+            }
+            // A call that writes nothing and reports no error would never end.
+            guard count > 0 else { throw CacheFileError(.write, inputOutputErrno) }
+            done += count
+        }
+    }
+}

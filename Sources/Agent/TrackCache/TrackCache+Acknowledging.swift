@@ -1,0 +1,119 @@
+package import TrackModel
+
+extension TrackCache {
+    /// The server owns everything up to this sequence. Never more is given up than can have been handed out.
+    ///
+    /// `stream`: whose acknowledgement it is; another stream's is late and ignored.
+    package func acknowledge(through sequence: UInt64, of stream: StreamID, now: Int64) {
+        guard state != .closed, stream == uploading.stream else { return }
+        counters.acknowledged += giveUp(through: min(sequence, uploading.acknowledgeable), now: now)
+    }
+
+    /// What a login told: everything of `streamID` up to this sequence is stored. Call it before reading on.
+    ///
+    /// A number that this cache cannot have caused means that somebody else uses the stream, after a disk was copied:
+    /// numbering goes on beyond it, and what the server will take for duplicates is counted as lost.
+    package func confirm(serverStoredThrough sequence: UInt64, now: Int64) {
+        guard state != .closed, SequenceRange.plausible.contains(sequence), sequence > uploading.acknowledged else {
+            return
+        }
+        guard sequence > uploading.acknowledgeable else {
+            counters.acknowledged += giveUp(through: sequence, now: now)
+            return
+        }
+        let stream = uploading.stream
+        counters.streamConflicts += 1
+        sync(now: now)
+        counters.acknowledged += giveUp(through: uploading.acknowledgeable, now: now)
+        let start = SequenceRange.start(after: max(sequence, highestSeen))
+        if waiting == nil, writer == nil {
+            // In memory nothing is lost: these numbers were never handed out.
+            uploading.next = pending.renumber(after: uploading.acknowledged, from: start)
+            uploading.start = start
+        }
+        counters.lostToConflict += giveUp(through: sequence, now: now)
+        guard uploading.stream == stream, sequence >= uploading.next else { return }
+        uploading.next = start
+        uploading.start = start
+        guard writer != nil else { return }
+        do throws(CacheFileError) {
+            try rotate(first: start)
+        } catch {
+            fallBack(error, now: now)
+        }
+    }
+
+    private var durableCount: UInt64 { segments.indices.reduce(0) { $0 + liveCount($1) } }
+
+    /// Returns how many records left.
+    private func giveUp(through sequence: UInt64, now: Int64) -> UInt64 {
+        guard sequence > uploading.acknowledged else { return 0 }
+        let reached = segments.indices.prefix { segments[$0].first <= sequence }
+        let before = reached.reduce(UInt64(0)) { $0 + liveCount($1) }
+        uploading.acknowledged = sequence
+        let after = reached.reduce(UInt64(0)) { $0 + liveCount($1) }
+        var given = before - min(after, before)
+        if waiting == nil, writer == nil {
+            let number = pending.index(after: sequence)
+            pending.removeFirst(number)
+            given += UInt64(number)
+        }
+        removeFinished()
+        leaveDrainedStream()
+        if now.subtractingClamped(lastLedgerWrite) >= Self.ledgerInterval { writeLedger(now: now, isDurable: false) }
+        return given
+    }
+
+    /// When the old stream is empty, the records that waited in memory follow, under their own.
+    func leaveDrainedStream() {
+        guard let waiting, writer == nil, durableCount == 0 else { return }
+        while !segments.isEmpty { remove(at: 0) }
+        tombstones = []
+        unsavedTombstones = 0
+        uploading = waiting
+        self.waiting = nil
+        highestSeen = waiting.next - 1
+        cursor = nil
+    }
+
+    // MARK: The ledger
+
+    /// A hint: any failure costs a re-send.
+    func writeLedger(now: Int64, isDurable: Bool) {
+        guard let ledgerFile, waiting == nil else { return }
+        lastLedgerWrite = now
+        ledgerGeneration += 1
+        let ledger = Ledger(
+            generation: ledgerGeneration, stream: uploading.stream, acknowledged: uploading.acknowledged,
+            rangeStart: uploading.start)
+        let bytes = ledger.encoded()
+        do throws(CacheFileError) {
+            try files.writeFully(ledgerFile, bytes, at: ledger.offset)
+            counters.bytesWritten += UInt64(bytes.count)
+            guard isDurable else { return }
+            try files.synchronizeFile(ledgerFile, dataOnly: true)
+            counters.syncs += 1
+        } catch {
+            count(error)
+        }
+    }
+
+    /// Opens the ledger for writing and writes it; called when the disk works.
+    func openLedger(now: Int64) {
+        if ledgerFile == nil {
+            do throws(CacheFileError) {
+                ledgerFile = try files.openFile("\(directory)/\(Ledger.name)", .readWriteOrCreate)
+            } catch {
+                count(error)
+            }
+        }
+        writeLedger(now: now, isDurable: false)
+    }
+}
+
+extension Int64 {
+    func subtractingClamped(_ other: Int64) -> Int64 {
+        let (difference, overflow) = subtractingReportingOverflow(other)
+        return overflow ? (self < other ? .min : .max) : difference
+    }
+}

@@ -1,0 +1,142 @@
+internal import TrackModel
+
+extension TrackCache {
+    /// Removes what is waiting, of these entities (nil: all) and with `from <= time <= through` (nil: open). Not
+    /// undoable.
+    ///
+    /// Durable on return when the result says so. What was handed out already may reach the server all the same.
+    /// - Throws: `.tooManyClears`; clearing everything never throws.
+    package func clear(
+        entities: [String]?, from: Int64?, through: Int64?, now: Int64
+    ) throws(TrackCacheError) -> ClearedCount {
+        let lower = from ?? .min
+        let upper = through ?? .max
+        guard lower <= upper, state != .closed else { return ClearedCount(records: 0, isDurable: true) }
+        sync(now: now)
+        // What a disk that has not answered yet holds is older, whatever its numbers.
+        let below = hasRead ? uploading.next : SequenceRange.plausible.upperBound
+        let clear = Tombstone(below: below, entities: entities.map(Set.init), times: lower...upper)
+        let pieces = clear.pieces
+        guard clear.clearsEverything || tombstones.count + pieces.count <= Self.maximumTombstones else {
+            throw TrackCacheError(
+                .tooManyClears,
+                "\(tombstones.count) clears wait for upload to pass them, the limit is \(Self.maximumTombstones): "
+                    + "clear everything, or try again after uploading")
+        }
+        var removed: UInt64 = 0
+        // What is deleted, but not durably, could come back without the clear.
+        var mayHaveMissed =
+            !hasRead || segments.contains(where: \.hasLeftovers) || !doomed.isEmpty || hasUnsynchronisedUnlinks
+        for index in segments.indices where segments[index].last > uploading.acknowledged {
+            guard let matched = clearSegment(index, clear) else {
+                segments[index].isTallyStale = true
+                mayHaveMissed = true
+                continue
+            }
+            removed += matched
+        }
+        removed += pending.removeAll { clear.covers(entity: $0.entity, time: $0.time) }
+        if removed == 0, !mayHaveMissed { return ClearedCount(records: 0, isDurable: true) }
+        counters.cleared += removed
+        if clear.clearsEverything {
+            tombstones = pieces
+            unsavedTombstones = pieces.count
+        } else {
+            tombstones += pieces
+            unsavedTombstones += pieces.count
+        }
+        partialTally = nil
+        cursor = nil
+        guard writer != nil else {
+            removeFinished()
+            leaveDrainedStream()
+            return ClearedCount(records: removed, isDurable: false)
+        }
+        do throws(CacheFileError) {
+            try saveTombstones()
+        } catch {
+            fallBackAndRetry(error, now: now)
+        }
+        removeFinished()
+        return ClearedCount(records: removed, isDurable: unsavedTombstones == 0)
+    }
+
+    /// Clears that were asked for before the disk answered, applied to what it holds.
+    func applyEarlierClears(_ earlier: [Tombstone]) {
+        guard !segments.isEmpty else { return }
+        for clear in earlier {
+            let clear = Tombstone(below: highestSeen + 1, entities: clear.entities, times: clear.times)
+            for index in segments.indices where segments[index].last > uploading.acknowledged {
+                counters.cleared += clearSegment(index, clear) ?? 0
+            }
+            tombstones.append(clear)
+            unsavedTombstones += 1
+        }
+    }
+
+    /// Writes the clears that are on no disk yet, durably, with everything before them.
+    func saveTombstones() throws(CacheFileError) {
+        while unsavedTombstones > 0 || writtenCount > 0 {
+            var next = tombstones.count - unsavedTombstones
+            while next < tombstones.count {
+                guard let writer else { return }
+                let body = tombstones[next].encoded()
+                guard writer.fits(bytes: RecordFormat.headerBytes + body.count) else { break }
+                counters.bytesWritten += UInt64(
+                    try writer.append(tombstone: body, sequence: tombstones[next].below))
+                segments[segments.count - 1].holdsTombstone = true
+                next += 1
+            }
+            try writer?.synchronize()
+            commitWritten()
+            unsavedTombstones = tombstones.count - next
+            guard unsavedTombstones > 0 else { return }
+            // The next segment needs a name of its own: a gap in the numbers is allowed, a segment lost is not.
+            if segments.last?.first == uploading.next { uploading.next += 1 }
+            try rotate(first: uploading.next)
+        }
+    }
+
+    /// Counts anew, once the disk answers, what a clear could not look at; until then more is the safer guess.
+    func refreshTally(_ index: Int) {
+        guard segments[index].isTallyStale else { return }
+        var kept = SegmentTally()
+        let isRead = scan(segments[index]) { record, entity, _ in
+            kept.add(entity: entity, sequence: record.sequence, time: record.time, bytes: record.bodyBytes)
+        }
+        guard isRead else { return }
+        let before = segments[index].tally.count
+        segments[index].tally = kept
+        segments[index].isTallyStale = false
+        counters.cleared += before - min(kept.count, before)
+    }
+
+    /// Counts what a clear takes from a segment and tallies the rest anew; nil when the segment cannot be read.
+    private func clearSegment(_ index: Int, _ clear: Tombstone) -> UInt64? {
+        let segment = segments[index]
+        if segment.tally.count == 0 { return 0 }
+        if let entities = segment.tally.entities, !entities.contains(where: { clear.mayTouch($0) }) { return 0 }
+        let acknowledged = uploading.acknowledged
+        var kept = SegmentTally()
+        var matched: UInt64 = 0
+        let isRead = scan(segment) { record, entity, _ in
+            if clear.covers(sequence: record.sequence, entity: entity, time: record.time) {
+                if record.sequence > acknowledged { matched += 1 }
+            } else {
+                kept.add(
+                    entity: entity, sequence: record.sequence, time: record.time,
+                    bytes: record.bodyBytes)
+            }
+        }
+        guard isRead else { return nil }
+        segments[index].tally = kept
+        return matched
+    }
+}
+
+extension Tombstone {
+    fileprivate func mayTouch(_ info: EntityCacheInfo) -> Bool {
+        (entities?.contains(info.entity) ?? true) && info.firstTime <= times.upperBound
+            && info.lastTime >= times.lowerBound
+    }
+}

@@ -1,0 +1,197 @@
+internal import TrackModel
+
+// The way to the disk, away from it, and back.
+extension TrackCache {
+    /// The numbering of new records.
+    var numbering: Numbering {
+        get { waiting ?? uploading }
+        set { if waiting == nil { uploading = newValue } else { waiting = newValue } }
+    }
+
+    /// Writes what is pending into the active segment, beginning new ones as they fill.
+    func writePending(now: Int64) {
+        do throws(CacheFileError) {
+            try writePendingOrThrow()
+        } catch {
+            // A file that could not be begun is not tried again at once: a full disk stays full.
+            switch error.operation {
+            case .write, .synchronizeData: fallBackAndRetry(error, now: now)
+            default: fallBack(error, now: now)
+            }
+        }
+    }
+
+    private func writePendingOrThrow() throws(CacheFileError) {
+        while writtenCount < pending.count {
+            let record = pending[writtenCount]
+            if let writer, writer.fits(record) {
+                counters.bytesWritten += UInt64(try writer.append(record))
+                writtenCount += 1
+            } else {
+                try rotate(first: record.sequence)
+            }
+        }
+    }
+
+    /// Seals the active segment, durable, and begins the next.
+    func rotate(first: UInt64) throws(CacheFileError) {
+        if let writer {
+            if writtenCount > 0 {
+                try writer.synchronize()
+                commitWritten()
+            }
+            let names = writer.entities
+            self.writer = nil
+            try beginSegment(first: first, entities: names)
+        } else {
+            try beginSegment(first: first, entities: [])
+        }
+    }
+
+    /// Makes a new active segment. One of the same name is replaced: it holds nothing that is not in memory.
+    func beginSegment(first: UInt64, entities: [String]) throws(CacheFileError) {
+        enforceLimit(adding: options.segmentBytes)
+        // The entities that records wait for come first: what was in use long ago need not be carried along.
+        var names: [String] = []
+        for name in (0..<min(pending.count, 32)).map({ pending[$0].entity }) + entities.suffix(32)
+        where !names.contains(name) {
+            names.append(name)
+        }
+        let header = SegmentHeader(
+            stream: uploading.stream, firstSequence: first, entities: SegmentHeader.fitting(names))
+        let name = SegmentName.of(first)
+        let writer: SegmentWriter
+        do throws(CacheFileError) {
+            writer = try SegmentWriter(
+                files: files, directory: directory, header: header, size: options.segmentBytes)
+        } catch {
+            // It may stand there all the same, and must not be found when the stream has changed.
+            if !segments.contains(where: { $0.first == first }), !doomed.contains(where: { $0.name == name }) {
+                doomed.append(DoomedSegment(name: name, isLast: false))
+            }
+            throw error
+        }
+        doomed.removeAll { $0.name == name }
+        counters.segmentsCreated += 1
+        counters.syncs += 2
+        counters.bytesWritten += UInt64(options.segmentBytes)
+        // The directory was synchronised on the way.
+        hasUnsynchronisedUnlinks = false
+        if let same = segments.firstIndex(where: { $0.first == first }) {
+            if segments[same].holdsTombstone { unsavedTombstones = tombstones.count }
+            if cursor?.segment == first { cursor = nil }
+            segments.remove(at: same)
+        }
+        pruneTombstones()
+        highestSeen = max(highestSeen, first)
+        segments.append(
+            Segment(first: first, last: first - 1, end: writer.offset, bytes: options.segmentBytes))
+        self.writer = writer
+        writtenCount = 0
+    }
+
+    /// Everything written is durable now.
+    func commitWritten() {
+        counters.syncs += 1
+        let active = segments.count - 1
+        for index in 0..<writtenCount {
+            let record = pending[index]
+            segments[active].last = record.sequence
+            segments[active].tally.add(
+                entity: record.entity, sequence: record.sequence, time: record.time, bytes: record.payload.count)
+            // Kept up, because reading the segment anew for every append would cost more than appending.
+            if partialTally?.segment == segments[active].first {
+                partialTally?.counted += 1
+                partialTally?.tally.add(
+                    entity: record.entity, sequence: record.sequence, time: record.time, bytes: record.payload.count)
+            }
+        }
+        pending.removeFirst(writtenCount)
+        writtenCount = 0
+        segments[active].end = writer?.offset ?? segments[active].end
+        highestSeen = max(highestSeen, segments[active].last)
+    }
+
+    // MARK: Trouble
+
+    func count(_ error: CacheFileError) {
+        counters.diskErrors[error.number, default: 0] += 1
+    }
+
+    /// Goes on in memory. What was not durable is in `pending` already.
+    func fallBack(_ error: CacheFileError, now: Int64) {
+        count(error)
+        if writer != nil { segments[segments.count - 1].hasLeftovers = true }
+        writer = nil
+        writtenCount = 0
+        if case .memory = state {
+            retryInterval = min(retryInterval * 2, Self.retryIntervals.upperBound)
+        } else {
+            counters.memoryFallbacks += 1
+            retryInterval = Self.retryIntervals.lowerBound
+        }
+        state = .memory(error)
+        nextAttempt = now.addingClamped(retryInterval)
+        trimMemory()
+    }
+
+    /// The same, but a fresh segment may lie on sound blocks: tried once, at once.
+    func fallBackAndRetry(_ error: CacheFileError, now: Int64) {
+        fallBack(error, now: now)
+        tryReturnToDisk(now: now)
+    }
+
+    /// Keeps memory within its bound while the disk does not work.
+    func trimMemory() {
+        guard case .memory = state else { return }
+        while pending.cost > options.memoryLimit, !pending.isEmpty {
+            pending.removeFirst()
+            counters.droppedInMemory += 1
+        }
+    }
+
+    /// Takes the records in memory back to the disk, in order. True when the cache is on disk afterwards.
+    @discardableResult
+    package func tryReturnToDisk(now: Int64) -> Bool {
+        guard case .memory = state else { return state == .disk }
+        do throws(CacheFileError) {
+            try reachDisk(now: now)
+        } catch {
+            fallBack(error, now: now)
+            return false
+        }
+        counters.memoryReturns += 1
+        return true
+    }
+
+    /// From memory to disk: the first opening, and every return. Afterwards everything is durable.
+    func reachDisk(now: Int64) throws(CacheFileError) {
+        if !hasRead { try readDirectory() }
+        do throws(CacheFileError) {
+            try takeLock()
+            if let waiting {
+                // Nothing of the waiting stream is unanswered: its records may join this one, in a fresh range. That is
+                // durable before a number of it is given out.
+                let start = SequenceRange.start(after: max(highestSeen, uploading.next - 1))
+                try beginSegment(first: start, entities: segments.last?.tally.entities?.map(\.entity) ?? [])
+                uploading.start = start
+                uploading.next = pending.renumber(after: 0, from: start)
+                self.waiting = nil
+                assert(!waiting.hasUnansweredRecords)
+            } else {
+                try unlinkDoomed(all: true)
+                try beginSegment(first: pending.first?.sequence ?? uploading.next, entities: [])
+            }
+        } catch {
+            // A range that is not on disk may have been used before, without a trace. A stream nobody has seen cannot.
+            leaveDrainedStream()
+            throw error
+        }
+        try writePendingOrThrow()
+        try saveTombstones()
+        state = .disk
+        cutTails()
+        removeFinished()
+        openLedger(now: now)
+    }
+}

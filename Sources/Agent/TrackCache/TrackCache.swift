@@ -1,0 +1,275 @@
+package import TrackModel
+
+/// The agent's disk ring: opaque records, numbered, durable, kept until the server owns them.
+///
+/// Owned by one thread: every call may wait for the disk, none is safe from two threads. Nothing a file holds and
+/// nothing the disk does makes a call fail: trouble moves the cache to memory (`state`, `counters`) and it returns by
+/// itself. `now` is a monotonic clock in milliseconds, the same for every call.
+///
+/// Format, invariants and limits: docs/formats/track-cache.md. Numbering: docs/decisions/0002-sequence-ranges.md.
+package final class TrackCache {
+    /// Unsynchronised records are synchronised at this cost, whatever the interval.
+    static let maximumUnsynchronised = 256 * 1024
+    /// Clears in force at a time; clearing everything ends all earlier ones.
+    static let maximumTombstones = 4096
+    /// A file the disk refuses is given up only with this attempt to open: until then the cache works in memory.
+    static let readAttempts = 5
+    static let ledgerInterval: Int64 = 300_000
+    static let retryIntervals: ClosedRange<Int64> = 1000...60_000
+
+    package let directory: String
+    package internal(set) var options: TrackCacheOptions
+    package internal(set) var counters = TrackCacheCounters()
+    /// What opening found; filled when the directory was first read, which may be after a time in memory.
+    package internal(set) var recovery = TrackCacheRecovery()
+    package internal(set) var state: TrackCacheState = .disk
+
+    let files: any CacheFileSystem
+    let newStream: () -> StreamID
+    var lockFile: CacheFile?
+    var ledgerFile: CacheFile?
+    var ledgerGeneration: UInt64 = 0
+    var lastLedgerWrite: Int64 = .min
+    /// What the directory holds is known. Until then only what is in memory is counted and handed out.
+    package internal(set) var hasRead = false
+    /// Attempts to read the directory that met a disk error.
+    var failedReads = 0
+
+    /// The stream that is uploaded now; what is on disk is always of this stream.
+    var uploading: Numbering
+    /// The stream of new records while they must not be numbered in `uploading`, which is uploaded first.
+    var waiting: Numbering?
+    /// Highest sequence that any file of this stream gave evidence of.
+    var highestSeen: UInt64 = 0
+
+    /// Ascending. The last is the active one while `writer` exists.
+    var segments: [Segment] = []
+    var writer: SegmentWriter?
+    /// Not yet durable: written but not synchronised, or not written.
+    var pending = RecordQueue()
+    /// How many of `pending` stand in the active segment.
+    var writtenCount = 0
+    var pendingSince: Int64 = 0
+    var tombstones: [Tombstone] = []
+    /// How many of `tombstones`, from the end, are on no disk yet.
+    var unsavedTombstones = 0
+    /// Segments given up, oldest first, that are still to be unlinked.
+    var doomed: [DoomedSegment] = []
+    var hasUnsynchronisedUnlinks = false
+
+    var cursor: ReadCursor?
+    var nextRead: Int64 = .min
+    var partialTally: PartialTally?
+    var nextAttempt: Int64 = .min
+    var retryInterval = TrackCache.retryIntervals.lowerBound
+
+    /// Opens a directory, which is recovery: whatever is in it, the cache starts.
+    ///
+    /// A missing directory is made. When the disk cannot be used the cache starts in memory.
+    /// - Throws: `.inUse` when another process holds the directory, `.directory` when the path can never be one.
+    package init(
+        directory: String, options: TrackCacheOptions = TrackCacheOptions(),
+        fileSystem: any CacheFileSystem = POSIXFileSystem(), now: Int64,
+        newStream: @escaping () -> StreamID = TrackCache.randomStream
+    ) throws(TrackCacheError) {
+        self.directory = directory
+        self.options = options
+        self.newStream = newStream
+        files = fileSystem
+        uploading = Numbering(stream: newStream(), start: 1)
+        self.options.limit = options.limit.map { max($0, 2 * options.segmentBytes) }
+        guard directory.hasPrefix("/") else {
+            throw TrackCacheError(
+                .directory,
+                "the cache directory \"\(directory)\" is not an absolute path: configure one that begins with /")
+        }
+        do throws(CacheFileError) {
+            try reachDisk(now: now)
+        } catch {
+            if error.number == wouldBlockErrno, error.operation == .lock { throw inUse() }
+            let isPath = error.operation == .list || error.operation == .makeDirectory
+            if isPath, hopelessPathErrnos.contains(error.number) {
+                throw TrackCacheError(
+                    .directory,
+                    "the cache directory \(directory) cannot be used: \(error); configure one the agent may write"
+                )
+            }
+            fallBack(error, now: now)
+        }
+    }
+
+    deinit { closeFiles() }
+
+    package static func randomStream() -> StreamID {
+        var generator = SystemRandomNumberGenerator()
+        return .random(using: &generator)
+    }
+
+    // MARK: Numbers
+
+    /// The stream of what `read` returns and of `firstSequence` and `nextSequence`: the one to log in with.
+    ///
+    /// It can change in any call, but only when nothing of it is left to upload (or nothing of it was ever handed out).
+    /// The owner then logs in again; acknowledgements of the stream before are ignored.
+    package var streamID: StreamID { uploading.stream }
+
+    /// The sequence the next record of `streamID` will get.
+    package var nextSequence: UInt64 { uploading.next }
+
+    /// No record of `streamID` in the cache is before this one; `nextSequence` when there is none.
+    package var firstSequence: UInt64 {
+        for index in segments.indices {
+            guard liveCount(index) > 0 else { continue }
+            let segment = segments[index]
+            if segment.isDense { return max(segment.first, uploading.acknowledged + 1) }
+            return liveTally(index).first
+        }
+        guard waiting == nil, let first = pending.first else { return uploading.next }
+        return first.sequence
+    }
+
+    /// Records waiting, of every stream.
+    package var count: UInt64 {
+        segments.indices.reduce(UInt64(pending.count)) { $0 + liveCount($1) }
+    }
+
+    /// Of these, what a power cut would take now: in memory, or written and not synchronised.
+    package var unsynchronisedCount: Int { pending.count }
+
+    package var usage: TrackCacheUsage {
+        TrackCacheUsage(
+            segments: segments.count, diskBytes: diskBytes, diskLimit: options.limit, memoryBytes: pending.cost,
+            memoryLimit: options.memoryLimit)
+    }
+
+    /// When `maintain` has something to do, in the clock of `now`; nil when nothing is due.
+    package var nextMaintenance: Int64? {
+        switch state {
+        case .disk: pending.isEmpty ? nil : pendingSince.addingClamped(options.syncInterval)
+        case .memory: nextAttempt
+        case .closed: nil
+        }
+    }
+
+    // MARK: Appending
+
+    /// Takes a record; with a sync interval of 0 it is durable on return, unless `state` says otherwise.
+    ///
+    /// Returns its sequence, which may still change while the record is in memory, until `read` has returned it. Nil
+    /// when the entity is empty or over 128 bytes of UTF-8, the payload is over 64 KiB, or the cache is closed
+    /// (counted).
+    @discardableResult
+    package func append(entity: String, time: Int64, payload: [UInt8], now: Int64) -> UInt64? {
+        guard (1...RecordFormat.maximumEntityBytes).contains(entity.utf8.count),
+            payload.count <= RecordFormat.maximumBody, state != .closed
+        else {
+            counters.refused += 1
+            return nil
+        }
+        counters.appended += 1
+        if pending.isEmpty { pendingSince = now }
+        pending.append(PendingRecord(sequence: numbering.next, entity: entity, time: time, payload: payload))
+        numbering.next += 1
+        if writer != nil {
+            writePending(now: now)
+            if pending.cost >= Self.maximumUnsynchronised { sync(now: now) }
+        }
+        maintain(now: now)
+        trimMemory()
+        return numbering.next - 1
+    }
+
+    /// Does what is due: synchronises after the interval, tries the disk again. Call it at `nextMaintenance`.
+    package func maintain(now: Int64) {
+        guard let due = nextMaintenance, now >= due else { return }
+        switch state {
+        case .disk: sync(now: now)
+        case .memory: tryReturnToDisk(now: now)
+        case .closed: break
+        }
+    }
+
+    /// Makes every record durable that is on the way to the disk; in memory, nothing.
+    package func sync(now: Int64) {
+        guard let writer, writtenCount > 0 else { return }
+        do throws(CacheFileError) {
+            try writer.synchronize()
+            commitWritten()
+        } catch {
+            // The kernel may have dropped the pages it failed to write and call them clean: what counts is in
+            // `pending`.
+            fallBackAndRetry(error, now: now)
+        }
+    }
+
+    package func setSyncInterval(milliseconds: Int64, now: Int64) {
+        options.syncInterval = max(milliseconds, 0)
+        maintain(now: now)
+    }
+
+    /// Bytes of segment files, at least two segments; nil: unlimited. Drops what is over a lower bound at once.
+    package func setLimit(bytes: Int?) {
+        options.limit = bytes.map { max($0, 2 * options.segmentBytes) }
+        enforceLimit(adding: 0)
+        leaveDrainedStream()
+    }
+
+    /// Synchronises, writes the ledger and gives the directory up. Further calls do nothing.
+    package func close(now: Int64) {
+        guard state != .closed else { return }
+        sync(now: now)
+        writeLedger(now: now, isDurable: true)
+        state = .closed
+        closeFiles()
+    }
+
+    private func closeFiles() {
+        writer = nil
+        cursor = nil
+        for file in [ledgerFile, lockFile].compactMap(\.self) { files.close(file) }
+        ledgerFile = nil
+        lockFile = nil
+    }
+
+    private func inUse() -> TrackCacheError {
+        let holder = lockHolder.map { "process \($0)" } ?? "another process"
+        return TrackCacheError(
+            .inUse, "the cache directory \(directory) is in use by \(holder): stop it, or configure another directory")
+    }
+}
+
+/// One sequence space, seen from the agent.
+struct Numbering {
+    let stream: StreamID
+    var next: UInt64
+    /// First sequence of this opening's range.
+    var start: UInt64
+    /// Highest sequence this process handed out; 0 before.
+    var handedOut: UInt64 = 0
+    var acknowledged: UInt64 = 0
+
+    init(stream: StreamID, start: UInt64) {
+        self.stream = stream
+        self.start = start
+        next = start
+    }
+
+    /// Whether the server may have records of which it has not said so.
+    var hasUnansweredRecords: Bool { handedOut > acknowledged }
+
+    /// What an acknowledgement can cover: earlier processes' records, and what was handed out.
+    var acknowledgeable: UInt64 { max(start - 1, handedOut) }
+}
+
+struct DoomedSegment {
+    let name: String
+    /// It must not vanish before every earlier one has.
+    let isLast: Bool
+}
+
+extension Int64 {
+    func addingClamped(_ other: Int64) -> Int64 {
+        let (sum, overflow) = addingReportingOverflow(other)
+        return overflow ? (other < 0 ? .min : .max) : sum
+    }
+}

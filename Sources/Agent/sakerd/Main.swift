@@ -1,0 +1,8 @@
+import AgentRuntime
+import Glibc
+
+@main struct Sakerd {
+    static func main() {
+        exit(AgentProcess.main(CommandLine.arguments.dropFirst()))
+    }
+}

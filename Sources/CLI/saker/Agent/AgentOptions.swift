@@ -1,0 +1,105 @@
+import AgentControl
+import ArgumentParser
+import Glibc
+import NIOCore
+import Varlink
+
+/// How the agent is reached, and how its answers are shown.
+struct AgentOptions: ParsableArguments {
+    @Option(
+        name: .long,
+        help: ArgumentHelp(
+            "The agent's control socket (default: $SAKER_SOCKET, or \(AgentInterface.defaultSocketPath)).",
+            valueName: "path"))
+    var socket: String?
+
+    @Flag(name: .long, help: "Print the agent's answer as it is, one line of JSON (times in ms, m, m/s).")
+    var json = false
+
+    var path: String {
+        if let socket { return socket }
+        if let variable = getenv("SAKER_SOCKET"), variable.pointee != 0 { return String(cString: variable) }
+        return AgentInterface.defaultSocketPath
+    }
+
+    var client: AgentControlClient { AgentControlClient(path: path) }
+
+    /// Calls the agent; prints its answer as it is when asked to, else what `show` makes of it.
+    func call<Reply: Decodable>(
+        _ method: AgentMethod, _ parameters: [String: JSONValue?] = [:], timeout: TimeAmount? = nil,
+        _ show: (Reply) -> [String]
+    ) async throws {
+        let reply = try await reply(method, parameters, timeout: timeout)
+        if json {
+            Console.print(reply.description)
+        } else {
+            for line in show(try Self.decoded(reply)) { Console.print(line) }
+        }
+    }
+
+    /// The agent's answer as it is.
+    func reply(
+        _ method: AgentMethod, _ parameters: [String: JSONValue?] = [:], timeout: TimeAmount? = nil
+    ) async throws -> JSONValue {
+        do {
+            return try await client.call(method, parameters: parameters, timeout: timeout)
+        } catch {
+            throw failure(error)
+        }
+    }
+
+    static func decoded<Value: Decodable>(_ reply: JSONValue, as type: Value.Type = Value.self) throws -> Value {
+        do {
+            return try reply.decoded()
+        } catch {
+            throw CommandFailure(
+                .failed,
+                "the agent's answer is not understood: it is of another version than this program; --json "
+                    + "shows it as it is")
+        }
+    }
+
+    /// What went wrong, with what to do about it.
+    func failure(_ error: any Error) -> any Error {
+        switch error {
+        case let error as AgentControlError: CommandFailure(.failed, error.reason.printable)
+        case let error as VarlinkError: Self.failure(error)
+        case let error as VarlinkClientError: failure(error)
+        default: error
+        }
+    }
+
+    private static func failure(_ error: VarlinkError) -> CommandFailure {
+        let parameter = error.parameters["parameter"]?.stringValue.map { " '\($0)'" } ?? ""
+        return switch error.name {
+        case VarlinkError.methodNotFoundName, VarlinkError.methodNotImplementedName, VarlinkError.interfaceNotFoundName:
+            CommandFailure(.failed, "the agent does not know this command: it is older than this program, update it")
+        case VarlinkError.invalidParameterName:
+            CommandFailure(.failed, "the agent does not take the parameter\(parameter.printable)")
+        default: CommandFailure(.failed, "the agent answered \(error)".printable)
+        }
+    }
+
+    private func failure(_ error: VarlinkClientError) -> CommandFailure {
+        switch error.code {
+        case .missing:
+            CommandFailure(
+                .unreachable,
+                "the agent cannot be reached: \(error.detail). Is it running (systemctl status sakerd)? "
+                    + "If it listens elsewhere, give --socket.")
+        case .refused:
+            CommandFailure(
+                .unreachable, "the agent cannot be reached: \(error.detail). Start it: sudo systemctl start sakerd")
+        case .permissionDenied:
+            CommandFailure(
+                .unreachable,
+                "the agent cannot be reached: \(error.detail). Use sudo, or join the group for good: "
+                    + "sudo usermod -aG saker $USER, then log in again.")
+        case .timeout, .closed, .system:
+            CommandFailure(
+                .unreachable,
+                "the agent cannot be reached: \(error.detail). Its journal may say why (journalctl -u sakerd).")
+        case .malformed: CommandFailure(.failed, error.detail.printable)
+        }
+    }
+}

@@ -1,0 +1,117 @@
+import AgentControl
+import ArgumentParser
+import Varlink
+
+/// `saker cache`
+struct CacheCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "cache",
+        abstract: "Shows or clears the points that wait for upload.",
+        discussion: """
+            Examples:
+              saker cache info
+              saker cache clear --entity van_07 --through yesterday
+              saker cache clear --yes                everything, without asking
+            """,
+        subcommands: [Info.self, Clear.self], defaultSubcommand: Info.self)
+
+    struct Info: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "Shows what the cache holds of each entity.")
+
+        @OptionGroup var agent: AgentOptions
+
+        @Argument(help: "Only these entities.")
+        var entities: [String] = []
+
+        func run() async throws {
+            try await agent.call(.getCacheInfo, ["entities": entities.list]) { (reply: CacheInfoReply) in
+                let now = TimeText.now
+                return CacheView.lines(reply.cache, now: now) + [""] + Self.lines(reply.entities, now: now)
+            }
+        }
+
+        static func lines(_ entities: [EntityCache], now: Int64) -> [String] {
+            guard !entities.isEmpty else { return ["No entity has points in the cache."] }
+            var table = TextTable(
+                [.leading, .trailing], header: ["ENTITY", "POINTS", "OLDEST", "NEWEST", "AGE OF THE OLDEST"])
+            for entity in entities {
+                table.add(
+                    entity.entity, Quantity.count(entity.points), entity.firstTime.map(TimeText.local) ?? "",
+                    entity.lastTime.map(TimeText.local) ?? "",
+                    entity.firstTime.map { TimeText.relative($0, now: now) } ?? "")
+            }
+            return table.lines
+        }
+    }
+
+    struct Clear: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Forgets points that were not uploaded. This cannot be undone.",
+            discussion: "Times: \(TimeExpression.examples).")
+
+        @OptionGroup var agent: AgentOptions
+
+        @Option(
+            name: .long,
+            help: ArgumentHelp("Only points of this entity; may be given again.", valueName: "name"))
+        var entity: [String] = []
+
+        @Option(name: .long, help: ArgumentHelp("Only points from this time on.", valueName: "time"))
+        var from: String?
+
+        @Option(name: .long, help: ArgumentHelp("Only points up to this time.", valueName: "time"))
+        var through: String?
+
+        @Flag(name: .long, help: "Do not ask.")
+        var yes = false
+
+        func run() async throws {
+            let now = TimeText.now
+            let from = try from.map { try TimeArgument.parse($0, "--from", now: now) }
+            let through = try through.map { try TimeArgument.parse($0, "--through", now: now) }
+            if !yes { try await ask(from, through) }
+            try await agent.call(
+                .clearCache,
+                [
+                    "entities": entity.list, "from": from.map(JSONValue.integer),
+                    "through": through.map(JSONValue.integer),
+                ]
+            ) { (reply: ClearCacheReply) in ["Forgot \(Quantity.count(reply.removed, "point"))."] }
+        }
+
+        private func ask(_ from: Int64?, _ through: Int64?) async throws {
+            guard Console.asksTerminal else {
+                throw CommandFailure(.usage, "clearing the cache cannot be undone: give --yes when nobody can be asked")
+            }
+            let reply = try await agent.reply(.getCacheInfo, ["entities": entity.list])
+            let info: CacheInfoReply = try AgentOptions.decoded(reply)
+            let whose = entity.isEmpty ? "all entities" : entity.joined(separator: ", ").printable
+            let range = [
+                from.map { "from \(TimeText.local($0))" }, through.map { "up to \(TimeText.local($0))" },
+            ].compactMap { $0 }.joined(separator: " ")
+            for line in Info.lines(info.entities, now: TimeText.now) { Console.print(line) }
+            Console.write(
+                "Forget the points of \(whose)\(range.isEmpty ? "" : " \(range)") for good? They were not uploaded. [y/N] "
+            )
+            guard ["y", "yes"].contains(readLine()?.trimmed.lowercased() ?? "") else {
+                throw CommandFailure(.failed, "nothing was cleared")
+            }
+        }
+    }
+}
+
+/// A time among the arguments.
+enum TimeArgument {
+    /// Milliseconds since 1970.
+    static func parse(_ text: String, _ option: String, now: Int64) throws(CommandFailure) -> Int64 {
+        guard let time = TimeExpression(text, now: now) else {
+            throw CommandFailure(.usage, "\(option) '\(text)' is no time: give one such as \(TimeExpression.examples)")
+        }
+        return time.milliseconds
+    }
+}
+
+extension [String] {
+    /// Nil when empty: the same as not given.
+    fileprivate var list: JSONValue? { isEmpty ? nil : .array(map(JSONValue.string)) }
+}

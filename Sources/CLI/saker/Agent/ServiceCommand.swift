@@ -1,0 +1,129 @@
+import AgentControl
+import ArgumentParser
+import NIOCore
+import Varlink
+
+/// `saker service`
+struct ServiceCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "service",
+        abstract: "Starts or stops the service: the connection to the server.",
+        discussion: """
+            The service uploads; gathering (saker gather) makes the points. What was told last holds across restarts.
+
+            Examples:
+              saker service start
+              saker service start --entity van_07
+              saker service stop --timeout 30
+            """,
+        subcommands: [Start.self, Stop.self])
+
+    struct Start: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Logs in, and uploads what is cached; tries again until it can.")
+
+        @OptionGroup var agent: AgentOptions
+
+        @Option(
+            name: .long,
+            help: ArgumentHelp(
+                "Log in as this entity (default: the configured one, or the last one).", valueName: "name"))
+        var entity: String?
+
+        func run() async throws {
+            // Connect, handshake and login may each take ten seconds.
+            try await agent.call(
+                .startService, ["entity": entity.map(JSONValue.string)], timeout: .seconds(45)
+            ) { (reply: StartServiceReply) in
+                switch reply.outcome {
+                case .success: ["The service runs and is online."]
+                case .successButOffline:
+                    [
+                        "The service runs and is offline\(reply.reason.map { ": \($0)" } ?? "")".printable,
+                        "It tries again until it can; nothing is lost meanwhile. See: saker status",
+                    ]
+                }
+            }
+        }
+    }
+
+    struct Stop: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Stops gathering, uploads what is cached when online, and disconnects.")
+
+        @OptionGroup var agent: AgentOptions
+
+        @Option(
+            name: .long,
+            help: ArgumentHelp("Seconds for the last upload, 0 to 3600 (default: 10).", valueName: "seconds"))
+        var timeout: Double?
+
+        func validate() throws {
+            if let timeout, !(0...3600).contains(timeout) {
+                throw ValidationError("--timeout \(timeout) is out of range: give 0 to 3600 seconds")
+            }
+        }
+
+        func run() async throws {
+            let time = TimeAmount.milliseconds(Int64((timeout ?? 10) * 1000)) + .seconds(10)
+            try await agent.call(
+                .stopService, ["timeout": timeout.map(JSONValue.double)], timeout: time
+            ) { (reply: StopServiceReply) in
+                let left =
+                    reply.remaining == 0
+                    ? "nothing is left in the cache."
+                    : "\(Quantity.count(reply.remaining, "point")) left in the cache for the next start."
+                return ["The service is stopped: \(Quantity.count(reply.uploaded, "point")) uploaded, \(left)"]
+            }
+        }
+    }
+}
+
+/// `saker gather`
+struct GatherCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "gather",
+        abstract: "Starts or stops gathering: making track points of the receiver's fixes.",
+        discussion: """
+            The service must run first: saker service start
+
+            Examples:
+              saker gather start
+              saker gather stop
+            """,
+        subcommands: [Start.self, Stop.self])
+
+    struct Start: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "Makes a track point each gather interval.")
+
+        @OptionGroup var agent: AgentOptions
+
+        func run() async throws {
+            try await agent.call(.startGather) { (_: StartGatherReply) in ["Gathering."] }
+        }
+    }
+
+    struct Stop: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "Makes no more track points; the service runs on.")
+
+        @OptionGroup var agent: AgentOptions
+
+        func run() async throws {
+            try await agent.call(.stopGather) { (_: StopGatherReply) in ["Gathering is stopped."] }
+        }
+    }
+}
+
+/// `saker reconnect`
+struct ReconnectCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "reconnect",
+        abstract: "Tries to reach the server now instead of at the next try.",
+        discussion: "A connection that stands is made anew; nothing is lost by it.")
+
+    @OptionGroup var agent: AgentOptions
+
+    func run() async throws {
+        try await agent.call(.reconnect) { (_: ReconnectReply) in ["Connecting. See: saker watch"] }
+    }
+}

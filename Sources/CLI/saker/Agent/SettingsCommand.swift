@@ -1,0 +1,128 @@
+import AgentControl
+import ArgumentParser
+import Varlink
+
+extension AgentControl.Activity: ExpressibleByArgument {}
+
+/// `saker settings`
+struct SettingsCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "settings",
+        abstract: "Shows or changes the agent's settings; they hold across restarts.",
+        discussion: """
+            Examples:
+              saker settings show
+              saker settings intervals 5 30          a point each 5 s, a batch each 30 s
+              saker settings cache-limit 1GiB
+              saker settings location --distance-filter 10 --activity automotive
+              saker settings location --desired-accuracy 0     turns it off
+              saker settings reset
+            """,
+        subcommands: [Show.self, Intervals.self, CacheLimitCommand.self, Location.self, Reset.self],
+        defaultSubcommand: Show.self)
+
+    private struct Reply: Decodable {
+        var settings: AgentSettings
+    }
+
+    private static func call(
+        _ agent: AgentOptions, _ method: AgentMethod, _ parameters: [String: JSONValue?] = [:]
+    ) async throws {
+        try await agent.call(method, parameters) { (reply: Reply) in SettingsView.lines(reply.settings) }
+    }
+
+    struct Show: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "Shows the settings in force.")
+
+        @OptionGroup var agent: AgentOptions
+
+        func run() async throws { try await SettingsCommand.call(agent, .getSettings) }
+    }
+
+    struct Intervals: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Sets how often a point is made and how often a batch is uploaded.",
+            discussion: "Both 2 to 300 seconds; the pack interval is a whole multiple of the gather interval.")
+
+        @OptionGroup var agent: AgentOptions
+
+        @Argument(help: "Seconds between two points.")
+        var gather: Int64
+
+        @Argument(help: "Seconds between two batches.")
+        var pack: Int64
+
+        func run() async throws {
+            try await SettingsCommand.call(
+                agent, .setIntervals, ["gather": .integer(gather), "pack": .integer(pack)])
+        }
+    }
+
+    struct CacheLimitCommand: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "cache-limit",
+            abstract: "Sets how much the track cache may hold; beyond it the oldest points are dropped and counted.")
+
+        @OptionGroup var agent: AgentOptions
+
+        @Argument(help: "A size such as 256MiB or 1GB (bytes without a unit), or 'unlimited'.")
+        var limit: String
+
+        private var parameters: [String: JSONValue?]? {
+            if limit.lowercased() == "unlimited" { return ["unlimited": true] }
+            return Quantity.parseBytes(limit).map { ["bytes": .integer($0)] }
+        }
+
+        func validate() throws {
+            guard parameters != nil else {
+                throw ValidationError("'\(limit)' is no size: give one such as 256MiB or 1GB, or 'unlimited'")
+            }
+        }
+
+        func run() async throws {
+            try await SettingsCommand.call(agent, .setCacheLimit, parameters ?? [:])
+        }
+    }
+
+    struct Location: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Sets which fixes make no point; what is not given stays as it is.")
+
+        @OptionGroup var agent: AgentOptions
+
+        @Option(
+            name: .long,
+            help: ArgumentHelp("Skip fixes with a larger estimated error; 0 for off.", valueName: "metres"))
+        var desiredAccuracy: Double?
+
+        @Option(name: .long, help: ArgumentHelp("Skip fixes that moved less; 0 for off.", valueName: "metres"))
+        var distanceFilter: Double?
+
+        @Option(name: .long, help: "What carries the box: decides which speeds are believed.")
+        var activity: AgentControl.Activity?
+
+        func validate() throws {
+            guard desiredAccuracy != nil || distanceFilter != nil || activity != nil else {
+                throw ValidationError("give at least one of --desired-accuracy, --distance-filter and --activity")
+            }
+        }
+
+        func run() async throws {
+            try await SettingsCommand.call(
+                agent, .setLocationOptions,
+                [
+                    "desired_accuracy": desiredAccuracy.map(JSONValue.double),
+                    "distance_filter": distanceFilter.map(JSONValue.double),
+                    "activity": activity.map { .string($0.rawValue) },
+                ])
+        }
+    }
+
+    struct Reset: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "Sets everything back to its default.")
+
+        @OptionGroup var agent: AgentOptions
+
+        func run() async throws { try await SettingsCommand.call(agent, .resetSettings) }
+    }
+}

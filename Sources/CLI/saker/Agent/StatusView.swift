@@ -1,0 +1,189 @@
+import AgentControl
+
+/// The status as a person reads it; every time is told against the agent's own clock.
+struct StatusView {
+    private let status: AgentStatus
+
+    init(_ status: AgentStatus) {
+        self.status = status
+    }
+
+    var lines: [String] {
+        var table = TextTable()
+        let rows =
+            [
+                ("Service", service), ("Gather", gather), ("Receiver", feed), ("Fix", fix), ("Connection", link),
+                ("Cache", cache), ("Points", points),
+            ] + counted("Skipped", status.counters.skipped) + counted("Lost", status.counters.lost) + [
+                ("Settings", [SettingsView.line(status.settings)]), ("Agent", [agent]),
+            ]
+        for (title, texts) in rows {
+            for (index, text) in texts.enumerated() { table.add(index == 0 ? title : "", text) }
+        }
+        return [headline, ""] + table.lines
+    }
+
+    /// One line that says it all.
+    var headline: String {
+        let entity = status.entity.map { "\($0) is " } ?? ""
+        return ((status.tracked ? "● \(entity)tracked: " : "○ \(entity)not tracked: ") + status.reason).printable
+    }
+
+    private var now: Int64 { status.time }
+
+    private func since(_ time: Int64?) -> String {
+        time.map { " since \(TimeText.both($0, now: now))" } ?? ""
+    }
+
+    private var service: [String] {
+        let entity = status.service.entity.map { " as \($0)" } ?? ""
+        return [status.service.state.rawValue + entity + since(status.service.since)]
+    }
+
+    private var gather: [String] {
+        let state =
+            switch status.gather.state {
+            case .stopped: "stopped"
+            case .waiting: "waiting for a fix"
+            case .gathering: "gathering every \(status.settings.gatherInterval) s"
+            }
+        let last = status.gather.lastPointTime.map { "last point \(TimeText.both($0, now: now))" }
+        return [state + since(status.gather.since)] + (last.map { [$0] } ?? [])
+    }
+
+    private var feed: [String] {
+        let feed = status.feed
+        let state =
+            switch feed.state {
+            case .closed: "not in use"
+            case .unreachable: "gpsd does not answer"
+            case .noDevice: "gpsd has no receiver"
+            case .noFix: "no fix yet"
+            case .fix: "fix"
+            }
+        let place = [feed.source.map { "gpsd at \($0)" }, feed.device].compactMap { $0 }.joined(separator: ", ")
+        return [state + since(feed.since), place, feed.lastError ?? ""].filter { !$0.isEmpty }
+    }
+
+    private var fix: [String] {
+        guard let fix = status.feed.lastFix else { return ["none yet"] }
+        let quality = [
+            fix.mode.map { "\($0)D" }, fix.satellites.map { Quantity.count($0, "satellite") },
+            fix.accuracy.map { "±\(Quantity.decimal($0, 1)) m" },
+        ]
+        let motion = [
+            fix.speed.map { Quantity.speed($0) }, fix.course.map { "course \(Quantity.decimal($0, 0))°" },
+            fix.altitude.map { "altitude \(Quantity.decimal($0, 0)) m" },
+        ]
+        let details = (quality + motion).compactMap { $0 }.joined(separator: ", ")
+        let age = fix.age < 1000 ? "now" : TimeText.duration(fix.age) + " ago"
+        return [
+            "\(Quantity.place(fix.latitude, fix.longitude)) at \(TimeText.local(fix.time)) (\(age))", details,
+        ].filter { !$0.isEmpty }
+    }
+
+    private var link: [String] {
+        let link = status.link
+        var lines = [link.words + since(link.since)]
+        let place = [
+            link.server, link.session.map { "session \($0)" }, link.encryption,
+        ].compactMap { $0 }.joined(separator: ", ")
+        if !place.isEmpty { lines.append(place) }
+        if let error = link.lastError { lines.append(error) }
+        if let next = link.nextTryTime {
+            let tries = link.attempts.map { ", \($0) so far" } ?? ""
+            lines.append("next try \(TimeText.relative(next, now: now))\(tries)")
+        }
+        return lines
+    }
+
+    private var cache: [String] {
+        CacheView.lines(status.cache, now: now)
+    }
+
+    private var points: [String] {
+        let counters = status.counters
+        var parts = [
+            "\(Quantity.count(counters.gathered)) gathered from \(Quantity.count(counters.fixes, "fix", "fixes"))",
+            "\(Quantity.count(counters.acknowledged)) stored by the server",
+        ]
+        if counters.refused > 0 { parts.append("\(Quantity.count(counters.refused)) refused by the server") }
+        return [parts.joined(separator: ", ")]
+    }
+
+    private func counted(_ title: String, _ reasons: [String: Int64]) -> [(String, [String])] {
+        let named = reasons.filter { $0.value > 0 }.sorted { ($1.value, $0.key) < ($0.value, $1.key) }
+        guard !named.isEmpty else { return [] }
+        return [
+            (
+                title,
+                [
+                    named.map {
+                        "\(Quantity.count($0.value)) \($0.key.map { $0 == "_" ? " " : String($0) }.joined())"
+                    }.joined(separator: ", ")
+                ]
+            )
+        ]
+    }
+
+    private var agent: String {
+        "sakerd \(status.version), up \(TimeText.duration(max(now &- status.startedTime, 0)))"
+    }
+}
+
+extension LinkStatus {
+    /// The state in words.
+    var words: String {
+        switch state {
+        case .closed: "closed"
+        case .connecting: "connecting"
+        case .handshaking: "connecting (TLS)"
+        case .loggingIn: "logging in"
+        case .online: "online"
+        case .waiting: "waiting to try again"
+        case .refused: "refused by the server"
+        case .closing: "closing"
+        }
+    }
+}
+
+/// The cache as a whole.
+enum CacheView {
+    static func lines(_ cache: CacheStatus, now: Int64) -> [String] {
+        let limit = cache.limit.map { " of \(Quantity.bytes($0))" } ?? ", no limit"
+        let sent = cache.unacknowledged > 0 ? " (\(Quantity.count(cache.unacknowledged)) sent)" : ""
+        var lines = [
+            "\(Quantity.count(cache.points, "point")) to upload\(sent), \(Quantity.bytes(cache.bytes))\(limit)"
+        ]
+        if let first = cache.firstTime, cache.points > 0 {
+            lines.append("the oldest of \(TimeText.both(first, now: now))")
+        }
+        if cache.state == .memory {
+            lines.append("IN MEMORY ONLY: " + (cache.lastError ?? "the disk refuses writes"))
+        }
+        return lines
+    }
+}
+
+/// The settings.
+enum SettingsView {
+    static func line(_ settings: AgentSettings) -> String {
+        [
+            "gather \(settings.gatherInterval) s", "pack \(settings.packInterval) s", settings.activity.rawValue,
+            settings.desiredAccuracy.map { "accuracy \(Quantity.decimal($0, 1, trimmed: true)) m" },
+            settings.distanceFilter.map { "distance filter \(Quantity.decimal($0, 1, trimmed: true)) m" },
+        ].compactMap { $0 }.joined(separator: ", ")
+    }
+
+    static func lines(_ settings: AgentSettings) -> [String] {
+        func metres(_ value: Double?) -> String { value.map { "\(Quantity.decimal($0, 1, trimmed: true)) m" } ?? "off" }
+        var table = TextTable()
+        table.add("Gather interval", "\(settings.gatherInterval) s")
+        table.add("Pack interval", "\(settings.packInterval) s")
+        table.add("Cache limit", settings.cacheLimit.map(Quantity.bytes) ?? "unlimited")
+        table.add("Desired accuracy", metres(settings.desiredAccuracy))
+        table.add("Distance filter", metres(settings.distanceFilter))
+        table.add("Activity", settings.activity.rawValue)
+        return table.lines
+    }
+}

@@ -1,0 +1,87 @@
+import AgentControl
+import ArgumentParser
+import Varlink
+
+/// `saker watch`
+struct WatchCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "watch",
+        abstract: "Shows what happens to the agent, as it happens, until Ctrl-C.",
+        discussion: """
+            Examples:
+              saker watch
+              saker watch --json | jq 'select(.event.kind == "connection")'
+            """)
+
+    @OptionGroup var agent: AgentOptions
+
+    func run() async throws {
+        let replies = agent.client.varlink.stream("\(AgentInterface.name).\(AgentMethod.monitor.rawValue)")
+        do {
+            for try await reply in replies {
+                if agent.json {
+                    Console.print(reply.description)
+                } else {
+                    Console.print(EventView.line(try AgentOptions.decoded(reply, as: Reply.self).event))
+                }
+            }
+        } catch let error as VarlinkError {
+            throw agent.failure(AgentControlError(error) ?? error)
+        } catch let error as VarlinkClientError where error.code == .closed {
+            throw CommandFailure(.unreachable, "the agent ended (journalctl -u sakerd may say why)")
+        } catch {
+            throw agent.failure(error)
+        }
+    }
+
+    private struct Reply: Decodable {
+        var event: AgentEvent
+    }
+}
+
+/// One event in one line.
+enum EventView {
+    static func line(_ event: AgentEvent) -> String {
+        let kind = event.kind + String(repeating: " ", count: max(10 - event.kind.count, 0))
+        return "\(TimeText.clock(event.time))  \(kind)  \(text(event))".printable
+    }
+
+    private static func text(_ event: AgentEvent) -> String {
+        switch event.change {
+        case .status(let status): StatusView(status).headline
+        case .connection(let link): text(link, at: event.time)
+        case .gather(let gather):
+            gather.state == .waiting ? "waiting for a fix" : gather.state.rawValue
+        case .service(let service): service.state.rawValue + (service.entity.map { " as \($0)" } ?? "")
+        case .cache(let cache): CacheView.lines(cache, now: event.time).joined(separator: ", ")
+        case .feed(let feed): text(feed)
+        case .other(_, let fields): fields.description
+        }
+    }
+
+    private static func text(_ link: LinkStatus, at time: Int64) -> String {
+        // While it is tried anew, why it failed before was told already.
+        let error = [.waiting, .refused, .closed].contains(link.state) ? link.lastError : nil
+        // Most errors begin with the server's address.
+        let server = link.server.flatMap { error?.hasPrefix($0) == true ? nil : $0 }
+        return [
+            link.words, server, link.session.map { "session \($0)" }, error,
+            link.nextTryTime.map { "next try \(TimeText.relative($0, now: time))" },
+        ].compactMap { $0 }.joined(separator: ", ")
+    }
+
+    private static func text(_ feed: FeedStatus) -> String {
+        let words =
+            switch feed.state {
+            case .closed: "receiver not in use"
+            case .unreachable: "gpsd does not answer"
+            case .noDevice: "gpsd has no receiver"
+            case .noFix: "no fix"
+            case .fix: "fix"
+            }
+        let place = feed.lastFix.map {
+            feed.state == .fix ? Quantity.place($0.latitude, $0.longitude) : nil
+        }
+        return [words, place ?? nil, feed.device, feed.lastError].compactMap { $0 }.joined(separator: ", ")
+    }
+}

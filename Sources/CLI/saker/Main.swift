@@ -1,0 +1,28 @@
+import ArgumentParser
+import Glibc
+
+/// Runs the command and turns its end into an exit code: 0 done, 1 refused or failed, 2 wrong usage, 3 unreachable.
+@main enum Main {
+    static func main() async {
+        do {
+            var command = try Saker.parseAsRoot()
+            if var asynchronous = command as? any AsyncParsableCommand {
+                try await asynchronous.run()
+            } else {
+                try command.run()
+            }
+        } catch let failure as CommandFailure {
+            Console.complain("saker: \(failure)")
+            exit(failure.code.rawValue)
+        } catch {
+            let message = Saker.fullMessage(for: error)
+            // Help and version are asked for by throwing, too.
+            if Saker.exitCode(for: error) == .success {
+                Console.print(message)
+                exit(0)
+            }
+            Console.complain(message)
+            exit(Saker.exitCode(for: error) == .validationFailure ? 2 : 1)
+        }
+    }
+}

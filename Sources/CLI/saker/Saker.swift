@@ -1,0 +1,33 @@
+import ArgumentParser
+
+/// The command line of Saker.
+struct Saker: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "saker",
+        abstract: "Looks after the tracking agent of this box, and reads tracks from the server.",
+        discussion: """
+            On the vehicle:
+              saker status                  is it tracked, and if not, why not
+              saker watch                   what happens, as it happens
+              saker service start           logs in and uploads
+              saker gather start            makes track points
+              sudo saker enroll -           sets this box up, with a line from the server
+
+            Anywhere:
+              saker track latest van_07     where it is
+              saker track history van_07 --from '2h ago'
+
+            Exit codes: 0 done, 1 refused or failed (the reason is on standard error),
+            2 wrong usage, 3 the agent or the server cannot be reached.
+            """,
+        version: "0.1.0",
+        groupedSubcommands: [
+            CommandGroup(
+                name: "The agent of this box:",
+                subcommands: [
+                    StatusCommand.self, WatchCommand.self, ServiceCommand.self, GatherCommand.self,
+                    SettingsCommand.self, CacheCommand.self, ReconnectCommand.self, EnrollCommand.self,
+                ]),
+            CommandGroup(name: "The server:", subcommands: [TrackCommand.self, EntityCommand.self]),
+        ])
+}

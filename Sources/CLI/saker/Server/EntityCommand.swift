@@ -1,0 +1,94 @@
+import ArgumentParser
+import TrackModel
+import Varlink
+
+/// `saker entity`
+struct EntityCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "entity",
+        abstract: "Lists or adds the tracked things of a service.",
+        discussion: """
+            Examples:
+              saker entity list
+              saker entity add van_07 --description 'blue van'
+            """,
+        subcommands: [List.self, Add.self], defaultSubcommand: List.self)
+
+    struct List: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "Lists the service's entities and where they are.")
+
+        @OptionGroup var server: ServerOptions
+
+        private static let pageSize: Int64 = 1000
+        private static let maximumPages: Int64 = 1000
+        /// The server's way to say that nothing matched.
+        private static let nothing: Int64 = 3003
+
+        func run() async throws {
+            try await WebClient.with(server) { client in
+                var table = TextTable(
+                    [], header: ["ENTITY", "LAST POINT", "AGE", "PLACE", "DESCRIPTION"])
+                var count: Int64 = 0
+                for index in 1...Self.maximumPages {
+                    let answer = try await client.call(
+                        "entity/list",
+                        [
+                            ("coord_type_output", "wgs84"), ("page_index", String(index)),
+                            ("page_size", String(Self.pageSize)),
+                        ], allowed: [Self.nothing])
+                    if server.json { Console.print(answer.description) }
+                    let entities = answer["entities"]?.arrayValue ?? []
+                    for entity in entities { table.add(Self.row(entity, now: TimeText.now)) }
+                    count += Int64(entities.count)
+                    guard !entities.isEmpty, count < answer["total"]?.integerValue ?? 0 else { break }
+                }
+                if server.json { return }
+                for line in count == 0 ? ["The service has no entity yet."] : table.lines { Console.print(line) }
+            }
+        }
+
+        static func row(_ entity: JSONValue, now: Int64) -> [String] {
+            let point = entity["latest_location"]
+            let time = (point?["loc_time"]?.integerValue).flatMap {
+                (1..<Int64.max / 1000).contains($0) ? $0 * 1000 : nil
+            }
+            var place = ""
+            if time != nil, let latitude = point?["latitude"]?.doubleValue,
+                let longitude = point?["longitude"]?.doubleValue
+            {
+                place = Quantity.place(latitude, longitude)
+            }
+            return [
+                entity["entity_name"]?.stringValue ?? "?", time.map(TimeText.local) ?? "never",
+                time.map { TimeText.relative($0, now: now) } ?? "", place, entity["entity_desc"]?.stringValue ?? "",
+            ]
+        }
+    }
+
+    struct Add: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Adds an entity. (An agent that logs in, and a point that is uploaded, add theirs by themselves.)"
+        )
+
+        @OptionGroup var server: ServerOptions
+
+        @Argument(help: "Its name, unique in the service and never changed.")
+        var name: String
+
+        @Option(name: .long, help: ArgumentHelp("What people read, at most 128 bytes.", valueName: "text"))
+        var description: String?
+
+        func validate() throws {
+            if let problem = EntityName.problem(with: name) { throw ValidationError(problem) }
+        }
+
+        func run() async throws {
+            let answer = try await WebClient.with(server) { client in
+                try await client.call(
+                    "entity/add",
+                    [("entity_name", name)] + (description.map { [("entity_desc", $0)] } ?? []), post: true)
+            }
+            Console.print(server.json ? answer.description : "Added \(name).")
+        }
+    }
+}

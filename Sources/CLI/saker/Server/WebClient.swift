@@ -1,0 +1,160 @@
+import AsyncHTTPClient
+import ConfigurationFile
+import Glibc
+import NIOCore
+import NIOHTTP1
+import NIOPosix
+import NIOSSL
+import Varlink
+
+/// Calls of the Web API.
+struct WebClient {
+    /// Bytes of one answer: a page of 5,000 points with attributes stays far below.
+    private static let maximumAnswerBytes = 64 << 20
+    private static let timeout = TimeAmount.seconds(60)
+
+    private let server: ServerOptions.Resolved
+    private let http: HTTPClient
+
+    private init(_ server: ServerOptions.Resolved, _ http: HTTPClient) {
+        self.server = server
+        self.http = http
+    }
+
+    /// Runs `body` with a client that is shut down afterwards.
+    static func with<Result>(
+        _ options: ServerOptions, _ body: (WebClient) async throws -> Result
+    ) async throws -> Result {
+        let server = try options.resolve()
+        var configuration = HTTPClient.Configuration(redirectConfiguration: .disallow)
+        configuration.timeout = .init(connect: .seconds(10))
+        // A name that resolves to a dead address must not retry for ever.
+        configuration.connectionPool.retryConnectionEstablishment = false
+        if let file = server.authorityFile {
+            var tls = TLSConfiguration.makeClientConfiguration()
+            do {
+                tls.trustRoots = .certificates(try NIOSSLCertificate.fromPEMFile(file))
+            } catch {
+                throw CommandFailure(.failed, "cannot read certificates from \(file): it must be a readable PEM file")
+            }
+            configuration.tlsConfiguration = tls
+        }
+        let http = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
+        let result: Result
+        do {
+            result = try await body(WebClient(server, http))
+        } catch {
+            try? await http.shutdown()
+            throw error
+        }
+        try? await http.shutdown()
+        return result
+    }
+
+    /// Calls `path` (as in `track/gettrack`) and returns the answer when its status is 0.
+    ///
+    /// Statuses of `allowed` count as answers too.
+    func call(
+        _ path: String, _ parameters: [(String, String)], post: Bool = false, allowed: Set<Int64> = []
+    ) async throws -> JSONValue {
+        let form =
+            [("ak", server.accessKey.revealed), ("service_id", String(server.service))] + parameters
+        let encoded = form.map { "\(FormText.encoded($0.0))=\(FormText.encoded($0.1))" }.joined(separator: "&")
+        var request = HTTPClientRequest(url: "\(server.base.text)/\(path)" + (post ? "" : "?" + encoded))
+        request.headers.add(name: "User-Agent", value: "saker")
+        if post {
+            request.method = .POST
+            request.headers.add(name: "Content-Type", value: "application/x-www-form-urlencoded")
+            request.body = .bytes(ByteBuffer(string: encoded))
+        }
+        let status: UInt
+        let body: ByteBuffer
+        do {
+            let response = try await http.execute(request, timeout: Self.timeout)
+            status = response.status.code
+            body = try await response.body.collect(upTo: Self.maximumAnswerBytes)
+        } catch {
+            throw failure(error)
+        }
+        guard status == 200 else {
+            throw CommandFailure(
+                .failed, "\(server.base.text) answered HTTP \(status): is this the address of a Saker server?")
+        }
+        guard let answer = try? JSONParser.value(of: Array(body.readableBytesView), maximumValues: .max),
+            let code = answer["status"]?.integerValue
+        else {
+            throw CommandFailure(
+                .failed, "\(server.base.text) did not answer as a Saker server does: is the address right?")
+        }
+        guard code == 0 || allowed.contains(code) else { throw Self.refusal(code, answer) }
+        return answer
+    }
+
+    /// What the server said, with what to do about it.
+    private static func refusal(_ code: Int64, _ answer: JSONValue) -> CommandFailure {
+        let hint: String? =
+            switch code {
+            case 3003: "there is no such entity (saker entity list shows those there are)"
+            case 3005: "an entity of this name exists already"
+            case 101, 200...203: "the access key is not accepted: check --ak-file or SAKER_AK"
+            case 210, 220, 230, 240: "the access key may not be used from here"
+            case 211: "this access key asks for signed requests, which this program does not make: use another key"
+            case 301, 302, 401, 402: "the key's quota is used up: try later"
+            case 4005: "the service does not exist or is not this key's: check --service-id"
+            default: nil
+            }
+        let message = (answer["message"]?.stringValue ?? "").printable
+        return CommandFailure(
+            .failed,
+            "the server refused (status \(code)): \([message, hint ?? ""].filter { !$0.isEmpty }.joined(separator: "; "))"
+        )
+    }
+
+    /// The error as a sentence; its own text may hold the request's address, and with it the key.
+    private func failure(_ error: any Error) -> CommandFailure {
+        let server = self.server.base.text
+        if error is NIOSSLError || "\(error)".contains("CERTIFICATE_VERIFY_FAILED") || "\(error)".contains("handshake")
+        {
+            return CommandFailure(
+                .unreachable,
+                "the certificate of \(server) is not trusted or not for this name: with a server that "
+                    + "has its own authority give --ca FILE (saker-server shows where its ca.pem is)")
+        }
+        let reason = Self.reason(error).map { ": \($0)" } ?? ""
+        return CommandFailure(
+            .unreachable, "the server cannot be reached at \(server)\(reason). Check the address and the network.")
+    }
+
+    private static func reason(_ error: any Error) -> String? {
+        switch error {
+        case let error as IOError: String(cString: strerror(error.errnoCode))
+        case let error as NIOConnectionError:
+            // Without addresses to try there was nothing but a name.
+            error.connectionErrors.isEmpty
+                ? "the name is not known" : error.connectionErrors.compactMap { reason($0.error) }.first
+        case ChannelError.connectTimeout: "no answer in time"
+        case let error as HTTPClientError where error == .connectTimeout || error == .deadlineExceeded:
+            "no answer in time"
+        case let error as HTTPClientError where error == .remoteConnectionClosed: "it closed the connection"
+        default: nil
+        }
+    }
+}
+
+/// Percent-encoding of forms and queries.
+enum FormText {
+    static func encoded(_ text: String) -> String {
+        var result: [UInt8] = []
+        let digits = Array("0123456789ABCDEF".utf8)
+        for byte in text.utf8 {
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
+                UInt8(ascii: "~"):
+                result.append(byte)
+            default: result += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+            }
+        }
+        return String(decoding: result, as: UTF8.self)
+    }
+}

@@ -1,0 +1,104 @@
+// The door to libgps: one line of gpsd's JSON in, plain numbers out.
+//
+// libgps reads sockets too (gps_open, gps_read), but connects without a deadline and, given a line it cannot parse, can
+// return to the same place for ever. So the owner of this door keeps the socket and the line, and libgps does what only
+// it should: know gpsd's messages. gps_unpack(3) is documented for that use.
+#ifndef SAKER_CGPS_SHIM_H
+#define SAKER_CGPS_SHIM_H
+
+#if !__has_include(<gps.h>)
+#error "gps.h is missing: install libgps-dev 3.22 or newer"
+#endif
+
+#include <gps.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#if !defined(GPSD_API_MAJOR_VERSION) || GPSD_API_MAJOR_VERSION < 11
+#error "this libgps is too old: install libgps-dev 3.22 or newer (GPSD_API_MAJOR_VERSION 11 or higher)"
+#endif
+
+/// What one TPV said. Not a number where it said nothing; `status` 0 and `mode` 0 where it said nothing.
+struct saker_gps_position {
+    /// Seconds since 1970, UTC.
+    int64_t time_seconds;
+    int64_t time_nanoseconds;
+    bool has_time;
+    int32_t mode;
+    int32_t status;
+    double latitude_degrees;
+    double longitude_degrees;
+    /// Metres above mean sea level.
+    double altitude_metres;
+    double speed_metres_per_second;
+    /// From true north.
+    double course_degrees;
+    /// gpsd's `eph`.
+    double horizontal_error_metres;
+};
+
+/// A zeroed session without a socket, or null. Free it with saker_gps_free.
+static inline struct gps_data_t *saker_gps_new(void) {
+    return (struct gps_data_t *)calloc(1, sizeof(struct gps_data_t));
+}
+
+static inline void saker_gps_free(struct gps_data_t *session) {
+    free(session);
+}
+
+/// Decodes one NUL-terminated JSON object. Everything an earlier line left is wiped first: libgps fills in what a line
+/// does not mention, but not after a place that it cannot parse.
+static inline void saker_gps_decode(struct gps_data_t *session, char *line) {
+    memset(session, 0, sizeof(*session));
+    gps_clear_fix(&session->fix);
+    session->satellites_used = -1;
+    (void)gps_unpack(line, session);
+}
+
+/// Valid after decoding a TPV.
+static inline struct saker_gps_position saker_gps_position_of(const struct gps_data_t *session) {
+    struct saker_gps_position position = {
+        .time_seconds = (int64_t)session->fix.time.tv_sec,
+        .time_nanoseconds = (int64_t)session->fix.time.tv_nsec,
+        .has_time = 0 != (session->set & TIME_SET),
+        .mode = session->fix.mode,
+        .status = session->fix.status,
+        .latitude_degrees = session->fix.latitude,
+        .longitude_degrees = session->fix.longitude,
+        .altitude_metres = session->fix.altMSL,
+        .speed_metres_per_second = session->fix.speed,
+        .course_degrees = session->fix.track,
+        .horizontal_error_metres = session->fix.eph,
+    };
+    return position;
+}
+
+/// Valid after decoding a SKY that has a list of satellites; -1 when that could not be parsed. libgps 3.22 says 0 for a
+/// SKY without one (gpsd also sends SKYs of DOPs alone), so the caller has to know that there was a list.
+static inline int32_t saker_gps_satellites_used(const struct gps_data_t *session) {
+    return session->satellites_used;
+}
+
+/// The device of a TPV, SKY or DEVICE; empty when not said. Belongs to the session, until the next decode.
+static inline const char *saker_gps_device_path(const struct gps_data_t *session) {
+    return session->dev.path;
+}
+
+/// Valid after decoding a DEVICE: gpsd has it open.
+static inline bool saker_gps_device_is_active(const struct gps_data_t *session) {
+    return 0 != session->dev.activated.tv_sec || 0 != session->dev.activated.tv_nsec;
+}
+
+/// The text of an ERROR; empty after anything else. Belongs to the session, until the next decode.
+static inline const char *saker_gps_error_text(const struct gps_data_t *session) {
+    return 0 != (session->set & ERROR_SET) ? session->error : "";
+}
+
+/// gpsd's release, after decoding a VERSION; empty after anything else. Belongs to the session, until the next decode.
+static inline const char *saker_gps_release(const struct gps_data_t *session) {
+    return 0 != (session->set & VERSION_SET) ? session->version.release : "";
+}
+
+#endif

@@ -1,0 +1,235 @@
+import Logging
+import NIOCore
+import TrackModel
+import TrackStore
+import TrackWire
+
+extension GatewayConnection {
+    // MARK: Login
+
+    /// The first frame of a connection.
+    func greet(_ frame: ClientFrame) throws(ProtocolViolation) {
+        guard case .hello(let hello)? = frame.message else {
+            throw ProtocolViolation("the first frame must be a hello")
+        }
+        guard let context else { return }
+        let request: LoginRequest
+        do {
+            request = try LoginRules.check(hello)
+        } catch {
+            return refuse(error, entity: hello.entity)
+        }
+        let number = core.registry.makeNumber()
+        self.number = number
+        phase = .login(request)
+        schedule(core.deadlines.login)
+        let link = SessionLink(number: number, connection: self, eventLoop: context.eventLoop)
+        let core = core
+        start { () async -> @Sendable (GatewayConnection) -> Void in
+            let result: Result<UInt64, LoginRefusal>
+            do throws(LoginRefusal) {
+                result = .success(try await Login.admit(request, to: core.store, at: core.now()))
+            } catch {
+                result = .failure(error)
+            }
+            return { $0.loggedIn(result, link: link) }
+        }
+    }
+
+    private func loggedIn(_ result: Result<UInt64, LoginRefusal>, link: SessionLink) {
+        guard case .login(let request) = phase, context != nil else { return }
+        guard !core.census.isClosed else {
+            return refuse(LoginRefusal(.busy, "the server stops or restarts", retryAfter: 5), entity: request.entity)
+        }
+        let storedThrough: UInt64
+        switch result {
+        case .failure(let refusal): return refuse(refusal, entity: request.entity)
+        case .success(let last): storedThrough = last
+        }
+        let now = core.now()
+        let info = SessionInfo(
+            number: link.number, service: request.service, entity: request.entity, address: address,
+            agentVersion: request.agentVersion, began: now, newestPoint: nil)
+        let former = core.registry.add(info, stream: request.stream, link: link)
+        former?.perform {
+            $0.end(.replaced, "a newer connection logged in with the same stream", retryAfter: 60)
+        }
+        let rules = UploadRules(
+            service: request.service, entity: request.entity, stream: request.stream, limits: core.limits)
+        open(OpenSession(rules: rules, link: link))
+        core.counters.add(to: \.logins)
+        core.logger.info("login", metadata: metadata(["agent_version": "\(request.agentVersion)"]))
+
+        var welcome = Welcome()
+        welcome.session = link.number
+        welcome.serverTime = now.milliseconds
+        welcome.storedThrough = storedThrough
+        welcome.heartbeatInterval = UInt32(clamping: core.deadlines.heartbeatInterval)
+        welcome.limits.batchPoints = UInt32(clamping: core.limits.batchPoints)
+        welcome.limits.windowBatches = UInt32(clamping: core.limits.windowBatches)
+        welcome.limits.windowBytes = UInt32(clamping: core.limits.windowBytes)
+        send(ServerFrame(.welcome(welcome)))
+        resume()
+    }
+
+    private func refuse(_ refusal: LoginRefusal, entity: String) {
+        core.counters.add(to: \.refusedLogins)
+        core.logger.notice(
+            "login refused", metadata: metadata(["reason": "\(refusal.reason)", "entity": "\(entity.prefix(128))"]))
+        send(refusal.frame)
+        close()
+    }
+
+    // MARK: Frames of an open session
+
+    func take(_ frame: ClientFrame, in session: OpenSession) throws(ProtocolViolation) {
+        switch frame.message {
+        case .upload(let upload)?: try take(.upload(upload), in: session)
+        case .points(let points)?: try take(.points(points), in: session)
+        case .call(let call)?: take(call, in: session)
+        case .heartbeat(let heartbeat)?: try take(heartbeat, in: session)
+        // Harmless: it acknowledges a push that this process did not send.
+        case .pushAck?: break
+        case .goodbye?: close()
+        case .hello?: throw ProtocolViolation("a second hello on one connection")
+        case nil: throw ProtocolViolation("a frame of an unknown kind")
+        }
+    }
+
+    /// Reserves memory before the payload is decoded; without it the frame is held and nothing is read.
+    func take(_ frame: HeldFrame, in session: OpenSession) throws(ProtocolViolation) {
+        let claimed: (bytes: Int, points: Int) =
+            switch frame {
+            case .upload(let upload): (upload.payload.count, Int(upload.count))
+            case .points(let points): (points.payload.count, Int(points.count))
+            }
+        let cost = IngestJob.cost(payloadBytes: claimed.bytes, points: min(claimed.points, core.limits.batchPoints))
+        guard core.writer.reserve(cost, for: session.link) else {
+            held = frame
+            return
+        }
+        do {
+            try submit(frame, payloadBytes: claimed.bytes, cost: cost, in: session)
+        } catch {
+            core.writer.cancel(cost)
+            throw error
+        }
+    }
+
+    private func submit(
+        _ frame: HeldFrame, payloadBytes: Int, cost: Int, in session: OpenSession
+    ) throws(ProtocolViolation) {
+        let checked: CheckedBatch
+        let ticket: IngestJob.Ticket
+        switch frame {
+        case .upload(let upload):
+            checked = try session.rules.check(upload, at: core.now())
+            ticket = .upload(refusals: checked.refusals)
+        case .points(let points):
+            checked = try session.rules.check(points, at: core.now())
+            ticket = .points(id: points.id, stored: checked.batch.points.count, refusals: checked.refusals)
+            guard !checked.batch.points.isEmpty else {
+                core.counters.add(UInt64(checked.refusals.count), to: \.refusedPoints)
+                core.writer.cancel(cost)
+                return send(Acknowledgement.reply(id: points.id, stored: 0, refusals: checked.refusals))
+            }
+        }
+        if !checked.refusals.isEmpty {
+            core.counters.add(UInt64(checked.refusals.count), to: \.refusedPoints)
+            let first = checked.refusals.first?.reason ?? ""
+            core.logger.info(
+                "points refused",
+                metadata: metadata(["count": "\(checked.refusals.count)", "first_reason": "\(first)"]))
+        }
+        window.submitted(bytes: payloadBytes)
+        core.writer.submit(
+            IngestJob(
+                owner: session.link, ticket: ticket, batch: checked.batch, payloadBytes: payloadBytes, cost: cost))
+    }
+
+    private func take(_ heartbeat: Heartbeat, in session: OpenSession) throws(ProtocolViolation) {
+        let bytes = heartbeat.newestPointBytes
+        if !bytes.isEmpty {
+            do {
+                let point = try PointRecord.decode(bytes)
+                if PointRules.problem(with: point, at: core.now()) == nil {
+                    core.registry.note(point, of: session.link.number)
+                }
+            } catch {
+                throw ProtocolViolation("heartbeat: \(error.detail)")
+            }
+        }
+        send(ServerFrame(.heartbeat(Heartbeat())))
+    }
+
+    // MARK: Answers
+
+    /// A transaction has ended.
+    func settled(_ jobs: [SettledJob]) {
+        for job in jobs { window.settled(bytes: job.payloadBytes) }
+        guard case .open = phase else {
+            // A failure after the end must not leave its mark behind.
+            if let number { core.writer.forget(number) }
+            return
+        }
+        let (messages, failure) = Acknowledgement.messages(for: jobs)
+        for message in messages { send(message) }
+        switch failure {
+        case nil: resume()
+        case .busy?:
+            end(.busy, "the store cannot take points now", retryAfter: core.deadlines.busyRetryAfter)
+        case .unknownService?: end(.internal, "the service does not exist any more", retryAfter: 300)
+        case .failed?: end(.internal, "the store failed; the server's log says why", retryAfter: 60)
+        }
+    }
+
+    // MARK: Calls
+
+    private func take(_ call: Call, in session: OpenSession) {
+        guard let handler = core.callHandler else {
+            return answer(call.id, 240, #"{"status":240,"message":"calls are not offered over this connection"}"#)
+        }
+        window.called()
+        let (service, entity) = (session.rules.service, session.rules.entity)
+        start { () async -> @Sendable (GatewayConnection) -> Void in
+            let (status, json) = await handler(service, entity, call.path, call.parameters)
+            return { connection in
+                connection.window.answered()
+                guard case .open = connection.phase else { return }
+                connection.answer(call.id, status, json)
+                connection.resume()
+            }
+        }
+    }
+
+    private func answer(_ id: UInt64, _ status: Int32, _ json: String) {
+        var reply = CallReply()
+        reply.id = id
+        reply.status = status
+        reply.json = json
+        // The other fields take at most 32 bytes.
+        if json.utf8.count > WireLimits.frameBytes - 32 {
+            reply.status = 1
+            reply.json = #"{"status":1,"message":"the answer is too long for one frame: ask for fewer rows"}"#
+        }
+        send(ServerFrame(.callReply(reply)))
+    }
+
+    // MARK: Tasks
+
+    /// Runs work off the event loop, then what it returned back on it. Owned by the connection: cancelled at its end.
+    private func start(_ work: @escaping @Sendable () async -> @Sendable (GatewayConnection) -> Void) {
+        guard let context else { return }
+        let id = nextTask
+        nextTask &+= 1
+        let eventLoop = context.eventLoop
+        let connection = NIOLoopBound(self, eventLoop: eventLoop)
+        tasks[id] = Task(executorPreference: core.tasks.executor) {
+            let after = await work()
+            eventLoop.execute {
+                connection.value.tasks[id] = nil
+                after(connection.value)
+            }
+        }
+    }
+}

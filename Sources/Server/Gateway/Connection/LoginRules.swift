@@ -1,0 +1,96 @@
+import TrackModel
+import TrackStore
+import TrackWire
+
+/// A Hello whose form is right; whether its key opens the service is the store's to say.
+struct LoginRequest: Sendable {
+    var service: ServiceID
+    var key: AccessKey
+    var entity: String
+    var stream: StreamID
+    var agentVersion: String
+}
+
+/// Why a login failed, as the agent is told.
+struct LoginRefusal: Error, Equatable {
+    var code: RefusedCode
+    /// Names the rule; holds no secret.
+    var reason: String
+    /// Seconds.
+    var retryAfter: UInt32
+
+    init(_ code: RefusedCode, _ reason: String, retryAfter: UInt32 = 300) {
+        self.code = code
+        self.reason = reason
+        self.retryAfter = retryAfter
+    }
+}
+
+enum LoginRules {
+    /// Longest `agent_version`, bytes of UTF-8.
+    static let maximumVersionBytes = 128
+
+    /// Checks all that needs no store.
+    static func check(_ hello: Hello) throws(LoginRefusal) -> LoginRequest {
+        guard hello.protocol == WireLimits.protocolVersion else {
+            throw LoginRefusal(
+                .protocol,
+                "protocol \(hello.protocol) is not spoken here, only \(WireLimits.protocolVersion): use a fitting agent"
+            )
+        }
+        guard let service = ServiceID(rawValue: hello.serviceID) else {
+            throw LoginRefusal(.service, "service \(hello.serviceID) does not exist")
+        }
+        if let problem = EntityName.problem(with: hello.entity) { throw LoginRefusal(.parameter, problem) }
+        guard let stream = hello.streamID else {
+            throw LoginRefusal(.parameter, "stream must be 16 bytes, it has \(hello.stream.count)")
+        }
+        guard hello.firstSequence > 0, hello.nextSequence > 0 else {
+            throw LoginRefusal(.parameter, "first_sequence and next_sequence must be greater than 0")
+        }
+        guard hello.firstSequence <= hello.nextSequence else {
+            throw LoginRefusal(
+                .parameter,
+                "first_sequence \(hello.firstSequence) must not be beyond next_sequence \(hello.nextSequence)")
+        }
+        guard hello.agentVersion.utf8.count <= maximumVersionBytes else {
+            throw LoginRefusal(.parameter, "agent_version has at most \(maximumVersionBytes) bytes of UTF-8")
+        }
+        guard !hello.ak.isEmpty else { throw LoginRefusal(.authentication, "ak must not be empty") }
+        return LoginRequest(
+            service: service, key: AccessKey(hello.ak), entity: hello.entity, stream: stream,
+            agentVersion: hello.agentVersion)
+    }
+}
+
+/// The part of a login that asks the store.
+enum Login {
+    /// Checks the key, makes the entity and returns the last stored sequence of the stream.
+    static func admit(
+        _ request: LoginRequest, to store: any TrackStore, at now: Timestamp
+    ) async throws(LoginRefusal) -> UInt64 {
+        do {
+            let hash = request.key.hash
+            let keys = try await store.keys(matching: hash)
+            let isAllowed = keys.contains { key in
+                AccessKeyHash.constantTimeEqual(key.hash, hash) && key.service == request.service && !key.isDisabled
+            }
+            guard isAllowed else {
+                let isKnown = try await store.services().contains { $0.id == request.service }
+                throw isKnown
+                    ? LoginRefusal(.authentication, "the access key does not open service \(request.service.rawValue)")
+                    : LoginRefusal(.service, "service \(request.service.rawValue) does not exist")
+            }
+            _ = try await store.ensureEntity(named: request.entity, in: request.service, at: now)
+            return try await store.storedThrough(request.stream, in: request.service)
+        } catch let refusal as LoginRefusal {
+            throw refusal
+        } catch let error as TrackStoreError where error.code == .unknownService {
+            throw LoginRefusal(.service, "service \(request.service.rawValue) does not exist")
+        } catch let error as TrackStoreError where error.isRetriable {
+            throw LoginRefusal(.busy, "the store is busy", retryAfter: 10)
+        } catch {
+            throw LoginRefusal(.internal, "the store failed; the server's log says why", retryAfter: 60)
+        }
+    }
+}

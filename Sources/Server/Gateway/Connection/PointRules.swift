@@ -1,0 +1,54 @@
+import TrackModel
+
+/// What a point must be to be stored. A refused point is refused for good, so these are the rules of the model alone.
+enum PointRules {
+    /// How far ahead of the server's clock a point may be, milliseconds: 20 years.
+    ///
+    /// A GPS week rollover dates a whole drive 1,024 weeks (19.6 years) ahead, and a receiver without dates may be a day
+    /// ahead. What is refused is gone for good, a wrong date can be corrected: see
+    /// docs/decisions/0005-dates-from-receivers.md.
+    static let maximumLead: Int64 = 20 * 365 * 86_400_000
+    /// Longest object name, bytes of UTF-8.
+    static let maximumObjectNameBytes = 128
+
+    /// Nil when the point may be stored; otherwise a sentence that names the value and the rule. Coordinates are
+    /// within their range by their type.
+    static func problem(with point: TrackPoint, at now: Timestamp) -> String? {
+        let fix = point.fix
+        let time = fix.time.milliseconds
+        guard time > 0 else { return "time \(time) ms must be after 1970" }
+        guard fix.time <= now.adding(milliseconds: maximumLead) else {
+            return "time \(time) ms is more than 20 years ahead of the server's \(now.milliseconds) ms"
+        }
+        if let speed = fix.speed, speed < 0 { return "speed \(speed) cm/s must not be negative" }
+        if let course = fix.course, !(0..<3600).contains(course) {
+            return "course \(course) must be within 0 ..< 3600 tenths of a degree"
+        }
+        if let accuracy = fix.accuracy, accuracy < 0 { return "accuracy \(accuracy) dm must not be negative" }
+        if let name = point.objectName, name.utf8.count > maximumObjectNameBytes {
+            return "object name has \(name.utf8.count) bytes, at most \(maximumObjectNameBytes) are allowed"
+        }
+        return point.attributes.isEmpty ? nil : problem(with: point.attributes)
+    }
+
+    private static func problem(with attributes: [String: AttributeValue]) -> String? {
+        guard attributes.count <= AttributeValue.maximumCount else {
+            return "\(attributes.count) attributes, at most \(AttributeValue.maximumCount) are allowed"
+        }
+        for (key, value) in attributes {
+            guard !key.isEmpty, key.utf8.count <= AttributeValue.maximumKeyBytes else {
+                return "an attribute key has 1 to \(AttributeValue.maximumKeyBytes) bytes, this one \(key.utf8.count)"
+            }
+            switch value {
+            case .integer: continue
+            case .double(let number):
+                guard number.isFinite else { return "attribute \(key): a double must be finite" }
+            case .string(let text):
+                guard text.utf8.count <= AttributeValue.maximumStringBytes else {
+                    return "attribute \(key): a text has at most \(AttributeValue.maximumStringBytes) bytes"
+                }
+            }
+        }
+        return nil
+    }
+}

@@ -1,0 +1,135 @@
+import TrackModel
+import TrackStore
+import TrackWire
+
+/// A frame that breaks a rule of the protocol: the connection is closed with this reason and nothing of it is stored.
+struct ProtocolViolation: Error, Equatable {
+    /// For people; holds no secret and no position.
+    var reason: String
+
+    init(_ reason: String) {
+        self.reason = reason
+    }
+}
+
+/// A point that was not stored for good; the number is a sequence, or an index for custom points.
+struct PointRefusal: Hashable, Sendable {
+    var number: UInt64
+    var reason: String
+}
+
+/// Points from one frame, checked and ready for the store.
+struct CheckedBatch: Sendable {
+    var batch: IngestBatch
+    var refusals: [PointRefusal]
+}
+
+/// The rules of Upload and Points messages.
+struct UploadRules: Sendable {
+    let service: ServiceID
+    /// The entity of the Hello.
+    let entity: String
+    let stream: StreamID
+    let limits: GatewayLimits
+
+    func check(_ upload: Upload, at now: Timestamp) throws(ProtocolViolation) -> CheckedBatch {
+        guard upload.stream.isEmpty || upload.streamID == stream else {
+            throw ProtocolViolation("upload: the stream must be that of the hello, or empty")
+        }
+        let (end, overflow) = upload.firstSequence.addingReportingOverflow(UInt64(upload.count))
+        guard upload.firstSequence > 0, !overflow, end < .max else {
+            throw ProtocolViolation("upload: the sequences must be within 1 ..< 2^64 - 1")
+        }
+        let name = try entityName(upload.entity, "upload")
+        let isCompressed = try isCompressed(upload.encoding, "upload")
+        let bytes = try payload(upload.payloadBytes, "upload")
+        let points = try points(bytes, isCompressed: isCompressed, count: upload.count, "upload")
+
+        let position = StreamPosition(stream: stream, first: upload.firstSequence, count: upload.count)
+        var checked = CheckedBatch(
+            batch: IngestBatch(
+                service: service, entity: name, position: position, points: [], sequences: [],
+                payload: EncodedPoints(isCompressed: isCompressed, bytes: bytes), received: now),
+            refusals: [])
+        keep(points, numberedFrom: upload.firstSequence, at: now, in: &checked)
+        checked.batch.sequences = refusedLeftOut(of: upload.firstSequence..<end, checked.refusals)
+        return checked
+    }
+
+    func check(_ custom: Points, at now: Timestamp) throws(ProtocolViolation) -> CheckedBatch {
+        let name = try entityName(custom.entity, "points")
+        let isCompressed = try isCompressed(custom.encoding, "points")
+        let bytes = try payload(custom.payloadBytes, "points")
+        let points = try points(bytes, isCompressed: isCompressed, count: custom.count, "points")
+        var checked = CheckedBatch(
+            batch: IngestBatch(
+                service: service, entity: name, position: nil, points: [], sequences: [],
+                payload: EncodedPoints(isCompressed: isCompressed, bytes: bytes), received: now),
+            refusals: [])
+        keep(points, numberedFrom: 0, at: now, in: &checked)
+        return checked
+    }
+
+    private func keep(
+        _ points: [TrackPoint], numberedFrom first: UInt64, at now: Timestamp, in checked: inout CheckedBatch
+    ) {
+        for (index, point) in points.enumerated() {
+            guard let problem = PointRules.problem(with: point, at: now) else { continue }
+            checked.refusals.append(PointRefusal(number: first &+ UInt64(index), reason: problem))
+        }
+        guard !checked.refusals.isEmpty else {
+            checked.batch.points = points
+            return
+        }
+        let refused = Set(checked.refusals.map(\.number))
+        checked.batch.points = points.indices.filter { !refused.contains(first &+ UInt64($0)) }.map { points[$0] }
+        // The bytes as received hold the refused points too.
+        checked.batch.payload = nil
+    }
+
+    private func refusedLeftOut(of sequences: Range<UInt64>, _ refusals: [PointRefusal]) -> [UInt64] {
+        guard !refusals.isEmpty else { return Array(sequences) }
+        let refused = Set(refusals.map(\.number))
+        return sequences.filter { !refused.contains($0) }
+    }
+
+    private func entityName(_ name: String, _ message: StaticString) throws(ProtocolViolation) -> String {
+        if name.isEmpty { return entity }
+        if let problem = EntityName.problem(with: name) { throw ProtocolViolation("\(message): \(problem)") }
+        return name
+    }
+
+    private func isCompressed(_ encoding: Encoding, _ message: StaticString) throws(ProtocolViolation) -> Bool {
+        switch encoding {
+        case .plain: return false
+        case .zlib: return true
+        case .UNRECOGNIZED(let number): throw ProtocolViolation("\(message): encoding \(number) is not known")
+        }
+    }
+
+    private func payload(_ bytes: [UInt8], _ message: StaticString) throws(ProtocolViolation) -> [UInt8] {
+        guard bytes.count <= limits.windowBytes else {
+            throw ProtocolViolation(
+                "\(message): a payload has at most \(limits.windowBytes) bytes, this one \(bytes.count)")
+        }
+        return bytes
+    }
+
+    private func points(
+        _ bytes: [UInt8], isCompressed: Bool, count: UInt32, _ message: StaticString
+    ) throws(ProtocolViolation) -> [TrackPoint] {
+        guard (1...UInt32(clamping: limits.batchPoints)).contains(count) else {
+            throw ProtocolViolation("\(message): a batch has 1 to \(limits.batchPoints) points, this one \(count)")
+        }
+        let points: [TrackPoint]
+        do {
+            points = try BatchCodec.decode(bytes, isCompressed: isCompressed, maximumCount: limits.batchPoints)
+        } catch {
+            throw ProtocolViolation("\(message): \(error.detail)")
+        }
+        guard points.count == Int(count) else {
+            throw ProtocolViolation("\(message): \(count) points announced, \(points.count) came")
+        }
+        return points
+    }
+}

@@ -1,0 +1,84 @@
+package import NIOCore
+package import NIOSSL
+import TrackWire
+
+/// Everything the gateway can be told, with its defaults. See docs/formats/track-protocol.md for what agents see of it.
+package struct GatewayConfiguration: Sendable {
+    /// Address to listen on.
+    package var host: String
+    /// TCP port; 0 lets the kernel choose, see ``GatewayServer/localPort``.
+    package var port: Int
+    package var tls: GatewayTLS
+    package var limits = GatewayLimits()
+    package var deadlines = GatewayDeadlines()
+
+    package init(host: String, port: Int = WireLimits.defaultPort, tls: GatewayTLS) {
+        self.host = host
+        self.port = port
+        self.tls = tls
+    }
+}
+
+/// Where the server's certificate comes from.
+package enum GatewayTLS: Sendable {
+    /// PEM files: the certificate and its chain, and the private key. Read at start and at every reload.
+    case files(certificateChain: String, privateKey: String, minimumVersion: GatewayTLSVersion)
+    /// A ready configuration; the application protocol is set by the gateway.
+    case configuration(TLSConfiguration)
+}
+
+package enum GatewayTLSVersion: Hashable, Sendable {
+    case tls12
+    case tls13
+}
+
+/// Bounds on what connections may take.
+package struct GatewayLimits: Hashable, Sendable {
+    /// Connections at one time; more are closed before their handshake.
+    package var connections = 50_000
+    /// Connections from one address at one time. Fleets share the addresses of their mobile operator.
+    package var connectionsPerAddress = 10_000
+    /// Most points of one Upload or Points message.
+    package var batchPoints = WireLimits.batchPoints
+    /// Most Uploads and Points of a connection that wait for the store.
+    package var windowBatches = WireLimits.windowBatches
+    /// Most payload bytes of a connection that wait for the store; also of one message.
+    package var windowBytes = WireLimits.windowBytes
+    /// Longest message, bytes.
+    package var frameBytes = WireLimits.frameBytes
+    /// Longest message before the login, bytes.
+    package var loginFrameBytes = 4096
+    /// Calls of one connection that wait for their answer.
+    package var calls = 4
+    /// Memory of all points that wait for the store, bytes. Beyond it connections are not read.
+    package var waitingBytes = 256 << 20
+    /// Most batches of one transaction.
+    package var groupBatches = 1024
+    /// Memory of the points of one transaction, bytes.
+    package var groupBytes = 32 << 20
+
+    package init() {}
+}
+
+/// How long the gateway waits for what.
+package struct GatewayDeadlines: Hashable, Sendable {
+    /// From the accepted connection to the end of the TLS handshake.
+    package var handshake = TimeAmount.seconds(10)
+    /// From the handshake to the Hello, and again from the Hello to the answer.
+    package var login = TimeAmount.seconds(10)
+    /// Seconds without a frame after which the agent sends a Heartbeat.
+    package var heartbeatInterval = WireLimits.heartbeatInterval
+    /// From one whole frame to the next.
+    package var idle = TimeAmount.seconds(3 * Int64(WireLimits.heartbeatInterval))
+    /// From the gateway's Closing to the end of the connection.
+    package var close = TimeAmount.seconds(5)
+    /// Waits before each new try of a transaction that failed for a passing reason; after the last the agents are
+    /// sent away.
+    package var retries: [Duration] = [0.05, 0.2, 1, 3, 5, 10].map { .seconds($0) }
+    /// What an agent is told to wait when the store refuses points, seconds.
+    package var busyRetryAfter: UInt32 = 30
+    /// From ``GatewayServer/stop()`` to the end of all work, whatever the store does.
+    package var drain: Duration = .seconds(10)
+
+    package init() {}
+}

@@ -1,0 +1,84 @@
+package import Logging
+package import NIOCore
+package import TrackModel
+package import TrackStore
+
+/// What a Call is answered with: the service, the session's entity, the v3 path and its parameters go in, the Web
+/// API's status and the whole response object come out.
+package typealias GatewayCallHandler =
+    @Sendable (
+        _ service: ServiceID, _ entity: String, _ path: String, _ parameters: [String: String]
+    ) async -> (status: Int32, json: String)
+
+/// What all connections of one gateway share: the gateway without its port and its TLS, which ``GatewayServer`` adds.
+package final class GatewayCore: Sendable {
+    let limits: GatewayLimits
+    let deadlines: GatewayDeadlines
+    let store: any TrackStore
+    let writer: IngestWriter
+    let registry = SessionRegistry()
+    let census: ConnectionCensus
+    let counters: GatewayCounters
+    let logger: Logger
+    let now: @Sendable () -> Timestamp
+    let callHandler: GatewayCallHandler?
+    let tasks: GatewayTasks
+
+    /// `now` is the server's clock: it judges times that lie ahead and stamps what is received.
+    package init(
+        limits: GatewayLimits, deadlines: GatewayDeadlines, store: any TrackStore, logger: Logger,
+        now: @escaping @Sendable () -> Timestamp, callHandler: GatewayCallHandler?, tasks: GatewayTasks = GatewayTasks()
+    ) {
+        self.limits = limits
+        self.deadlines = deadlines
+        self.tasks = tasks
+        counters = GatewayCounters()
+        writer = IngestWriter(
+            store: store, limits: limits, retries: deadlines.retries, sleep: tasks.sleep, logger: logger,
+            counters: counters)
+        census = ConnectionCensus(limits: limits)
+        self.store = store
+        self.logger = logger
+        self.now = now
+        self.callHandler = callHandler
+    }
+
+    package var counts: GatewayCounts { counters.counts }
+
+    // MARK: Connections
+
+    /// Counts a new connection until it closes; throws when it is one too many.
+    package func admit(_ channel: any Channel, from address: String) throws {
+        guard census.enter(channel, from: address) else {
+            counters.add(to: \.turnedAway)
+            throw TurnedAway()
+        }
+        channel.closeFuture.whenComplete { [census] _ in census.leave(channel, from: address) }
+        counters.add(to: \.accepted)
+    }
+
+    /// The handler of one connection; it belongs behind what secures the channel and tells of the handshake's end.
+    package func makeConnection(from address: String) -> any ChannelDuplexHandler {
+        GatewayConnection(core: self, address: address)
+    }
+
+    // MARK: Life
+
+    /// Stores what connections hand over until ``takeNothingMore()``, and then what is left.
+    package func storeSubmissions() async { await writer.run() }
+
+    /// No connection may come any more, no frame is taken; what was submitted is stored and acknowledged.
+    package func takeNothingMore() {
+        census.close()
+        for link in registry.links { link.perform { $0.drain() } }
+        writer.finish()
+    }
+
+    /// Tells every agent that the gateway closes, and closes its connection.
+    package func dismissAll() {
+        for channel in census.channels { channel.triggerUserOutboundEvent(GatewayStops(), promise: nil) }
+    }
+}
+
+/// Closes a connection that is one too many, before its handshake.
+private struct TurnedAway: Error {}

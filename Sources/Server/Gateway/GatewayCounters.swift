@@ -1,0 +1,47 @@
+import Synchronization
+import TrackStore
+
+/// What the gateway has done since it started.
+package struct GatewayCounts: Hashable, Sendable {
+    /// Connections accepted, and those closed at once because there were too many.
+    package var accepted: UInt64 = 0
+    package var turnedAway: UInt64 = 0
+    /// Connections whose TLS handshake failed or took too long.
+    package var failedHandshakes: UInt64 = 0
+    package var logins: UInt64 = 0
+    package var refusedLogins: UInt64 = 0
+    /// Connections closed because a frame broke a rule of the protocol.
+    package var violations: UInt64 = 0
+    package var storedBatches: UInt64 = 0
+    /// Batches that had been stored before.
+    package var duplicateBatches: UInt64 = 0
+    /// Points of stored batches.
+    package var storedPoints: UInt64 = 0
+    package var refusedPoints: UInt64 = 0
+    /// Batches given back because the store did not take them.
+    package var failedBatches: UInt64 = 0
+
+    package init() {}
+}
+
+final class GatewayCounters: Sendable {
+    private let state = Mutex(GatewayCounts())
+
+    var counts: GatewayCounts { state.withLock { $0 } }
+
+    func add(_ count: UInt64 = 1, to counter: WritableKeyPath<GatewayCounts, UInt64>) {
+        state.withLock { $0[keyPath: counter] &+= count }
+    }
+
+    func count(_ result: Result<IngestOutcome, IngestFailure>, points: Int) {
+        state.withLock { state in
+            switch result {
+            case .success(.stored):
+                state.storedBatches &+= 1
+                state.storedPoints &+= UInt64(points)
+            case .success(.duplicate): state.duplicateBatches &+= 1
+            case .success(.failed), .failure: state.failedBatches &+= 1
+            }
+        }
+    }
+}

@@ -1,0 +1,170 @@
+package import Logging
+import NIOCore
+import NIOPosix
+import NIOSSL
+import Synchronization
+package import TrackModel
+package import TrackStore
+import TrackWire
+
+/// The server's side of Saker Track Protocol 1: takes device connections, checks logins, and hands batches to the
+/// store through one writer. See docs/formats/track-protocol.md.
+package final class GatewayServer: Sendable {
+    private enum State {
+        case idle
+        case starting
+        case running(any Channel, writer: Task<Void, Never>)
+        case stopped
+    }
+
+    private let configuration: GatewayConfiguration
+    let core: GatewayCore
+    private let tls: TLSContextSource
+    private let group: any EventLoopGroup
+    private let state = Mutex(State.idle)
+    private let stopRequests: AsyncStream<Void>
+    private let requestStopNow: AsyncStream<Void>.Continuation
+    private let writerEnd: AsyncStream<Void>
+    private let writerHasEnded: AsyncStream<Void>.Continuation
+
+    /// Reads the certificate; opens nothing yet. Throws `.certificate`.
+    ///
+    /// `now` is the server's clock: it judges times that lie ahead and stamps what is received. Without `callHandler`
+    /// every Call is answered with status 240.
+    package init(
+        configuration: GatewayConfiguration, store: any TrackStore, logger: Logger,
+        now: @escaping @Sendable () -> Timestamp, callHandler: GatewayCallHandler? = nil
+    ) throws(GatewayError) {
+        self.configuration = configuration
+        core = GatewayCore(
+            limits: configuration.limits, deadlines: configuration.deadlines, store: store, logger: logger, now: now,
+            callHandler: callHandler)
+        tls = try TLSContextSource(configuration.tls)
+        group = MultiThreadedEventLoopGroup.singleton
+        (stopRequests, requestStopNow) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
+        (writerEnd, writerHasEnded) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
+    }
+
+    // MARK: Life
+
+    /// Starts, serves until ``requestStop()`` or the task's cancellation, then stops as ``stop()`` does.
+    package func run() async throws(GatewayError) {
+        try await start()
+        for await _ in stopRequests {}
+        await stop()
+    }
+
+    /// Ends ``run()``; returns at once and may be called from anywhere, also twice.
+    package func requestStop() { requestStopNow.finish() }
+
+    /// Listens; returns once connections are accepted. Throws `.bind`, and `.state` when it was started before.
+    package func start() async throws(GatewayError) {
+        let mayStart = state.withLock { state in
+            guard case .idle = state else { return false }
+            state = .starting
+            return true
+        }
+        guard mayStart else { throw GatewayError(.state, "the gateway was started before; make a new one") }
+        let channel: any Channel
+        do {
+            channel = try await bind()
+        } catch {
+            state.withLock { $0 = .idle }
+            throw GatewayError(
+                .bind, "cannot listen on \(configuration.host):\(configuration.port) (\(error)); is the port taken?")
+        }
+        let (core, ended) = (core, writerHasEnded)
+        let task = Task {
+            await core.storeSubmissions()
+            ended.finish()
+        }
+        state.withLock { $0 = .running(channel, writer: task) }
+        core.logger.info(
+            "gateway listens", metadata: ["host": "\(configuration.host)", "port": "\(localPort ?? 0)"])
+    }
+
+    /// Stops within about ``GatewayDeadlines/drain`` and ``GatewayDeadlines/close``: accepts nothing more, stores and
+    /// acknowledges what was received, then tells every agent that it closes.
+    package func stop() async {
+        requestStop()
+        let running: (channel: any Channel, writer: Task<Void, Never>)? = state.withLock { state in
+            guard case .running(let channel, let writer) = state else { return nil }
+            state = .stopped
+            return (channel, writer)
+        }
+        guard let running else { return }
+        core.census.close()
+        try? await running.channel.close()
+        core.takeNothingMore()
+        await waitForWriter(running.writer)
+        core.dismissAll()
+        await core.census.untilEmpty(atMost: .nanoseconds(2 * configuration.deadlines.close.nanoseconds))
+        core.logger.info("gateway stopped", metadata: ["connections_left": "\(core.census.count)"])
+    }
+
+    /// A store that hangs must not keep the process from ending.
+    private func waitForWriter(_ writer: Task<Void, Never>) async {
+        let (end, drain) = (writerEnd, configuration.deadlines.drain)
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { for await _ in end {} }
+            group.addTask { try? await Task.sleep(for: drain) }
+            await group.next()
+            group.cancelAll()
+        }
+        writer.cancel()
+    }
+
+    /// Reads certificate and key again for new connections. Throws `.certificate` and goes on with the former ones.
+    package func reloadCertificates() throws(GatewayError) {
+        try tls.reload()
+        core.logger.info("certificates reloaded")
+    }
+
+    // MARK: Administration
+
+    /// The port it listens on; nil while it does not.
+    package var localPort: Int? {
+        state.withLock { state in
+            guard case .running(let channel, _) = state else { return nil }
+            return channel.localAddress?.port
+        }
+    }
+
+    /// Logged-in sessions.
+    package var sessionCount: Int { core.registry.count }
+    /// Connections in any phase.
+    package var connectionCount: Int { core.census.count }
+    /// Logged-in sessions in the order of their logins.
+    package var sessions: [SessionInfo] { core.registry.sessions }
+    package var counts: GatewayCounts { core.counters.counts }
+
+    // MARK: Accepting
+
+    private func bind() async throws -> any Channel {
+        let (core, tls) = (core, tls)
+        return try await ServerBootstrap(group: group)
+            .serverChannelOption(.backlog, value: 1024)
+            .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+            .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
+            .childChannelOption(.socketOption(.so_keepalive), value: 1)
+            // A slow reader is not read from: see GatewayConnection. This is all that may wait for it.
+            .childChannelOption(.writeBufferWaterMark, value: .init(low: 16 * 1024, high: 64 * 1024))
+            // What is read beyond the window waits in memory for its turn: one TLS record at a time, so that a whole fleet
+            // with backlogs waits in the kernel instead, where the agents' windows close.
+            .childChannelOption(
+                .recvAllocator, value: AdaptiveRecvByteBufferAllocator(minimum: 512, initial: 1024, maximum: 16 * 1024)
+            )
+            .childChannelOption(.maxMessagesPerRead, value: 1)
+            .childChannelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    let address = channel.remoteAddress?.ipAddress ?? "unknown"
+                    try core.admit(channel, from: address)
+                    let pipeline = channel.pipeline.syncOperations
+                    try pipeline.addHandler(NIOSSLServerHandler(context: tls.context))
+                    try pipeline.addHandler(core.makeConnection(from: address))
+                }
+            }
+            .bind(host: configuration.host, port: configuration.port)
+            .get()
+    }
+}

@@ -1,0 +1,78 @@
+import Synchronization
+package import TrackModel
+
+/// One login on one connection, for people.
+package struct SessionInfo: Hashable, Sendable {
+    /// As in the Welcome and in the logs.
+    package var number: UInt64
+    package var service: ServiceID
+    package var entity: String
+    package var address: String
+    package var agentVersion: String
+    /// By the server's clock.
+    package var began: Timestamp
+    /// The newest point that came with a heartbeat; not part of the track.
+    package var newestPoint: TrackPoint?
+}
+
+/// The open sessions, at most one a stream.
+final class SessionRegistry: Sendable {
+    private struct Key: Hashable {
+        var service: ServiceID
+        var stream: StreamID
+    }
+
+    private struct Entry {
+        var info: SessionInfo
+        var link: SessionLink
+        var key: Key
+    }
+
+    private struct State {
+        var next: UInt64 = 1
+        var entries: [UInt64: Entry] = [:]
+        var byStream: [Key: UInt64] = [:]
+    }
+
+    private let state = Mutex(State())
+
+    /// A number for a new session, never used before by this process.
+    func makeNumber() -> UInt64 {
+        state.withLock { state in
+            defer { state.next += 1 }
+            return state.next
+        }
+    }
+
+    /// Adds a session; returns the one it replaces, which is to be closed.
+    func add(_ info: SessionInfo, stream: StreamID, link: SessionLink) -> SessionLink? {
+        state.withLock { state in
+            let key = Key(service: info.service, stream: stream)
+            let former = state.byStream[key].flatMap { state.entries.removeValue(forKey: $0) }
+            state.entries[info.number] = Entry(info: info, link: link, key: key)
+            state.byStream[key] = info.number
+            return former?.link
+        }
+    }
+
+    /// Harmless for a session that was replaced.
+    func remove(_ number: UInt64) {
+        state.withLock { state in
+            guard let entry = state.entries.removeValue(forKey: number) else { return }
+            if state.byStream[entry.key] == number { state.byStream[entry.key] = nil }
+        }
+    }
+
+    func note(_ point: TrackPoint, of number: UInt64) {
+        state.withLock { $0.entries[number]?.info.newestPoint = point }
+    }
+
+    var links: [SessionLink] { state.withLock { $0.entries.values.map(\.link) } }
+
+    var count: Int { state.withLock { $0.entries.count } }
+
+    /// In the order of their logins.
+    var sessions: [SessionInfo] {
+        state.withLock { $0.entries.values.map(\.info) }.sorted { $0.number < $1.number }
+    }
+}

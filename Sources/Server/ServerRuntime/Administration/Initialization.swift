@@ -1,0 +1,153 @@
+package import ConfigurationFile
+import FoundationEssentials
+import Glibc
+package import TrackModel
+
+/// `saker-server init`: everything a server needs to be started and its first vehicle to be enrolled.
+package struct Initialization: Sendable {
+    /// Takes the files; made with mode 0750 when missing.
+    package var directory: String
+    /// Of the first service.
+    package var name: String
+    /// Names and addresses under which agents and clients reach the server; the first goes into enrolment strings.
+    package var hosts: [String]
+    /// PEM files to use instead of making a private authority.
+    package var certificate: String?
+    package var key: String?
+    /// What agents trust with a given certificate; nil: the authorities of their systems.
+    package var authority: String?
+    package var devicePort: Int?
+    package var httpsPort: Int?
+    package var httpPort: Int?
+
+    package init(directory: String, name: String, hosts: [String]) {
+        self.directory = directory
+        self.name = name
+        self.hosts = hosts
+    }
+
+    package struct Result: Sendable {
+        package let configurationPath: String
+        /// Names of the files made, with what each is for.
+        package let files: [(name: String, purpose: String)]
+        package let service: ServiceID
+        package let accessKey: Secret
+        package let enrollment: EnrollmentString
+    }
+
+    private struct File {
+        var name: String
+        var purpose: String
+        var content: String
+        var mode: mode_t
+    }
+
+    /// Refuses to touch what is there; when it fails, what it has made is removed.
+    package func run() async throws(ServerError) -> Result {
+        guard !hosts.isEmpty else {
+            throw ServerError(.usage, "no host: say with --host under which name or address agents reach this server")
+        }
+        guard (certificate == nil) == (key == nil) else {
+            throw ServerError(.usage, "--certificate and --key go together")
+        }
+        guard authority == nil || certificate != nil else {
+            throw ServerError(.usage, "--ca goes with --certificate and --key: without them an authority is made")
+        }
+        _ = try ServiceAdministration.checked(name)
+        let files = try files()
+        try makeDirectory()
+        let store = "tracks.sqlite"
+        for name in files.map(\.name) + [store] where access(path(name), F_OK) == 0 {
+            throw ServerError(
+                .exists, "\(path(name)) exists already: this directory holds a server; choose another, or remove it")
+        }
+        var made: [String] = []
+        do throws(ServerError) {
+            for file in files {
+                made.append(path(file.name))
+                try write(file)
+            }
+            made += ["", "-wal", "-shm"].map { path(store) + $0 }
+            let key = try await ServiceAdministration(store: path(store)).create(named: name, isSigned: false)
+            let configuration = try loadConfiguration()
+            let enrollment = try configuration.enrollmentString(service: key.service, accessKey: key.accessKey)
+            let described = files.map { ($0.name, $0.purpose) } + [(store, "the database")]
+            return Result(
+                configurationPath: path("server.toml"), files: described, service: key.service,
+                accessKey: key.accessKey,
+                enrollment: enrollment)
+        } catch {
+            for path in made { unlink(path) }
+            throw error
+        }
+    }
+
+    private func path(_ name: String) -> String { "\(directory)/\(name)" }
+
+    private func makeDirectory() throws(ServerError) {
+        guard mkdir(directory, 0o750) != 0, errno != EEXIST else { return }
+        let reason =
+            errno == ENOENT ? "its parent directory does not exist" : String(cString: strerror(errno))
+        throw ServerError(.configuration, "\(directory) cannot be made: \(reason)")
+    }
+
+    private func files() throws(ServerError) -> [File] {
+        var settings: [(table: String, key: String, value: String)] = [
+            ("enrollment", "host", TOMLText.quoted(hosts[0]))
+        ]
+        for (table, key, port) in [
+            ("device", "port", devicePort), ("web", "https_port", httpsPort), ("web", "http_port", httpPort),
+        ] {
+            if let port { settings.append((table, key, String(port))) }
+        }
+        var files: [File] = []
+        if let certificate, let key {
+            _ = try CertificateMaker.details(of: try TextFile.read(certificate))
+            settings.append(("tls", "certificate", TOMLText.quoted(absolute(certificate))))
+            settings.append(("tls", "key", TOMLText.quoted(absolute(key))))
+            if let authority { settings.append(("tls", "ca", TOMLText.quoted(absolute(authority)))) }
+        } else {
+            let date = Date()
+            let authority = try CertificateMaker.authority(named: name, at: date)
+            let server = try CertificateMaker.server(hosts: hosts, signedBy: authority, at: date)
+            settings.append(("tls", "ca", TOMLText.quoted("ca.pem")))
+            files = [
+                File(name: "ca.pem", purpose: "the fleet's own authority", content: authority.certificate, mode: 0o644),
+                File(
+                    name: "ca-key.pem",
+                    purpose: "its key; signs renewed certificates, may be kept elsewhere until then",
+                    content: authority.key, mode: 0o600),
+                File(name: "server.pem", purpose: "the server's certificate", content: server.certificate, mode: 0o644),
+                File(name: "server-key.pem", purpose: "its key", content: server.key, mode: 0o600),
+            ]
+        }
+        let configuration = ServerSample.text(setting: settings)
+        files.append(
+            File(
+                name: "server.toml", purpose: "the configuration; explains every key", content: configuration,
+                mode: 0o640))
+        return files
+    }
+
+    private func absolute(_ path: String) -> String {
+        guard !path.hasPrefix("/"), let here = getcwd(nil, 0) else { return path }
+        defer { free(here) }
+        return "\(String(cString: here))/\(path)"
+    }
+
+    private func write(_ file: File) throws(ServerError) {
+        do throws(ConfigurationError) {
+            try AtomicFile.write(Array(file.content.utf8), to: path(file.name), mode: file.mode, replacing: false)
+        } catch {
+            throw ServerError(error)
+        }
+    }
+
+    private func loadConfiguration() throws(ServerError) -> ServerConfiguration {
+        do throws(ConfigurationError) {
+            return try ServerConfiguration.load(path: path("server.toml"))
+        } catch {
+            throw ServerError(error)
+        }
+    }
+}

@@ -1,0 +1,111 @@
+package import ConfigurationFile
+import Glibc
+import Logging
+
+extension ServerConfiguration {
+    /// Reads a file, or the first of the usual ones; throws everything that is wrong with it at once.
+    package static func load(path: String?) throws(ConfigurationError) -> ServerConfiguration {
+        if let path { return try read(ConfigurationReader(path: path)) }
+        guard let found = usualPaths.first(where: { access($0, F_OK) == 0 }) else {
+            throw ConfigurationError(
+                .unreadable, file: usualPaths[0],
+                "there is no configuration here nor at \(usualPaths[1]): name one with --config, or make one with "
+                    + "`saker-server init`")
+        }
+        return try read(ConfigurationReader(path: found))
+    }
+
+    static func read(_ opened: ConfigurationReader) throws(ConfigurationError) -> ServerConfiguration {
+        var reader = opened
+        let store = readStore(&reader)
+        let device = readDevice(&reader)
+        let web = readWeb(&reader)
+        let api = readAPI(&reader)
+        let tls = readTLS(&reader)
+        let enrollment = Enrollment(
+            host: reader.optionalString("enrollment", "host"),
+            port: reader.optionalInteger("enrollment", "port", range: 1...65535),
+            webAddress: reader.optionalString("enrollment", "web_address"))
+        let level = reader.choice("log", "level", default: Logger.Level.info)
+        let limit = reader.integer("shutdown", "time_limit", default: 15, range: 1...600, unit: "s")
+        return ServerConfiguration(
+            store: store, device: device, web: web, api: api, tls: tls, enrollment: enrollment, logLevel: level,
+            shutdownLimit: limit, effective: try reader.finish())
+    }
+
+    private static func readStore(_ reader: inout ConfigurationReader) -> Store {
+        let path = reader.string("store", "path", default: "tracks.sqlite")
+        let synchronous = reader.choice("store", "synchronous", default: Synchronous.full)
+        let readers = reader.integer("store", "readers", default: 4, range: 1...64)
+        let isChecked = reader.boolean("store", "check_at_start", default: true)
+        let maximum = reader.integer("store", "maximum_bytes", default: 0, range: 0...(1 << 50), unit: "bytes")
+        let merge = reader.integer("store", "merge_interval", default: 60, range: 0...86_400, unit: "s")
+        return Store(
+            path: reader.resolve(path), synchronous: synchronous, readers: readers, isCheckedAtStart: isChecked,
+            maximumBytes: maximum == 0 ? nil : Int64(maximum), mergeInterval: merge == 0 ? nil : merge)
+    }
+
+    private static func readDevice(_ reader: inout ConfigurationReader) -> Device {
+        Device(
+            host: reader.string("device", "host", default: "0.0.0.0"),
+            port: reader.integer("device", "port", default: 7443, range: 0...65535),
+            minimumTLS: reader.choice("device", "minimum_tls", default: .v13),
+            connections: reader.integer("device", "connections", default: 50_000, range: 1...1_000_000),
+            connectionsPerAddress: reader.integer(
+                "device", "connections_per_address", default: 10_000, range: 1...1_000_000),
+            heartbeatInterval: reader.integer("device", "heartbeat_interval", default: 60, range: 10...3600, unit: "s"))
+    }
+
+    private static func readWeb(_ reader: inout ConfigurationReader) -> Web {
+        let https = Web.Listener(
+            host: reader.string("web", "https_host", default: "0.0.0.0"),
+            port: reader.integer("web", "https_port", default: 8443, range: 0...65535))
+        let hasHTTPS = reader.boolean("web", "https", default: true)
+        let http = Web.Listener(
+            host: reader.string("web", "http_host", default: "127.0.0.1"),
+            port: reader.integer("web", "http_port", default: 8080, range: 0...65535))
+        let hasHTTP = reader.boolean("web", "http", default: true)
+        return Web(
+            https: hasHTTPS ? https : nil, http: hasHTTP ? http : nil,
+            minimumTLS: reader.choice("web", "minimum_tls", default: .v12),
+            timeout: reader.integer("web", "timeout", default: 30, range: 1...3600, unit: "s"),
+            connections: reader.integer("web", "connections", default: 1000, range: 1...100_000),
+            headerBytes: reader.integer("web", "header_bytes", default: 65_536, range: 1024...1_048_576, unit: "bytes"))
+    }
+
+    private static func readAPI(_ reader: inout ConfigurationReader) -> API {
+        let zone = reader.integer("api", "utc_offset", default: 480, range: -1439...1439, unit: "min")
+        let empty = reader.integer("api", "empty_list_status", default: 3003, range: 0...3003)
+        if empty != 0, empty != 3003 {
+            reader.reject("api", "empty_list_status", "empty_list_status = \(empty): it must be 3003 or 0")
+        }
+        let strict = reader.boolean("api", "strict_methods", default: false)
+        let future = reader.integer("api", "future_tolerance", default: 600, range: 0...86_400, unit: "s")
+        let age = reader.integer("api", "maximum_age", default: 0, range: 0...3_153_600_000, unit: "s")
+        return API(
+            zoneMinutes: zone, emptyListStatus: empty, strictMethods: strict, futureTolerance: future,
+            maximumAge: age == 0 ? nil : age,
+            maximumRawPoints: reader.integer("api", "maximum_points", default: 200_000, range: 1...10_000_000),
+            maximumProcessedPoints: reader.integer(
+                "api", "maximum_processed_points", default: 20_000, range: 1...10_000_000))
+    }
+
+    private static func readTLS(_ reader: inout ConfigurationReader) -> TLS {
+        let certificate = reader.string("tls", "certificate", default: "server.pem")
+        let key = reader.string("tls", "key", default: "server-key.pem")
+        let authority = reader.optionalString("tls", "ca")
+        // The unit hands the key over as a credential when the operator has put one there.
+        let credential = keyCredential()
+        return TLS(
+            certificate: reader.resolve(certificate), key: credential ?? reader.resolve(key),
+            authority: authority.map { reader.resolve($0) })
+    }
+
+    /// The credential `tls-key` when it holds anything: the unit makes an empty one where there is none.
+    private static func keyCredential() -> String? {
+        guard let directory = getenv("CREDENTIALS_DIRECTORY") else { return nil }
+        let path = String(cString: directory) + "/tls-key"
+        var status = stat()
+        return stat(path, &status) == 0 && status.st_size > 1 ? path : nil
+    }
+}

@@ -1,0 +1,93 @@
+package import ConfigurationFile
+package import Logging
+
+/// What the configuration file says; config/server.toml documents every key with unit, default and range.
+package struct ServerConfiguration: Sendable {
+    package struct Store: Hashable, Sendable {
+        package var path: String
+        package var synchronous: Synchronous
+        package var readers: Int
+        package var isCheckedAtStart: Bool
+        /// Bytes; nil for no limit.
+        package var maximumBytes: Int64?
+        /// Seconds between rounds of merging; nil for none.
+        package var mergeInterval: Int?
+    }
+
+    package enum Synchronous: String, CaseIterable, Sendable {
+        case full, normal
+    }
+
+    package enum TLSMinimum: String, CaseIterable, Sendable {
+        case v12 = "1.2"
+        case v13 = "1.3"
+    }
+
+    package struct Device: Hashable, Sendable {
+        package var host: String
+        package var port: Int
+        package var minimumTLS: TLSMinimum
+        package var connections: Int
+        package var connectionsPerAddress: Int
+        /// Seconds.
+        package var heartbeatInterval: Int
+    }
+
+    package struct Web: Hashable, Sendable {
+        package struct Listener: Hashable, Sendable {
+            package var host: String
+            package var port: Int
+        }
+
+        /// Nil: not offered.
+        package var https: Listener?
+        package var http: Listener?
+        package var minimumTLS: TLSMinimum
+        /// Seconds.
+        package var timeout: Int
+        package var connections: Int
+        package var headerBytes: Int
+    }
+
+    package struct API: Hashable, Sendable {
+        /// Minutes east of UTC.
+        package var zoneMinutes: Int
+        package var emptyListStatus: Int
+        package var strictMethods: Bool
+        /// Seconds.
+        package var futureTolerance: Int
+        /// Seconds; nil for any age.
+        package var maximumAge: Int?
+        package var maximumRawPoints: Int
+        package var maximumProcessedPoints: Int
+    }
+
+    package struct TLS: Hashable, Sendable {
+        package var certificate: String
+        package var key: String
+        /// What agents trust; nil: the authorities of their systems.
+        package var authority: String?
+    }
+
+    /// What enrolment strings tell agents about this server.
+    package struct Enrollment: Hashable, Sendable {
+        package var host: String?
+        package var port: Int?
+        package var webAddress: String?
+    }
+
+    package var store: Store
+    package var device: Device
+    package var web: Web
+    package var api: API
+    package var tls: TLS
+    package var enrollment: Enrollment
+    package var logLevel: Logger.Level
+    /// Seconds that an orderly end may take.
+    package var shutdownLimit: Int
+    /// What the file and the defaults come to, for `--print-config`.
+    package var effective: EffectiveConfiguration
+
+    /// Where a configuration is looked for when none is named, in this order.
+    package static let usualPaths = ["/etc/saker/server.toml", "/var/lib/saker-server/server.toml"]
+}

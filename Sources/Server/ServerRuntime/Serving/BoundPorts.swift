@@ -1,0 +1,58 @@
+import ConfigurationFile
+import Synchronization
+
+/// The ports that were asked for, as they become known; the server is ready when all of them listen.
+final class BoundPorts: Sendable {
+    enum Name: String, CaseIterable, Sendable {
+        case device, http, https
+    }
+
+    private struct State {
+        var ports: [Name: Int] = [:]
+        var waiting: CheckedContinuation<[Name: Int], Never>?
+    }
+
+    private let expected: Set<Name>
+    private let state = Mutex(State())
+
+    init(expected: Set<Name>) {
+        self.expected = expected
+    }
+
+    func note(_ name: Name, _ port: Int) {
+        let waiting: CheckedContinuation<[Name: Int], Never>? = state.withLock { state in
+            state.ports[name] = port
+            return state.ports.count == expected.count ? state.waiting.take() : nil
+        }
+        waiting?.resume(returning: state.withLock { $0.ports })
+    }
+
+    /// Gives up waiting: what is known by then is returned.
+    func abandon() {
+        let waiting: CheckedContinuation<[Name: Int], Never>? = state.withLock { $0.waiting.take() }
+        waiting?.resume(returning: state.withLock { $0.ports })
+    }
+
+    /// Returns when all listen; nil when the task is cancelled first.
+    func all() async -> [Name: Int]? {
+        let ports = await withTaskCancellationHandler {
+            await withCheckedContinuation { (continuation: CheckedContinuation<[Name: Int], Never>) in
+                let ports: [Name: Int]? = state.withLock { state in
+                    if state.ports.count == expected.count || Task.isCancelled { return state.ports }
+                    state.waiting = continuation
+                    return nil
+                }
+                if let ports { continuation.resume(returning: ports) }
+            }
+        } onCancel: {
+            abandon()
+        }
+        return ports.count == expected.count ? ports : nil
+    }
+
+    /// `{"device":7443,"https":8443}`, for scripts that let the kernel choose.
+    static func json(_ ports: [Name: Int]) -> String {
+        let members = Name.allCases.compactMap { name in ports[name].map { "\"\(name.rawValue)\":\($0)" } }
+        return "{" + members.joined(separator: ",") + "}\n"
+    }
+}

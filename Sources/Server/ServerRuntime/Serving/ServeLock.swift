@@ -1,0 +1,25 @@
+import Glibc
+
+/// Lets one process serve a store: two would both merge it. Released when the process ends, however it ends.
+final class ServeLock: Sendable {
+    private let descriptor: Int32
+
+    /// Throws `.address` when another process serves this store.
+    init(store: String) throws(ServerError) {
+        let path = store + ".lock"
+        let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        guard descriptor >= 0 else {
+            throw ServerError(.store, "\(path) cannot be opened: \(String(cString: strerror(errno)))")
+        }
+        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+            let isHeld = errno == EWOULDBLOCK
+            close(descriptor)
+            throw ServerError(
+                isHeld ? .address : .store,
+                isHeld ? "another saker-server serves \(store): stop it first" : "\(path) cannot be locked")
+        }
+        self.descriptor = descriptor
+    }
+
+    deinit { close(descriptor) }
+}

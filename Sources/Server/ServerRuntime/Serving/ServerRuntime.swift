@@ -1,0 +1,253 @@
+import ConfigurationFile
+import Gateway
+import Glibc
+package import Logging
+import NIOCore
+import NIOPosix
+import ServiceLifecycle
+package import Systemd
+import TrackModel
+import TrackStore
+import TrackStoreSQLite
+import UnixSignals
+import WebAPI
+
+/// The running server: wires the rooms, owns their life, decides nothing.
+package struct ServerRuntime: Sendable {
+    private let configuration: ServerConfiguration
+    private let portsFile: String?
+    private let notifier: Notifier
+    private let threshold: LogThreshold
+    private let logger: Logger
+
+    /// `portsFile` is written, as JSON, once every port listens.
+    package init(
+        configuration: ServerConfiguration, portsFile: String?, notifier: Notifier, threshold: LogThreshold,
+        logger: Logger
+    ) {
+        self.configuration = configuration
+        self.portsFile = portsFile
+        self.notifier = notifier
+        self.threshold = threshold
+        self.logger = logger
+    }
+
+    /// Serves until SIGTERM or SIGINT; then ends in the reverse order of the start within the configured time.
+    package func run() async throws(ServerError) {
+        // A peer that goes away while it is written to is an error of that write, not the end of the process.
+        signal(SIGPIPE, SIG_IGN)
+        // A reload that comes before there is anything to reload is passed over.
+        signal(SIGHUP, SIG_IGN)
+        let lock = try ServeLock(store: configuration.store.path)
+        defer { withExtendedLifetime(lock) {} }
+        notifier.status("opening the store")
+        let store = try await openStore()
+        defer { try? store.close() }
+        let (identity, gateway, router) = (try identity(), try gateway(store), router(store))
+        let group = serviceGroup(store, router: router, identity: identity, gateway: gateway)
+        warnOfReadableKey()
+        raiseFileLimit()
+        logger.notice("saker-server starts", metadata: ["message_id": "\(MessageID.programStarted)"])
+        do {
+            try await group.run()
+        } catch {
+            throw explain(error)
+        }
+        logger.notice("saker-server has stopped", metadata: ["message_id": "\(MessageID.programStopping)"])
+    }
+
+    private func warnOfReadableKey() {
+        var status = stat()
+        guard stat(configuration.tls.key, &status) == 0, status.st_mode & 0o004 != 0 else { return }
+        logger.warning(
+            "everyone on this machine may read the server's private key",
+            metadata: ["file": "\(configuration.tls.key)", "message_id": "\(MessageID.credentialWarning)"])
+    }
+
+    private func raiseFileLimit() {
+        let (allowed, web) = (FileLimit.raise(), configuration.web)
+        let listeners = (web.https == nil ? 0 : 1) + (web.http == nil ? 0 : 1)
+        let wanted = UInt64(configuration.device.connections + listeners * web.connections + FileLimit.ownFiles)
+        guard allowed < wanted else { return }
+        logger.warning(
+            "the system allows fewer open files than the configured connections need: raise LimitNOFILE",
+            metadata: ["allowed": "\(allowed)", "needed": "\(wanted)"])
+    }
+
+    /// Everything short of serving: the files that a start needs. For `--check`.
+    package func check() async throws(ServerError) {
+        _ = try identity()
+        if let authority = configuration.tls.authority {
+            _ = try CertificateMaker.details(of: try TextFile.read(authority))
+        }
+        guard access(configuration.store.path, F_OK) == 0 else { return }
+        let store = try await openStore()
+        try? store.close()
+    }
+
+    // MARK: Parts
+
+    private func openStore() async throws(ServerError) -> SQLiteTrackStore {
+        do throws(TrackStoreError) {
+            return try await SQLiteTrackStore(
+                path: configuration.store.path,
+                options: SQLiteTrackStoreOptions(
+                    synchronous: configuration.store.synchronous == .full ? .full : .normal,
+                    readers: configuration.store.readers, checksIntegrityAtStart: configuration.store.isCheckedAtStart,
+                    maximumBytes: configuration.store.maximumBytes))
+        } catch {
+            throw ServerError(error)
+        }
+    }
+
+    private func identity() throws(ServerError) -> ServerIdentity {
+        do throws(ServerIdentityError) {
+            return try ServerIdentity(certificateFile: configuration.tls.certificate, keyFile: configuration.tls.key)
+        } catch {
+            throw ServerError(error)
+        }
+    }
+
+    private func router(_ store: SQLiteTrackStore) -> APIRouter {
+        let api = configuration.api
+        return APIRouter(
+            store: store,
+            options: WebAPIOptions(
+                zoneMinutes: api.zoneMinutes, emptyListStatus: api.emptyListStatus == 0 ? .success : .notFound,
+                strictMethods: api.strictMethods, futureTolerance: Int64(api.futureTolerance),
+                maximumAge: api.maximumAge.map(Int64.init), maximumRawPoints: api.maximumRawPoints,
+                maximumProcessedPoints: api.maximumProcessedPoints),
+            logger: logger, now: SQLiteTrackStoreOptions.systemTime)
+    }
+
+    private func gateway(_ store: SQLiteTrackStore) throws(ServerError) -> GatewayServer {
+        let device = configuration.device
+        var settings = GatewayConfiguration(
+            host: device.host, port: device.port,
+            tls: .files(
+                certificateChain: configuration.tls.certificate, privateKey: configuration.tls.key,
+                minimumVersion: device.minimumTLS == .v12 ? .tls12 : .tls13))
+        settings.limits.connections = device.connections
+        settings.limits.connectionsPerAddress = device.connectionsPerAddress
+        settings.deadlines.heartbeatInterval = numericCast(device.heartbeatInterval)
+        settings.deadlines.idle = .seconds(3 * Int64(device.heartbeatInterval))
+        let router = router(store)
+        do throws(GatewayError) {
+            return try GatewayServer(
+                configuration: settings, store: store, logger: logger, now: SQLiteTrackStoreOptions.systemTime,
+                callHandler: { service, entity, path, parameters in
+                    let answer = await router.call(service: service, entity: entity, path: path, parameters: parameters)
+                    return (Int32(clamping: answer.status), answer.json)
+                })
+        } catch {
+            throw ServerError(.certificate, error.detail)
+        }
+    }
+
+    /// In start order; stopped in reverse: first no new requests, then the devices, then the upkeep.
+    private func serviceGroup(
+        _ store: SQLiteTrackStore, router: APIRouter, identity: ServerIdentity, gateway: GatewayServer
+    ) -> ServiceGroup {
+        let web = configuration.web
+        var expected: Set<BoundPorts.Name> = [.device]
+        if web.http != nil { expected.insert(.http) }
+        if web.https != nil { expected.insert(.https) }
+        let ports = BoundPorts(expected: expected)
+        var services: [any Service] = [
+            CertificateWatch(certificateFile: configuration.tls.certificate, logger: logger),
+            Reloading(
+                configuration: configuration, gateway: gateway, identity: identity, threshold: threshold,
+                notifier: notifier, logger: logger),
+        ]
+        if let interval = configuration.store.mergeInterval {
+            services.append(Merging(store: store, interval: .seconds(interval), logger: logger))
+        }
+        if let timeout = notifier.watchdogTimeout {
+            services.append(
+                Watchdog(store: store, notifier: notifier, timeout: timeout) {
+                    "\(gateway.sessionCount) agents logged in"
+                })
+        }
+        services.append(GatewayService(gateway: gateway, ports: ports))
+        if let https = web.https { services.append(listener(.https, https, router, identity, ports)) }
+        if let http = web.http { services.append(listener(.http, http, router, nil, ports)) }
+        services.append(Readiness(ports: ports, portsFile: portsFile, notifier: notifier, logger: logger))
+        var settings = ServiceGroupConfiguration(
+            services: services.map { .init(service: $0, serviceName: "\(type(of: $0))") },
+            gracefulShutdownSignals: [.sigterm, .sigint], logger: quietLogger)
+        settings.maximumGracefulShutdownDuration = .seconds(configuration.shutdownLimit)
+        return ServiceGroup(configuration: settings)
+    }
+
+    private func listener(
+        _ name: BoundPorts.Name, _ place: ServerConfiguration.Web.Listener, _ router: APIRouter,
+        _ identity: ServerIdentity?, _ ports: BoundPorts
+    ) -> WebListener {
+        let web = configuration.web
+        return WebListener(
+            router: router, host: place.host, port: place.port, identity: identity,
+            minimumTLS: web.minimumTLS == .v12 ? .v12 : .v13,
+            limits: WebListener.Limits(
+                timeout: Int64(web.timeout), maximumConnections: web.connections, maximumHeaderBytes: web.headerBytes),
+            group: MultiThreadedEventLoopGroup.singleton, logger: logger, onBound: { ports.note(name, $0) })
+    }
+
+    /// The services' comings and goings are our own affair.
+    private var quietLogger: Logger {
+        var quiet = logger
+        quiet.logLevel = .warning
+        return quiet
+    }
+
+    private func explain(_ error: any Error) -> ServerError {
+        switch error {
+        case let error as ServerError: error
+        case let error as GatewayError: ServerError(.address, error.detail)
+        case let error as WebListenerError: ServerError(.address, error.detail)
+        default: ServerError(.stopped, "the server stopped before its time: \(error)")
+        }
+    }
+}
+
+/// The device port as a service.
+private struct GatewayService: Service {
+    let gateway: GatewayServer
+    let ports: BoundPorts
+
+    func run() async throws {
+        try await gateway.start()
+        ports.note(.device, gateway.localPort ?? 0)
+        try? await gracefulShutdown()
+        await gateway.stop()
+    }
+}
+
+/// Tells whoever waits for it that the server can be used, and that it is ending.
+private struct Readiness: Service {
+    let ports: BoundPorts
+    let portsFile: String?
+    let notifier: Notifier
+    let logger: Logger
+
+    func run() async throws {
+        guard let bound = await cancelWhenGracefulShutdown({ await ports.all() }) else { return await end() }
+        if let portsFile {
+            do throws(ConfigurationError) {
+                try AtomicFile.write(Array(BoundPorts.json(bound).utf8), to: portsFile, mode: 0o644)
+            } catch {
+                throw ServerError(.configuration, error.detail)
+            }
+        }
+        let listed = BoundPorts.Name.allCases.compactMap { name in bound[name].map { "\(name.rawValue) \($0)" } }
+        logger.notice(
+            "ready",
+            metadata: ["ports": "\(listed.joined(separator: ", "))", "message_id": "\(MessageID.apiListening)"])
+        notifier.ready(status: "listening: " + listed.joined(separator: ", "))
+        await end()
+    }
+
+    private func end() async {
+        try? await gracefulShutdown()
+        notifier.stopping()
+    }
+}

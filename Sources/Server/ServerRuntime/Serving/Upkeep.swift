@@ -1,0 +1,92 @@
+import FoundationEssentials
+import Logging
+import ServiceLifecycle
+import Systemd
+import TrackStore
+import TrackStoreSQLite
+
+/// Merges small chunks of the store, one round after another, while the server runs.
+struct Merging: Service {
+    /// Entities looked at in one transaction: writers wait no longer than it takes.
+    private static let entitiesAtOnce = 64
+
+    let store: any TrackStore
+    let interval: Duration
+    let logger: Logger
+
+    func run() async throws {
+        try? await cancelWhenGracefulShutdown {
+            while !Task.isCancelled {
+                try await Task.sleep(for: interval)
+                await round()
+            }
+        }
+    }
+
+    private func round() async {
+        var replaced = 0
+        do throws(TrackStoreError) {
+            while !Task.isCancelled {
+                let count = try await store.mergeChunks(limit: Self.entitiesAtOnce)
+                if count == 0 { break }
+                replaced += count
+            }
+        } catch {
+            logger.warning(
+                "merging failed and is tried again later",
+                metadata: ["reason": "\(error.detail)", "message_id": "\(MessageID.storeFailed)"])
+        }
+        if replaced > 0 { logger.debug("chunks merged", metadata: ["replaced": "\(replaced)"]) }
+    }
+}
+
+/// Proves to systemd that the process can still do what it is there for: run a task and read the store.
+struct Watchdog: Service {
+    let store: any TrackStore
+    let notifier: Notifier
+    let timeout: Duration
+    let status: @Sendable () -> String
+
+    func run() async throws {
+        try? await cancelWhenGracefulShutdown {
+            while !Task.isCancelled {
+                if (try? await store.services()) != nil {
+                    notifier.watchdog()
+                    notifier.status(status())
+                }
+                try await Task.sleep(for: timeout / 2)
+            }
+        }
+    }
+}
+
+/// Says in time that the certificate is about to end.
+struct CertificateWatch: Service {
+    /// Days before the end from which on it is said, once a day.
+    static let warningDays = 30
+
+    let certificateFile: String
+    let logger: Logger
+
+    func run() async throws {
+        try? await cancelWhenGracefulShutdown {
+            while !Task.isCancelled {
+                look(at: Date())
+                try await Task.sleep(for: .seconds(86_400))
+            }
+        }
+    }
+
+    func look(at now: Date) {
+        guard let text = try? TextFile.read(certificateFile), let details = try? CertificateMaker.details(of: text)
+        else { return }
+        let days = Int((details.end.timeIntervalSince(now) / 86_400).rounded(.down))
+        guard days < Self.warningDays else { return }
+        logger.warning(
+            days < 0 ? "the server's certificate has ended" : "the server's certificate ends soon",
+            metadata: [
+                "file": "\(certificateFile)", "days": "\(days)", "message_id": "\(MessageID.certificateEnding)",
+                "advice": "renew it (saker-server certificate renew) and reload the server",
+            ])
+    }
+}

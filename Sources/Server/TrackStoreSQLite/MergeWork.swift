@@ -1,0 +1,135 @@
+import GRDB
+import TrackModel
+import TrackStore
+
+/// What is exchanged in one transaction: of many entities, so that few of them wait for the disk, but of few points,
+/// so that ingest does not wait for them.
+struct MergeWorks: Sendable {
+    private(set) var all: [MergeWork] = []
+    private(set) var chunks = 0
+    private var points = 0
+
+    var isFull: Bool { all.count >= 64 || points >= MergePlan.plannedPoints }
+
+    mutating func add(_ work: MergeWork) {
+        all.append(work)
+        chunks += work.chunks
+        points += work.points
+    }
+}
+
+/// What one transaction exchanges in one entity.
+struct MergeWork: Sendable {
+    /// Rows of one look at an entity: bounds memory.
+    static let window = 16_384
+
+    private struct Exchange: Sendable {
+        var old: [ChunkOutline]
+        var new: [NewChunk]
+    }
+
+    private let entity: Int64
+    /// True when nothing of the entity is left for a further look.
+    let isWhole: Bool
+    private var exchanges: [Exchange] = []
+    private var settled: [Int64] = []
+
+    /// Chunks that it replaces.
+    var chunks: Int { exchanges.reduce(0) { $0 + $1.old.count } }
+    var points: Int { exchanges.reduce(0) { $0 + $1.old.reduce(0) { $0 + $1.count } } }
+
+    /// Nil when the entity has no unsettled chunk.
+    init?(_ entity: Int64, _ database: Database) throws {
+        self.entity = entity
+        guard
+            let start = try Int64.fetchOne(
+                database,
+                sql: """
+                    SELECT MIN(first_time) FROM chunk INDEXED BY chunk_unsettled WHERE settled = 0 AND entity = ?
+                    """, arguments: [entity])
+        else { return nil }
+        let outlines = try Self.outlines(of: entity, around: start, database)
+        let plan = MergePlan(outlines, isComplete: Self.completeness(outlines, start: start))
+        isWhole = !plan.isFull && outlines.count < Self.window
+        settled = plan.settled
+        for group in plan.groups {
+            if let exchange = try Self.exchange(group, database) {
+                exchanges.append(exchange)
+            } else {
+                settled += group.filter { !$0.isSettled }.map(\.id)
+            }
+        }
+        // Nothing can be said about any of them: give up on these until a neighbour comes, instead of looking forever.
+        if settled.isEmpty && exchanges.isEmpty { settled = outlines.filter { !$0.isSettled }.map(\.id) }
+    }
+
+    /// Returns how many chunks it replaced.
+    func commit(_ database: Database) throws -> Int {
+        let deletion = try database.cachedStatement(
+            sql: "DELETE FROM chunk WHERE id = ? AND first_time = ? AND last_time = ? AND count = ?")
+        let insertion = try database.cachedStatement(sql: NewChunk.insertion)
+        var replaced = 0
+        for exchange in exchanges {
+            for old in exchange.old {
+                try deletion.execute(arguments: [old.id, old.firstTime, old.lastTime, old.count])
+                guard database.changesCount == 1 else {
+                    throw TrackStoreError(.failed, "another process merges chunks of this store: only one may")
+                }
+            }
+            for (new, id) in zip(exchange.new, exchange.old.map(\.id)) {
+                try new.insert(as: id, entity: entity, isSettled: true, with: insertion)
+            }
+            replaced += exchange.old.count
+        }
+        let settling = try database.cachedStatement(sql: "UPDATE chunk SET settled = 1 WHERE id = ?")
+        for id in settled { try settling.execute(arguments: [id]) }
+        return replaced
+    }
+
+    private static func outlines(
+        of entity: Int64, around start: Int64, _ database: Database
+    ) throws -> [ChunkOutline] {
+        try Row.fetchAll(
+            database,
+            sql: """
+                SELECT id, first_time, last_time, count, settled FROM chunk INDEXED BY chunk_by_time
+                WHERE entity = ? AND first_time >= ? ORDER BY first_time, id LIMIT \(window)
+                """,
+            arguments: [
+                entity, Timestamp(milliseconds: start).adding(milliseconds: -2 * ChunkLimits.span).milliseconds,
+            ]
+        ).map {
+            ChunkOutline(id: $0[0], firstTime: $0[1], lastTime: $0[2], count: $0[3], isSettled: $0[4] == 1)
+        }
+    }
+
+    private static func completeness(_ outlines: [ChunkOutline], start: Int64) -> (ChunkOutline) -> Bool {
+        let earliest = Timestamp(milliseconds: start).adding(milliseconds: -ChunkLimits.span).milliseconds
+        // What was cut off begins later than the last row, or with it and has a greater id.
+        let end = outlines.count < window ? nil : outlines.last
+        return { chunk in
+            guard chunk.firstTime >= earliest else { return false }
+            guard let end else { return true }
+            return chunk.lastTime < end.firstTime || (chunk.lastTime == end.firstTime && chunk.id <= end.id)
+        }
+    }
+
+    /// Nil when merging would not help, or a payload cannot be read (which the integrity check reports).
+    private static func exchange(_ group: [ChunkOutline], _ database: Database) throws -> Exchange? {
+        let selection = try database.cachedStatement(
+            sql: "SELECT \(StoredChunk.columns) FROM chunk WHERE id = ?")
+        var merger = PointMerger()
+        let always = Timestamp(milliseconds: .min)...Timestamp(milliseconds: .max)
+        for outline in group {
+            guard let row = try Row.fetchOne(selection, arguments: [outline.id]),
+                let chunk = try? StoredChunk(row)
+            else { return nil }
+            merger.add(chunk, in: always)
+        }
+        let points = merger.finish()
+        let pieces = max(1, (points.count + ChunkLimits.points - 1) / ChunkLimits.points)
+        let new = NewChunk.cut(points, size: (points.count + pieces - 1) / pieces)
+        guard !new.isEmpty, new.count <= group.count else { return nil }
+        return Exchange(old: group, new: new)
+    }
+}

@@ -1,0 +1,74 @@
+import TrackModel
+import TrackStore
+import TrackWire
+
+/// A batch with all the work done that needs no store.
+struct PreparedBatch: Sendable {
+    let service: ServiceID
+    let entity: EntityKey
+    /// The stream, and the first and last sequence of the batch.
+    let stream: (id: StreamID, first: UInt64, last: UInt64)?
+    let received: Timestamp
+    let content: Content
+    /// What the batch's own form forbids.
+    let problem: TrackStoreError?
+
+    private let points: [TrackPoint]
+    private let sequences: [UInt64]
+
+    /// What a batch adds to its entity.
+    struct Content: Sendable {
+        var chunks: [NewChunk]
+        /// The point with the greatest time, of several the last.
+        var latest: TrackPoint?
+        var record: [UInt8]
+    }
+
+    init(_ batch: IngestBatch) {
+        service = batch.service
+        entity = EntityKey(service: batch.service, name: batch.entity)
+        received = batch.received
+        points = batch.points
+        sequences = batch.sequences
+        content = Self.content(batch.points, payload: batch.payload, received: batch.received)
+        guard let position = batch.position else {
+            stream = nil
+            problem = nil
+            return
+        }
+        let (last, overflow) = position.first.addingReportingOverflow(UInt64(position.count) &- 1)
+        stream = (position.stream, position.first, last)
+        if position.count == 0 || overflow {
+            problem = TrackStoreError(
+                .failed, "a streamed batch needs at least one sequence and none beyond 64 bits")
+        } else if batch.sequences.count != batch.points.count {
+            problem = TrackStoreError(
+                .failed,
+                "a streamed batch needs one sequence a point, this one has \(batch.sequences.count) "
+                    + "for \(batch.points.count)")
+        } else {
+            problem = nil
+        }
+    }
+
+    /// What remains when everything up to a sequence is stored already.
+    func content(after stored: UInt64) -> Content {
+        Self.content(zip(points, sequences).filter { $0.1 > stored }.map(\.0), payload: nil, received: received)
+    }
+
+    private static func content(_ points: [TrackPoint], payload: EncodedPoints?, received: Timestamp) -> Content {
+        guard var latest = points.first else { return Content(chunks: [], latest: nil, record: []) }
+        for point in points.dropFirst() where point.fix.time >= latest.fix.time { latest = point }
+        let chunks: [NewChunk]
+        if let payload, let chunk = NewChunk(points, payload: payload, received: received) {
+            chunks = [chunk]
+        } else {
+            // Of two points with the same time the later one stays the later one.
+            let inOrder = points.enumerated().sorted {
+                ($0.element.fix.time, $0.offset) < ($1.element.fix.time, $1.offset)
+            }
+            chunks = NewChunk.cut(inOrder.map { StoredPoint($0.element, received: received) })
+        }
+        return Content(chunks: chunks, latest: latest, record: PointRecord.encode(latest))
+    }
+}

@@ -1,0 +1,109 @@
+import Foundation
+import GRDB
+import Synchronization
+package import TrackModel
+package import TrackStore
+import TrackWire
+
+extension SQLiteTrackStore {
+    /// SQLite's own limit on bound values is 32,766.
+    static let maximumNames = 30_000
+
+    package func addEntity(
+        _ entity: NewEntity, in service: ServiceID, at now: Timestamp
+    ) async throws(TrackStoreError) {
+        guard try await insert(entity, in: service, at: now) else {
+            throw TrackStoreError(.entityExists, "the service has an entity of this name already")
+        }
+    }
+
+    package func ensureEntity(
+        named name: String, in service: ServiceID, at now: Timestamp
+    ) async throws(TrackStoreError) -> Bool {
+        if known.withLock({ $0.entities[EntityKey(service: service, name: name)] != nil }) { return false }
+        return try await insert(NewEntity(name: name), in: service, at: now)
+    }
+
+    /// False when the service has one of this name.
+    private func insert(
+        _ entity: NewEntity, in service: ServiceID, at now: Timestamp
+    ) async throws(TrackStoreError) -> Bool {
+        try await writing { database in
+            try self.check(service, database)
+            try database.execute(
+                sql: """
+                    INSERT INTO entity (service, name, description, created, modified) VALUES (?, ?, ?, ?, ?)
+                    ON CONFLICT (service, name) DO NOTHING
+                    """,
+                arguments: [
+                    service.rawValue, entity.name, entity.description, now.milliseconds, now.milliseconds,
+                ])
+            return database.changesCount == 1
+        }
+    }
+
+    package func entity(
+        named name: String, in service: ServiceID
+    ) async throws(TrackStoreError) -> EntityRecord? {
+        try await reading { database in
+            try Row.fetchOne(
+                database, sql: Self.selectEntities + " WHERE e.service = ? AND e.name = ?",
+                arguments: [service.rawValue, name]
+            ).map(Self.record)
+        }
+    }
+
+    package func entities(
+        in service: ServiceID, matching filter: EntityFilter, page: Page
+    ) async throws(TrackStoreError) -> (total: Int, entities: [EntityRecord]) {
+        var condition = " WHERE e.service = ?"
+        var arguments: [any DatabaseValueConvertible & Sendable] = [service.rawValue]
+        if let names = filter.names {
+            let distinct = Set(names.map { EntityKey(service: service, name: $0) }).map(\.name)
+            guard distinct.count <= Self.maximumNames else {
+                throw TrackStoreError(
+                    .failed, "a filter takes at most \(Self.maximumNames) names, this one has \(distinct.count)")
+            }
+            condition += " AND e.name IN (\(distinct.map { _ in "?" }.joined(separator: ", ")))"
+            arguments += distinct
+        }
+        if let since = filter.activeSince {
+            condition += " AND l.time >= ?"
+            arguments.append(since.milliseconds)
+        }
+        if let since = filter.inactiveSince {
+            condition += " AND (l.time IS NULL OR l.time < ?)"
+            arguments.append(since.milliseconds)
+        }
+        return try await reading { [condition, arguments] database in
+            let count = "SELECT COUNT(*) FROM entity e LEFT JOIN latest l ON l.entity = e.id" + condition
+            let list = Self.selectEntities + condition + " ORDER BY e.name LIMIT ? OFFSET ?"
+            let bounds: [any DatabaseValueConvertible & Sendable] = [max(0, page.limit), max(0, page.offset)]
+            return (
+                try Int.fetchOne(database, sql: count, arguments: StatementArguments(arguments)) ?? 0,
+                try Row.fetchAll(database, sql: list, arguments: StatementArguments(arguments + bounds))
+                    .map(Self.record)
+            )
+        }
+    }
+
+    private static let selectEntities = """
+        SELECT e.name, e.description, e.created, e.modified, l.received, l.payload
+        FROM entity e LEFT JOIN latest l ON l.entity = e.id
+        """
+
+    private static func record(_ row: Row) throws -> EntityRecord {
+        var latest: StoredPoint?
+        if let payload: Data = row[5] {
+            do {
+                let point = try PointRecord.decode([UInt8](payload))
+                latest = StoredPoint(point, received: Timestamp(milliseconds: row[4]))
+            } catch {
+                throw TrackStoreError(.corrupt, "an entity's latest point cannot be read: \(error)")
+            }
+        }
+        return EntityRecord(
+            name: row[0], description: row[1], created: Timestamp(milliseconds: row[2]),
+            modified: Timestamp(milliseconds: row[3]), latest: latest)
+    }
+}

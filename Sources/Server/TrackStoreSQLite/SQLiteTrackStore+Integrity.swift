@@ -1,0 +1,125 @@
+import Foundation
+import GRDB
+import TrackModel
+package import TrackStore
+import TrackWire
+
+extension SQLiteTrackStore {
+    /// The list ends here: a broken store would fill it with every row.
+    private static let maximumProblems = 100
+
+    /// Reads every page and every payload, in many short looks, so that writing and merging go on beside it.
+    package func checkIntegrity() async throws(TrackStoreError) -> [String] {
+        var problems = try await checkStructure()
+        problems += try await checkLatest()
+        var cursor: Int64 = 0
+        while problems.count < Self.maximumProblems {
+            let (found, next) = try await reading { [cursor] database in
+                try Self.checkChunks(after: cursor, database)
+            }
+            problems += found
+            guard let next else { break }
+            cursor = next
+        }
+        return Array(problems.prefix(Self.maximumProblems))
+    }
+
+    /// What can be told without decoding payloads.
+    func checkStructure() async throws(TrackStoreError) -> [String] {
+        try await reading { database in
+            let reports = try String.fetchAll(
+                database, sql: "PRAGMA quick_check(\(Self.maximumProblems))")
+            var problems = reports.filter { $0 != "ok" }.map { "the file: \($0)" }
+            // A damaged file answers questions about rows with nonsense.
+            guard problems.isEmpty else { return problems }
+            for (question, sentence) in Self.questions {
+                let rows = try Int.fetchOne(database, sql: question) ?? 0
+                if rows > 0 { problems.append("\(rows) \(sentence)") }
+            }
+            return problems
+        }
+    }
+
+    private static let questions: [(String, String)] = [
+        ("SELECT COUNT(*) FROM pragma_foreign_key_check", "rows refer to a row that is missing"),
+        (
+            """
+            SELECT COUNT(*) FROM chunk
+            WHERE last_time < first_time OR last_time > first_time + \(ChunkLimits.span)
+            """, "chunks are longer than seven days"
+        ),
+        (
+            "SELECT COUNT(*) FROM chunk WHERE count NOT BETWEEN 1 AND \(ChunkLimits.points)",
+            "chunks hold no points or more than \(ChunkLimits.points)"
+        ),
+        (
+            """
+            SELECT COUNT(*) FROM (SELECT entity, MAX(last_time) AS time FROM chunk GROUP BY entity) c
+            LEFT JOIN latest l ON l.entity = c.entity WHERE l.time IS NULL OR l.time <> c.time
+            """, "entities have a latest point that is not the latest of their chunks"
+        ),
+    ]
+
+    private func checkLatest() async throws(TrackStoreError) -> [String] {
+        try await reading { database in
+            let rows = try Row.fetchCursor(
+                database, sql: "SELECT entity, time, latitude, longitude, payload FROM latest")
+            var problems: [String] = []
+            while let row = try rows.next(), problems.count < Self.maximumProblems {
+                let entity: Int64 = row[0]
+                let payload: Data = row[4]
+                guard let fix = (try? PointRecord.decode([UInt8](payload)))?.fix else {
+                    problems.append("the latest point of entity \(entity) cannot be read")
+                    continue
+                }
+                if row[1] != fix.time.milliseconds || row[2] != fix.coordinate.latitudeE7
+                    || row[3] != fix.coordinate.longitudeE7
+                {
+                    problems.append("the latest point of entity \(entity) is not what its columns say")
+                }
+            }
+            return problems
+        }
+    }
+
+    /// The problems of the next thousand chunks, and where to go on; nil at the end.
+    private static func checkChunks(
+        after cursor: Int64, _ database: Database
+    ) throws -> (problems: [String], next: Int64?) {
+        let rows = try Row.fetchCursor(
+            database,
+            sql: """
+                SELECT \(StoredChunk.columns), first_time, last_time FROM chunk
+                WHERE id > ? ORDER BY id LIMIT 1000
+                """,
+            arguments: [cursor])
+        var problems: [String] = []
+        var last: Int64?
+        while let row = try rows.next() {
+            let id: Int64 = row[0]
+            last = id
+            do {
+                let times = try StoredChunk(row).points.map(\.fix.time.milliseconds)
+                if times.min() != row[6] || times.max() != row[7] {
+                    problems.append("chunk \(id) does not begin and end when its columns say")
+                }
+            } catch let error as TrackStoreError {
+                problems.append(error.detail)
+            }
+        }
+        return (problems, last)
+    }
+
+    package func counts() async throws(TrackStoreError) -> StoreCounts {
+        try await reading { database in
+            let row = try Row.fetchOne(
+                database,
+                sql: """
+                    SELECT (SELECT COUNT(*) FROM service), (SELECT COUNT(*) FROM entity),
+                        COUNT(*), COALESCE(SUM(count), 0) FROM chunk
+                    """)
+            guard let row else { return StoreCounts(services: 0, entities: 0, chunks: 0, points: 0) }
+            return StoreCounts(services: row[0], entities: row[1], chunks: row[2], points: row[3])
+        }
+    }
+}

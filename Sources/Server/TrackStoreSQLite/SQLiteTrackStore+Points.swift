@@ -1,0 +1,49 @@
+import GRDB
+package import TrackModel
+package import TrackStore
+
+extension SQLiteTrackStore {
+    /// How many superseded points a reader holds before it drops them.
+    private static let slack = 65_536
+
+    package func points(
+        of entity: String, in service: ServiceID, from: Timestamp, through: Timestamp, limit: Int
+    ) async throws(TrackStoreError) -> [StoredPoint] {
+        try await reading { database in
+            let row = try database.cachedStatement(sql: "SELECT id FROM entity WHERE service = ? AND name = ?")
+            guard let id = try Int64.fetchOne(row, arguments: [service.rawValue, entity]) else {
+                throw TrackStoreError(.unknownEntity, "the service has no entity of this name")
+            }
+            guard from <= through else { return [] }
+            // No chunk is longer than the span, so none that begins earlier reaches into the range.
+            let chunks = try database.cachedStatement(
+                sql: """
+                    SELECT \(StoredChunk.columns) FROM chunk
+                    WHERE entity = ? AND first_time BETWEEN ? AND ? AND last_time >= ?
+                    ORDER BY first_time, id
+                    """)
+            let rows = try Row.fetchCursor(
+                chunks,
+                arguments: [
+                    id, from.adding(milliseconds: -ChunkLimits.span).milliseconds, through.milliseconds,
+                    from.milliseconds,
+                ])
+            let limit = max(0, limit)
+            var merger = PointMerger()
+            while let row = try rows.next() {
+                merger.add(try StoredChunk(row), in: from...through)
+                if merger.count - Self.slack > limit {
+                    merger.tidy()
+                    guard merger.count <= limit else { throw Self.tooMany(limit) }
+                }
+            }
+            let points = merger.finish()
+            guard points.count <= limit else { throw Self.tooMany(limit) }
+            return points
+        }
+    }
+
+    private static func tooMany(_ limit: Int) -> TrackStoreError {
+        TrackStoreError(.tooManyPoints, "the range holds more than \(limit) points: ask for a shorter one")
+    }
+}

@@ -1,0 +1,74 @@
+import Foundation
+import GRDB
+import Synchronization
+package import TrackModel
+package import TrackStore
+
+extension SQLiteTrackStore {
+    package func createService(named name: String, at now: Timestamp) async throws(TrackStoreError) -> ServiceRecord {
+        try await writing { database in
+            let last = try Int64.fetchOne(database, sql: "SELECT MAX(id) FROM service") ?? 0
+            guard let id = ServiceID(rawValue: last + 1) else {
+                throw TrackStoreError(.failed, "every service number up to \(last) is taken")
+            }
+            try database.execute(
+                sql: "INSERT INTO service (id, name, created) VALUES (?, ?, ?)",
+                arguments: [id.rawValue, name, now.milliseconds])
+            return ServiceRecord(id: id, name: name, created: now)
+        }
+    }
+
+    package func services() async throws(TrackStoreError) -> [ServiceRecord] {
+        try await reading { database in
+            try Row.fetchAll(database, sql: "SELECT id, name, created FROM service ORDER BY id").compactMap { row in
+                ServiceID(rawValue: row[0]).map {
+                    ServiceRecord(id: $0, name: row[1], created: Timestamp(milliseconds: row[2]))
+                }
+            }
+        }
+    }
+
+    package func addKey(
+        _ hash: AccessKeyHash, secret: String?, to service: ServiceID, replacing: Bool, at now: Timestamp
+    ) async throws(TrackStoreError) {
+        try await writing { database in
+            try self.check(service, database)
+            if replacing {
+                try database.execute(
+                    sql: "UPDATE access_key SET disabled = 1 WHERE service = ?", arguments: [service.rawValue])
+            }
+            try database.execute(
+                sql: """
+                    INSERT INTO access_key (hash, service, secret, disabled, created) VALUES (?, ?, ?, 0, ?)
+                    ON CONFLICT (hash, service) DO UPDATE SET
+                        secret = excluded.secret, disabled = 0, created = excluded.created
+                    """,
+                arguments: [Data(hash.bytes), service.rawValue, secret, now.milliseconds])
+        }
+    }
+
+    package func keys(matching hash: AccessKeyHash) async throws(TrackStoreError) -> [AccessKeyRecord] {
+        try await reading { database in
+            try Row.fetchAll(
+                database,
+                sql: "SELECT service, secret, disabled FROM access_key WHERE hash = ? ORDER BY service",
+                arguments: [Data(hash.bytes)]
+            ).compactMap { row in
+                ServiceID(rawValue: row[0]).map {
+                    AccessKeyRecord(hash: hash, service: $0, secret: row[1], isDisabled: row[2])
+                }
+            }
+        }
+    }
+
+    /// Throws `.unknownService`.
+    func check(_ service: ServiceID, _ database: Database) throws {
+        if known.withLock({ $0.services.contains(service) }) { return }
+        let exists = try database.cachedStatement(sql: "SELECT 1 FROM service WHERE id = ?")
+        guard try Int.fetchOne(exists, arguments: [service.rawValue]) != nil else {
+            throw TrackStoreError(.unknownService, "there is no service \(service.rawValue)")
+        }
+        // Services are made in transactions of their own, so this row is committed.
+        known.withLock { $0.remember(service) }
+    }
+}

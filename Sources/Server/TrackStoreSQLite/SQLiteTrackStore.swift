@@ -1,0 +1,121 @@
+import GRDB
+import Synchronization
+package import TrackStore
+
+/// The fleet's tracks in one SQLite file, see docs/formats/track-store.md.
+///
+/// One connection writes, several read, in write-ahead mode: reading never waits for writing. Nothing here blocks the
+/// caller's thread but opening. Other processes may read and write the file too, but only one may merge.
+package final class SQLiteTrackStore: TrackStore {
+    package let path: String
+    let options: SQLiteTrackStoreOptions
+    let pool: DatabasePool
+    /// Rows that are never deleted, by name. Filled after the commit of what made them.
+    let known = Mutex(KnownRows())
+    let mergeTurn = Turn()
+    /// The entity after which the next merging goes on.
+    let mergeCursor = Mutex<Int64>(0)
+    private let isClosed = Mutex(false)
+
+    /// Opens the file, or makes it with mode 0600; its directory must exist.
+    ///
+    /// Throws `.newerSchema` and `.corrupt` with the file untouched; `.busy`, `.full`, `.failed`.
+    package init(
+        path: String, options: SQLiteTrackStoreOptions = SQLiteTrackStoreOptions()
+    ) async throws(TrackStoreError) {
+        self.path = path
+        self.options = options
+        do {
+            pool = try Self.open(path, options)
+        } catch {
+            throw .translated(error, path: path)
+        }
+        guard options.checksIntegrityAtStart else { return }
+        let problems = try await checkStructure()
+        guard problems.isEmpty else {
+            try? pool.close()
+            throw TrackStoreError(
+                .corrupt, "the store \(path) contradicts itself: \(problems.prefix(5).joined(separator: "; "))")
+        }
+    }
+
+    /// Waits for the calls that run, moves the log into the file and ends every connection; later calls fail.
+    ///
+    /// What was committed is safe without it. Blocks the calling thread.
+    package func close() throws(TrackStoreError) {
+        let isFirst = isClosed.withLock { isClosed in
+            defer { isClosed = true }
+            return !isClosed
+        }
+        guard isFirst else { return }
+        do {
+            // Readers first: a log is moved by the last to leave, and they may not write.
+            pool.invalidateReadOnlyConnections()
+            pool.writeWithoutTransaction { database in
+                // Another process that reads may prevent it; then that process will do it.
+                _ = try? database.checkpoint(.truncate)
+            }
+            try pool.close()
+        } catch {
+            throw .translated(error, path: path)
+        }
+    }
+
+    private static func open(_ path: String, _ options: SQLiteTrackStoreOptions) throws -> DatabasePool {
+        try StoreFile.prepare(path)
+        let pool = try DatabasePool(path: path, configuration: configuration(options))
+        try pool.writeWithoutTransaction { database in
+            try tuneWriter(database, options)
+            try Schema.migrate(database)
+        }
+        return pool
+    }
+
+    private static func configuration(_ options: SQLiteTrackStoreOptions) -> Configuration {
+        var configuration = Configuration()
+        configuration.busyMode = .timeout(options.busyTimeout)
+        configuration.maximumReaderCount = max(1, options.readers)
+        configuration.label = "track store"
+        return configuration
+    }
+
+    /// After the pool is open: GRDB sets `synchronous` itself while it turns write-ahead mode on.
+    private static func tuneWriter(_ database: Database, _ options: SQLiteTrackStoreOptions) throws {
+        switch options.synchronous {
+        case .full: try database.execute(sql: "PRAGMA synchronous = FULL")
+        case .normal: try database.execute(sql: "PRAGMA synchronous = NORMAL")
+        }
+        // 32 MiB; negative numbers are KiB.
+        try database.execute(sql: "PRAGMA cache_size = -32768")
+        // Pages of write-ahead log before they are moved into the file: rare moves write a hot page once, not often.
+        try database.execute(sql: "PRAGMA wal_autocheckpoint = 8192")
+        // The log shrinks back to this after a burst, bytes.
+        try database.execute(sql: "PRAGMA journal_size_limit = 67108864")
+        if let bound = options.maximumBytes {
+            let pageSize = try Int64.fetchOne(database, sql: "PRAGMA page_size") ?? 4096
+            try database.execute(sql: "PRAGMA max_page_count = \(max(1, bound / pageSize))")
+        }
+    }
+
+    /// Runs on a reading connection, in one snapshot.
+    func reading<Value: Sendable>(
+        _ body: @escaping @Sendable (Database) throws -> Value
+    ) async throws(TrackStoreError) -> Value {
+        do {
+            return try await pool.read(body)
+        } catch {
+            throw .translated(error, path: path)
+        }
+    }
+
+    /// Runs on the writing connection, in one transaction that is undone when `body` throws.
+    func writing<Value: Sendable>(
+        _ body: @escaping @Sendable (Database) throws -> Value
+    ) async throws(TrackStoreError) -> Value {
+        do {
+            return try await pool.write(body)
+        } catch {
+            throw .translated(error, path: path)
+        }
+    }
+}

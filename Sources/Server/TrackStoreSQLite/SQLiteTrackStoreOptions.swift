@@ -1,0 +1,45 @@
+import Glibc
+package import TrackModel
+
+/// How a ``SQLiteTrackStore`` treats its file.
+package struct SQLiteTrackStoreOptions: Sendable {
+    /// What a commit waits for.
+    package enum Synchronous: Sendable {
+        /// Every commit is on the medium: nothing acknowledged is lost with the power.
+        case full
+        /// A power cut may take the last commits (an ended process takes none). The file stays sound either way.
+        case normal
+    }
+
+    package var synchronous: Synchronous
+    /// How long to wait for a file that another process holds, seconds.
+    package var busyTimeout: Double
+    /// Connections that read at the same time, at least 1.
+    package var readers: Int
+    /// Check the file before the first use. Reads all of it.
+    package var checksIntegrityAtStart: Bool
+    /// The file grows no further than this, bytes; nil: as far as the medium allows. Then writing throws `.full`.
+    package var maximumBytes: Int64?
+    /// The clock by which small chunks grow old enough to be merged.
+    package var now: @Sendable () -> Timestamp
+
+    package init(
+        synchronous: Synchronous = .full, busyTimeout: Double = 5, readers: Int = 4,
+        checksIntegrityAtStart: Bool = false, maximumBytes: Int64? = nil,
+        now: @escaping @Sendable () -> Timestamp = Self.systemTime
+    ) {
+        self.synchronous = synchronous
+        self.busyTimeout = busyTimeout
+        self.readers = readers
+        self.checksIntegrityAtStart = checksIntegrityAtStart
+        self.maximumBytes = maximumBytes
+        self.now = now
+    }
+
+    /// The system's real-time clock.
+    package static func systemTime() -> Timestamp {
+        var time = timespec()
+        clock_gettime(CLOCK_REALTIME, &time)
+        return Timestamp(milliseconds: Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000)
+    }
+}

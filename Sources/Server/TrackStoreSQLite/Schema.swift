@@ -1,0 +1,88 @@
+import GRDB
+
+/// The tables, see docs/formats/track-store.md. Version N of the schema is reached by the first N steps.
+enum Schema {
+    /// `PRAGMA application_id`: "SAKR".
+    static let applicationID: Int32 = 0x5341_4B52
+
+    static var currentVersion: Int { steps.count }
+
+    /// Only ever appended to: stores in the field have run the earlier ones.
+    static let steps = [
+        """
+        CREATE TABLE service (
+            id INTEGER PRIMARY KEY,
+            name TEXT NOT NULL,
+            created INTEGER NOT NULL
+        ) STRICT;
+
+        CREATE TABLE access_key (
+            hash BLOB NOT NULL CHECK (length(hash) = 32),
+            service INTEGER NOT NULL REFERENCES service (id),
+            secret TEXT,
+            disabled INTEGER NOT NULL DEFAULT 0 CHECK (disabled IN (0, 1)),
+            created INTEGER NOT NULL,
+            PRIMARY KEY (hash, service)
+        ) STRICT, WITHOUT ROWID;
+        CREATE INDEX access_key_of_service ON access_key (service);
+
+        CREATE TABLE entity (
+            id INTEGER PRIMARY KEY,
+            service INTEGER NOT NULL REFERENCES service (id),
+            name TEXT NOT NULL,
+            description TEXT NOT NULL,
+            created INTEGER NOT NULL,
+            modified INTEGER NOT NULL,
+            UNIQUE (service, name)
+        ) STRICT;
+
+        CREATE TABLE latest (
+            entity INTEGER PRIMARY KEY REFERENCES entity (id),
+            time INTEGER NOT NULL,
+            latitude INTEGER NOT NULL,
+            longitude INTEGER NOT NULL,
+            received INTEGER NOT NULL,
+            payload BLOB NOT NULL
+        ) STRICT;
+
+        CREATE TABLE stream (
+            service INTEGER NOT NULL REFERENCES service (id),
+            stream BLOB NOT NULL CHECK (length(stream) = 16),
+            stored_through INTEGER NOT NULL,
+            updated INTEGER NOT NULL,
+            PRIMARY KEY (service, stream)
+        ) STRICT, WITHOUT ROWID;
+
+        CREATE TABLE chunk (
+            id INTEGER PRIMARY KEY,
+            entity INTEGER NOT NULL REFERENCES entity (id),
+            first_time INTEGER NOT NULL,
+            last_time INTEGER NOT NULL,
+            count INTEGER NOT NULL CHECK (count > 0),
+            encoding INTEGER NOT NULL CHECK (encoding IN (0, 1)),
+            settled INTEGER NOT NULL CHECK (settled IN (0, 1)),
+            received INTEGER NOT NULL,
+            runs BLOB,
+            payload BLOB NOT NULL,
+            CHECK (first_time <= last_time)
+        ) STRICT;
+        CREATE INDEX chunk_by_time ON chunk (entity, first_time, id, last_time, count, settled);
+        CREATE INDEX chunk_unsettled ON chunk (entity, first_time, count, received) WHERE settled = 0;
+        """
+    ]
+
+    /// Runs the steps that the file has not seen, each in a transaction of its own.
+    static func migrate(_ database: Database) throws {
+        let version = try Int.fetchOne(database, sql: "PRAGMA user_version") ?? 0
+        for next in steps.indices.dropFirst(version) {
+            try database.inTransaction(.immediate) {
+                // Another process may have been faster.
+                guard try Int.fetchOne(database, sql: "PRAGMA user_version") == next else { return .rollback }
+                try database.execute(sql: steps[next])
+                try database.execute(sql: "PRAGMA user_version = \(next + 1)")
+                try database.execute(sql: "PRAGMA application_id = \(applicationID)")
+                return .commit
+            }
+        }
+    }
+}

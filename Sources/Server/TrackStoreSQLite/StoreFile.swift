@@ -1,0 +1,58 @@
+import GRDB
+import Glibc
+import TrackStore
+
+/// The file before SQLite may touch it: ours, ours to make, or someone else's.
+enum StoreFile {
+    /// Makes the file when it is missing, and refuses one that this program must not change.
+    static func prepare(_ path: String) throws {
+        if try make(path) { return }
+        var status = stat()
+        guard stat(path, &status) == 0, status.st_size > 0 else { return }
+        // SQLite takes so short a file for an empty one and would write over it.
+        guard status.st_size >= 512 else {
+            throw TrackStoreError(
+                .corrupt,
+                "\(path) is not a SQLite database: it has only \(status.st_size) bytes. "
+                    + "Move it away or correct the store's path")
+        }
+        var configuration = Configuration()
+        configuration.readonly = true
+        let file = try DatabaseQueue(path: path, configuration: configuration)
+        defer { try? file.close() }
+        try file.read { database in try check(database, path) }
+    }
+
+    /// Mode 0600 from the first moment; SQLite gives its log the mode of the file. True when the file is new.
+    private static func make(_ path: String) throws -> Bool {
+        let file = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        if file < 0 {
+            let reason = errno
+            guard reason != EEXIST else { return false }
+            throw TrackStoreError(
+                .failed,
+                "cannot make the store \(path): \(String(cString: strerror(reason))). "
+                    + "Its directory must exist and belong to the server's user")
+        }
+        close(file)
+        return true
+    }
+
+    private static func check(_ database: Database, _ path: String) throws {
+        let application = try Int64.fetchOne(database, sql: "PRAGMA application_id") ?? 0
+        let version = try Int.fetchOne(database, sql: "PRAGMA user_version") ?? 0
+        let tables = try Int.fetchOne(database, sql: "SELECT COUNT(*) FROM sqlite_master") ?? 0
+        // A start that ended before its first transaction leaves an empty database.
+        if application == 0 && version == 0 && tables == 0 { return }
+        guard application == Int64(Schema.applicationID) else {
+            throw TrackStoreError(
+                .corrupt, "\(path) is a database, but not a track store. Move it away or correct the store's path")
+        }
+        guard version <= Schema.currentVersion else {
+            throw TrackStoreError(
+                .newerSchema,
+                "the store \(path) has schema \(version), this program knows up to \(Schema.currentVersion). "
+                    + "Start the newer program again, or restore a backup from before the update")
+        }
+    }
+}

@@ -1,0 +1,167 @@
+package import Logging
+package import TrackModel
+package import TrackStore
+
+/// The Web API without a port: a request goes in, an answer comes out.
+///
+/// Both the HTTP listeners and the device connections ask it, so that they answer alike.
+package struct APIRouter: Sendable {
+    /// Bytes of a request's body.
+    package static let maximumBodyBytes = 8 << 20
+
+    private let store: any TrackStore
+    private let options: WebAPIOptions
+    private let logger: Logger
+    private let now: @Sendable () -> Timestamp
+    private let readings = TrackReadings()
+
+    /// The clock says when the server received what a client sends.
+    package init(
+        store: any TrackStore, options: WebAPIOptions, logger: Logger, now: @escaping @Sendable () -> Timestamp
+    ) {
+        self.store = store
+        self.options = options
+        self.logger = logger
+        self.now = now
+    }
+
+    // MARK: Through HTTP
+
+    package func respond(to request: APIRequest) async -> APIResponse {
+        if request.method == "OPTIONS" { return Self.preflight(request) }
+        let target = RequestTarget(request.target)
+        var callback: String?
+        do throws(APIFailure) {
+            guard let path = target.endpoint else { throw APIFailure(.unknownCall) }
+            guard let endpoint = Endpoint.all[path] else { throw APIFailure(.unknownCall, path) }
+            guard ["GET", "POST", "HEAD"].contains(request.method) else { throw APIFailure(.method) }
+            guard request.body.count <= Self.maximumBodyBytes else { throw APIFailure(.bodyTooLarge) }
+            let form = try RequestForm(request, query: target.query)
+            if request.method == "GET" { callback = try Self.callback(form.parameters) }
+            if options.strictMethods, request.method != endpoint.method.rawValue { throw APIFailure(.method) }
+            let caller = try await authenticate(form, target, isPOST: request.method == "POST")
+            let members = try await endpoint.run(call(caller, form.parameters))
+            return Self.response(.success, APIStatus.success.message, members, callback: callback)
+        } catch {
+            var response = Self.response(error.status, error.message, error.members, callback: callback)
+            // Nothing of ours lives at such an address: a wrong base address must not look like an answer.
+            if target.endpoint == nil { response.httpStatus = 404 }
+            return response
+        }
+    }
+
+    /// The answer to a body that was too large to be read to its end.
+    static var bodyTooLarge: APIResponse {
+        response(.bodyTooLarge, APIStatus.bodyTooLarge.message, [], callback: nil)
+    }
+
+    // MARK: Through a device's connection
+
+    /// A call by an agent that has logged in; the path is `track/gettrack` or the full one. Returns the answer's status
+    /// and the whole answer.
+    ///
+    /// The session's entity stands in for a missing `entity_name`.
+    package func call(
+        service: ServiceID, entity: String, path: String, parameters: [String: String]
+    ) async -> (status: Int, json: String) {
+        let target = RequestTarget(path)
+        let name = target.endpoint ?? RequestTarget("/api/v3/\(path)").endpoint
+        let answer: JSON
+        let status: APIStatus
+        do throws(APIFailure) {
+            guard let name, let endpoint = Endpoint.all[name] else { throw APIFailure(.unknownCall, path) }
+            let caller = Caller(service: service, entity: entity)
+            let pairs = parameters.map { (key: $0.key, value: $0.value) }
+            let members = try await endpoint.run(call(caller, Parameters(pairs)))
+            status = .success
+            answer = Self.answer(status, status.message, members)
+        } catch {
+            status = error.status
+            answer = Self.answer(status, error.message, error.members)
+        }
+        return (status.rawValue, String(decoding: answer.bytes, as: UTF8.self))
+    }
+
+    // MARK: Inside
+
+    private func call(_ caller: Caller, _ parameters: Parameters) -> APICall {
+        APICall(
+            caller: caller, parameters: parameters, store: store, options: options, readings: readings, now: now(),
+            logger: logger)
+    }
+
+    private func authenticate(
+        _ form: RequestForm, _ target: RequestTarget, isPOST: Bool
+    ) async throws(APIFailure) -> Caller {
+        guard let key = form.parameters["ak"] else { throw APIFailure(.keyMissing) }
+        let records: [AccessKeyRecord]
+        do throws(TrackStoreError) {
+            records = try await store.keys(matching: AccessKey(key).hash)
+        } catch {
+            logger.error("The store could not look up a key", metadata: ["reason": "\(error.detail)"])
+            throw APIFailure(.internalError)
+        }
+        guard !records.isEmpty else { throw APIFailure(.keyUnknown) }
+        let number = try form.parameters.requiredInteger("service_id")
+        guard let record = records.first(where: { $0.service.rawValue == number }) else {
+            throw APIFailure(.unknownService)
+        }
+        guard !record.isDisabled else { throw APIFailure(.keyDisabled) }
+        if let secret = record.secret {
+            guard form.bodyBytes <= Signature.maximumBodyBytes else { throw APIFailure(.bodyTooLarge) }
+            guard let signature = form.parameters["sn"],
+                Signature.verify(signature, of: form.signed(target, isPOST: isPOST), secret: secret)
+            else { throw APIFailure(.signature) }
+        }
+        return Caller(service: record.service, entity: nil)
+    }
+
+    private static func callback(_ parameters: Parameters) throws(APIFailure) -> String? {
+        guard let name = parameters["callback"] else { return nil }
+        let allowed = name.utf8.allSatisfy { byte in
+            (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
+                || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) || "_.$[]".utf8.contains(byte)
+        }
+        guard allowed, name.utf8.count <= 64 else {
+            throw APIFailure(.parameter, "callback is 1...64 of A-Z a-z 0-9 _ . $ [ ]")
+        }
+        return name
+    }
+
+    private static func answer(_ status: APIStatus, _ message: String, _ members: [JSON.Member]) -> JSON {
+        .object([JSON.Member("status", .integer(status.rawValue)), JSON.Member("message", .string(message))] + members)
+    }
+
+    private static func response(
+        _ status: APIStatus, _ message: String, _ members: [JSON.Member], callback: String?
+    ) -> APIResponse {
+        var body: [UInt8] = []
+        // The comment keeps the answer from being read as another kind of file by its first bytes.
+        if let callback { body += "/**/\(callback)(".utf8 }
+        answer(status, message, members).write(to: &body)
+        if callback != nil { body += ")".utf8 }
+        let type = callback == nil ? "application/json; charset=utf-8" : "application/javascript; charset=utf-8"
+        return APIResponse(
+            headers: [
+                ("Content-Type", type), ("Access-Control-Allow-Origin", "*"), ("Cache-Control", "no-store"),
+                ("X-Content-Type-Options", "nosniff"),
+            ], body: body)
+    }
+
+    /// What a browser asks before a request to another origin.
+    private static func preflight(_ request: APIRequest) -> APIResponse {
+        APIResponse(
+            httpStatus: 204,
+            headers: [
+                ("Access-Control-Allow-Origin", "*"), ("Access-Control-Allow-Methods", "GET, POST, OPTIONS"),
+                ("Access-Control-Allow-Headers", allowedHeaders(request)), ("Access-Control-Max-Age", "86400"),
+            ], body: [])
+    }
+
+    private static func allowedHeaders(_ request: APIRequest) -> String {
+        guard let asked = request.requestedHeaders, asked.utf8.count <= 1024,
+            asked.utf8.allSatisfy({ (0x20..<0x7F).contains($0) })
+        else { return "Content-Type" }
+        return asked
+    }
+}

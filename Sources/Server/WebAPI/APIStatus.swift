@@ -1,0 +1,64 @@
+/// What the Web API says about a request; the raw values are the published codes.
+enum APIStatus: Int, Hashable, Sendable, CaseIterable {
+    case success = 0
+    case internalError = 1
+    case parameter = 2
+    case method = 3
+    case bodyTooLarge = 10
+    case keyMissing = 101
+    case keyUnknown = 200
+    case keyDisabled = 201
+    case signature = 211
+    case unknownCall = 260
+    case noEntity = 3003
+    case entityExists = 3005
+    case tooManyPointsInRange = 3006
+    case notUTF8 = 3007
+    case timeInFuture = 3100
+    case tooManyPointsUploaded = 3101
+    case rangeTooLong = 3200
+    case rangeReversed = 3201
+    case unknownService = 4005
+
+    /// The short Chinese text that existing clients show to their users.
+    var message: String {
+        switch self {
+        case .success: "成功"
+        case .internalError: "服务器内部错误"
+        case .parameter: "参数错误"
+        case .method: "http method错误"
+        case .bodyTooLarge: "POST数据超过8M限制"
+        case .keyMissing: "AK参数不存在"
+        case .keyUnknown: "APP不存在，AK有误请检查再重试"
+        case .keyDisabled: "APP被用户自己禁用，请在控制台解禁"
+        case .signature: "APP SN校验失败"
+        case .unknownCall: "服务不存在"
+        case .noEntity: "指定entity不存在"
+        case .entityExists: "entity_name已存在"
+        case .tooManyPointsInRange: "查询时间段内的轨迹点过多，请缩短查询时间"
+        case .notUTF8: "数据必须为UTF-8编码"
+        case .timeInFuture: "loc_time不能晚于当前时间10分钟以上"
+        case .tooManyPointsUploaded: "单次上传的轨迹点过多"
+        case .rangeTooLong: "end_time与start_time间隔不能超过24小时"
+        case .rangeReversed: "end_time不能早于start_time"
+        case .unknownService: "指定service_id不存在"
+        }
+    }
+}
+
+/// An answer other than success, on its way to the client.
+struct APIFailure: Error, Equatable {
+    let status: APIStatus
+    /// Names the parameter, its value and the rule; empty when the status says it all.
+    let detail: String
+    /// What the answer carries besides `status` and `message`.
+    var members: [JSON.Member]
+
+    init(_ status: APIStatus, _ detail: String = "", members: [JSON.Member] = []) {
+        self.status = status
+        self.detail = detail
+        self.members = members
+    }
+
+    var message: String { detail.isEmpty ? status.message : "\(status.message): \(detail)" }
+}

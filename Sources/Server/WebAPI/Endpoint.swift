@@ -1,0 +1,71 @@
+import Logging
+import TrackModel
+import TrackStore
+
+/// One call of the API: a name, its documented method, and what it does.
+struct Endpoint: Sendable {
+    enum Method: String, Sendable {
+        case get = "GET"
+        case post = "POST"
+    }
+
+    let method: Method
+    /// The members of the answer after `status` and `message`.
+    let run: @Sendable (APICall) async throws(APIFailure) -> [JSON.Member]
+
+    /// By `module/action`, all lower case.
+    static let all: [String: Endpoint] = [
+        "entity/add": Endpoint(method: .post) { call throws(APIFailure) in try await call.addEntity() },
+        "entity/list": Endpoint(method: .get) { call throws(APIFailure) in try await call.listEntities() },
+        "track/addpoint": Endpoint(method: .post) { call throws(APIFailure) in try await call.addPoint() },
+        "track/addpoints": Endpoint(method: .post) { call throws(APIFailure) in try await call.addPoints() },
+        "track/getdistance": Endpoint(method: .get) { call throws(APIFailure) in try await call.distance() },
+        "track/getlatestpoint": Endpoint(method: .get) { call throws(APIFailure) in try await call.latestPoint() },
+        "track/gettrack": Endpoint(method: .get) { call throws(APIFailure) in try await call.track() },
+    ]
+}
+
+/// One request that has been authenticated, with everything it may use.
+struct APICall: Sendable {
+    let caller: Caller
+    let parameters: Parameters
+    let store: any TrackStore
+    let options: WebAPIOptions
+    let readings: TrackReadings
+    let now: Timestamp
+    let logger: Logger
+
+    var clock: WallClock { WallClock(zoneMinutes: options.zoneMinutes) }
+
+    /// The entity the call is about.
+    func entityName() throws(APIFailure) -> String {
+        guard let name = parameters["entity_name"] ?? caller.entity else {
+            throw APIFailure(.parameter, "entity_name is required")
+        }
+        return name
+    }
+
+    /// The datum of the answer.
+    func pointJSON() throws(APIFailure) -> PointJSON {
+        guard let name = parameters["coord_type_output"] else {
+            return PointJSON(coordinateType: .bd09ll, clock: clock)
+        }
+        guard let type = CoordinateType(rawValue: Parameters.trimmed(name).lowercased()) else {
+            throw APIFailure(.parameter, "coord_type_output must be wgs84, gcj02 or bd09ll")
+        }
+        return PointJSON(coordinateType: type, clock: clock)
+    }
+
+    /// The store's failure as the API says it; what an operator must know is logged.
+    func failure(_ error: TrackStoreError) -> APIFailure {
+        switch error.code {
+        case .unknownService: return APIFailure(.unknownService)
+        case .entityExists: return APIFailure(.entityExists)
+        case .unknownEntity: return APIFailure(.noEntity)
+        case .tooManyPoints: return APIFailure(.tooManyPointsInRange)
+        case .newerSchema, .full, .busy, .corrupt, .failed:
+            logger.error("The store failed a request", metadata: ["reason": "\(error.detail)"])
+            return APIFailure(.internalError)
+        }
+    }
+}

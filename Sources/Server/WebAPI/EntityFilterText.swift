@@ -1,0 +1,37 @@
+import TrackModel
+import TrackStore
+
+extension EntityFilter {
+    /// `key:value` pairs joined by `|`; `=` for `:` too, split at the first of either. Empty pairs are passed over.
+    init(parsing text: String?) throws(APIFailure) {
+        self.init()
+        for pair in (text ?? "").split(separator: "|") {
+            guard let separator = pair.firstIndex(where: { $0 == ":" || $0 == "=" }) else {
+                if Parameters.trimmed(pair).isEmpty { continue }
+                throw APIFailure(.parameter, "filter: each pair is key:value")
+            }
+            let key = Parameters.trimmed(pair[..<separator])
+            let value = Parameters.trimmed(pair[pair.index(after: separator)...])
+            if value.isEmpty { continue }
+            switch key {
+            case "entity_names":
+                let given = value.split(separator: ",").map(Parameters.trimmed).filter { !$0.isEmpty }
+                names = (names ?? []) + given
+            case "active_time": activeSince = try Self.time(value, key)
+            case "inactive_time": inactiveSince = try Self.time(value, key)
+            default: throw APIFailure(.parameter, "filter: no searchable column is named \(key)")
+            }
+        }
+        if activeSince != nil, inactiveSince != nil {
+            throw APIFailure(.parameter, "filter: active_time and inactive_time cannot be given together")
+        }
+    }
+
+    /// Unset times of some clients come as large negative numbers: these count as not given.
+    private static func time(_ text: String, _ key: String) throws(APIFailure) -> Timestamp? {
+        guard let seconds = Int64(text) else {
+            throw APIFailure(.parameter, "filter: \(key) must be a Unix time in seconds")
+        }
+        return seconds > 0 ? Timestamp(seconds: seconds) : nil
+    }
+}

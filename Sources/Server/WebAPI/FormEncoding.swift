@@ -1,0 +1,113 @@
+/// `application/x-www-form-urlencoded`, read and written byte by byte.
+enum FormEncoding {
+    /// Pairs of one query or body; more are refused.
+    static let maximumPairs = 4096
+
+    struct Pair: Equatable, Sendable {
+        /// As sent, for signatures.
+        let rawKey: Substring.UTF8View.SubSequence
+        let rawValue: Substring.UTF8View.SubSequence
+        let key: String
+        let value: String
+
+        static func == (left: Self, right: Self) -> Bool { left.key == right.key && left.value == right.value }
+    }
+
+    static func pairs(_ text: some StringProtocol) throws(APIFailure) -> [Pair] {
+        var pairs: [Pair] = []
+        for part in Substring(text).utf8.split(separator: UInt8(ascii: "&")) {
+            let equals = part.firstIndex(of: UInt8(ascii: "=")) ?? part.endIndex
+            let rawKey = part[..<equals]
+            let rawValue = equals == part.endIndex ? part[equals...] : part[part.index(after: equals)...]
+            guard let key = decoded(rawKey), let value = decoded(rawValue) else { throw APIFailure(.notUTF8) }
+            guard pairs.count < maximumPairs else { throw APIFailure(.parameter, "over \(maximumPairs) parameters") }
+            pairs.append(Pair(rawKey: rawKey, rawValue: rawValue, key: key, value: value))
+        }
+        return pairs
+    }
+
+    /// Nil when the bytes are not UTF-8. A percent sign without two hexadecimal digits stands for itself, because
+    /// clients send it so.
+    static func decoded(_ bytes: some Collection<UInt8>, plusIsSpace: Bool = true) -> String? {
+        var result: [UInt8] = []
+        result.reserveCapacity(bytes.count)
+        var index = bytes.startIndex
+        while index != bytes.endIndex {
+            let byte = bytes[index]
+            bytes.formIndex(after: &index)
+            if byte == UInt8(ascii: "+"), plusIsSpace {
+                result.append(0x20)
+            } else if byte == UInt8(ascii: "%"), let (value, after) = hexadecimalPair(bytes, at: index) {
+                result.append(value)
+                index = after
+            } else {
+                result.append(byte)
+            }
+        }
+        return String(validating: result, as: UTF8.self)
+    }
+
+    private static func hexadecimalPair<Bytes: Collection<UInt8>>(
+        _ bytes: Bytes, at index: Bytes.Index
+    ) -> (UInt8, Bytes.Index)? {
+        guard index != bytes.endIndex, let high = digit(bytes[index]) else { return nil }
+        let second = bytes.index(after: index)
+        guard second != bytes.endIndex, let low = digit(bytes[second]) else { return nil }
+        return (high << 4 | low, bytes.index(after: second))
+    }
+
+    private static func digit(_ byte: UInt8) -> UInt8? {
+        switch byte {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
+        case UInt8(ascii: "a")...UInt8(ascii: "f"): byte - UInt8(ascii: "a") + 10
+        case UInt8(ascii: "A")...UInt8(ascii: "F"): byte - UInt8(ascii: "A") + 10
+        default: nil
+        }
+    }
+
+    /// How the standard libraries of the clients' languages encode a form; they differ in a few characters.
+    enum Style: CaseIterable, Sendable {
+        /// PHP `urlencode`, and the published reference.
+        case php
+        /// Go `url.QueryEscape`, newer Python: keeps `~`.
+        case go
+        /// Java `URLEncoder`: keeps `*`.
+        case java
+        /// .NET `WebUtility.UrlEncode`: keeps `! * ( )`.
+        case dotNET
+        /// .NET `HttpUtility.UrlEncode`: the same with small hexadecimal digits.
+        case dotNETSmall
+        /// RFC 3986: keeps `~`, a space is `%20`.
+        case rfc3986
+
+        fileprivate var extra: [UInt8] {
+            switch self {
+            case .php: []
+            case .go, .rfc3986: Array("~".utf8)
+            case .java: Array("*".utf8)
+            case .dotNET, .dotNETSmall: Array("!*()".utf8)
+            }
+        }
+    }
+
+    static func encoded(_ bytes: some Sequence<UInt8>, _ style: Style) -> [UInt8] {
+        let digits = Array((style == .dotNETSmall ? "0123456789abcdef" : "0123456789ABCDEF").utf8)
+        let extra = style.extra
+        var result: [UInt8] = []
+        for byte in bytes {
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"), UInt8(ascii: "."):
+                result.append(byte)
+            case 0x20 where style != .rfc3986: result.append(UInt8(ascii: "+"))
+            default:
+                if extra.contains(byte) {
+                    result.append(byte)
+                } else {
+                    result += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+                }
+            }
+        }
+        return result
+    }
+}

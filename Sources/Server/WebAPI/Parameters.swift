@@ -1,0 +1,75 @@
+/// The parameters of one call, from query and body together.
+struct Parameters: Sendable {
+    private var values: [String: String] = [:]
+
+    init() {}
+
+    /// Repeats of a key are joined with commas; an empty value counts as not given.
+    init(_ pairs: some Sequence<(key: String, value: String)>) {
+        for (key, value) in pairs where !value.isEmpty {
+            values[key] = values[key].map { "\($0),\(value)" } ?? value
+        }
+    }
+
+    /// Those of the other win.
+    mutating func merge(_ other: Parameters) {
+        values.merge(other.values) { _, new in new }
+    }
+
+    /// Nil when not given or empty.
+    subscript(key: String) -> String? {
+        get { values[key] }
+        set { values[key] = newValue?.isEmpty == true ? nil : newValue }
+    }
+
+    // MARK: Typed
+
+    func required(_ key: String) throws(APIFailure) -> String {
+        guard let value = values[key] else { throw APIFailure(.parameter, "\(key) is required") }
+        return value
+    }
+
+    /// Stray white space does no harm.
+    func integer(_ key: String) throws(APIFailure) -> Int64? {
+        guard let text = values[key] else { return nil }
+        guard let value = Int64(Self.trimmed(text)) else {
+            throw APIFailure(.parameter, "\(key) must be a whole number")
+        }
+        return value
+    }
+
+    func requiredInteger(_ key: String) throws(APIFailure) -> Int64 {
+        guard let value = try integer(key) else { throw APIFailure(.parameter, "\(key) is required") }
+        return value
+    }
+
+    func double(_ key: String) throws(APIFailure) -> Double? {
+        guard let text = values[key] else { return nil }
+        guard let value = Double(Self.trimmed(text)), value.isFinite else {
+            throw APIFailure(.parameter, "\(key) must be a number")
+        }
+        return value
+    }
+
+    /// 0 and 1, and the words for them; not given is false.
+    func flag(_ key: String) throws(APIFailure) -> Bool {
+        switch values[key].map({ Self.trimmed($0).lowercased() }) {
+        case nil, "0", "false": return false
+        case "1", "true": return true
+        default: throw APIFailure(.parameter, "\(key) must be 0 or 1")
+        }
+    }
+
+    /// A page that is zero, negative or no number is the default; a size over the maximum is the maximum.
+    func page(defaultSize: Int, maximumSize: Int) -> (index: Int, size: Int) {
+        func number(_ key: String) -> Int? {
+            values[key].flatMap { Int(Self.trimmed($0)) }.flatMap { $0 > 0 ? $0 : nil }
+        }
+        return (min(number("page_index") ?? 1, 1 << 21 - 1), min(number("page_size") ?? defaultSize, maximumSize))
+    }
+
+    static func trimmed(_ text: some StringProtocol) -> String {
+        let start = text.drop(while: \.isWhitespace)
+        return String(String(start).reversed().drop(while: \.isWhitespace).reversed())
+    }
+}

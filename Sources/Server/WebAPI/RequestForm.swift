@@ -1,0 +1,64 @@
+/// The parameters of a request, from wherever its client put them.
+struct RequestForm: Sendable {
+    /// Query and body together; the body wins.
+    let parameters: Parameters
+    let bodyBytes: Int
+    /// Of a urlencoded body, as sent.
+    private let bodyPairs: [FormEncoding.Pair]
+    /// Of the body, however it was encoded.
+    private let decoded: [(key: String, value: String)]
+
+    init(_ request: APIRequest, query: Substring) throws(APIFailure) {
+        bodyBytes = request.body.count
+        var parameters = Parameters(try FormEncoding.pairs(query).map { ($0.key, $0.value) })
+        (bodyPairs, decoded) = try Self.body(of: request)
+        parameters.merge(Parameters(decoded))
+        self.parameters = parameters
+    }
+
+    func signed(_ target: RequestTarget, isPOST: Bool) -> Signature.Subject {
+        Signature.Subject(
+            isPOST: isPOST && bodyBytes > 0,
+            paths: target.path == target.usualPath ? [target.path] : [target.path, target.usualPath],
+            query: target.query, bodyPairs: bodyPairs, decoded: decoded)
+    }
+
+    private typealias Body = (pairs: [FormEncoding.Pair], decoded: [(key: String, value: String)])
+
+    private static func body(of request: APIRequest) throws(APIFailure) -> Body {
+        guard !request.body.isEmpty else { return ([], []) }
+        let type = request.contentType ?? ""
+        if type.lowercased().hasPrefix("multipart/") {
+            guard let boundary = Multipart.boundary(of: type) else {
+                throw APIFailure(.parameter, "a multipart body needs multipart/form-data and a boundary")
+            }
+            return ([], try Multipart.pairs(request.body, boundary: boundary))
+        }
+        let isLabelledJSON = type.lowercased().contains("json")
+        if isLabelledJSON, request.body.first(where: { $0 > 0x20 }) == UInt8(ascii: "{") {
+            return ([], try members(of: request.body))
+        }
+        // Everything else is taken for urlencoded: clients label such bodies as JSON, or not at all.
+        guard let text = String(validating: request.body, as: UTF8.self) else { throw APIFailure(.notUTF8) }
+        let pairs = try FormEncoding.pairs(text)
+        return (pairs, pairs.map { ($0.key, $0.value) })
+    }
+
+    /// The members of a JSON object as texts.
+    private static func members(of body: [UInt8]) throws(APIFailure) -> [(key: String, value: String)] {
+        let value: JSON
+        do throws(JSONReader.Failure) {
+            value = try JSONReader.read(body)
+        } catch {
+            throw APIFailure(.parameter, "the body is not JSON: \(error.reason) at byte \(error.offset)")
+        }
+        guard case .object(let members) = value else { return [] }
+        return members.compactMap { member in
+            switch member.value {
+            case .null: nil
+            case .string(let text): (member.name, text)
+            case let other: (member.name, String(decoding: other.bytes, as: UTF8.self))
+            }
+        }
+    }
+}

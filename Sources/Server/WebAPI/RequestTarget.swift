@@ -1,0 +1,36 @@
+/// Where a request goes: path and query of its target.
+struct RequestTarget: Sendable {
+    /// As sent, without scheme, host and query.
+    let path: String
+    /// As sent, without the question mark.
+    let query: Substring
+    /// `module/action` of the call; nil when the path is not below the API's base address.
+    let endpoint: String?
+
+    init(_ target: String) {
+        var rest = Substring(target)
+        // Absolute form, as a client sends it to a proxy.
+        for scheme in ["http://", "https://"] where rest.lowercased().hasPrefix(scheme) {
+            rest = rest.dropFirst(scheme.count)
+            rest = rest.drop { $0 != "/" && $0 != "?" }
+        }
+        rest = rest.prefix { $0 != "#" }
+        let question = rest.firstIndex(of: "?") ?? rest.endIndex
+        path = String(rest[..<question])
+        query = question == rest.endIndex ? "" : rest[rest.index(after: question)...]
+        endpoint = Self.endpoint(of: path)
+    }
+
+    /// The path as the documentation writes it, for signatures.
+    var usualPath: String { endpoint.map { "/api/v3/\($0)" } ?? path }
+
+    /// Clients really send white space at the end, doubled slashes and capitals.
+    private static func endpoint(of path: String) -> String? {
+        guard let decoded = FormEncoding.decoded(path.utf8, plusIsSpace: false) else { return nil }
+        var parts = decoded.lowercased().split(separator: "/").map { Parameters.trimmed($0) }.filter { !$0.isEmpty }
+        guard parts.count >= 2, ["api", "trace"].contains(parts[0]), parts[1] == "v3" else { return nil }
+        parts.removeFirst(2)
+        // The British spelling of one call.
+        return parts.joined(separator: "/").replacing("drivingbehaviour", with: "drivingbehavior")
+    }
+}

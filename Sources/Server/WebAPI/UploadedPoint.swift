@@ -1,0 +1,138 @@
+import TrackModel
+
+/// One point as a client uploads it, from parameters or from a member of `point_list`.
+struct UploadedPoint {
+    /// Why a point is not stored; the status counts when it is the only one of its call.
+    struct Problem: Error {
+        let status: APIStatus
+        let detail: String
+    }
+
+    /// Numbers may come as strings, and optional values as null or empty.
+    private let field: (String) -> JSON?
+
+    init(_ parameters: Parameters) {
+        field = { parameters[$0].map(JSON.string) }
+    }
+
+    init(_ object: JSON) {
+        field = {
+            switch object[$0] {
+            case nil, .null, .string(""): nil
+            case let value: value
+            }
+        }
+    }
+
+    func entityName() throws(Problem) -> String {
+        guard let name = try text("entity_name") else { throw Self.parameter("entity_name is required") }
+        if let problem = EntityName.problem(with: name) { throw Self.parameter("entity_name: \(problem)") }
+        return name
+    }
+
+    func point(now: Timestamp, options: WebAPIOptions) throws(Problem) -> TrackPoint {
+        guard let latitude = try number("latitude") else { throw Self.parameter("latitude is required") }
+        guard let longitude = try number("longitude") else { throw Self.parameter("longitude is required") }
+        guard let coordinate = Coordinate(latitude: latitude, longitude: longitude) else {
+            throw Self.parameter("latitude must be -90...90 and longitude -180...180")
+        }
+        var fix = Fix(time: try time(now: now, options: options), coordinate: coordinate)
+        if let speed = try number("speed") {
+            guard let stored = Speed.centimetresPerSecond(speed) else {
+                throw Self.parameter("speed must be 0 or more km/h")
+            }
+            fix.speed = stored
+        }
+        if let direction = try number("direction") {
+            guard (0...360).contains(direction) else { throw Self.parameter("direction must be 0...359") }
+            // The fraction is cut off, and north is 0.
+            fix.course = Int32(direction) % 360 * 10
+        }
+        fix.altitude = try tenths("height", in: -1_000_000...1_000_000)
+        fix.accuracy = try tenths("radius", in: 0...100_000_000)
+        let objectName = try text("object_name")
+        if let objectName, objectName.utf8.count > 128 { throw Self.parameter("object_name has at most 128 bytes") }
+        return TrackPoint(fix, coordinateType: try coordinateType(), objectName: objectName)
+    }
+
+    private func coordinateType() throws(Problem) -> CoordinateType {
+        guard let name = try text("coord_type_input") else { return .bd09ll }
+        guard let type = CoordinateType(rawValue: Parameters.trimmed(name).lowercased()) else {
+            throw Self.parameter("coord_type_input must be wgs84, gcj02 or bd09ll")
+        }
+        return type
+    }
+
+    private func time(now: Timestamp, options: WebAPIOptions) throws(Problem) -> Timestamp {
+        guard let value = try number("loc_time") else { throw Self.parameter("loc_time is required") }
+        guard let seconds = Int64(exactly: value.rounded(.down)), seconds > 0 else {
+            throw Self.parameter("loc_time must be a Unix time in seconds")
+        }
+        let (age, overflow) = now.seconds.subtractingReportingOverflow(seconds)
+        guard !overflow, age >= -options.futureTolerance else {
+            throw Problem(status: .timeInFuture, detail: "loc_time is in the future")
+        }
+        if let maximum = options.maximumAge, age > maximum {
+            throw Self.parameter("loc_time is older than \(maximum) s")
+        }
+        return Timestamp(seconds: seconds)
+    }
+
+    private func tenths(_ key: String, in range: ClosedRange<Double>) throws(Problem) -> Int32? {
+        guard let value = try number(key) else { return nil }
+        guard range.contains(value) else {
+            throw Self.parameter("\(key) must be \(Int(range.lowerBound))...\(Int(range.upperBound)) m")
+        }
+        return Int32((value * 10).rounded())
+    }
+
+    private func number(_ key: String) throws(Problem) -> Double? {
+        switch field(key) {
+        case nil: return nil
+        case .integer(let value): return Double(value)
+        case .double(let value): return value
+        case .string(let text):
+            let text = Parameters.trimmed(text)
+            if text.isEmpty { return nil }
+            if let value = Double(text), value.isFinite { return value }
+            throw Self.parameter("\(key) must be a number")
+        default: throw Self.parameter("\(key) must be a number")
+        }
+    }
+
+    /// A number where a text belongs is taken by its digits: clients name entities 17.
+    private func text(_ key: String) throws(Problem) -> String? {
+        switch field(key) {
+        case nil: return nil
+        case .string(let text): return text
+        case .integer(let value): return String(value)
+        default: throw Self.parameter("\(key) must be a string")
+        }
+    }
+
+    private static func parameter(_ detail: String) -> Problem { Problem(status: .parameter, detail: detail) }
+
+    // MARK: Echo of a refused point
+
+    /// The fields of a refused point with its error: only what clients' models can read.
+    func echo(error: String) -> JSON {
+        var members: [JSON.Member] = []
+        for key in ["entity_name", "object_name"] {
+            if let text = try? text(key) { members.append(JSON.Member(key, .string(text))) }
+        }
+        if let value = try? number("loc_time"), let seconds = Int64(exactly: value.rounded(.down)) {
+            members.append(JSON.Member("loc_time", .integer(seconds)))
+        }
+        for key in ["latitude", "longitude", "speed", "height", "radius"] {
+            if let value = try? number(key) { members.append(JSON.Member(key, .double(value))) }
+        }
+        if let value = try? number("direction"), let whole = Int64(exactly: value.rounded(.towardZero)) {
+            members.append(JSON.Member("direction", .integer(whole)))
+        }
+        if let name = (try? text("coord_type_input"))?.lowercased(), CoordinateType(rawValue: name) != nil {
+            members.append(JSON.Member("coord_type_input", .string(name)))
+        }
+        members.append(JSON.Member("error", .string(error)))
+        return .object(members)
+    }
+}

@@ -1,0 +1,107 @@
+package import Varlink
+
+/// An outcome of a call that is no success, under a name of its own.
+package struct AgentControlError: Error, Hashable, Sendable {
+    /// The raw values are the names on the socket, after `io.saker.Agent.`.
+    package enum Code: String, Hashable, Sendable, CaseIterable {
+        /// A value breaks a rule.
+        case parameterError = "ParameterError"
+        /// The agent's own fault; the journal says more.
+        case internalError = "InternalError"
+        /// It needs the server, and the server cannot be reached.
+        case networkError = "NetworkError"
+        /// The server refused the access key, the application code or the certificate.
+        case authenticationError = "AuthenticationError"
+        /// The same call is still at work.
+        case inProgress = "InProgress"
+        /// The service runs already.
+        case alreadyStarted = "AlreadyStarted"
+        /// It needs a running service.
+        case serviceNotStarted = "ServiceNotStarted"
+        case gatherAlreadyStarted = "GatherAlreadyStarted"
+        case gatherNotStarted = "GatherNotStarted"
+        /// gpsd cannot be reached or has no device.
+        case locationOff = "LocationOff"
+        /// The system forbids the agent the use of gpsd.
+        case permissionDenied = "PermissionDenied"
+        /// The caller may read and not change.
+        case notAuthorized = "NotAuthorized"
+        /// A `Monitor` client took its events too slowly and gets no more.
+        case tooSlow = "TooSlow"
+    }
+
+    package let code: Code
+    /// A sentence: the value, the rule, what to do. Never a secret.
+    package let reason: String
+    /// The mobile SDK's number for this outcome of this call; nil when it has none.
+    package let sdkCode: Int64?
+    /// The parameter that is wrong.
+    package let parameter: String?
+
+    /// The SDK's number follows from the code and the method.
+    package init(_ code: Code, in method: AgentMethod, reason: String, parameter: String? = nil) {
+        self.code = code
+        self.reason = reason
+        self.parameter = parameter
+        sdkCode = Self.sdkCode(code, in: method)
+    }
+
+    /// Equal when the outcome is the same, whatever the wording.
+    package static func == (left: Self, right: Self) -> Bool {
+        left.code == right.code && left.sdkCode == right.sdkCode && left.parameter == right.parameter
+    }
+
+    package func hash(into hasher: inout Hasher) {
+        hasher.combine(code)
+        hasher.combine(sdkCode)
+        hasher.combine(parameter)
+    }
+
+    /// Ordinals of the SDK's two enumerations of results (service, gather).
+    static func sdkCode(_ code: Code, in method: AgentMethod) -> Int64? {
+        switch (method, code) {
+        case (.startService, .parameterError): 2
+        case (.startService, .internalError): 3
+        case (.startService, .networkError): 4
+        case (.startService, .authenticationError): 5
+        case (.startService, .inProgress): 6
+        case (.startService, .alreadyStarted): 7
+        case (.stopService, .serviceNotStarted): 9
+        case (.stopService, .inProgress): 10
+        case (.startGather, .gatherAlreadyStarted): 1
+        case (.startGather, .serviceNotStarted): 2
+        case (.startGather, .locationOff): 3
+        case (.startGather, .permissionDenied): 4
+        case (.startGather, .internalError): 5
+        case (.stopGather, .gatherNotStarted): 7
+        default: nil
+        }
+    }
+}
+
+extension AgentControlError: CustomStringConvertible {
+    package var description: String { reason }
+
+    /// The name on the socket.
+    package var name: String { "\(AgentInterface.name).\(code.rawValue)" }
+
+    /// The error as it travels.
+    package var varlinkError: VarlinkError {
+        var parameters: [String: JSONValue] = ["reason": .string(reason)]
+        if let sdkCode { parameters["code"] = .integer(sdkCode) }
+        if let parameter { parameters["parameter"] = .string(parameter) }
+        return VarlinkError(name: name, parameters: parameters)
+    }
+
+    /// The error that travelled; nil when it is none of this interface's.
+    package init?(_ error: VarlinkError) {
+        let prefix = AgentInterface.name + "."
+        guard error.name.hasPrefix(prefix), let code = Code(rawValue: String(error.name.dropFirst(prefix.count))) else {
+            return nil
+        }
+        self.code = code
+        reason = error.parameters["reason"]?.stringValue ?? code.rawValue
+        sdkCode = error.parameters["code"]?.integerValue
+        parameter = error.parameters["parameter"]?.stringValue
+    }
+}

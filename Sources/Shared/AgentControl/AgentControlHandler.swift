@@ -1,0 +1,25 @@
+package import NIOCore
+
+/// The agent as its control socket sees it: one method per call, each on the server's event loop.
+///
+/// Parameters are present, of the right type and the caller is allowed; rules about values are the handler's. A
+/// future fails with ``AgentControlError``; any other error reaches the client as `InternalError` without its text.
+package protocol AgentControlHandler: AnyObject {
+    func status() -> AgentStatus
+    func settings() -> AgentSettings
+    /// `entity` nil: the configured one, or the one it ran as last.
+    func startService(entity: String?) -> EventLoopFuture<StartServiceReply>
+    /// `timeout` for the last upload, nil for the default; 0 for none.
+    func stopService(timeout: TimeAmount?) -> EventLoopFuture<StopServiceReply>
+    func startGather() -> EventLoopFuture<StartGatherReply>
+    func stopGather() -> EventLoopFuture<StopGatherReply>
+    /// Seconds; not yet checked.
+    func setIntervals(gather: Int64, pack: Int64) -> EventLoopFuture<AgentSettings>
+    func setCacheLimit(_ limit: CacheLimit) -> EventLoopFuture<AgentSettings>
+    func setLocationOptions(_ change: LocationOptionsChange) -> EventLoopFuture<AgentSettings>
+    func resetSettings() -> EventLoopFuture<AgentSettings>
+    /// `entities` nil: all.
+    func cacheInfo(entities: [String]?) -> EventLoopFuture<CacheInfoReply>
+    func clearCache(_ selection: CacheSelection) -> EventLoopFuture<ClearCacheReply>
+    func reconnect() -> EventLoopFuture<ReconnectReply>
+}

@@ -1,0 +1,194 @@
+package import NIOCore
+import TrackModel
+package import Varlink
+
+/// Serves `io.saker.Agent`: reads parameters, asks the policy, calls the handler, turns what it says into replies.
+///
+/// Confined to the server's event loop, as the handler is.
+package final class AgentControlService: VarlinkInterface {
+    package let name = AgentInterface.name
+    package let interfaceDescription = AgentInterface.description
+    package let methods = Set(AgentMethod.allCases.map(\.rawValue))
+
+    private let handler: any AgentControlHandler
+    /// May change while serving, as the configuration does.
+    package var policy: ControlPolicy
+    private let whenAllowed: ((AgentMethod, PeerCredentials) -> Void)?
+    private let monitors = MonitorStreams()
+
+    /// `whenAllowed` is told of each changing call that the policy allows, before it is made: for the journal.
+    package init(
+        handler: any AgentControlHandler, policy: ControlPolicy,
+        whenAllowed: ((AgentMethod, PeerCredentials) -> Void)? = nil
+    ) {
+        self.handler = handler
+        self.policy = policy
+        self.whenAllowed = whenAllowed
+    }
+
+    /// Sends an event to every `Monitor` client; one that takes too little gets `TooSlow` instead, and nothing more.
+    package func publish(_ event: AgentEvent) {
+        monitors.publish(event)
+    }
+
+    /// Clients that monitor: without any, events need not be made.
+    package var monitorCount: Int { monitors.count }
+
+    package func answer(_ call: VarlinkCall, on loop: any EventLoop) -> VarlinkAnswer {
+        guard let method = AgentMethod(rawValue: call.method) else {
+            return .failure(.methodNotFound("\(name).\(call.method)"), on: loop)
+        }
+        do {
+            if !method.onlyReads {
+                try authorize(call.peer, method)
+            }
+            return try answer(method, CallParameters(call.parameters), on: loop)
+        } catch {
+            return .failure(Self.varlinkError(error, in: method), on: loop)
+        }
+    }
+
+    private func authorize(_ peer: PeerCredentials, _ method: AgentMethod) throws(AgentControlError) {
+        guard policy.mayChange(peer) else {
+            throw AgentControlError(
+                .notAuthorized, in: method,
+                reason: "user \(peer.user) may read and not change the agent: call it as root"
+                    + (policy.group.map { " or as a member of group \($0)" } ?? ""))
+        }
+        whenAllowed?(method, peer)
+    }
+
+    private func answer(
+        _ method: AgentMethod, _ given: CallParameters, on loop: any EventLoop
+    ) throws -> VarlinkAnswer {
+        var parameters = given
+        switch method {
+        case .getStatus:
+            try parameters.finish()
+            return reply(loop.makeSucceededFuture(StatusReply(status: handler.status())), method)
+        case .monitor:
+            try parameters.finish()
+            return .stream { stream in self.monitor(stream) }
+        case .startService:
+            let entity = try parameters.string("entity")
+            try parameters.finish()
+            try check(entity, method)
+            return reply(handler.startService(entity: entity), method)
+        case .stopService:
+            let timeout = try parameters.number("timeout")
+            try parameters.finish()
+            return reply(handler.stopService(timeout: try Self.timeout(timeout)), method)
+        case .startGather:
+            try parameters.finish()
+            return reply(handler.startGather(), method)
+        case .stopGather:
+            try parameters.finish()
+            return reply(handler.stopGather(), method)
+        case .reconnect:
+            try parameters.finish()
+            return reply(handler.reconnect(), method)
+        case .getSettings:
+            try parameters.finish()
+            return settings(loop.makeSucceededFuture(handler.settings()), method)
+        case .setIntervals:
+            let gather = try parameters.requiredInteger("gather")
+            let pack = try parameters.requiredInteger("pack")
+            try parameters.finish()
+            return settings(handler.setIntervals(gather: gather, pack: pack), method)
+        case .setCacheLimit:
+            let bytes = try parameters.integer("bytes")
+            let unlimited = try parameters.bool("unlimited") ?? false
+            try parameters.finish()
+            return settings(handler.setCacheLimit(try Self.limit(bytes, unlimited)), method)
+        case .setLocationOptions:
+            let change = LocationOptionsChange(
+                desiredAccuracy: try parameters.number("desired_accuracy"),
+                distanceFilter: try parameters.number("distance_filter"),
+                activity: try parameters.choice("activity", of: Activity.self))
+            try parameters.finish()
+            return settings(handler.setLocationOptions(change), method)
+        case .resetSettings:
+            try parameters.finish()
+            return settings(handler.resetSettings(), method)
+        case .getCacheInfo:
+            let entities = try parameters.strings("entities")
+            try parameters.finish()
+            return reply(handler.cacheInfo(entities: entities), method)
+        case .clearCache:
+            let selection = CacheSelection(
+                entities: try parameters.strings("entities"), from: try parameters.integer("from"),
+                through: try parameters.integer("through"))
+            try parameters.finish()
+            try check(selection)
+            return reply(handler.clearCache(selection), method)
+        }
+    }
+
+    private func monitor(_ stream: VarlinkReplyStream) {
+        let status = handler.status()
+        monitors.add(stream, first: AgentEvent(time: status.time, .status(status)))
+        // A client that goes away frees its place at once.
+        stream.whenClosed { [weak self] in self?.monitors.remove(stream) }
+    }
+
+    // MARK: - Replies
+
+    private func settings(_ future: EventLoopFuture<AgentSettings>, _ method: AgentMethod) -> VarlinkAnswer {
+        reply(future.map(SettingsReply.init), method)
+    }
+
+    private func reply(_ future: EventLoopFuture<some Encodable & Sendable>, _ method: AgentMethod) -> VarlinkAnswer {
+        .reply(
+            future.flatMapThrowing { try JSONValue(encoding: $0) }
+                .flatMapErrorThrowing { throw Self.varlinkError($0, in: method) })
+    }
+
+    private static func varlinkError(_ error: any Error, in method: AgentMethod) -> VarlinkError {
+        switch error {
+        case let error as VarlinkError: error
+        case let error as AgentControlError: error.varlinkError
+        // Its text was not written for a client.
+        default:
+            AgentControlError(
+                .internalError, in: method,
+                reason: "the agent failed at \(method.rawValue): its journal says more (journalctl -u sakerd)"
+            ).varlinkError
+        }
+    }
+
+    // MARK: - Values with rules of their own
+
+    private func check(_ entity: String?, _ method: AgentMethod) throws(AgentControlError) {
+        guard let entity, let problem = EntityName.problem(with: entity) else { return }
+        throw AgentControlError(.parameterError, in: method, reason: problem, parameter: "entity")
+    }
+
+    private func check(_ selection: CacheSelection) throws(AgentControlError) {
+        if let from = selection.from, let through = selection.through, from > through {
+            throw AgentControlError(
+                .parameterError, in: .clearCache,
+                reason: "'from' (\(from)) lies after 'through' (\(through)): exchange them", parameter: "from")
+        }
+    }
+
+    private static func timeout(_ seconds: Double?) throws(AgentControlError) -> TimeAmount? {
+        guard let seconds else { return nil }
+        guard (0...3600).contains(seconds) else {
+            throw AgentControlError(
+                .parameterError, in: .stopService,
+                reason: "a timeout of \(seconds) s is out of range: give 0 to 3600", parameter: "timeout")
+        }
+        return .milliseconds(Int64(seconds * 1000))
+    }
+
+    private static func limit(_ bytes: Int64?, _ unlimited: Bool) throws(AgentControlError) -> CacheLimit {
+        switch (bytes, unlimited) {
+        case (let bytes?, false): return .bytes(bytes)
+        case (nil, true): return .unlimited
+        case (nil, false), (.some, true):
+            throw AgentControlError(
+                .parameterError, in: .setCacheLimit, reason: "give either 'bytes' or 'unlimited': true",
+                parameter: "bytes")
+        }
+    }
+}

@@ -1,0 +1,76 @@
+package import Varlink
+
+/// Something changed: what `Monitor` streams.
+package struct AgentEvent: Hashable, Sendable {
+    /// What changed, with how it is now.
+    package enum Change: Hashable, Sendable {
+        /// Everything, once at the beginning.
+        case status(AgentStatus)
+        case connection(LinkStatus)
+        case gather(GatherStatus)
+        case service(ServiceStatus)
+        case cache(CacheStatus)
+        case feed(FeedStatus)
+        /// A kind that a newer agent sends and this reader does not know.
+        case other(kind: String, fields: JSONValue)
+    }
+
+    /// The agent's system clock, milliseconds since 1970.
+    package var time: Int64
+    package var change: Change
+
+    package init(time: Int64, _ change: Change) {
+        self.time = time
+        self.change = change
+    }
+
+    /// The kind's name on the socket.
+    package var kind: String {
+        switch change {
+        case .status: "status"
+        case .connection: "connection"
+        case .gather: "gather"
+        case .service: "service"
+        case .cache: "cache"
+        case .feed: "feed"
+        case .other(let kind, _): kind
+        }
+    }
+}
+
+extension AgentEvent: Codable {
+    private enum CodingKeys: String, CodingKey {
+        case time, kind, fields
+    }
+
+    package init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        time = try container.decode(Int64.self, forKey: .time)
+        let kind = try container.decode(String.self, forKey: .kind)
+        change =
+            switch kind {
+            case "status": .status(try container.decode(AgentStatus.self, forKey: .fields))
+            case "connection": .connection(try container.decode(LinkStatus.self, forKey: .fields))
+            case "gather": .gather(try container.decode(GatherStatus.self, forKey: .fields))
+            case "service": .service(try container.decode(ServiceStatus.self, forKey: .fields))
+            case "cache": .cache(try container.decode(CacheStatus.self, forKey: .fields))
+            case "feed": .feed(try container.decode(FeedStatus.self, forKey: .fields))
+            default: .other(kind: kind, fields: try container.decode(JSONValue.self, forKey: .fields))
+            }
+    }
+
+    package func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(time, forKey: .time)
+        try container.encode(kind, forKey: .kind)
+        switch change {
+        case .status(let fields): try container.encode(fields, forKey: .fields)
+        case .connection(let fields): try container.encode(fields, forKey: .fields)
+        case .gather(let fields): try container.encode(fields, forKey: .fields)
+        case .service(let fields): try container.encode(fields, forKey: .fields)
+        case .cache(let fields): try container.encode(fields, forKey: .fields)
+        case .feed(let fields): try container.encode(fields, forKey: .fields)
+        case .other(_, let fields): try container.encode(fields, forKey: .fields)
+        }
+    }
+}

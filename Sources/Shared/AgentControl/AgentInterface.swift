@@ -1,0 +1,214 @@
+/// The interface as text: what `GetInterfaceDescription` gives to any Varlink client.
+package enum AgentInterface {
+    package static let name = "io.saker.Agent"
+
+    /// Where the agent's socket is unless told otherwise.
+    package static let defaultSocketPath = "/run/saker/agent.varlink"
+
+    package static let description = """
+        # The Saker agent: follows the vehicle it is in and gets the track to a server.
+        #
+        # Times are milliseconds since 1970-01-01T00:00:00Z. Distances are metres, speeds metres per second, courses
+        # degrees from true north, coordinates degrees of WGS 84. What is unknown or does not apply is left out.
+        # Reading needs no more than opening the socket; what changes the agent needs root or the agent's group.
+        # Errors carry a sentence for people in `reason`, and in `code` the mobile SDK's number where it has one.
+        interface io.saker.Agent
+
+        type Status (
+          version: string,
+          time: int,
+          started_time: int,
+          entity: ?string,
+          # Whether a point gathered now would reach the server without anybody's doing, and why or why not.
+          tracked: bool,
+          reason: string,
+          service: Service,
+          gather: Gather,
+          feed: Feed,
+          link: Link,
+          cache: Cache,
+          counters: Counters,
+          settings: Settings
+        )
+
+        type ServiceState (stopped, starting, running, stopping)
+
+        type Service (state: ServiceState, since: ?int, entity: ?string)
+
+        # waiting: told to gather, and no fix to gather from.
+        type GatherState (stopped, waiting, gathering)
+
+        type Gather (state: GatherState, since: ?int, last_point_time: ?int)
+
+        # unreachable: gpsd does not answer. no_device: gpsd answers and has no receiver.
+        type FeedState (closed, unreachable, no_device, no_fix, fix)
+
+        type Feed (
+          state: FeedState,
+          since: ?int,
+          source: ?string,
+          device: ?string,
+          last_error: ?string,
+          last_fix: ?Fix
+        )
+
+        # mode: 2 or 3 dimensions. status: gpsd's number, 1 for a plain fix. age: milliseconds since it arrived.
+        type Fix (
+          time: int,
+          age: int,
+          latitude: float,
+          longitude: float,
+          speed: ?float,
+          course: ?float,
+          altitude: ?float,
+          accuracy: ?float,
+          mode: ?int,
+          status: ?int,
+          satellites: ?int
+        )
+
+        # waiting: failed, tried again at next_try_time. refused: key, application code or certificate refused, tried slowly.
+        type LinkState (closed, connecting, handshaking, logging_in, online, waiting, refused, closing)
+
+        type Link (
+          state: LinkState,
+          since: ?int,
+          server: ?string,
+          session: ?string,
+          last_error: ?string,
+          next_try_time: ?int,
+          attempts: ?int,
+          encryption: ?string
+        )
+
+        # memory: the disk refuses writes, points are in memory only.
+        type CacheState (disk, memory)
+
+        # points: not acknowledged by the server. unacknowledged: those of them that were sent. limit: absent for unlimited.
+        type Cache (
+          state: CacheState,
+          last_error: ?string,
+          directory: ?string,
+          points: int,
+          bytes: int,
+          limit: ?int,
+          first_time: ?int,
+          last_time: ?int,
+          unacknowledged: int
+        )
+
+        # Since the agent started. skipped: fixes that made no point, by reason. lost: points, by reason.
+        type Counters (
+          fixes: int,
+          gathered: int,
+          uploaded: int,
+          acknowledged: int,
+          refused: int,
+          skipped: [string]int,
+          lost: [string]int,
+          sessions: int
+        )
+
+        type Activity (other, automotive, fitness, airborne)
+
+        # Intervals in seconds, cache_limit in bytes (absent for unlimited), options absent for off.
+        type Settings (
+          gather_interval: int,
+          pack_interval: int,
+          cache_limit: ?int,
+          desired_accuracy: ?float,
+          distance_filter: ?float,
+          activity: Activity
+        )
+
+        type EntityCache (entity: string, points: int, first_time: ?int, last_time: ?int)
+
+        # fields by kind: status a Status, service a Service, gather a Gather, feed a Feed, connection a Link, cache a Cache.
+        # Other kinds may come.
+        type Event (time: int, kind: string, fields: object)
+
+        type StartOutcome (success, success_but_offline)
+
+        # Everything the agent knows of itself.
+        method GetStatus() -> (status: Status)
+
+        # Streams what changes; the first event is the status. Call it with `more`.
+        method Monitor() -> (event: Event)
+
+        # Starts the service as an entity: the one given, or that of the configuration, or the last one.
+        method StartService(entity: ?string) -> (outcome: StartOutcome, code: int, reason: ?string)
+
+        # Stops gathering and the service. Online it uploads what is cached, for at most timeout seconds (default 10).
+        method StopService(timeout: ?float) -> (code: int, uploaded: int, remaining: int)
+
+        method StartGather() -> (code: int)
+
+        method StopGather() -> (code: int)
+
+        method GetSettings() -> (settings: Settings)
+
+        # Seconds, 2 to 300, pack a whole multiple of gather.
+        method SetIntervals(gather: int, pack: int) -> (settings: Settings)
+
+        # Either bytes or unlimited: true.
+        method SetCacheLimit(bytes: ?int, unlimited: ?bool) -> (settings: Settings)
+
+        # What is absent stays as it is; 0 turns desired_accuracy or distance_filter off.
+        method SetLocationOptions(
+          desired_accuracy: ?float,
+          distance_filter: ?float,
+          activity: ?Activity
+        ) -> (settings: Settings)
+
+        # Back to the defaults.
+        method ResetSettings() -> (settings: Settings)
+
+        # For the entities given, or all that have points.
+        method GetCacheInfo(entities: ?[]string) -> (cache: Cache, entities: []EntityCache)
+
+        # Forgets points that were not uploaded, for good: those of the entities given (or all), from and through the times
+        # given (or all).
+        method ClearCache(entities: ?[]string, from: ?int, through: ?int) -> (removed: int)
+
+        # Tries to reach the server now instead of at the next try; a connection that stands is made anew.
+        method Reconnect() -> ()
+
+        # A value breaks a rule.
+        error ParameterError (reason: string, code: ?int, parameter: ?string)
+
+        # The agent's own fault; its journal says more.
+        error InternalError (reason: string, code: ?int)
+
+        # It needs the server, and the server cannot be reached.
+        error NetworkError (reason: string, code: ?int)
+
+        # The server refused the access key, the application code or the certificate.
+        error AuthenticationError (reason: string, code: ?int)
+
+        # The same call is still at work.
+        error InProgress (reason: string, code: ?int)
+
+        # The service runs already.
+        error AlreadyStarted (reason: string, code: ?int)
+
+        # It needs a running service.
+        error ServiceNotStarted (reason: string, code: ?int)
+
+        error GatherAlreadyStarted (reason: string, code: ?int)
+
+        error GatherNotStarted (reason: string, code: ?int)
+
+        # gpsd cannot be reached or has no receiver.
+        error LocationOff (reason: string, code: ?int)
+
+        # The system forbids the agent the use of gpsd.
+        error PermissionDenied (reason: string, code: ?int)
+
+        # The caller may read and not change.
+        error NotAuthorized (reason: string, code: ?int)
+
+        # A Monitor client took its events too slowly and gets no more.
+        error TooSlow (reason: string, code: ?int)
+
+        """
+}

@@ -1,0 +1,103 @@
+/// The track cache as a whole.
+package struct CacheStatus: Codable, Hashable, Sendable {
+    package enum State: String, Codable, Hashable, Sendable, CaseIterable {
+        /// Points go to the disk.
+        case disk
+        /// The disk refuses writes: points are in memory only and a power cut loses them.
+        case memory
+    }
+
+    package var state: State
+    /// Why it is in memory, a sentence.
+    package var lastError: String?
+    package var directory: String?
+    /// Points not acknowledged by the server: all that the cache holds.
+    package var points: Int64
+    /// Bytes on disk.
+    package var bytes: Int64
+    /// Bytes; nil for unlimited.
+    package var limit: Int64?
+    /// Times of the oldest and newest point.
+    package var firstTime: Int64?
+    package var lastTime: Int64?
+    /// Points sent and not yet acknowledged; part of `points`.
+    package var unacknowledged: Int64
+
+    package init(
+        state: State, lastError: String? = nil, directory: String? = nil, points: Int64, bytes: Int64,
+        limit: Int64? = nil, firstTime: Int64? = nil, lastTime: Int64? = nil, unacknowledged: Int64
+    ) {
+        self.state = state
+        self.lastError = lastError
+        self.directory = directory
+        self.points = points
+        self.bytes = bytes
+        self.limit = limit
+        self.firstTime = firstTime
+        self.lastTime = lastTime
+        self.unacknowledged = unacknowledged
+    }
+
+    enum CodingKeys: String, CodingKey {
+        case state, directory, points, bytes, limit, unacknowledged
+        case lastError = "last_error"
+        case firstTime = "first_time"
+        case lastTime = "last_time"
+    }
+}
+
+/// What happened since the agent started. Only grow.
+package struct AgentCounters: Codable, Hashable, Sendable {
+    /// Fixes that came from gpsd.
+    package var fixes: Int64
+    /// Points made and given to the cache.
+    package var gathered: Int64
+    /// Points sent, again after a broken connection counted again.
+    package var uploaded: Int64
+    /// Points the server has committed.
+    package var acknowledged: Int64
+    /// Points the server refused for what they hold.
+    package var refused: Int64
+    /// Fixes that made no point, by reason (`not_due`, `inaccurate`, …).
+    package var skipped: [String: Int64]
+    /// Points lost, by reason (`cache_full`, `checksum`, …).
+    package var lost: [String: Int64]
+    /// Connections that reached a session.
+    package var sessions: Int64
+
+    package init(
+        fixes: Int64 = 0, gathered: Int64 = 0, uploaded: Int64 = 0, acknowledged: Int64 = 0, refused: Int64 = 0,
+        skipped: [String: Int64] = [:], lost: [String: Int64] = [:], sessions: Int64 = 0
+    ) {
+        self.fixes = fixes
+        self.gathered = gathered
+        self.uploaded = uploaded
+        self.acknowledged = acknowledged
+        self.refused = refused
+        self.skipped = skipped
+        self.lost = lost
+        self.sessions = sessions
+    }
+}
+
+/// What the cache holds of one entity.
+package struct EntityCache: Codable, Hashable, Sendable {
+    package var entity: String
+    package var points: Int64
+    /// Times of its oldest and newest point; nil when it has none.
+    package var firstTime: Int64?
+    package var lastTime: Int64?
+
+    package init(entity: String, points: Int64, firstTime: Int64? = nil, lastTime: Int64? = nil) {
+        self.entity = entity
+        self.points = points
+        self.firstTime = firstTime
+        self.lastTime = lastTime
+    }
+
+    enum CodingKeys: String, CodingKey {
+        case entity, points
+        case firstTime = "first_time"
+        case lastTime = "last_time"
+    }
+}

@@ -1,0 +1,233 @@
+/// Everything the agent knows of itself: the reply of `GetStatus` and the first event of `Monitor`.
+///
+/// Times are milliseconds since 1970-01-01T00:00:00Z. What is unknown or does not apply is nil and left out of the JSON.
+package struct AgentStatus: Codable, Hashable, Sendable {
+    /// Of the agent, as in `1.0.0`.
+    package var version: String
+    /// The agent's system clock when it answered.
+    package var time: Int64
+    /// When the agent started, by its system clock.
+    package var startedTime: Int64
+    /// The entity the service runs as, or ran as last.
+    package var entity: String?
+    /// Whether a point gathered now would reach the server without anybody's doing.
+    package var tracked: Bool
+    /// A sentence: why it is tracked, or what keeps it from being tracked.
+    package var reason: String
+    package var service: ServiceStatus
+    package var gather: GatherStatus
+    package var feed: FeedStatus
+    package var link: LinkStatus
+    package var cache: CacheStatus
+    package var counters: AgentCounters
+    package var settings: AgentSettings
+
+    package init(
+        version: String, time: Int64, startedTime: Int64, entity: String? = nil, tracked: Bool, reason: String,
+        service: ServiceStatus, gather: GatherStatus, feed: FeedStatus, link: LinkStatus, cache: CacheStatus,
+        counters: AgentCounters, settings: AgentSettings
+    ) {
+        self.version = version
+        self.time = time
+        self.startedTime = startedTime
+        self.entity = entity
+        self.tracked = tracked
+        self.reason = reason
+        self.service = service
+        self.gather = gather
+        self.feed = feed
+        self.link = link
+        self.cache = cache
+        self.counters = counters
+        self.settings = settings
+    }
+
+    enum CodingKeys: String, CodingKey {
+        case version, time, entity, tracked, reason, service, gather, feed, link, cache, counters, settings
+        case startedTime = "started_time"
+    }
+}
+
+/// What the service does.
+package struct ServiceStatus: Codable, Hashable, Sendable {
+    package enum State: String, Codable, Hashable, Sendable, CaseIterable {
+        case stopped, starting, running, stopping
+    }
+
+    package var state: State
+    /// When it entered this state.
+    package var since: Int64?
+    /// The entity it runs as.
+    package var entity: String?
+
+    package init(state: State, since: Int64? = nil, entity: String? = nil) {
+        self.state = state
+        self.since = since
+        self.entity = entity
+    }
+}
+
+/// What gathering does.
+package struct GatherStatus: Codable, Hashable, Sendable {
+    package enum State: String, Codable, Hashable, Sendable, CaseIterable {
+        case stopped
+        /// Told to gather, and no fix to gather from.
+        case waiting
+        case gathering
+    }
+
+    package var state: State
+    package var since: Int64?
+    /// Time of the newest point gathered since the agent started.
+    package var lastPointTime: Int64?
+
+    package init(state: State, since: Int64? = nil, lastPointTime: Int64? = nil) {
+        self.state = state
+        self.since = since
+        self.lastPointTime = lastPointTime
+    }
+
+    enum CodingKeys: String, CodingKey {
+        case state, since
+        case lastPointTime = "last_point_time"
+    }
+}
+
+/// What comes from gpsd.
+package struct FeedStatus: Codable, Hashable, Sendable {
+    package enum State: String, Codable, Hashable, Sendable, CaseIterable {
+        /// Nobody wants fixes.
+        case closed
+        /// gpsd does not answer; tried again.
+        case unreachable
+        /// gpsd answers and has no device.
+        case noDevice = "no_device"
+        /// A device reports and has no solution.
+        case noFix = "no_fix"
+        case fix
+    }
+
+    package var state: State
+    package var since: Int64?
+    /// gpsd's address, as in `127.0.0.1:2947`.
+    package var source: String?
+    /// What gpsd calls the device.
+    package var device: String?
+    /// What went wrong last, a sentence.
+    package var lastError: String?
+    package var lastFix: FixReport?
+
+    package init(
+        state: State, since: Int64? = nil, source: String? = nil, device: String? = nil, lastError: String? = nil,
+        lastFix: FixReport? = nil
+    ) {
+        self.state = state
+        self.since = since
+        self.source = source
+        self.device = device
+        self.lastError = lastError
+        self.lastFix = lastFix
+    }
+
+    enum CodingKeys: String, CodingKey {
+        case state, since, source, device
+        case lastError = "last_error"
+        case lastFix = "last_fix"
+    }
+}
+
+/// The long connection to the server.
+package struct LinkStatus: Codable, Hashable, Sendable {
+    package enum State: String, Codable, Hashable, Sendable, CaseIterable {
+        /// Not wanted.
+        case closed
+        case connecting
+        /// TLS.
+        case handshaking
+        case loggingIn = "logging_in"
+        case online
+        /// Failed; tried again at `nextTryTime`.
+        case waiting
+        /// The server refused the key, the application code or the certificate; tried again slowly.
+        case refused
+        /// Saying goodbye.
+        case closing
+    }
+
+    package var state: State
+    package var since: Int64?
+    /// As in `track.example.org:7443`.
+    package var server: String?
+    /// What the server calls the session.
+    package var session: String?
+    /// Why the connection was lost or could not be made, a sentence; stays until the next success.
+    package var lastError: String?
+    package var nextTryTime: Int64?
+    /// Tries since the last success.
+    package var attempts: Int64?
+    /// As in `TLSv1.3 TLS_AES_256_GCM_SHA384`.
+    package var encryption: String?
+
+    package init(
+        state: State, since: Int64? = nil, server: String? = nil, session: String? = nil, lastError: String? = nil,
+        nextTryTime: Int64? = nil, attempts: Int64? = nil, encryption: String? = nil
+    ) {
+        self.state = state
+        self.since = since
+        self.server = server
+        self.session = session
+        self.lastError = lastError
+        self.nextTryTime = nextTryTime
+        self.attempts = attempts
+        self.encryption = encryption
+    }
+
+    enum CodingKeys: String, CodingKey {
+        case state, since, server, session, attempts, encryption
+        case lastError = "last_error"
+        case nextTryTime = "next_try_time"
+    }
+}
+
+/// The newest fix.
+package struct FixReport: Codable, Hashable, Sendable {
+    /// GNSS time.
+    package var time: Int64
+    /// Milliseconds between its arrival and the status, by a clock that does not jump.
+    package var age: Int64
+    /// Degrees, WGS 84.
+    package var latitude: Double
+    package var longitude: Double
+    /// Metres per second over ground.
+    package var speed: Double?
+    /// Degrees from true north.
+    package var course: Double?
+    /// Metres above mean sea level.
+    package var altitude: Double?
+    /// Estimated horizontal error, metres.
+    package var accuracy: Double?
+    /// Dimensions of the solution: 2 or 3.
+    package var mode: Int64?
+    /// How it was reached: gpsd's status number, 1 for a plain fix.
+    package var status: Int64?
+    /// Satellites used.
+    package var satellites: Int64?
+
+    package init(
+        time: Int64, age: Int64, latitude: Double, longitude: Double, speed: Double? = nil, course: Double? = nil,
+        altitude: Double? = nil, accuracy: Double? = nil, mode: Int64? = nil, status: Int64? = nil,
+        satellites: Int64? = nil
+    ) {
+        self.time = time
+        self.age = age
+        self.latitude = latitude
+        self.longitude = longitude
+        self.speed = speed
+        self.course = course
+        self.altitude = altitude
+        self.accuracy = accuracy
+        self.mode = mode
+        self.status = status
+        self.satellites = satellites
+    }
+}

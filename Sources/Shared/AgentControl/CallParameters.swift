@@ -1,0 +1,63 @@
+import Varlink
+
+/// The parameters of one call, read by name and type; a reader that leaves one unread refuses the call.
+///
+/// Missing, unknown and mistyped parameters are the protocol's `InvalidParameter`. `null` is the same as absent.
+struct CallParameters {
+    private let given: [String: JSONValue]
+    private var unread: Set<String>
+
+    init(_ parameters: [String: JSONValue]) {
+        given = parameters.filter { $0.value != .null }
+        unread = Set(parameters.keys)
+    }
+
+    private mutating func take<Value>(
+        _ name: String, _ read: (JSONValue) -> Value?
+    ) throws(VarlinkError) -> Value? {
+        unread.remove(name)
+        guard let value = given[name] else { return nil }
+        guard let typed = read(value) else { throw .invalidParameter(name) }
+        return typed
+    }
+
+    mutating func string(_ name: String) throws(VarlinkError) -> String? {
+        try take(name, \.stringValue)
+    }
+
+    mutating func integer(_ name: String) throws(VarlinkError) -> Int64? {
+        try take(name, \.integerValue)
+    }
+
+    mutating func requiredInteger(_ name: String) throws(VarlinkError) -> Int64 {
+        guard let value = try integer(name) else { throw .invalidParameter(name) }
+        return value
+    }
+
+    mutating func number(_ name: String) throws(VarlinkError) -> Double? {
+        try take(name, \.doubleValue)
+    }
+
+    mutating func bool(_ name: String) throws(VarlinkError) -> Bool? {
+        try take(name, \.boolValue)
+    }
+
+    mutating func strings(_ name: String) throws(VarlinkError) -> [String]? {
+        try take(name) { value in
+            guard let elements = value.arrayValue else { return nil }
+            let strings = elements.compactMap(\.stringValue)
+            return strings.count == elements.count ? strings : nil
+        }
+    }
+
+    mutating func choice<Choice: RawRepresentable<String>>(
+        _ name: String, of type: Choice.Type
+    ) throws(VarlinkError) -> Choice? {
+        try take(name) { $0.stringValue.flatMap(Choice.init) }
+    }
+
+    /// To be called when all that is known has been read.
+    func finish() throws(VarlinkError) {
+        if let unknown = unread.min() { throw .invalidParameter(unknown) }
+    }
+}

@@ -1,0 +1,42 @@
+import Varlink
+
+/// The clients that monitor. Confined to the server's event loop.
+///
+/// A class: ending one stream may at once begin another of the same connection, while events are being sent.
+final class MonitorStreams {
+    private var streams: [ObjectIdentifier: VarlinkReplyStream] = [:]
+
+    var count: Int { streams.count }
+
+    func add(_ stream: VarlinkReplyStream, first: AgentEvent) {
+        guard let frame = Self.frame(first) else {
+            stream.fail(
+                AgentControlError(
+                    .internalError, in: .monitor, reason: "the agent's status cannot be told: its journal says more"
+                ).varlinkError)
+            return
+        }
+        if stream.send(frame) { streams[ObjectIdentifier(stream)] = stream }
+    }
+
+    func remove(_ stream: VarlinkReplyStream) {
+        streams[ObjectIdentifier(stream)] = nil
+    }
+
+    /// An event is encoded once, however many take it.
+    func publish(_ event: AgentEvent) {
+        guard !streams.isEmpty, let frame = Self.frame(event) else { return }
+        for stream in Array(streams.values) where !stream.send(frame) {
+            remove(stream)
+            stream.fail(
+                AgentControlError(
+                    .tooSlow, in: .monitor,
+                    reason: "events came faster than they were read: read faster, or call Monitor again"
+                ).varlinkError)
+        }
+    }
+
+    private static func frame(_ event: AgentEvent) -> VarlinkFrame? {
+        (try? JSONValue(encoding: MonitorReply(event: event))).map(VarlinkFrame.init(continuing:))
+    }
+}

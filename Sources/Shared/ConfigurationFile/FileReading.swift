@@ -1,0 +1,46 @@
+import Glibc
+
+/// Reading a small file whole, and what its owner lets others do with it.
+enum FileReading {
+    struct Status {
+        var isReadableByAll: Bool
+    }
+
+    /// Throws `.unreadable`, saying what to do about the common causes.
+    static func bytes(of path: String, limit: Int) throws(ConfigurationError) -> ([UInt8], Status) {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)
+        guard descriptor >= 0 else { throw ConfigurationError(.unreadable, file: path, explain(errno)) }
+        defer { close(descriptor) }
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else {
+            throw ConfigurationError(.unreadable, file: path, explain(errno))
+        }
+        guard status.st_mode & S_IFMT != S_IFDIR else {
+            throw ConfigurationError(.unreadable, file: path, "is a directory, not a file")
+        }
+        var bytes: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 16384)
+        while true {
+            let count = read(descriptor, &buffer, buffer.count)
+            if count < 0 {
+                if errno == EINTR { continue }
+                throw ConfigurationError(.unreadable, file: path, explain(errno))
+            }
+            if count == 0 { break }
+            bytes += buffer[..<count]
+            guard bytes.count <= limit else {
+                throw ConfigurationError(.unreadable, file: path, "is larger than \(limit) bytes")
+            }
+        }
+        let isReadableByAll = status.st_mode & S_IFMT == S_IFREG && status.st_mode & 0o004 != 0
+        return (bytes, Status(isReadableByAll: isReadableByAll))
+    }
+
+    static func explain(_ code: Int32) -> String {
+        switch code {
+        case ENOENT: "does not exist"
+        case EACCES: "may not be read by this user: check the owner and mode of the file and its directories"
+        default: "cannot be read: \(String(cString: strerror(code)))"
+        }
+    }
+}

@@ -1,0 +1,108 @@
+internal import Glibc
+
+/// The three datums of places on Chinese maps.
+package enum Datum: Hashable, Sendable, CaseIterable {
+    /// WGS 84, the datum of GNSS receivers.
+    case wgs84
+    /// GCJ-02: WGS 84 with an offset of some hundred metres inside China, the same as WGS 84 elsewhere.
+    case gcj02
+    /// BD-09 latitude and longitude: GCJ-02 with a further offset of about a kilometre, everywhere.
+    case bd09
+}
+
+/// Conversions between WGS 84, GCJ-02 and BD-09.
+///
+/// The formulas are the ones published by the community since 2010 (the reference is a state secret); maps agree with
+/// them to about a metre. The inverses are exact: forward after inverse gives the same place within a millimetre.
+package enum DatumConversion {
+    /// Whether GCJ-02 differs from WGS 84 here: China with Hong Kong, Macao and Taiwan, to about 2 km at land borders
+    /// and 0.2 degree out to sea. Degrees are WGS 84.
+    package static func isInChina(latitude: Double, longitude: Double) -> Bool {
+        ChinaRegion.contains(latitude: latitude, longitude: longitude)
+    }
+
+    /// The same place in another datum; not-finite numbers come back as they are.
+    ///
+    /// At the edge of China the offset begins at once, so a place just outside and one some hundred metres inside can
+    /// have the same GCJ-02 degrees. The inverse then takes the one inside, so that forward after inverse is exact for
+    /// all that a conversion from WGS 84 can give, and inverse after forward is exact for everything inside.
+    package static func convert(_ place: Degrees, from source: Datum, to target: Datum) -> Degrees {
+        switch (source, target) {
+        case (.wgs84, .wgs84), (.gcj02, .gcj02), (.bd09, .bd09): place
+        case (.wgs84, .gcj02): gcj02(fromWGS84: place)
+        case (.wgs84, .bd09): bd09(fromGCJ02: gcj02(fromWGS84: place))
+        case (.gcj02, .wgs84): wgs84(fromGCJ02: place)
+        case (.gcj02, .bd09): bd09(fromGCJ02: place)
+        case (.bd09, .gcj02): gcj02(fromBD09: place)
+        case (.bd09, .wgs84): wgs84(fromGCJ02: gcj02(fromBD09: place))
+        }
+    }
+
+    // MARK: WGS 84 and GCJ-02
+
+    private static func gcj02(fromWGS84 place: Degrees) -> Degrees {
+        guard isInChina(latitude: place.latitude, longitude: place.longitude) else { return place }
+        return shifted(place)
+    }
+
+    private static func wgs84(fromGCJ02 place: Degrees) -> Degrees {
+        // Far from China nothing can have been shifted; this also keeps not-finite numbers out of the iteration.
+        guard (16...56).contains(place.latitude), (71...138).contains(place.longitude) else { return place }
+        let candidate = inverse(of: place, through: shifted)
+        // Decided by where the result lies, as the forward conversion decides by where it starts.
+        return isInChina(latitude: candidate.latitude, longitude: candidate.longitude) ? candidate : place
+    }
+
+    /// The offset without asking where: smooth, below 1.2 km, of the Krasovsky 1940 ellipsoid.
+    private static func shifted(_ place: Degrees) -> Degrees {
+        let semiMajorAxis = 6_378_245.0
+        let eccentricitySquared = 0.006_693_421_622_965_943_23
+        let (x, y) = (place.longitude - 105, place.latitude - 35)
+        let short = (20 * sin(6 * x * .pi) + 20 * sin(2 * x * .pi)) * 2 / 3
+        let root = x.magnitude.squareRoot()
+        let northTerms = (20 * sin(y * .pi) + 40 * sin(y / 3 * .pi)) * 2 / 3
+        let northLong = (160 * sin(y / 12 * .pi) + 320 * sin(y * .pi / 30)) * 2 / 3
+        let north = -100 + 2 * x + 3 * y + 0.2 * y * y + 0.1 * x * y + 0.2 * root + short + northTerms + northLong
+        let eastTerms = (20 * sin(x * .pi) + 40 * sin(x / 3 * .pi)) * 2 / 3
+        let eastLong = (150 * sin(x / 12 * .pi) + 300 * sin(x / 30 * .pi)) * 2 / 3
+        let east = 300 + x + 2 * y + 0.1 * x * x + 0.1 * x * y + 0.1 * root + short + eastTerms + eastLong
+        // Metres to degrees through the ellipsoid's radii of curvature.
+        let latitude = place.latitude * .pi / 180
+        let magic = 1 - eccentricitySquared * sin(latitude) * sin(latitude)
+        let meridian = semiMajorAxis * (1 - eccentricitySquared) / (magic * magic.squareRoot())
+        let parallel = semiMajorAxis / magic.squareRoot() * cos(latitude)
+        return Degrees(
+            latitude: place.latitude + north / meridian * 180 / .pi,
+            longitude: place.longitude + east / parallel * 180 / .pi)
+    }
+
+    // MARK: GCJ-02 and BD-09
+
+    private static func bd09(fromGCJ02 place: Degrees) -> Degrees {
+        let factor = Double.pi * 3000 / 180
+        let (x, y) = (place.longitude, place.latitude)
+        let radius = (x * x + y * y).squareRoot() + 0.000_02 * sin(y * factor)
+        let angle = atan2(y, x) + 0.000_003 * cos(x * factor)
+        return Degrees(latitude: radius * sin(angle) + 0.006, longitude: radius * cos(angle) + 0.0065)
+    }
+
+    private static func gcj02(fromBD09 place: Degrees) -> Degrees {
+        guard place.latitude.isFinite, place.longitude.isFinite else { return place }
+        return inverse(of: place, through: bd09)
+    }
+
+    /// The place that `forward` maps to `target`: both mappings are the identity plus a smooth small offset, so each
+    /// step of the iteration leaves less than a hundredth of the error; four leave less than a double can tell.
+    private static func inverse(of target: Degrees, through forward: (Degrees) -> Degrees) -> Degrees {
+        var place = target
+        for _ in 0..<10 {
+            let mapped = forward(place)
+            let (latitude, longitude) = (mapped.latitude - target.latitude, mapped.longitude - target.longitude)
+            place.latitude -= latitude
+            place.longitude -= longitude
+            // A hundredth of a millimetre.
+            if max(latitude.magnitude, longitude.magnitude) < 1e-10 { break }
+        }
+        return place
+    }
+}

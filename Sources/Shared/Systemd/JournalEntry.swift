@@ -1,0 +1,66 @@
+internal import Logging
+
+/// One entry in the journal's native format (systemd.io/JOURNAL_NATIVE_PROTOCOL).
+///
+/// A value without line breaks is `NAME=value`; any other is the name, a line break, the value's length as 64 bits
+/// little-endian, and the bytes.
+struct JournalEntry {
+    private(set) var bytes: [UInt8] = []
+
+    /// The longest value, in bytes; what is beyond is cut.
+    static let maximumValue = 256 << 10
+
+    mutating func append(_ name: String, _ value: String) {
+        // A cut in the middle of a character would make the journal show the field as binary.
+        let value = value.utf8.wholeCharacters(upTo: Self.maximumValue)
+        bytes += name.utf8
+        if value.contains(0x0A) {
+            bytes.append(0x0A)
+            let count = UInt64(value.count)
+            for shift in stride(from: UInt64(0), to: 64, by: 8) {
+                bytes.append(UInt8(truncatingIfNeeded: count >> shift))
+            }
+        } else {
+            bytes.append(UInt8(ascii: "="))
+        }
+        bytes += value
+        bytes.append(0x0A)
+    }
+
+    /// The field that a metadata key becomes: `SAKER_` and the key in capitals, with `_` for what a name cannot hold.
+    ///
+    /// The journal takes A...Z, 0...9 and `_`, at most 64 bytes, not beginning with `_` or a digit.
+    static func fieldName(forKey key: String) -> String {
+        let name = key.utf8.map { byte -> UInt8 in
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"): byte - 32
+            case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "0")...UInt8(ascii: "9"): byte
+            default: UInt8(ascii: "_")
+            }
+        }
+        return String(decoding: (Array("SAKER_".utf8) + name).prefix(64), as: UTF8.self)
+    }
+
+    /// syslog(3)'s number for a level.
+    static func priority(of level: Logger.Level) -> String {
+        switch level {
+        case .trace, .debug: "7"
+        case .info: "6"
+        case .notice: "5"
+        case .warning: "4"
+        case .error: "3"
+        case .critical: "2"
+        }
+    }
+}
+
+extension String.UTF8View {
+    /// The first bytes, at most `limit`, without a character cut in two.
+    func wholeCharacters(upTo limit: Int) -> [UInt8] {
+        var bytes = Array(prefix(limit &+ 1))
+        guard bytes.count > limit else { return bytes }
+        // The byte behind the limit tells whether a character ends there.
+        while let last = bytes.popLast(), last & 0xC0 == 0x80 {}
+        return bytes
+    }
+}

@@ -1,0 +1,55 @@
+/// What kind of event a log message tells about: MESSAGE_ID in the journal, 128 random bits each, never changed.
+///
+/// Give it with a log statement as metadata: `metadata: ["message_id": "\(MessageID.linkLost)", …]`. What each means
+/// and which fields come with it stands in docs/journal.md; `journalctl -x` explains it from systemd/saker.catalog.
+package enum MessageID: String, Hashable, Sendable, CaseIterable, CustomStringConvertible {
+    // Agent and server
+    case programStarted = "9995919b48e2429bafa91058dbcaec38"
+    case programStopping = "9bc6bff045af4c12b7d0f65a66130d17"
+    case configurationReloaded = "c34ccfc8050247f7954a356e262d4472"
+    case configurationRefused = "c0cf9b41be5944d297a80f27a8308979"
+    case credentialWarning = "4564183715914f0f8050be624f3ca876"
+
+    // The agent
+    case serviceStarted = "671d2a691f7c46eaa883362eb9095aa1"
+    case serviceStopped = "ee52e029b9724cba983f45c5939c2c83"
+    case gatherStarted = "2187ba8073eb42369791ef21c1a84984"
+    case gatherStopped = "a47404271d304ccfb499f44f9e5e6648"
+    case linkOnline = "c72d3e6e72484fef974ce53864145fcf"
+    case linkLost = "88d7e27262374b2bb8c7f9e192a565f6"
+    case loginRefused = "8852d79638a244f683c67040a2936eaa"
+    case cacheMemoryFallback = "82a92fc276a14541bdb9e7d5349d5b0d"
+    case cacheReturned = "df17e0b9758746f9a159d3c0da92db0c"
+    case cacheDropped = "b861341bc11b474fa8fb6788f05c8809"
+    case cacheRecovered = "0b4a0358a8364eafb1a25a966c08a9b7"
+    case feedState = "adadf70a409240fa9bbdfcc37f444ba8"
+    case clockState = "b24cfd5d017b4c4d992d9f06f63d477a"
+    case fenceAlarm = "66f23abe9d6c41208cdd8d1683d5d481"
+    case hookFailed = "0ea1ac7f34104f0ba19103ec107401b5"
+
+    // The server
+    case gatewayListening = "7d450802019e41a2bcbf2446b6303558"
+    case apiListening = "7269d384c52c4fcbb9ddded24462db3e"
+    case sessionRefused = "11213f22f64f4498a1403106d972bbf1"
+    case certificateReloaded = "1a1e4425e58c4556aca7225c3300bd7f"
+    case certificateEnding = "478340f6e1f440ecab71b2caad22ccbd"
+    case storeFailed = "361297c52be04d86818bb5f459a0be85"
+    case storeRecovered = "33e6f7ef8f2e45db92130267bbd9124d"
+
+    /// The metadata key that becomes MESSAGE_ID.
+    package static let metadataKey = "message_id"
+
+    /// 32 hexadecimal digits.
+    package var description: String { rawValue }
+
+    /// Whether the journal would take a text as MESSAGE_ID.
+    static func isWellFormed(_ text: String) -> Bool {
+        text.utf8.count == 32
+            && text.utf8.allSatisfy { byte in
+                switch byte {
+                case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "f"): true
+                default: false
+                }
+            }
+    }
+}

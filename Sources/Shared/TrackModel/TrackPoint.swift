@@ -1,0 +1,35 @@
+/// A fix as one point of an entity's track, with the values of the service's track columns.
+package struct TrackPoint: Hashable, Sendable {
+    package var fix: Fix
+    /// The datum of `fix.coordinate`; points gathered from a receiver are always WGS 84.
+    package var coordinateType: CoordinateType
+    /// Name of an attached object (the Web API's `object_name`), at most 128 bytes of UTF-8.
+    package var objectName: String?
+    /// Values by track column key. At most ``AttributeValue/maximumCount`` entries.
+    package var attributes: [String: AttributeValue]
+
+    package init(
+        _ fix: Fix, coordinateType: CoordinateType = .wgs84, objectName: String? = nil,
+        attributes: [String: AttributeValue] = [:]
+    ) {
+        self.fix = fix
+        self.coordinateType = coordinateType
+        self.objectName = objectName
+        self.attributes = attributes
+    }
+}
+
+/// The value of one custom attribute, typed as its track column is.
+package enum AttributeValue: Hashable, Sendable {
+    case integer(Int64)
+    /// Finite.
+    case double(Double)
+    /// At most ``maximumStringBytes`` bytes of UTF-8.
+    case string(String)
+
+    /// Attributes a point may carry.
+    package static let maximumCount = 64
+    /// Longest string value and longest key, bytes of UTF-8.
+    package static let maximumStringBytes = 1024
+    package static let maximumKeyBytes = 128
+}

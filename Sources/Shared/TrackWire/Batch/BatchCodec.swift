@@ -1,0 +1,71 @@
+internal import Compression
+package import TrackModel
+
+/// Points as batch payload format 1.
+package struct EncodedBatch: Hashable, Sendable {
+    /// True when `bytes` is one zlib stream (RFC 1950) around the format.
+    package var isCompressed: Bool
+    package var bytes: [UInt8]
+    /// Points inside.
+    package var count: Int
+
+    package init(isCompressed: Bool, bytes: [UInt8], count: Int) {
+        self.isCompressed = isCompressed
+        self.bytes = bytes
+        self.count = count
+    }
+}
+
+/// Batch payload format 1 (docs/formats/batch-payload.md): every field of every point comes back exactly.
+package enum BatchCodec {
+    /// The points in their order, compressed by zlib when that makes them smaller.
+    ///
+    /// What is decoded again later must have at most ``WireLimits/payloadPoints`` points and
+    /// ``WireLimits/payloadValues`` attribute values, counted as points times distinct keys, and at most
+    /// ``WireLimits/plainPayloadBytes`` bytes before compression.
+    package static func encode(_ points: [TrackPoint]) -> EncodedBatch {
+        let plain = BatchEncoder.encode(points)
+        // The columns are packed to the bit: only repeated patterns and texts leave something to find.
+        if plain.count >= 64, plain.count <= WireLimits.plainPayloadBytes,
+            let compressed = try? Zlib.compress(plain, level: 6), compressed.count < plain.count
+        {
+            return EncodedBatch(isCompressed: true, bytes: compressed, count: points.count)
+        }
+        return EncodedBatch(isCompressed: false, bytes: plain, count: points.count)
+    }
+
+    /// The points of a payload.
+    ///
+    /// Throws `.tooLarge` when it claims more than `maximumCount` points or inflates beyond
+    /// ``WireLimits/plainPayloadBytes``, `.unsupportedVersion`, and `.malformed` for anything else. Memory stays below
+    /// about a kilobyte for each point allowed, whatever the bytes say, attributes apart.
+    package static func decode(
+        _ bytes: [UInt8], isCompressed: Bool, maximumCount: Int = WireLimits.payloadPoints
+    ) throws(WireError) -> [TrackPoint] {
+        guard isCompressed else { return try BatchDecoder.decode(bytes, maximumCount: maximumCount) }
+        let plain: [UInt8]
+        do {
+            plain = try Zlib.decompress(bytes, limit: WireLimits.plainPayloadBytes)
+        } catch {
+            let code: WireError.Code = error.code == .tooLarge ? .tooLarge : .malformed
+            throw WireError(code, "batch payload: \(error.description)")
+        }
+        return try BatchDecoder.decode(plain, maximumCount: maximumCount)
+    }
+}
+
+/// One point in the compact form of the agent's disk ring: a batch payload of one point, never compressed.
+package enum PointRecord {
+    /// Some 30 bytes with every field and no attributes.
+    package static func encode(_ point: TrackPoint) -> [UInt8] {
+        BatchEncoder.encode([point])
+    }
+
+    /// Throws `.malformed` unless the bytes are exactly one point.
+    package static func decode(_ bytes: [UInt8]) throws(WireError) -> TrackPoint {
+        guard let point = try BatchDecoder.decode(bytes, maximumCount: 1).first else {
+            throw WireError(.malformed, "point record: it holds no point")
+        }
+        return point
+    }
+}

@@ -1,0 +1,109 @@
+import TrackModel
+
+/// Reads batch payload format 1 and distrusts it: no count is believed before its bound was checked.
+struct BatchDecoder {
+    private var columns: ColumnReader
+    private let maximumCount: Int
+
+    static func decode(_ bytes: [UInt8], maximumCount: Int) throws(WireError) -> [TrackPoint] {
+        guard let version = bytes.first else { throw WireError(.malformed, "batch payload: empty") }
+        guard version == BatchEncoder.version else {
+            throw WireError(.unsupportedVersion, "batch payload: format \(version), this program reads format 1")
+        }
+        var decoder = BatchDecoder(
+            columns: ColumnReader(bits: BitReader(bytes, skipping: 1)), maximumCount: maximumCount)
+        return try decoder.read()
+    }
+
+    private mutating func read() throws(WireError) -> [TrackPoint] {
+        let claimed = columns.bits.readGolomb(order: ColumnShape.countOrder)
+        guard !columns.bits.hasFailed else { throw WireError(.malformed, "batch payload: no count") }
+        guard claimed <= UInt64(max(0, maximumCount)) else {
+            throw WireError(.tooLarge, "batch payload: \(claimed) points, at most \(maximumCount) are allowed")
+        }
+        let rows = Int(claimed)
+        guard rows > 0 else {
+            try finish()
+            return []
+        }
+        let firstTime = unzigzag(columns.bits.readGolomb(order: ColumnShape.timeOrder))
+        let intervals = try columns.column(rows: rows - 1, .interval, "time")
+        let speeds = try columns.optionalColumn(rows: rows, .speed, "speed")
+        let courses = try columns.courseColumn(rows: rows, "course")
+        let altitudes = try columns.optionalColumn(rows: rows, .altitude, "altitude")
+        let accuracies = try columns.optionalColumn(rows: rows, .accuracy, "accuracy")
+        let modes = try columns.optionalColumn(rows: rows, .mode, "mode")
+        let statuses = try columns.optionalColumn(rows: rows, .status, "status")
+        let satellites = try columns.optionalColumn(rows: rows, .satellites, "satellites")
+        let types = try columns.column(rows: rows, .coordinateType, "coordinate type")
+        let coordinates = try PositionColumns.read(
+            rows: rows, intervals: intervals, speeds: speeds, courses: courses, from: &columns)
+
+        var points: [TrackPoint] = []
+        points.reserveCapacity(rows)
+        var time = firstTime
+        for row in 0..<rows {
+            if row > 0 { time &+= intervals[row - 1] }
+            let fix = Fix(
+                time: Timestamp(milliseconds: time), coordinate: coordinates[row],
+                speed: Int32(exactly: speeds[row]), course: Int32(exactly: courses[row]),
+                altitude: Int32(exactly: altitudes[row]), accuracy: Int32(exactly: accuracies[row]),
+                mode: UInt8(exactly: modes[row]).flatMap(FixMode.init(rawValue:)),
+                status: UInt8(exactly: statuses[row]).flatMap(FixStatus.init(rawValue:)),
+                satellites: UInt8(exactly: satellites[row]))
+            points.append(TrackPoint(fix, coordinateType: CoordinateType(wireNumber: types[row])))
+        }
+        let names = columns.bits.readBit() ? try columns.optionalColumn(rows: rows, .stringIndex, "object name") : []
+        let attributes = columns.bits.readBit() ? try AttributeColumns(rows: rows, from: &columns) : nil
+        try finish(points: &points, names: names, attributes: attributes)
+        return points
+    }
+
+    private mutating func finish(
+        points: inout [TrackPoint], names: [Int64], attributes: AttributeColumns?
+    ) throws(WireError) {
+        columns.bits.align()
+        let strings = names.isEmpty && attributes == nil ? [] : try readStrings()
+        for (row, name) in names.enumerated() where name != ColumnReader.absent {
+            guard name < strings.count else { throw ColumnReader.malformed("object name") }
+            points[row].objectName = strings[Int(name)]
+        }
+        try attributes?.apply(to: &points, strings: strings)
+        try finish()
+    }
+
+    private mutating func readStrings() throws(WireError) -> [String] {
+        // A table is written when there is a name or an attribute, and either needs a text.
+        let count = columns.bits.readVarint()
+        guard !columns.bits.hasFailed, count <= columns.bits.remainingBytes else {
+            throw WireError(.malformed, "batch payload: the text table is truncated")
+        }
+        var strings: [String] = []
+        strings.reserveCapacity(count)
+        for _ in 0..<count {
+            guard let text = columns.bits.readString(bytes: columns.bits.readVarint()), !columns.bits.hasFailed else {
+                throw WireError(.malformed, "batch payload: a text is truncated or not UTF-8")
+            }
+            strings.append(text)
+        }
+        return strings
+    }
+
+    private mutating func finish() throws(WireError) {
+        columns.bits.align()
+        guard !columns.bits.hasFailed, columns.bits.isAtEnd else {
+            throw WireError(.malformed, "batch payload: truncated, or something follows it")
+        }
+    }
+}
+
+extension CoordinateType {
+    /// The column's range has left only these three.
+    fileprivate init(wireNumber: Int64) {
+        switch wireNumber {
+        case 1: self = .gcj02
+        case 2: self = .bd09ll
+        default: self = .wgs84
+        }
+    }
+}

@@ -1,0 +1,83 @@
+internal import FoundationEssentials
+package import TrackModel
+
+// The generated types with the words of the other rooms: bytes as [UInt8], streams as StreamID.
+
+extension ClientFrame {
+    package init(_ message: OneOf_Message) {
+        self.init()
+        self.message = message
+    }
+}
+
+extension ServerFrame {
+    package init(_ message: OneOf_Message) {
+        self.init()
+        self.message = message
+    }
+}
+
+extension Hello {
+    /// Nil when the field is not sixteen bytes.
+    package var streamID: StreamID? {
+        get { StreamID(bytes: stream) }
+        set { stream = Data(newValue?.bytes ?? []) }
+    }
+}
+
+extension Upload {
+    /// A batch on its way; `entity` empty and `stream` nil mean those of the Hello.
+    package init(_ batch: EncodedBatch, firstSequence: UInt64, entity: String = "", stream: StreamID? = nil) {
+        self.init()
+        self.firstSequence = firstSequence
+        self.count = UInt32(clamping: batch.count)
+        self.entity = entity
+        self.encoding = batch.isCompressed ? .zlib : .plain
+        self.payload = Data(batch.bytes)
+        self.streamID = stream
+    }
+
+    /// Nil when the field is empty or not sixteen bytes.
+    package var streamID: StreamID? {
+        get { StreamID(bytes: stream) }
+        set { stream = Data(newValue?.bytes ?? []) }
+    }
+
+    package var payloadBytes: [UInt8] {
+        get { Array(payload) }
+        set { payload = Data(newValue) }
+    }
+}
+
+extension UploadAck {
+    /// Nil when the field is empty or not sixteen bytes.
+    package var streamID: StreamID? {
+        get { StreamID(bytes: stream) }
+        set { stream = Data(newValue?.bytes ?? []) }
+    }
+}
+
+extension Points {
+    /// Custom points on their way.
+    package init(_ batch: EncodedBatch, id: UInt64, entity: String) {
+        self.init()
+        self.id = id
+        self.entity = entity
+        self.encoding = batch.isCompressed ? .zlib : .plain
+        self.payload = Data(batch.bytes)
+        self.count = UInt32(clamping: batch.count)
+    }
+
+    package var payloadBytes: [UInt8] {
+        get { Array(payload) }
+        set { payload = Data(newValue) }
+    }
+}
+
+extension Heartbeat {
+    /// The newest point as a plain batch payload of one point; empty when there is none.
+    package var newestPointBytes: [UInt8] {
+        get { Array(newestPoint) }
+        set { newestPoint = Data(newValue) }
+    }
+}

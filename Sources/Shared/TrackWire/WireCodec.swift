@@ -1,0 +1,62 @@
+internal import SwiftProtobuf
+
+/// Whole frames to bytes and messages back, so that other rooms need not know how messages are encoded.
+package enum WireCodec {
+    /// A complete frame: length and message. A message over ``WireLimits/frameBytes`` is refused by its receiver.
+    package static func encode(_ frame: ClientFrame) -> [UInt8] {
+        framed(frame)
+    }
+
+    /// A complete frame: length and message. A message over ``WireLimits/frameBytes`` is refused by its receiver.
+    package static func encode(_ frame: ServerFrame) -> [UInt8] {
+        framed(frame)
+    }
+
+    /// One message as ``FrameDecoder`` returned it. Throws `.malformed` when it is none, or an unknown kind.
+    package static func decodeClient(_ bytes: [UInt8]) throws(WireError) -> ClientFrame {
+        let frame: ClientFrame = try message(bytes)
+        guard frame.message != nil else { throw WireError(.malformed, "a client frame of an unknown kind") }
+        return frame
+    }
+
+    /// One message as ``FrameDecoder`` returned it. Throws `.malformed` when it is none, or an unknown kind.
+    package static func decodeServer(_ bytes: [UInt8]) throws(WireError) -> ServerFrame {
+        let frame: ServerFrame = try message(bytes)
+        guard frame.message != nil else { throw WireError(.malformed, "a server frame of an unknown kind") }
+        return frame
+    }
+
+    private static func message<Frame: Message>(_ bytes: [UInt8]) throws(WireError) -> Frame {
+        guard bytes.count <= WireLimits.frameBytes else {
+            throw WireError(.tooLarge, "a message may have at most \(WireLimits.frameBytes) bytes")
+        }
+        do {
+            // Unknown fields are dropped: a peer's extensions must not cost memory here.
+            return try Frame(serializedBytes: bytes, options: decodingOptions)
+        } catch {
+            throw WireError(.malformed, "\(Frame.protoMessageName): the bytes are not this message")
+        }
+    }
+
+    private static let decodingOptions: BinaryDecodingOptions = {
+        var options = BinaryDecodingOptions()
+        options.discardUnknownFields = true
+        options.messageDepthLimit = 8
+        return options
+    }()
+
+    private static func framed(_ message: some Message) -> [UInt8] {
+        // These messages have no required fields and no extensions, so encoding cannot fail.
+        let body: [UInt8] = (try? message.serializedBytes()) ?? []
+        var frame: [UInt8] = []
+        frame.reserveCapacity(body.count + 5)
+        var length = UInt64(body.count)
+        while length >= 0x80 {
+            frame.append(UInt8(truncatingIfNeeded: length) | 0x80)
+            length >>= 7
+        }
+        frame.append(UInt8(truncatingIfNeeded: length))
+        frame += body
+        return frame
+    }
+}

@@ -1,0 +1,57 @@
+internal import Geodesy
+package import TrackModel
+
+/// A drive as a receiver tells it: one epoch after the other, the same ones for the same route, settings and start.
+package struct SimulatedDrive: Sendable {
+    package struct Epoch: Hashable, Sendable {
+        /// GNSS time.
+        package let time: Timestamp
+        package let truth: VehicleState
+        package let observation: Observation
+
+        /// The sentences of this epoch.
+        package var sentences: String { NMEASentences.epoch(observation, at: time) }
+
+        /// The columns of ``truthRow``.
+        package static let truthHeader = "time_ms,latitude,longitude,altitude_m,speed_mps,course_deg,in_tunnel,has_fix"
+
+        /// Where the vehicle truly was, as one line of CSV without its end.
+        package var truthRow: String {
+            [
+                String(time.milliseconds), FixedPoint.text(truth.position.latitude, digits: 8),
+                FixedPoint.text(truth.position.longitude, digits: 8), FixedPoint.text(truth.altitude, digits: 2),
+                FixedPoint.text(truth.speed, digits: 3), FixedPoint.text(truth.course, digits: 2),
+                truth.isInTunnel ? "1" : "0", observation.solution == nil ? "0" : "1",
+            ].joined(separator: ",")
+        }
+    }
+
+    /// Epochs a second that divide the vehicle's steps evenly.
+    package static let rates = [1, 2, 5, 10]
+
+    private let start: Timestamp
+    private let stepsPerEpoch: Int
+    private var vehicle: Vehicle
+    private var receiver: ReceiverModel
+    private var epochs: Int64 = 0
+
+    /// Nil for a rate that is none of ``rates``.
+    package init?(route: Route, settings: DriveSettings, start: Timestamp, rate: Int = 1) {
+        guard Self.rates.contains(rate) else { return nil }
+        self.start = start
+        stepsPerEpoch = 10 / rate
+        vehicle = Vehicle(route: route, settings: settings)
+        receiver = ReceiverModel(seed: settings.seed)
+    }
+
+    /// The vehicle stands at the end of an open route.
+    package var isAtEnd: Bool { vehicle.isAtEnd }
+
+    package mutating func next() -> Epoch {
+        if epochs > 0 { for _ in 0..<stepsPerEpoch { vehicle.advance() } }
+        let state = vehicle.state
+        let time = start.adding(milliseconds: epochs * Int64(stepsPerEpoch) * 100)
+        epochs += 1
+        return Epoch(time: time, truth: state, observation: receiver.observe(state))
+    }
+}

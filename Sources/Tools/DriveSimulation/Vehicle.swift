@@ -1,0 +1,135 @@
+internal import Glibc
+
+/// A vehicle that follows a route: it accelerates gently, slows down for corners and waits at some traffic lights.
+package struct Vehicle: Sendable {
+    /// Seconds from one step to the next.
+    package static let step = 0.1
+    /// m/s²: a brisk car, and the hardest braking it plans with. The last moment before a stop may use a little more.
+    package static let acceleration = 1.8
+    package static let braking = 2.2
+    package static let hardestBraking = 3.0
+    /// m/s² sideways in a corner.
+    package static let sideways = 2.5
+    /// No corner is taken slower than this, m/s.
+    package static let slowest = 3.0
+
+    private enum Motion {
+        case driving
+        case waiting(until: Double)
+    }
+
+    /// Something ahead that limits the speed.
+    private struct Obstacle {
+        /// Metres driven.
+        let place: Double
+        let speed: Double
+        /// Seconds to wait there.
+        let wait: Double
+    }
+
+    private let route: Route
+    private let settings: DriveSettings
+    private var generator: SeededGenerator
+    private var motion = Motion.driving
+    private var steps = 0
+    private var driven = 0.0
+    private var speed = 0.0
+    private var ahead: [Obstacle] = []
+    /// The corner up to which `ahead` is known: a leg's index, and the laps before it in metres.
+    private var nextLeg = 1
+    private var lap = 0.0
+
+    package init(route: Route, settings: DriveSettings) {
+        self.route = route
+        self.settings = settings
+        generator = SeededGenerator(seed: settings.seed)
+    }
+
+    /// It stands at the end of an open route.
+    package var isAtEnd: Bool { !route.isClosed && speed == 0 && driven >= route.length - 3 }
+
+    package var state: VehicleState {
+        let place = route.place(of: driven)
+        return VehicleState(
+            elapsed: Double(steps) * Self.step, position: route.position(at: driven),
+            altitude: route.altitude(at: driven), speed: speed, course: route.course(at: driven),
+            isInTunnel: settings.tunnels.contains { $0.contains(place) })
+    }
+
+    /// Drives on for one ``step``.
+    package mutating func advance() {
+        steps += 1
+        let now = Double(steps) * Self.step
+        if case .waiting(let until) = motion {
+            guard now >= until else { return }
+            motion = .driving
+        }
+        lookAhead()
+        let wanted = wantedSpeed()
+        let change = min(max(wanted - speed, -Self.hardestBraking * Self.step), Self.acceleration * Self.step)
+        let next = max(0, speed + change)
+        driven += (speed + next) / 2 * Self.step
+        speed = next
+        passObstacles(now)
+    }
+
+    private func wantedSpeed() -> Double {
+        var wanted = settings.speedLimit
+        for obstacle in ahead {
+            // Braking evenly from now on just reaches the obstacle's speed; what remains of this step is driven first.
+            let room = max(0, obstacle.place - driven - speed * Self.step)
+            wanted = min(wanted, (obstacle.speed * obstacle.speed + 2 * Self.braking * room).squareRoot())
+        }
+        return wanted
+    }
+
+    private mutating func passObstacles(_ now: Double) {
+        while let first = ahead.first {
+            if first.wait > 0 {
+                // A stop counts when standing within two metres of the line.
+                guard speed < 0.05, first.place - driven < 2 else { return }
+                speed = 0
+                motion = .waiting(until: now + first.wait)
+            } else {
+                guard driven >= first.place else { return }
+            }
+            ahead.removeFirst()
+        }
+    }
+
+    /// Learns of the corners within the distance it takes to stop, and some more.
+    private mutating func lookAhead() {
+        let horizon = driven + 60 + settings.speedLimit * settings.speedLimit / (2 * Self.braking)
+        while true {
+            if nextLeg == route.legs.count {
+                guard route.isClosed else {
+                    if ahead.last?.place != route.length {
+                        ahead.append(Obstacle(place: route.length, speed: 0, wait: .infinity))
+                    }
+                    return
+                }
+                nextLeg = 0
+                lap += route.length
+            }
+            let place = lap + route.legs[nextLeg].start
+            guard place <= horizon else { return }
+            meetCorner(nextLeg, at: place)
+            nextLeg += 1
+        }
+    }
+
+    private mutating func meetCorner(_ index: Int, at place: Double) {
+        let leg = route.legs[index]
+        guard leg.turn > 5 else { return }
+        let before = route.legs[index > 0 ? index - 1 : route.legs.count - 1]
+        // A line before the corner, unless the corner before it is nearer: obstacles are passed in order.
+        if leg.turn > 45, generator.uniform() < 0.35, place - 8 > (ahead.last?.place ?? driven) {
+            ahead.append(Obstacle(place: place - 8, speed: 0, wait: generator.uniform(in: 5...40)))
+        }
+        // The circle that touches both legs halfway, at most as wide as a large junction.
+        let reach = min(leg.length, before.length, 60) / 2
+        let radius = reach / tan(min(leg.turn, 175) / 2 * Double.pi / 180)
+        let speed = min(settings.speedLimit, max(Self.slowest, (Self.sideways * radius).squareRoot()))
+        ahead.append(Obstacle(place: place, speed: speed, wait: 0))
+    }
+}

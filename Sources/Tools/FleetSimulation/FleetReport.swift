@@ -1,0 +1,65 @@
+/// What a run has shown.
+package struct FleetReport: Codable, Hashable, Sendable {
+    /// Milliseconds.
+    package struct Latency: Codable, Hashable, Sendable {
+        package var p50: Double
+        package var p99: Double
+        package var max: Double
+
+        init(_ histogram: LatencyHistogram) {
+            p50 = Double(histogram.quantile(0.5)) / 1000
+            p99 = Double(histogram.quantile(0.99)) / 1000
+            max = Double(histogram.maximum) / 1000
+        }
+    }
+
+    package var mode: String
+    package var vehicles: Int
+    /// Seconds until the last vehicle was logged in, and how many a second that makes.
+    package var connectSeconds: Double
+    package var handshakesPerSecond: Double
+    /// From the start of a connection to its Welcome.
+    package var login: Latency
+    /// Seconds from the begin of the load to the last acknowledgement; idle: how long it lasted.
+    package var seconds: Double
+    package var batches: Int
+    package var batchesPerSecond: Double
+    /// Acknowledged, which means committed.
+    package var points: Int
+    package var pointsPerSecond: Double
+    /// From the time a batch was due (backlog: was sent) to its acknowledgement.
+    package var acknowledgement: Latency
+    /// How late the generator itself was; large means that the machine had no time for it.
+    package var lag: Latency
+    package var heartbeats: Int
+    /// Frames before encryption.
+    package var bytesSent: UInt64
+    package var bytesReceived: UInt64
+
+    /// For people.
+    package var text: String {
+        var lines = [
+            "\(mode): \(vehicles) connections, logged in within \(rounded(connectSeconds)) s, "
+                + "\(rounded(handshakesPerSecond)) handshakes/s, login p50 \(rounded(login.p50)) ms, "
+                + "p99 \(rounded(login.p99)) ms"
+        ]
+        if batches > 0 {
+            lines.append(
+                "acknowledged: \(batches) batches, \(points) points in \(rounded(seconds)) s: "
+                    + "\(rounded(batchesPerSecond)) batches/s, \(rounded(pointsPerSecond)) points/s")
+            lines.append(
+                "acknowledgement: p50 \(rounded(acknowledgement.p50)) ms, p99 \(rounded(acknowledgement.p99)) ms, "
+                    + "max \(rounded(acknowledgement.max)) ms; generator late by p99 \(rounded(lag.p99)) ms")
+        } else {
+            lines.append("held for \(rounded(seconds)) s, \(heartbeats) heartbeats answered")
+        }
+        lines.append("bytes: \(bytesSent) sent, \(bytesReceived) received, before encryption")
+        return lines.joined(separator: "\n")
+    }
+
+    private func rounded(_ value: Double) -> String {
+        if value >= 100 { return String(Int(value.rounded())) }
+        let hundredths = Int((value * 100).rounded())
+        return "\(hundredths / 100).\(hundredths % 100 < 10 ? "0" : "")\(hundredths % 100)"
+    }
+}

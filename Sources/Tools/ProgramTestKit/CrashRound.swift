@@ -1,0 +1,223 @@
+import Foundation
+
+/// Carries out one plan on the real programs and judges what the server has in the end.
+package final class CrashRound {
+    package struct Outcome: Sendable {
+        package internal(set) var input = ""
+        package internal(set) var kills = 0
+        package internal(set) var cuts = 0
+        /// Points that the agent is known to have taken, that the server has, and the difference both ways.
+        package internal(set) var taken = 0
+        package internal(set) var stored = 0
+        package internal(set) var lost: [Int] = []
+        package internal(set) var doubled = 0
+        package internal(set) var problems: [String] = []
+        /// Where everything lies, when there are problems.
+        package internal(set) var kept: String?
+        package var isGood: Bool { problems.isEmpty }
+    }
+
+    private let plan: CrashPlan
+    private let recording: RecordedInput
+    private let fleet: Fleet
+    private let link: any VehicleLink
+    private let source: ReceiverSource
+    private var disk: SmallDisk?
+    private var agent: Program
+    private var server: Program
+    private var gpsd: Program
+    private var watch: GatherWatch
+    private var witnesses: [GPSDWitness] = []
+    /// Seconds since 1970 of every point that the agent's events or its ring have shown.
+    private var taken: Set<Int> = []
+    private var outcome = Outcome()
+    private let isShort: Bool
+
+    /// Runs a round to its end. Throws nothing: what goes wrong is in the outcome, and then the directory is kept.
+    package static func run(
+        _ plan: CrashPlan, _ inputs: [RecordedInput], over link: any VehicleLink, isShort: Bool, canFill: Bool
+    ) -> Outcome {
+        do {
+            let round = try CrashRound(plan, inputs[plan.input], over: link, isShort: isShort, canFill: canFill)
+            return round.run()
+        } catch {
+            var outcome = Outcome()
+            outcome.problems = ["the programs could not be started: \(error)"]
+            return outcome
+        }
+    }
+
+    private init(
+        _ plan: CrashPlan, _ recording: RecordedInput, over link: any VehicleLink, isShort: Bool, canFill: Bool
+    ) throws {
+        self.plan = plan
+        self.recording = recording
+        self.link = link
+        self.isShort = isShort
+        outcome.input = recording.name
+        fleet = try Fleet(gather: plan.gather, pack: plan.pack, link: link)
+        disk = canFill ? try SmallDisk(over: fleet.cache, megabytes: 8) : nil
+        // A recording lasts for some ten seconds of test, and a long one is played at a hundred times its speed.
+        let pause = min(max(10.0 / Double(recording.pieces.count), 0.01), 0.25)
+        source = try ReceiverSource(pieces: recording.pieces, pause: pause, in: link.agentNetwork)
+        gpsd = try fleet.startGPSD(source: source.address)
+        witnesses.append(try GPSDWitness(port: fleet.gpsdPort, in: link.agentNetwork))
+        server = try fleet.startServer()
+        agent = try fleet.startAgent()
+        watch = try GatherWatch(fleet)
+    }
+
+    private func run() -> Outcome {
+        source.resume()
+        var done: [String] = []
+        do {
+            for step in plan.steps {
+                done.append("\(step)")
+                try perform(step)
+            }
+            done.append("the end")
+            try arrive()
+            try judge()
+        } catch {
+            outcome.problems.append("at \"\(done.last ?? "")\": \(error)")
+        }
+        for program in [agent, server, gpsd] {
+            program.signal(SIGCONT)
+            program.end(SIGKILL)
+        }
+        watch.end()
+        source.end()
+        if !outcome.isGood { keep() }
+        // Unmounted before the directory around it is removed.
+        disk = nil
+        return outcome
+    }
+
+    /// What a person needs who looks for the reason.
+    private func keep() {
+        fleet.directory.keep()
+        let path = fleet.directory.path
+        outcome.kept = path
+        for (name, program) in [("agent", agent), ("server", server), ("gpsd", gpsd)] {
+            try? program.printed.write(toFile: "\(path)/\(name).printed", atomically: true, encoding: .utf8)
+        }
+        // A small disk vanishes with the round.
+        if disk != nil { try? FileManager.default.copyItem(atPath: fleet.cache, toPath: path + "/cache.copy") }
+    }
+
+    // MARK: Steps
+
+    private func perform(_ step: CrashPlan.Step) throws {
+        switch step {
+        case .drive(let time): pause(milliseconds: time)
+        case .kill(let victim): try replace(victim, SIGKILL)
+        case .killTwice(let victim, let time): try replace(victim, SIGKILL, again: time)
+        case .killBoth:
+            server.end(SIGKILL)
+            try replace(.agent, SIGKILL)
+            outcome.kills += 1
+            server = try fleet.startServer()
+        case .restart(let victim): try replace(victim, SIGTERM)
+        case .freeze(let victim, let time):
+            let program = victim == .agent ? agent : server
+            program.signal(SIGSTOP)
+            pause(milliseconds: time)
+            program.signal(SIGCONT)
+        case .weather(let weather, let time):
+            if weather.isCut { outcome.cuts += 1 }
+            try link.set(weather)
+            pause(milliseconds: time)
+            try link.heal()
+        case .fullDisk(let time):
+            guard let disk else { return }
+            try disk.fill()
+            pause(milliseconds: time)
+            disk.empty()
+            // What is in memory dies with the process, and says so: no kill before it is on disk again.
+            try waitUntil("the ring is back on its disk", within: 120) { try fleet.cacheState() == "disk" }
+        }
+    }
+
+    private func replace(_ victim: CrashPlan.Victim, _ signal: Int32, again: Int? = nil) throws {
+        if signal == SIGKILL { outcome.kills += again == nil ? 1 : 2 }
+        switch victim {
+        case .agent:
+            let status = agent.end(signal)
+            try require(signal == SIGKILL || status == 0, "the agent ended with \(status): \(agent.printed)")
+            taken.formUnion(watch.last())
+            taken.formUnion(try CacheContents.times(of: fleet.cache).map { $0 / 1000 })
+            if let again {
+                let brief = try Program(
+                    Built.path("sakerd"), ["--config", fleet.agent + "/agent.toml"], in: link.agentNetwork)
+                pause(milliseconds: again)
+                brief.end(SIGKILL)
+                taken.formUnion(try CacheContents.times(of: fleet.cache).map { $0 / 1000 })
+            }
+            agent = try fleet.startAgent()
+            watch = try GatherWatch(fleet)
+        case .server:
+            let status = server.end(signal)
+            try require(signal == SIGKILL || status == 0, "the server ended with \(status): \(server.printed)")
+            if let again {
+                let brief = try Program(
+                    Built.path("saker-server"), ["serve", "--config", fleet.server + "/server.toml"],
+                    in: link.serverNetwork)
+                pause(milliseconds: again)
+                brief.end(SIGKILL)
+            }
+            server = try fleet.startServer()
+        case .gpsd:
+            gpsd.end(signal)
+            // The witness must not miss what the agent hears.
+            source.pause()
+            gpsd = try fleet.startGPSD(source: source.address)
+            witnesses.append(try GPSDWitness(port: fleet.gpsdPort, in: link.agentNetwork))
+            source.resume()
+        }
+    }
+
+    // MARK: The end
+
+    /// The drive ends, everything works again, and all that is cached arrives.
+    private func arrive() throws {
+        source.pause()
+        try link.heal()
+        if isShort { try fleet.saker(["reconnect"]) }
+        let begin = ContinuousClock.now
+        var nextCall = begin + .seconds(30)
+        try waitUntil("everything is acknowledged", within: 120) {
+            if ContinuousClock.now > nextCall {
+                nextCall = .now + .seconds(10)
+                try fleet.saker(["reconnect"])
+            }
+            let status = try fleet.status()
+            let points = (status["cache"] as? [String: Any])?["points"] as? Int
+            return try points == 0 && fleet.linkState() == "online"
+        }
+        let reply = try fleet.varlink("io.saker.Agent.StopService", ["timeout": 60], seconds: 90)
+        let remaining = (reply["parameters"] as? [String: Any])?["remaining"] as? Int
+        try require(remaining == 0, "after stopping the service \(reply)")
+        let counters = try require(try fleet.status()["counters"] as? [String: Any], "no counters")
+        if let lost = counters["lost"] as? [String: Int], lost.values.contains(where: { $0 > 0 }) {
+            outcome.problems.append("the agent says that it lost \(lost)")
+        }
+        if counters["refused"] as? Int != 0 { outcome.problems.append("points were refused: \(counters)") }
+        taken.formUnion(watch.seen())
+        agent.end(SIGTERM)
+        taken.formUnion(watch.last())
+    }
+
+    private func judge() throws {
+        let chunks = try fleet.chunks()
+        outcome.taken = taken.count
+        try require(!taken.isEmpty, "the agent took nothing")
+        let begin = try require(chunks.map(\.first).min(), "the server has nothing, the agent took \(taken.count)")
+        let verdict = Verdict(
+            taken: taken, chunks: chunks, points: try fleet.track(around: begin / 1000),
+            reports: witnesses.flatMap { $0.reports() })
+        outcome.stored = verdict.stored
+        outcome.lost = verdict.lost
+        outcome.doubled = verdict.doubled
+        outcome.problems += verdict.problems
+    }
+}

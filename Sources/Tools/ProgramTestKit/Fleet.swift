@@ -1,0 +1,147 @@
+import Foundation
+
+/// Everything of a real installation in one temporary directory: gpsd on a source of the test's choice, saker-server,
+/// sakerd, and the command line to drive them.
+package final class Fleet: Sendable {
+    package let directory: TemporaryDirectory
+    package let entity = "van_07"
+    package let devicePort: Int
+    package let webPort: Int
+    package let gpsdPort: Int
+    /// The way between agent and server; nil: the bare loopback.
+    package let link: (any VehicleLink)?
+
+    package var server: String { directory.file("server") }
+    package var agent: String { directory.file("agent") }
+    package var cache: String { directory.file("cache") }
+    package var socket: String { directory.file("agent.varlink") }
+
+    /// Makes the server's and the agent's configuration, as a new user would; starts nothing. The intervals are in
+    /// seconds, `pack` a whole multiple of `gather`; `agentTables` are further tables of the agent's configuration.
+    package init(
+        gather: Int = 2, pack: Int = 4, agentTables: String = "", link: (any VehicleLink)? = nil
+    ) throws {
+        self.link = link
+        directory = try TemporaryDirectory()
+        devicePort = try inside(link?.serverNetwork) { try freePort() }
+        webPort = try inside(link?.serverNetwork) { try freePort() }
+        gpsdPort = try inside(link?.agentNetwork) { try freePort() }
+        let host = link?.serverHost ?? "127.0.0.1"
+        let made = try Program.run(
+            Built.path("saker-server"),
+            [
+                "init", "--directory", directory.file("server"), "--host", host, "--name", "Test fleet",
+                "--device-port", "\(devicePort)", "--https-port", "\(webPort)", "--http-port", "0",
+            ])
+        try require(made.status == 0, "\(made.all)")
+        let enrollment = try require(
+            made.output.split(whereSeparator: \.isWhitespace).first { $0.hasPrefix("saker1:") }, "no enrolment string")
+        let enrolled = try Program.run(
+            Built.path("saker"), ["enroll", "-", "--directory", directory.file("agent"), "--entity", entity],
+            input: enrollment + "\n")
+        try require(enrolled.status == 0, "\(enrolled.all)")
+        try FileManager.default.createDirectory(atPath: directory.file("state"), withIntermediateDirectories: true)
+        try writeConfiguration(tables: agentTables)
+        let settings = """
+            {"version":1,"settings":{"gatherInterval":\(gather),"packInterval":\(pack),"cacheLimit":268435456,\
+            "activity":"other","keepAlive":false}}
+            """
+        try Data(settings.utf8).write(to: URL(fileURLWithPath: directory.file("state/state.json")))
+    }
+
+    private func writeConfiguration(tables: String) throws {
+        let path = directory.file("agent/agent.toml")
+        var text = try String(contentsOfFile: path, encoding: .utf8)
+        if let link {
+            let port = try link.port(for: devicePort)
+            text = text.replacingOccurrences(of: "port = \(devicePort)", with: "port = \(port)")
+        }
+        text += """
+
+            [gnss]
+            host = "127.0.0.1"
+            port = \(gpsdPort)
+
+            [cache]
+            directory = "\(cache)"
+
+            [state]
+            directory = "\(directory.file("state"))"
+
+            [control]
+            socket = "\(socket)"
+            \(tables)
+            """
+        try text.write(toFile: path, atomically: true, encoding: .utf8)
+    }
+
+    /// Returns when both ports answer.
+    package func startServer() throws -> Program {
+        let program = try Program(
+            Built.path("saker-server"), ["serve", "--config", server + "/server.toml"],
+            in: link?.serverNetwork)
+        try waitUntil("the server answers", within: 20) {
+            try require(program.isRunning, "\(program.printed)")
+            return try inside(link?.serverNetwork) { isListening(devicePort) && isListening(webPort) }
+        }
+        return program
+    }
+
+    /// Returns when the control socket answers.
+    package func startAgent() throws -> Program {
+        let program = try Program(Built.path("sakerd"), ["--config", agent + "/agent.toml"], in: link?.agentNetwork)
+        try waitUntil("the agent's control socket", within: 10) {
+            try require(program.isRunning, "\(program.printed)")
+            return (try? status()) != nil
+        }
+        return program
+    }
+
+    /// `source`: what gpsd is to read, usually `ReceiverSource.address`.
+    package func startGPSD(source: String) throws -> Program {
+        let path = "/usr/sbin/gpsd"
+        try require(FileManager.default.isExecutableFile(atPath: path), "gpsd is not installed: scripts/install-deps")
+        let program = try Program(path, ["-N", "-n", "-b", "-S", "\(gpsdPort)", source], in: link?.agentNetwork)
+        try waitUntil("gpsd listens", within: 10) {
+            try require(program.isRunning, "\(program.printed)")
+            return try inside(link?.agentNetwork) { isListening(gpsdPort) }
+        }
+        return program
+    }
+
+    @discardableResult
+    package func saker(_ arguments: [String]) throws -> (status: Int32, output: String, all: String) {
+        try Program.run(Built.path("saker"), arguments, environment: ["SAKER_SOCKET": socket])
+    }
+
+    /// The reply of GetStatus, straight from the socket: no program in between.
+    package func status() throws -> [String: Any] {
+        let reply = try varlink("io.saker.Agent.GetStatus")
+        return try require((reply["parameters"] as? [String: Any])?["status"] as? [String: Any], "\(reply)")
+    }
+
+    package func counter(_ name: String) throws -> Int {
+        let counters = try require(try status()["counters"] as? [String: Any], "the status has no counters")
+        return try require(counters[name] as? Int, "the status has no counter \(name)")
+    }
+
+    /// "disk", "memory".
+    package func cacheState() throws -> String {
+        ((try status()["cache"] as? [String: Any])?["state"] as? String) ?? ""
+    }
+
+    package func linkState() throws -> String {
+        ((try status()["link"] as? [String: Any])?["state"] as? String) ?? ""
+    }
+
+    /// A method of the control socket; `seconds`: how long its reply may take.
+    package func varlink(
+        _ method: String, _ parameters: [String: Any] = [:], seconds: Int = 20
+    ) throws -> [String: Any] {
+        let request = try JSONSerialization.data(withJSONObject: ["method": method, "parameters": parameters])
+        let reply = try UnixSocket.exchange(socket, request + [0], until: 0, seconds: seconds)
+        return try require(
+            try JSONSerialization.jsonObject(with: reply) as? [String: Any],
+            "no JSON object: \(String(decoding: reply, as: UTF8.self))")
+    }
+}

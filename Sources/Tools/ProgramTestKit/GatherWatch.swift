@@ -1,0 +1,41 @@
+import Foundation
+
+/// The agent's own word of every point that its ring has taken durably, from its event stream.
+package final class GatherWatch: Sendable {
+    private let watcher: Program
+
+    package init(_ fleet: Fleet) throws {
+        watcher = try Program(Built.path("saker"), ["watch", "--json"], environment: ["SAKER_SOCKET": fleet.socket])
+        try waitUntil("the event stream begins", within: 10) { [watcher] in
+            try require(watcher.isRunning, "\(watcher.printed)")
+            return watcher.printed.contains("\n")
+        }
+    }
+
+    /// Seconds since 1970 of every point so far. A line that the kill of the agent cut short is no event.
+    package func seen() -> Set<Int> {
+        var found: Set<Int> = []
+        for line in watcher.printed.split(separator: "\n") {
+            guard let object = try? JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any] else {
+                continue
+            }
+            let event = (object["event"] as? [String: Any]) ?? object
+            guard event["kind"] as? String == "gather", let fields = event["fields"] as? [String: Any],
+                let time = fields["last_point_time"] as? Int
+            else { continue }
+            found.insert(time / 1000)
+        }
+        return found
+    }
+
+    package func end() {
+        watcher.end(SIGKILL)
+    }
+
+    /// After the end of the agent: everything it said, to the last byte.
+    package func last() -> Set<Int> {
+        try? waitUntil("the event stream ends", within: 10, orElse: { true }) { !watcher.isRunning }
+        end()
+        return seen()
+    }
+}

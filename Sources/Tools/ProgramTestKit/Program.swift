@@ -1,0 +1,102 @@
+import Foundation
+
+/// One real process of a test: started with its output kept in files, waited for by what it prints, always ended.
+///
+/// Files, not pipes: once the process has ended they hold all it wrote, and nobody has to keep reading meanwhile.
+package final class Program: Sendable {
+    package let name: String
+    private let process: Process
+    private let files: TemporaryDirectory
+
+    /// `network`: where it lives; nil: with the test.
+    package init(
+        _ executable: String, _ arguments: [String], environment: [String: String] = [:], input: String? = nil,
+        in network: NetworkNamespace? = nil
+    ) throws {
+        name = (executable as NSString).lastPathComponent
+        files = try TemporaryDirectory()
+        process = Process()
+        process.executableURL = URL(fileURLWithPath: executable)
+        process.arguments = arguments
+        process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
+        process.standardOutput = try Self.newFile(files.file("output"))
+        process.standardError = try Self.newFile(files.file("errors"))
+        if let input {
+            try Data(input.utf8).write(to: URL(fileURLWithPath: files.file("input")))
+            process.standardInput = FileHandle(forReadingAtPath: files.file("input"))
+        } else {
+            process.standardInput = FileHandle.nullDevice
+        }
+        let process = process
+        try inside(network) { try process.run() }
+        Leftovers.register(process: process.processIdentifier)
+    }
+
+    deinit {
+        if process.isRunning { Glibc.kill(process.processIdentifier, SIGKILL) }
+        Leftovers.forget(process: process.processIdentifier)
+    }
+
+    private static func newFile(_ path: String) throws -> FileHandle {
+        try Data().write(to: URL(fileURLWithPath: path))
+        let handle = try FileHandle(forWritingTo: URL(fileURLWithPath: path))
+        return handle
+    }
+
+    /// What it has written so far to standard output.
+    package var output: String { text("output") }
+
+    /// What it has written so far: standard output, then standard error.
+    package var printed: String { text("output") + text("errors") }
+
+    private func text(_ file: String) -> String {
+        String(decoding: FileManager.default.contents(atPath: files.file(file)) ?? Data(), as: UTF8.self)
+    }
+
+    package var identifier: Int32 { process.processIdentifier }
+    package var isRunning: Bool { process.isRunning }
+
+    package func signal(_ number: Int32) {
+        // A process that has ended may have left its number to another.
+        if process.isRunning { Glibc.kill(process.processIdentifier, number) }
+    }
+
+    /// Waits for the end and returns the exit status; 128 + n for signal n, as a shell says it; -1 when it goes on.
+    ///
+    /// The process is looked at, not waited for: Foundation's own wait needs a run loop of the calling thread.
+    @discardableResult
+    package func end(_ number: Int32? = nil) -> Int32 {
+        if let number { signal(number) }
+        try? waitUntil("\(name) ends", within: 60, orElse: { true }) { !process.isRunning }
+        guard !process.isRunning else { return -1 }
+        Leftovers.forget(process: process.processIdentifier)
+        return process.terminationReason == .uncaughtSignal
+            ? 128 + process.terminationStatus : process.terminationStatus
+    }
+
+    /// Runs to its end; returns status, standard output, and all that it printed.
+    package static func run(
+        _ executable: String, _ arguments: [String], environment: [String: String] = [:], input: String? = nil,
+        in network: NetworkNamespace? = nil
+    ) throws -> (status: Int32, output: String, all: String) {
+        let program = try Program(executable, arguments, environment: environment, input: input, in: network)
+        let status = program.end()
+        return (status, program.output, program.printed)
+    }
+}
+
+/// The programs under test: beside the program that runs, or in the folder that `SAKER_PROGRAMS` names.
+package enum Built {
+    package static func path(_ name: String) -> String {
+        if let folder = ProcessInfo.processInfo.environment["SAKER_PROGRAMS"] { return "\(folder)/\(name)" }
+        let own = CommandLine.arguments.first ?? ""
+        var folder = URL(fileURLWithPath: own.contains("/") ? own : Bundle.main.executablePath ?? own)
+            .deletingLastPathComponent()
+        while folder.path != "/" {
+            let candidate = folder.appendingPathComponent(name).path
+            if FileManager.default.isExecutableFile(atPath: candidate) { return candidate }
+            folder.deleteLastPathComponent()
+        }
+        return name
+    }
+}

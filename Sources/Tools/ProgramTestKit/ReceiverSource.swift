@@ -1,0 +1,73 @@
+import Foundation
+import Synchronization
+
+/// A receiver for a real gpsd, as a `tcp://` source: serves what a receiver said, many times faster than it was said.
+/// Sampling follows GNSS time, so a minute of test is an hour of drive.
+package final class ReceiverSource: Sendable {
+    private let port: Int
+    private let listener: Int32
+    private let state = Mutex(State())
+
+    private struct State {
+        var isEnded = false
+        var isPaused = true
+        var sent = 0
+    }
+
+    /// `epochs`: what to send, one string of sentences an epoch; `pause`: seconds between two epochs.
+    package convenience init(epochs: [String], pause: Double) throws {
+        try self.init(pieces: epochs.map { Array($0.utf8) }, pause: pause)
+    }
+
+    /// `network`: where gpsd lives.
+    package init(pieces: [[UInt8]], pause: Double, in network: NetworkNamespace? = nil) throws {
+        (listener, port) = try inside(network) { try LocalSocket.listener() }
+        Thread.detachNewThread { [self] in serve(pieces, pause) }
+    }
+
+    deinit { end() }
+
+    package var address: String { "tcp://127.0.0.1:\(port)" }
+    /// Pieces sent so far.
+    package var sent: Int { state.withLock { $0.sent } }
+    package func resume() { state.withLock { $0.isPaused = false } }
+    package func pause() { state.withLock { $0.isPaused = true } }
+
+    package func end() {
+        state.withLock { $0.isEnded = true }
+        shutdown(listener, Int32(SHUT_RDWR))
+    }
+
+    /// One receiver: who connects anew goes on where the last one stopped, as with a cable that is plugged in again.
+    private func serve(_ pieces: [[UInt8]], _ pause: Double) {
+        defer { close(listener) }
+        var next = 0
+        while !state.withLock({ $0.isEnded }) {
+            let client = accept(listener, nil, nil)
+            guard client >= 0 else { return }
+            while next < pieces.count {
+                let (isEnded, isPaused) = state.withLock { ($0.isEnded, $0.isPaused) }
+                if isEnded { break }
+                ProgramTestKit.pause(milliseconds: max(Int(pause * 1000), 1))
+                if isPaused {
+                    if Self.isGone(client) { break }
+                    continue
+                }
+                let bytes = pieces[next]
+                guard send(client, bytes, bytes.count, Int32(MSG_NOSIGNAL)) == bytes.count else { break }
+                next += 1
+                state.withLock { $0.sent = next }
+            }
+            // gpsd would reopen a source that closes at once, again and again: it is held until the end.
+            while next >= pieces.count, !state.withLock({ $0.isEnded }), !Self.isGone(client) {
+                ProgramTestKit.pause(milliseconds: 20)
+            }
+            close(client)
+        }
+    }
+
+    private static func isGone(_ client: Int32) -> Bool {
+        var byte: UInt8 = 0
+        return recv(client, &byte, 1, Int32(MSG_DONTWAIT)) == 0
+    }
+}

@@ -1,0 +1,92 @@
+package import Foundation
+
+/// A TCP port that was free a moment ago, for programs that must be told theirs.
+package func freePort() throws -> Int {
+    let listener = try LocalSocket.listener()
+    defer { close(listener.descriptor) }
+    return listener.port
+}
+
+/// Whether somebody listens on a TCP port of this machine.
+package func isListening(_ port: Int) -> Bool {
+    guard let descriptor = try? LocalSocket.connect(port: port) else { return false }
+    close(descriptor)
+    return true
+}
+
+/// TCP on 127.0.0.1, as bare descriptors: the tests' own ends.
+package enum LocalSocket {
+    /// Listens on a port that the kernel chooses.
+    package static func listener() throws -> (descriptor: Int32, port: Int) {
+        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        var address = local(port: 0)
+        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let bound = withUnsafeMutablePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { raw in
+                bind(descriptor, raw, length) == 0 && listen(descriptor, 16) == 0
+                    && getsockname(descriptor, raw, &length) == 0
+            }
+        }
+        guard bound else {
+            let number = errno
+            close(descriptor)
+            throw Trouble("no listening socket: errno \(number)")
+        }
+        return (descriptor, Int(UInt16(bigEndian: address.sin_port)))
+    }
+
+    package static func connect(port: Int) throws -> Int32 {
+        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        var address = local(port: port)
+        let isConnected = withUnsafePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                Glibc.connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
+            }
+        }
+        guard isConnected else {
+            let number = errno
+            close(descriptor)
+            throw Trouble("nobody listens on port \(port): errno \(number)")
+        }
+        return descriptor
+    }
+
+    private static func local(port: Int) -> sockaddr_in {
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_addr.s_addr = inet_addr("127.0.0.1")
+        address.sin_port = in_port_t(truncatingIfNeeded: port).bigEndian
+        return address
+    }
+}
+
+package enum UnixSocket {
+    /// Sends bytes and reads up to a delimiter, which is left out; `seconds`: the longest silence that is waited out.
+    package static func exchange(
+        _ path: String, _ bytes: Data, until delimiter: UInt8, seconds: Int = 20
+    ) throws -> Data {
+        let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        defer { close(descriptor) }
+        var limit = timeval(tv_sec: seconds, tv_usec: 0)
+        setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8.prefix($0.count - 1)) }
+        let connected = withUnsafePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size)) == 0
+            }
+        }
+        guard connected else { throw Trouble("cannot connect to \(path): errno \(errno)") }
+        let sent = bytes.withUnsafeBytes { send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
+        guard sent == bytes.count else { throw Trouble("cannot write to \(path)") }
+        var reply = Data()
+        var buffer = [UInt8](repeating: 0, count: 65_536)
+        while true {
+            let count = read(descriptor, &buffer, buffer.count)
+            guard count > 0 else { throw Trouble("no whole reply from \(path): errno \(errno)") }
+            reply += buffer[..<count]
+            if let end = reply.firstIndex(of: delimiter) { return reply[..<end] }
+        }
+    }
+}

@@ -1,0 +1,55 @@
+import Foundation
+import Synchronization
+
+/// A directory of a test's own, gone with it unless it is kept.
+package final class TemporaryDirectory: Sendable {
+    package let path: String
+    private let isKept = Mutex(false)
+
+    package init(named prefix: String = "saker-test") throws {
+        var template = Array("/tmp/\(prefix)-XXXXXX".utf8CString)
+        guard mkdtemp(&template) != nil else { throw Trouble("mkdtemp: errno \(errno)") }
+        path = String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
+        let made = path
+        Leftovers.register(directory: made)
+    }
+
+    deinit {
+        if !isKept.withLock({ $0 }) { try? FileManager.default.removeItem(atPath: path) }
+        Leftovers.forget(directory: path)
+    }
+
+    package func file(_ name: String) -> String { path + "/" + name }
+
+    /// Leaves it where it is, for a person to look at.
+    package func keep() { isKept.withLock { $0 = true } }
+}
+
+/// What an interrupted run would leave behind: processes and directories, known so that they can be ended and removed.
+package enum Leftovers {
+    private struct Known {
+        var processes: Set<Int32> = []
+        var directories: Set<String> = []
+        var mounts: Set<String> = []
+    }
+    private static let known = Mutex(Known())
+
+    static func register(process: Int32) { known.withLock { _ = $0.processes.insert(process) } }
+    static func forget(process: Int32) { known.withLock { _ = $0.processes.remove(process) } }
+    static func register(directory: String) { known.withLock { _ = $0.directories.insert(directory) } }
+    static func forget(directory: String) { known.withLock { _ = $0.directories.remove(directory) } }
+
+    static func register(mount: String) { known.withLock { _ = $0.mounts.insert(mount) } }
+    static func forget(mount: String) { known.withLock { _ = $0.mounts.remove(mount) } }
+
+    /// Ends and removes all of it. For a program that is about to exit.
+    package static func clear() {
+        let all = known.withLock { known in
+            defer { known = Known() }
+            return known
+        }
+        for process in all.processes { kill(process, SIGKILL) }
+        for mount in all.mounts { umount2(mount, Int32(MNT_DETACH)) }
+        for directory in all.directories { try? FileManager.default.removeItem(atPath: directory) }
+    }
+}

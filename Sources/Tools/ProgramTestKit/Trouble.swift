@@ -1,0 +1,58 @@
+import Foundation
+
+/// A test met something that must not be: what, in a sentence.
+package struct Trouble: Error, CustomStringConvertible {
+    package let description: String
+
+    package init(_ description: String) { self.description = description }
+}
+
+/// Throws with what was expected when it does not hold.
+package func require(_ condition: Bool, _ expectation: @autoclosure () -> String) throws {
+    if !condition { throw Trouble(expectation()) }
+}
+
+/// The value, or throws with what was expected.
+package func require<Value>(_ value: Value?, _ expectation: @autoclosure () -> String) throws -> Value {
+    guard let value else { throw Trouble(expectation()) }
+    return value
+}
+
+/// Asks again every few milliseconds until the condition holds: what is waited for happens in another process, whose
+/// only notice is its state. Throws after the deadline, with what was waited for.
+package func waitUntil(
+    _ what: String, within seconds: Double, orElse giveUp: () -> Bool = { false }, _ condition: () throws -> Bool
+) throws {
+    let deadline = ContinuousClock.now + .seconds(seconds)
+    while try !condition() {
+        guard ContinuousClock.now < deadline else {
+            if giveUp() { return }
+            throw Trouble("after \(seconds) s still waiting: \(what)")
+        }
+        pause(milliseconds: 20)
+    }
+}
+
+/// Lets real time pass, where that is what the test is about.
+package func pause(milliseconds: Int) {
+    var rest = timespec(tv_sec: milliseconds / 1000, tv_nsec: milliseconds % 1000 * 1_000_000)
+    var left = timespec()
+    while nanosleep(&rest, &left) != 0, errno == EINTR { rest = left }
+}
+
+/// Small and seedable.
+package struct Dice: RandomNumberGenerator, Sendable {
+    private var state: UInt64
+
+    package init(seed: UInt64) { state = seed }
+
+    package mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var mixed = (state ^ (state >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+        return mixed ^ (mixed >> 31)
+    }
+
+    /// True once in so many throws.
+    package mutating func one(in odds: Int) -> Bool { Int.random(in: 0..<max(odds, 1), using: &self) == 0 }
+}

@@ -1,0 +1,35 @@
+/// What the server has, compared with what the agent took and what gpsd said.
+package struct Verdict: Hashable, Sendable {
+    /// Points in the database.
+    package let stored: Int
+    /// Times, in seconds, of points that the agent took and the server has not.
+    package let lost: [Int]
+    package let doubled: Int
+    package private(set) var problems: [String] = []
+
+    /// - Parameters:
+    ///   - taken: seconds since 1970 of every point that the agent is known to have taken; two never share one.
+    ///   - chunks: the database's pieces in the order of storing.
+    ///   - points: the track as the Web API tells it.
+    ///   - reports: everything that gpsd said.
+    package init(taken: Set<Int>, chunks: [Fleet.Chunk], points: [Fleet.Stored], reports: [GPSDWitness.Report]) {
+        let times = points.map(\.time)
+        stored = chunks.reduce(0) { $0 + $1.count }
+        lost = taken.subtracting(times).sorted()
+        doubled = stored - Set(times).count
+        if !lost.isEmpty { problems.append("lost: \(lost)") }
+        if doubled != 0 { problems.append("doubled: \(doubled)") }
+        if times != times.sorted() { problems.append("the track goes back in time") }
+        for (earlier, later) in zip(chunks, chunks.dropFirst())
+        where !earlier.isSettled && !later.isSettled && later.first <= earlier.last {
+            problems.append("points overtook earlier ones: \(later.first) came after \(earlier.last)")
+        }
+        let told = Dictionary(grouping: reports) { $0.time / 1000 }
+        for point in points {
+            let isTold = told[point.time, default: []].contains {
+                abs($0.latitude - point.latitude) < 1e-6 && abs($0.longitude - point.longitude) < 1e-6
+            }
+            if !isTold { problems.append("gpsd never said \(point), but \(told[point.time] ?? [])") }
+        }
+    }
+}

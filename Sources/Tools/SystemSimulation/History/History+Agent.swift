@@ -1,0 +1,339 @@
+internal import AgentControl
+internal import AgentLogic
+internal import AgentRuntime
+internal import ConfigurationFile
+internal import GNSSFeed
+internal import Logging
+internal import NIOCore
+internal import NIOEmbedded
+internal import TrackCache
+internal import TrackModel
+internal import TrackTestKit
+internal import TrackWire
+
+/// One process of the agent.
+final class AgentBox {
+    let process: ProcessLoop
+    let agent: Agent
+    let executor: SimulatedCacheDisk
+    let feeds: SimulatedFeedSource
+    let connector: SimulatedConnector
+    let bornAt: Int64
+    var isStopping = false
+    /// Points that the disk's full queue refused.
+    var refused: UInt64 = 0
+
+    init(
+        process: ProcessLoop, agent: Agent, executor: SimulatedCacheDisk, feeds: SimulatedFeedSource,
+        connector: SimulatedConnector, bornAt: Int64
+    ) {
+        self.process = process
+        self.agent = agent
+        self.executor = executor
+        self.feeds = feeds
+        self.connector = connector
+        self.bornAt = bornAt
+    }
+}
+
+enum AgentEnd {
+    /// Ignition: nothing is told, nothing unsynchronised is sure.
+    case power
+    /// kill -9: the machine goes on.
+    case kill
+    /// SIGTERM: it has closed by itself.
+    case stop
+}
+
+// The vehicle's box: booting, dying, the receiver.
+extension History {
+    static let configurationText = """
+        [server]
+        host = "server.example"
+        [service]
+        id = 1
+        ak = "\(accessKey)"
+        entity = "van"
+        [cache]
+        directory = "/var/cache"
+        """
+    static let accessKey = "0123456789abcdefghjkmnpqrstvwxyz"
+
+    // MARK: Boot
+
+    func bootAgent() {
+        guard box == nil else { return }
+        boots += 1
+        let process = ProcessLoop(loop)
+        let feeds = SimulatedFeedSource()
+        let connector = SimulatedConnector(
+            network: network, clock: clock, certificateFrom: Self.beginning - 86_400_000)
+        let logHandler = WatchingLog(NIOLoopBound(self, eventLoop: loop))
+        let log = Logger(label: "agent") { _ in logHandler }
+        var opened: (executor: SimulatedCacheDisk, opening: OpenedAgent)?
+        do {
+            let text =
+                Self.configurationText
+                + "\nsync_interval = \(profile.syncInterval)\n[gnss]\nkeep_open = \(profile.keepsFeedOpen)\n"
+            let configuration = try AgentConfiguration.read(ConfigurationReader(text: text, path: "/etc/agent.toml"))
+            var executor: SimulatedCacheDisk?
+            let opening = try OpenedAgent(configuration, memory: memory, log: log) { options in
+                var options = options
+                options.segmentBytes = profile.segmentBytes
+                options.memoryLimit = profile.memoryLimit
+                if let limit = profile.ringLimit { options.limit = limit }
+                let cache = try TrackCache(
+                    directory: "/var/cache", options: options, fileSystem: disk, now: now
+                ) { [unowned self] in StreamID.random(using: &dice) }
+                let made = SimulatedCacheDisk(cache: cache, disk: disk, loop: loop, process: process)
+                executor = made
+                let surroundings = Surroundings(
+                    clock: clock, connector: connector, feeds: feeds, disk: made, memory: memory, seed: dice.next())
+                return (surroundings, CacheSnapshot(cache))
+            }
+            opened = executor.map { ($0, opening) }
+        } catch {
+            fail(Violation(guarantee: .recovery, detail: "the agent does not start: \(error)"))
+        }
+        guard let opened else { return }
+        guard disk.hasPower else {
+            // Cut in the middle of recovery.
+            note("power cut while the ring was opened")
+            crashDisk()
+            return after(Int64.random(in: 500...5000, using: &dice)) { $0.bootAgent() }
+        }
+        let agent = Agent(opened.opening, log: log, loop: process)
+        let made = AgentBox(
+            process: process, agent: agent, executor: opened.executor, feeds: feeds, connector: connector, bornAt: now)
+        connect(made)
+        box = made
+        gatheredInThisProcess = 0
+        grid = GridModel()
+        adoptSettings(agent)
+        note("agent boots, the ring holds \(opened.executor.cache.count), \(opened.executor.cache.state)")
+        check { () throws(Violation) in
+            try ledger.processStarted(opened.executor.cache, duplicate: lookAtDisk)
+        }
+        loop.execute {
+            if process.isAlive { agent.start() }
+        }
+        if boots == 1 {
+            loop.execute { [unowned self] in
+                _ = agent.setIntervals(gather: profile.gather, pack: profile.pack)
+                adoptSettings(agent)
+            }
+        }
+    }
+
+    private func connect(_ made: AgentBox) {
+        made.executor.onOperation = { [unowned self] cache, label in
+            trace.mix(cache.nextSequence &* 31 &+ cache.count)
+            check { () throws(Violation) in
+                try ledger.observe(cache, label, at: now, duplicate: lookAtDisk)
+                try checkMemory(cache)
+            }
+            if !cache.hasRead { ledger.mayOvertake = true }
+        }
+        made.executor.onPowerFailure = { [unowned self] in powerFailed() }
+        made.feeds.onOpen = { [unowned self] in
+            note("the feed is opened")
+            let watch = made.feeds.open
+            after(50) { history in
+                guard made.feeds.open === watch, watch != nil else { return }
+                history.tellFeedState()
+            }
+        }
+        made.feeds.onClose = { [unowned self] in
+            note("the feed is closed")
+            grid.dropEpoch()
+        }
+        made.connector.accept = { [unowned self] _ in acceptConnection(made) }
+        made.connector.onLink = { [unowned self] in
+            summary.connections += 1
+            note("connection \(summary.connections)")
+        }
+    }
+
+    private func checkMemory(_ cache: TrackCache) throws(Violation) {
+        let usage = cache.usage
+        // What is not synchronised may be a quarter of a MiB, whatever the disk does.
+        let bound = max(usage.memoryLimit, 256 * 1024) + 4096
+        guard usage.memoryBytes <= bound else {
+            throw Violation(
+                guarantee: .boundedMemory, detail: "the ring holds \(usage.memoryBytes) bytes in memory, over \(bound)")
+        }
+        if let limit = usage.diskLimit, cache.hasRead, usage.segments > 2, usage.diskBytes > limit {
+            throw Violation(guarantee: .boundedMemory, detail: "\(usage.diskBytes) bytes on disk, over \(limit)")
+        }
+    }
+
+    /// What stands on the disk, read by nobody's process from a copy of it.
+    func lookAtDisk() -> [(entity: String, fix: Fix)] {
+        let copy = disk.duplicate()
+        // What is acknowledged by a hint alone is looked at too.
+        copy.remove("/var/cache/acknowledged")
+        guard
+            let cache = try? TrackCache(
+                directory: "/var/cache", options: TrackCacheOptions(limit: nil, segmentBytes: profile.segmentBytes),
+                fileSystem: copy, now: 0)
+        else { return [] }
+        var found: [(entity: String, fix: Fix)] = []
+        var position: UInt64 = 0
+        while let batch = cache.read(after: position, maximumCount: 1000, maximumBytes: 1 << 20, now: 0) {
+            for record in batch.records {
+                guard let point = try? PointRecord.decode(record.payload) else { continue }
+                found.append((batch.entity, point.fix))
+            }
+            position = batch.lastSequence
+        }
+        return found
+    }
+
+    // MARK: Death
+
+    func end(_ made: AgentBox, how: AgentEnd) {
+        made.process.kill()
+        made.connector.drop(tellingPeer: how != .power)
+        if box === made { box = nil }
+        switch how {
+        case .power: crashDisk()
+        case .kill: disk.killProcess()
+        case .stop: break
+        }
+        if memory.isOutdated || target.open > 0 { target.isUncertain = true }
+        target.open = 0
+    }
+
+    func crashDisk() {
+        disk.crash(seed: dice.next())
+    }
+
+    /// In the middle of a disk operation.
+    private func powerFailed() {
+        guard let box else { return }
+        summary.agentCuts += 1
+        note("power cut in a disk operation")
+        end(box, how: .power)
+        after(Int64.random(in: 500...20_000, using: &dice)) { $0.bootAgent() }
+    }
+
+    // MARK: The receiver
+
+    func epoch() {
+        after(profile.epochInterval) { $0.epoch() }
+        guard let box, let watch = box.feeds.open, isGPSDUp, !receiver.isInTunnel, !box.isStopping else { return }
+        let aligned = trueTime / profile.epochInterval * profile.epochInterval
+        let reports = receiver.epoch(at: aligned, span: profile.epochInterval)
+        for report in reports { deliver(report, watch, box) }
+        loop.execute { [unowned self] in checkGathered(box) }
+    }
+
+    private func deliver(_ report: PlainReport, _ watch: SimulatedWatch, _ box: AgentBox) {
+        loop.execute { [unowned self] in
+            guard box.feeds.open === watch, box.process.isAlive else { return }
+            choose(grid.report(report))
+        }
+        watch.deliver(.report(GNSSReport(report)))
+    }
+
+    /// No report for a while.
+    func silence() {
+        guard let box, let watch = box.feeds.open else { return }
+        loop.execute { [unowned self] in
+            guard box.feeds.open === watch, box.process.isAlive else { return }
+            choose(grid.endEpoch())
+        }
+        watch.deliver(.silence)
+        loop.execute { [unowned self] in checkGathered(box) }
+    }
+
+    func tellFeedState() {
+        guard let watch = box?.feeds.open else { return }
+        if !isGPSDUp {
+            watch.deliver(.state(.unreachable(reason: "gpsd is gone")))
+        } else {
+            watch.deliver(.state(receiver.hasFix && !receiver.isInTunnel ? .fix : .noFix))
+        }
+    }
+
+    func choose(_ fix: Fix?) {
+        guard let fix, let entity = grid.knownEntity else { return }
+        ledger.choose(fix, entity: entity, at: now)
+        gatheredInThisProcess += 1
+    }
+
+    /// At the moment of the fix, whatever network, disk and control do: taken is taken.
+    private func checkGathered(_ box: AgentBox) {
+        guard box.process.isAlive, self.box === box, !box.isStopping, violation == nil else { return }
+        let tally = box.agent.tally
+        while tally.lostBusyDisk > box.refused {
+            box.refused += 1
+            ledger.refuseNewest()
+        }
+        guard tally.gathered + tally.lostBusyDisk == gatheredInThisProcess else {
+            let gathered = tally.gathered + tally.lostBusyDisk
+            return fail(
+                Violation(
+                    guarantee: gathered < gatheredInThisProcess ? .gatheringNeverWaits : .timeGrid,
+                    detail: "\(gatheredInThisProcess) fixes were due in this process, \(gathered) were taken"))
+        }
+    }
+
+    // MARK: What the agent says of itself
+
+    func agentSaid(_ message: String, _ metadata: Logger.Metadata?) {
+        let entity = metadata?["entity"].map { "\($0)" } ?? ""
+        switch message {
+        case "Gathering started":
+            grid.startGathering(entity)
+        case "Gathering stopped":
+            choose(grid.stopGathering())
+        default: break
+        }
+        let fields = (metadata ?? [:]).filter { $0.key != "message_id" }.sorted { $0.key < $1.key }
+            .map { "\($0.key)=\($0.value)" }.joined(separator: " ")
+        note("agent: \(message) \(fields)")
+    }
+
+    func adoptSettings(_ agent: Agent) {
+        let settings = agent.settings()
+        grid.setInterval(seconds: settings.gatherInterval)
+        if grid.desiredAccuracy != settings.desiredAccuracy || grid.distanceFilter != settings.distanceFilter
+            || grid.plausibleSpeed != Self.speed(settings.activity)
+        {
+            grid.desiredAccuracy = settings.desiredAccuracy
+            grid.distanceFilter = settings.distanceFilter
+            grid.plausibleSpeed = Self.speed(settings.activity)
+            grid.optionsChanged()
+        }
+    }
+
+    private static func speed(_ activity: AgentControl.Activity) -> Double {
+        switch activity {
+        case .other: 150
+        case .automotive: 90
+        case .fitness: 35
+        case .airborne: 400
+        }
+    }
+}
+
+/// Hands the agent's journal to the history.
+struct WatchingLog: LogHandler {
+    private let history: NIOLoopBound<History>
+    var metadata: Logger.Metadata = [:]
+    var logLevel = Logger.Level.info
+
+    init(_ history: NIOLoopBound<History>) {
+        self.history = history
+    }
+
+    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+        get { metadata[key] }
+        set { metadata[key] = newValue }
+    }
+
+    func log(event: LogEvent) {
+        history.value.agentSaid("\(event.message)", event.metadata)
+    }
+}

@@ -1,0 +1,121 @@
+internal import AgentControl
+internal import AgentRuntime
+internal import NIOCore
+internal import TrackCache
+internal import TrackTestKit
+
+// What people ask of the agent, and whether it is in the end as they asked.
+extension History {
+    func command(_ trouble: Profile.Trouble) {
+        guard let box, !box.isStopping else { return }
+        summary.commands += 1
+        let agent = box.agent
+        func pick<Value>(_ values: [Value]) -> Value { values[Int.random(in: 0..<values.count, using: &dice)] }
+        switch trouble {
+        case .startService:
+            let entity = pick(Self.entities)
+            watch(agent.startService(entity: entity), box, "start service as \(entity)") { target in
+                target.isStarted = true
+                target.entity = entity
+            }
+            // A service alone gathers nothing.
+            after(200) { $0.command(.startGather) }
+        case .stopService:
+            let limit: TimeAmount? = pick([nil, .zero, .seconds(60)])
+            watch(agent.stopService(timeout: limit), box, "stop service") { target in
+                target.isStarted = false
+                target.isGathering = false
+            }
+            after(Int64.random(in: 15_000...400_000, using: &dice)) { $0.command(.startService) }
+        case .startGather:
+            watch(agent.startGather(), box, "start gather") { $0.isGathering = true }
+        case .stopGather:
+            watch(agent.stopGather(), box, "stop gather") { $0.isGathering = false }
+            after(Int64.random(in: 1000...300_000, using: &dice)) { $0.command(.startGather) }
+        case .clear: clear(box)
+        case .limit:
+            _ = agent.setCacheLimit(pick([.unlimited, .bytes(2 << 20), .bytes(64 << 20), .bytes(5)]))
+        case .intervals:
+            let gather = pick([2, 3, 5, 7, 10, 30])
+            _ = agent.setIntervals(gather: Int64(gather), pack: Int64(gather * pick([1, 2, 3, 7])))
+            adoptSettings(agent)
+        case .location:
+            _ = agent.setLocationOptions(
+                LocationOptionsChange(
+                    desiredAccuracy: pick([nil, 0, 10, 30]), distanceFilter: pick([nil, 0, 5, 50]),
+                    activity: pick([nil, .other, .automotive, .fitness, .airborne])))
+            adoptSettings(agent)
+        case .reset:
+            _ = agent.resetSettings()
+            adoptSettings(agent)
+        default: _ = agent.reconnect()
+        }
+    }
+
+    private func clear(_ box: AgentBox) {
+        var selection = CacheSelection()
+        if !dice.one(in: 4) { selection.entities = dice.one(in: 2) ? ["van"] : ["tram", "bus"] }
+        if !dice.one(in: 3) { selection.from = trueTime - Int64.random(in: 0...1_200_000, using: &dice) }
+        if !dice.one(in: 3) {
+            selection.through = (selection.from ?? trueTime) + Int64.random(in: 0...600_000, using: &dice)
+        }
+        note("clear \(selection)")
+        box.executor.label = .clear(selection)
+        let reply = box.agent.clearCache(selection)
+        box.executor.label = .other
+        reply.assumeIsolated().whenFailure { [unowned self] error in
+            // A ring full of clears may refuse one more; nothing else.
+            note("clear refused: \(error)")
+        }
+    }
+
+    private func watch<Reply: Sendable>(
+        _ reply: EventLoopFuture<Reply>, _ box: AgentBox, _ what: String,
+        _ change: @escaping (inout ControlModel) -> Void
+    ) {
+        note(what)
+        target.open += 1
+        reply.assumeIsolated().whenComplete { [unowned self] result in
+            guard self.box === box else { return }
+            target.open -= 1
+            switch result {
+            case .success:
+                note("\(what): done")
+                change(&target)
+            case .failure(let error):
+                note("\(what): \((error as? AgentControlError)?.code.rawValue ?? "\(error)")")
+            }
+        }
+    }
+
+    /// Some minutes after the world healed: what was asked for last is how it is.
+    func checkTarget() {
+        guard let box, !target.isUncertain, target.open == 0 else { return }
+        let status = box.agent.status()
+        let isStarted = status.service.state != .stopped
+        let isGathering = status.gather.state != .stopped
+        guard isStarted == target.isStarted, isGathering == target.isGathering,
+            !isStarted || status.service.entity == target.entity
+        else {
+            return fail(
+                Violation(
+                    guarantee: .liveness,
+                    detail: "service \(status.service.state) as \(status.service.entity ?? "nobody"), gathering "
+                        + "\(status.gather.state); told last: started \(target.isStarted) as \(target.entity), "
+                        + "gathering \(target.isGathering)"))
+        }
+        guard !isStarted || status.link.state == .online else {
+            return fail(
+                Violation(
+                    guarantee: .liveness,
+                    detail: "minutes after the world healed the link is \(status.link.state): \(status.reason)"))
+        }
+        // Online for long, and points that wait longer than a pack and a try may take.
+        if isStarted, let age = ledger.oldestWaiting(at: now), age > 2 * 310_000 {
+            fail(
+                Violation(
+                    guarantee: .liveness,
+                    detail: "online, and a point has waited for \(age / 1000) s; \(box.executor.cache.count) wait"))
+        }
+    }
+}

@@ -1,0 +1,214 @@
+internal import Gateway
+internal import Logging
+internal import NIOCore
+internal import NIOEmbedded
+internal import NIOTLS
+internal import TrackModel
+internal import TrackStore
+internal import TrackTestKit
+internal import TrackWire
+
+/// One process of the server.
+final class ServerMachine {
+    let watch: StoreWatch
+    /// Nil until the store is open.
+    var core: GatewayCore?
+    var wires: [(WireEnd, EmbeddedChannel)] = []
+    var isStopping = false
+
+    init(watch: StoreWatch) {
+        self.watch = watch
+    }
+}
+
+// The fleet's side: starting, dying, committing.
+extension History {
+    static let serviceID: Int64 = 1
+
+    func startServer() {
+        guard server == nil else { return }
+        let watch = StoreWatch()
+        let machine = ServerMachine(watch: watch)
+        server = machine
+        watch.delay = { [unowned self] in Int64.random(in: 0...max(storeTrouble.slowness, 0), using: &dice) }
+        watch.failure = { [unowned self] in
+            guard storeTrouble.fails else { return nil }
+            // Passing and lasting failures.
+            return dice.one(in: 4) ? TrackStoreError(.failed, "told to fail") : TrackStoreError(.busy, "told to fail")
+        }
+        watch.onCommit = { [unowned self] batches, outcomes in committed(batches, outcomes) }
+        let (executor, medium) = (executor, NIOLoopBound(medium, eventLoop: loop))
+        let bound = NIOLoopBound(watch, eventLoop: loop)
+        let history = NIOLoopBound(self, eventLoop: loop)
+        let served = NIOLoopBound(machine, eventLoop: loop)
+        let sleep = sleeper
+        let work: @Sendable () async -> Void = {
+            executor.beginOutside()
+            let store = try? await medium.value.open()
+            if let store, (try? await store.services())?.isEmpty == true {
+                _ = try? await store.createService(named: "fleet", at: Timestamp(milliseconds: Self.beginning))
+                if let service = ServiceID(rawValue: Self.serviceID) {
+                    try? await store.addKey(
+                        AccessKey(Self.accessKey).hash, secret: nil, to: service, replacing: false,
+                        at: Timestamp(milliseconds: Self.beginning))
+                }
+            }
+            executor.endOutside()
+            guard let store else { return }
+            history.value.serve(
+                served.value, WatchedStore(store, watch: bound, executor: executor, sleep: sleep))
+        }
+        Task(executorPreference: executor, operation: work)
+    }
+
+    /// Waits in virtual time.
+    private var sleeper: @Sendable (Duration) async -> Void {
+        let loop = loop
+        return { duration in
+            let milliseconds =
+                duration.components.seconds * 1000 + duration.components.attoseconds / 1_000_000_000_000_000
+            guard milliseconds > 0 else { return }
+            await withCheckedContinuation { continuation in
+                loop.scheduleTask(in: .milliseconds(milliseconds)) { continuation.resume() }
+            }
+        }
+    }
+
+    private func serve(_ machine: ServerMachine, _ store: WatchedStore) {
+        guard machine.watch.isAlive else { return }
+        let quiet = Logger(label: "server") { _ in SwiftLogNoOpLogHandler() }
+        let clock = NIOLoopBound(self, eventLoop: loop)
+        var limits = GatewayLimits()
+        limits.batchPoints = profile.batchPoints
+        limits.windowBatches = profile.windowBatches
+        let core = GatewayCore(
+            limits: limits, deadlines: GatewayDeadlines(), store: store, logger: quiet,
+            now: { Timestamp(milliseconds: clock.value.trueTime + 2000) }, callHandler: nil,
+            tasks: GatewayTasks(executor: executor, sleep: sleeper))
+        machine.core = core
+        note("the server serves")
+        Task(executorPreference: executor) { await core.storeSubmissions() }
+    }
+
+    /// The server's end of a new connection; nil when nobody listens.
+    func acceptConnection(_ box: AgentBox) -> (WireEnd, EmbeddedChannel)? {
+        guard let machine = server, let core = machine.core, !machine.isStopping else { return nil }
+        guard let service = ServiceID(rawValue: Self.serviceID) else { return nil }
+        let wire = WireEnd(side: .server)
+        let channel = EmbeddedChannel(handler: wire, loop: loop)
+        let frames = FrameWatch(service: service, windowBatches: profile.windowBatches) { [unowned self] in store }
+        frameWatches.append(frames)
+        box.connector.onWrite = { frames.agentWrote($0) }
+        wire.onWrite = { [unowned self] bytes in
+            trace.mix(UInt64(bytes.count))
+            frames.serverWrote(bytes)
+        }
+        do {
+            try core.admit(channel, from: "198.51.100.7")
+            try channel.pipeline.syncOperations.addHandler(core.makeConnection(from: "198.51.100.7"))
+        } catch {
+            channel.close(promise: nil)
+            return nil
+        }
+        machine.wires.removeAll { !$0.1.isActive }
+        machine.wires.append((wire, channel))
+        loop.execute {
+            channel.pipeline.fireUserInboundEventTriggered(
+                TLSUserEvent.handshakeCompleted(negotiatedProtocol: WireLimits.applicationProtocol))
+        }
+        return (wire, channel)
+    }
+
+    private func committed(_ batches: [IngestBatch], _ outcomes: [IngestOutcome]) {
+        check { () throws(Violation) in
+            guard batches.count == outcomes.count else {
+                throw Violation(guarantee: .exactlyOnce, detail: "the store answered to another number of batches")
+            }
+            for (batch, outcome) in zip(batches, outcomes) {
+                let new = try store.commit(batch, outcome)
+                trace.mix(UInt64(new.count))
+                for point in new { try ledger.stored(point, entity: batch.entity, at: now) }
+            }
+        }
+    }
+
+    // MARK: Ends
+
+    /// All of it gone at once; `tellingPeers`: the machine lives and its kernel closes the connections.
+    func stopServerNow(tellingPeers: Bool) {
+        guard let machine = server else { return }
+        machine.watch.isAlive = false
+        for (wire, _) in machine.wires {
+            if tellingPeers { wire.connection?.abort(.server) } else { wire.connection?.drop(.server) }
+            wire.sever()
+        }
+        machine.core?.takeNothingMore()
+        server = nil
+    }
+
+    /// As on SIGTERM: what was received is stored and acknowledged, then every agent is told.
+    func stopServerGently(then next: @escaping (History) -> Void) {
+        guard let machine = server, let core = machine.core, !machine.isStopping else { return }
+        machine.isStopping = true
+        core.takeNothingMore()
+        after(2000) { history in
+            guard history.server === machine else { return }
+            core.dismissAll()
+            history.after(1000) { history in
+                guard history.server === machine else { return }
+                history.stopServerNow(tellingPeers: true)
+                next(history)
+            }
+        }
+    }
+
+    // MARK: The end
+
+    /// The real store against the model of it, field by field.
+    func compareWithStore() {
+        let (executor, medium) = (executor, NIOLoopBound(medium, eventLoop: loop))
+        let history = NIOLoopBound(self, eventLoop: loop)
+        let work: @Sendable () async -> Void = {
+            guard let store = medium.value.current, let service = ServiceID(rawValue: Self.serviceID) else { return }
+            executor.beginOutside()
+            let counts = try? await store.counts()
+            let problems = try? await store.checkIntegrity()
+            var found: [String: [TrackPoint]] = [:]
+            for entity in history.value.store.points.keys.sorted() {
+                found[entity] = try? await store.points(
+                    of: entity, in: service, from: Timestamp(milliseconds: .min),
+                    through: Timestamp(milliseconds: .max), limit: 10_000_000
+                ).map(\.point)
+            }
+            executor.endOutside()
+            history.value.compare(found, points: counts?.points, problems: problems)
+        }
+        Task(executorPreference: executor, operation: work)
+        loop.run()
+    }
+
+    private func compare(_ found: [String: [TrackPoint]], points: Int?, problems: [String]?) {
+        check { () throws(Violation) in
+            guard problems == [] else {
+                throw Violation(guarantee: .exactlyOnce, detail: "the store says of itself: \(problems ?? ["nothing"])")
+            }
+            guard points == store.count else {
+                throw Violation(
+                    guarantee: .exactlyOnce,
+                    detail: "the store counts \(points ?? -1) points, \(store.count) were committed once")
+            }
+            for (entity, expected) in store.points.sorted(by: { $0.key < $1.key }) {
+                // Of two with the same time the later one is shown.
+                var latest: [Timestamp: TrackPoint] = [:]
+                for point in expected { latest[point.fix.time] = point }
+                let wanted = latest.values.sorted { $0.fix.time < $1.fix.time }
+                guard found[entity] == wanted else {
+                    throw Violation(
+                        guarantee: .exactlyOnce,
+                        detail: "the store shows \(found[entity]?.count ?? -1) points of \(entity), not the "
+                            + "\(wanted.count) that were committed, or others")
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,242 @@
+internal import AgentControl
+internal import AgentRuntime
+internal import Dispatch
+internal import Logging
+internal import NIOCore
+internal import NIOEmbedded
+internal import TrackCache
+internal import TrackModel
+internal import TrackTestKit
+
+/// One history of one vehicle and its server, wholly determined by its seed: the real agent, disk ring, wire, gateway and
+/// store on a virtual clock, in a world that breaks everything it may break, beside a model that knows what must come of it.
+///
+/// Confined to the thread that makes it.
+package final class History {
+    /// GNSS time at virtual time 0, milliseconds since 1970.
+    static let beginning: Int64 = 1_800_000_000_000
+    /// How long everything may take once the world is well again, milliseconds.
+    static let patience: Int64 = 6 * 3_600_000
+
+    let seed: UInt64
+    let options: HistoryOptions
+    let loop = EmbeddedEventLoop()
+    let executor: StepExecutor
+    let network: VirtualNetwork
+    let profile: Profile
+    var dice: DiskDice
+    var trace = Trace()
+    var summary = HistorySummary()
+    private(set) var violation: Violation?
+    var isHealed = false
+
+    // The vehicle
+    var disk: DiskSimulation
+    let memory = SimulatedMemory()
+    let clock: SimulatedSystemClock
+    var receiver: Receiver
+    var isGPSDUp = true
+    var box: AgentBox?
+    var boots: UInt64 = 0
+
+    // The model
+    var grid = GridModel()
+    var ledger = PointLedger()
+    var store = StoreModel()
+    var target = ControlModel()
+    var gatheredInThisProcess: UInt64 = 0
+
+    // The server
+    let medium: StoreMedium
+    var server: ServerMachine?
+    var storeTrouble = StoreTrouble()
+    var frameWatches: [FrameWatch] = []
+
+    package init(seed: UInt64, options: HistoryOptions = HistoryOptions()) {
+        self.seed = seed
+        self.options = options
+        var dice = DiskDice(seed: seed)
+        profile = Profile(&dice, sqliteShare: options.sqliteShare)
+        executor = StepExecutor(loop)
+        network = VirtualNetwork(loop: loop, seed: dice.next())
+        disk = DiskSimulation(seed: dice.next(), directories: ["/var"])
+        clock = SimulatedSystemClock(loop: loop, offset: profile.bootsWithoutClock ? 0 : Self.beginning)
+        clock.isSynchronised = !profile.bootsWithoutClock
+        receiver = Receiver(seed: dice.next(), hasIncompleteReports: profile.hasIncompleteReports)
+        medium = StoreMedium(usesSQLite: profile.usesSQLite, directory: options.directory, seed: seed)
+        self.dice = dice
+        trace.follow = options.follow
+    }
+
+    var now: Int64 { Int64(loop.now.uptimeNanoseconds / 1_000_000) }
+    var trueTime: Int64 { Self.beginning + now }
+
+    // MARK: Running
+
+    package func run() -> HistoryOutcome {
+        note("seed \(seed): \(profile.text)")
+        startServer()
+        loop.run()
+        bootAgent()
+        after(profile.epochInterval) { $0.epoch() }
+        after(1000) { $0.trouble() }
+        if profile.isOffline {
+            network.reach = .refuses
+            after(Int64(options.hours * 3_200_000)) { $0.network.reach = .works }
+        }
+        let end = Int64(options.hours * 3_600_000)
+        advance(to: end)
+        if violation == nil { heal() }
+        var deadline = now + Self.patience
+        while violation == nil, now < deadline {
+            advance(to: now + 10_000)
+            if isAtRest { deadline = now }
+        }
+        if violation == nil { judge() }
+        tearDown()
+        summary.virtualMilliseconds = now
+        summary.points = ledger.chosenCount
+        summary.stored = ledger.storedCount
+        summary.batchesTwice = store.duplicates
+        summary.bytesLost = network.bytesLost
+        summary.batchesSent = frameWatches.reduce(0) { $0 + $1.batchesSent }
+        summary.droppedByBound = ledger.count { $0 == .droppedByBound }
+        summary.droppedInMemory = ledger.count { $0 == .droppedInMemory }
+        summary.lostWithPower = ledger.count { $0 == .lostWithPower }
+        summary.cleared = ledger.count { if case .cleared = $0 { true } else { false } }
+        trace.mix(UInt64(summary.points))
+        trace.mix(UInt64(summary.stored))
+        summary.traceHash = trace.hash
+        return HistoryOutcome(
+            seed: seed, summary: summary, violation: violation,
+            trace: violation == nil ? [] : Array(trace.lastLines))
+    }
+
+    private func advance(to milliseconds: Int64) {
+        // In slices, so that a broken guarantee ends the history soon.
+        while now < milliseconds, violation == nil {
+            loop.advanceTime(to: .uptimeNanoseconds(UInt64(min(milliseconds, now + 10_000)) * 1_000_000))
+            for watch in frameWatches.suffix(4) { if let broken = watch.violation { fail(broken) } }
+        }
+    }
+
+    func after(_ milliseconds: Int64, _ action: @escaping (History) -> Void) {
+        loop.scheduleTask(in: .milliseconds(max(0, milliseconds))) { [unowned self] in
+            if violation == nil { action(self) }
+        }
+    }
+
+    func note(_ text: @autoclosure () -> String) {
+        trace.note(now, text())
+    }
+
+    func fail(_ broken: Violation) {
+        guard violation == nil else { return }
+        violation = broken
+        note("BROKEN: \(broken)")
+    }
+
+    /// Runs a check that may find a broken guarantee.
+    func check(_ body: () throws(Violation) -> Void) {
+        guard violation == nil else { return }
+        do throws(Violation) { try body() } catch { fail(error) }
+    }
+
+    // MARK: The end
+
+    /// The world is well again, for good.
+    private func heal() {
+        isHealed = true
+        note("the world heals")
+        network.reach = .works
+        (network.latency, network.jitter, network.largestPiece) = (40, 20, 1460)
+        healDisk()
+        memory.isFailing = false
+        isGPSDUp = true
+        receiver.isInTunnel = false
+        receiver.hasFix = true
+        receiver.timeOffset = 0
+        clock.offset = Self.beginning
+        clock.isSynchronised = true
+        storeTrouble = StoreTrouble()
+        if server == nil { startServer() }
+        if box == nil { bootAgent() }
+        // Long enough for everything that is under way to come to its end.
+        after(600_000) { $0.checkTarget() }
+        after(620_000) { $0.finishGathering() }
+    }
+
+    private var hasFinished: Bool { now > 0 && isHealed && target.isFinishing }
+
+    private var isAtRest: Bool {
+        guard hasFinished, let box, box.executor.cache.state == .disk else { return false }
+        return box.executor.cache.count == 0 && ledger.isTaken && target.isGatheringOver
+    }
+
+    private func finishGathering() {
+        target.isFinishing = true
+        // A passing error, and soon nobody appends any more: reading must go on by itself.
+        if dice.one(in: 3) {
+            disk.faults = [DiskFault([.open, .read], after: Int.random(in: 0...3, using: &dice), times: 1, number: 5)]
+        }
+        uploadTheRest()
+    }
+
+    /// Stops gathering and starts the service if nobody had: what is left must go.
+    private func uploadTheRest() {
+        after(15_000) { $0.uploadTheRest() }
+        guard let box else { return }
+        if box.agent.status().gather.state != .stopped {
+            _ = box.agent.stopGather()
+        } else if box.agent.status().service.state == .stopped {
+            _ = box.agent.startService(entity: nil)
+        } else {
+            target.isGatheringOver = true
+        }
+    }
+
+    private func judge() {
+        if !isAtRest {
+            let status = box.map { "\($0.agent.status().reason), cache \($0.executor.cache.state)" } ?? "no agent"
+            fail(
+                Violation(
+                    guarantee: .liveness,
+                    detail: "\(Self.patience / 3_600_000) hours after the world healed "
+                        + "\(box?.executor.cache.count ?? 0) points wait: \(status)"))
+        }
+        check { () throws(Violation) in try ledger.settle() }
+        guard violation == nil else { return }
+        compareWithStore()
+    }
+
+    private func tearDown() {
+        if let box { end(box, how: .power) }
+        stopServerNow(tellingPeers: false)
+        // Sleepers of dead processes wake, find themselves dead and end.
+        storeTrouble = StoreTrouble()
+        loop.advanceTime(by: .hours(2))
+        loop.shutdownGracefully(queue: DispatchQueue(label: "end")) { _ in }
+        medium.remove()
+    }
+}
+
+/// How the server's store behaves now.
+struct StoreTrouble {
+    /// Milliseconds a call may take, each way.
+    var slowness: Int64 = 3
+    var fails = false
+}
+
+/// What the agent was told last, and what it said to it.
+struct ControlModel {
+    // A new box gathers by itself.
+    var isStarted = true
+    var isGathering = true
+    var entity = "van"
+    /// A command was not answered before the process went: either may be so.
+    var isUncertain = false
+    /// Commands that are not answered yet.
+    var open = 0
+    var isFinishing = false
+    var isGatheringOver = false
+}

@@ -1,0 +1,80 @@
+/// What a run of histories is told from outside; everything else comes from the seed.
+package struct HistoryOptions: Sendable {
+    /// Virtual hours before the world heals.
+    package var hours: Double
+    /// Of 100 seeds so many use the real SQLite store, on files in `directory`.
+    package var sqliteShare: Int
+    /// For database files.
+    package var directory: String
+    /// Called with every line of the trace.
+    package var follow: (@Sendable (String) -> Void)?
+
+    package init(
+        hours: Double = 4, sqliteShare: Int = 0, directory: String = "/dev/shm",
+        follow: (@Sendable (String) -> Void)? = nil
+    ) {
+        self.hours = hours
+        self.sqliteShare = sqliteShare
+        self.directory = directory
+        self.follow = follow
+    }
+}
+
+/// What happened in a history.
+package struct HistorySummary: Hashable, Sendable {
+    package var virtualMilliseconds: Int64 = 0
+    package var points = 0
+    package var stored = 0
+    package var agentCuts = 0
+    package var agentKills = 0
+    package var agentStops = 0
+    package var serverCuts = 0
+    package var serverRestarts = 0
+    package var linksCut = 0
+    package var connections = 0
+    package var bytesLost = 0
+    package var batchesSent = 0
+    package var batchesTwice = 0
+    package var cleared = 0
+    package var droppedByBound = 0
+    package var droppedInMemory = 0
+    package var lostWithPower = 0
+    package var diskFaults = 0
+    package var commands = 0
+    /// Two runs of a seed have it in common.
+    package var traceHash: UInt64 = 0
+
+    package init() {}
+
+    package mutating func add(_ other: HistorySummary) {
+        virtualMilliseconds += other.virtualMilliseconds
+        points += other.points
+        stored += other.stored
+        agentCuts += other.agentCuts
+        agentKills += other.agentKills
+        agentStops += other.agentStops
+        serverCuts += other.serverCuts
+        serverRestarts += other.serverRestarts
+        linksCut += other.linksCut
+        connections += other.connections
+        bytesLost += other.bytesLost
+        batchesSent += other.batchesSent
+        batchesTwice += other.batchesTwice
+        cleared += other.cleared
+        droppedByBound += other.droppedByBound
+        droppedInMemory += other.droppedInMemory
+        lostWithPower += other.lostWithPower
+        diskFaults += other.diskFaults
+        commands += other.commands
+        traceHash ^= other.traceHash
+    }
+}
+
+/// How a history ended.
+package struct HistoryOutcome: Sendable {
+    package var seed: UInt64
+    package var summary: HistorySummary
+    package var violation: Violation?
+    /// The last lines of the trace, when a guarantee was broken.
+    package var trace: [String] = []
+}

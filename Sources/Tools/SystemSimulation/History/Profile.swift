@@ -1,0 +1,99 @@
+internal import TrackTestKit
+
+/// What a history is like, drawn from its seed: most worlds have a few troubles, some have all.
+struct Profile {
+    /// Milliseconds between receiver epochs.
+    let epochInterval: Int64
+    let gather: Int64
+    let pack: Int64
+    /// Seconds the ring may stay unsynchronised.
+    let syncInterval: Double
+    /// Bytes of the ring at the start; nil: unlimited.
+    let ringLimit: Int?
+    let segmentBytes: Int
+    let memoryLimit: Int
+    let usesSQLite: Bool
+    let bootsWithoutClock: Bool
+    let hasIncompleteReports: Bool
+    let keepsFeedOpen: Bool
+    /// No way to the server for nearly all of it: the ring fills.
+    let isOffline: Bool
+    /// Seconds between two troubles, on average.
+    let pace: Int64
+    /// How often each kind of trouble comes, as weights.
+    let weights: [(trouble: Trouble, weight: Int)]
+    /// What the server allows an agent.
+    let batchPoints: Int
+    let windowBatches: Int
+    /// Bits of the disk flip: losses are then compared as numbers only.
+    let hasRot: Bool
+
+    enum Trouble: CaseIterable {
+        case networkDown, networkBlackHole, linkReset, linkSilent, linkCutAtByte, slowNetwork, tornNetwork
+        case serverRestart, serverKill, serverCut, storeFails, storeHangs
+        case agentCut, agentCutInOperation, agentKill, agentStop
+        case diskReplaced, diskFailsAtBoot, diskFailsAndCut
+        case diskFull, diskError, diskReadOnly, diskSlow, diskStalls, diskShort, rot
+        case tunnel, noFix, receiverBack, receiverRollover, receiverLeaps, gpsdGone
+        case clockStep, clockDrift
+        case startService, stopService, startGather, stopGather, clear, limit, intervals, location, reset, reconnect
+        case memoryFails
+    }
+
+    init(_ dice: inout DiskDice, sqliteShare: Int) {
+        func pick<Value>(_ values: [Value]) -> Value { values[Int.random(in: 0..<values.count, using: &dice)] }
+        epochInterval = pick([1000, 1000, 1000, 1000, 200, 100])
+        isOffline = dice.one(in: 8)
+        gather = isOffline ? 2 : pick([2, 2, 5, 5, 5, 10, 30])
+        pack = gather * pick([1, 2, 6, 6, 10])
+        syncInterval = pick([0, 0, 0, 5, 60])
+        ringLimit = (isOffline ? 3 : pick([nil, nil, 2, 4])).map { $0 * 80 * 1024 }
+        segmentBytes = isOffline ? 80 * 1024 : pick([80 * 1024, 80 * 1024, 256 * 1024])
+        memoryLimit = pick([4096, 20_000, 1 << 20])
+        usesSQLite = Int.random(in: 0..<100, using: &dice) < sqliteShare
+        bootsWithoutClock = dice.one(in: 5)
+        hasIncompleteReports = dice.one(in: 2)
+        keepsFeedOpen = dice.one(in: 3)
+        pace = pick([20, 60, 120, 300, 900])
+        hasRot = dice.one(in: 16)
+        batchPoints = pick([5, 50, 1000])
+        windowBatches = pick([2, 4, 16])
+        // Some troubles are left out, so that each is also met without the others.
+        let spares = dice.one(in: 2)
+        var weights: [(trouble: Trouble, weight: Int)] = []
+        for trouble in Trouble.allCases {
+            if trouble == .rot, !hasRot { continue }
+            if spares, dice.one(in: 2) { continue }
+            weights.append((trouble, Int.random(in: 1...4, using: &dice) * Self.frequency(of: trouble)))
+        }
+        self.weights = weights.isEmpty ? [(.linkReset, 1)] : weights
+    }
+
+    /// For the trace.
+    var text: String {
+        let troubles = weights.map { "\($0.trouble) \($0.weight)" }.joined(separator: ", ")
+        return "epoch \(epochInterval) ms, gather \(gather) s, pack \(pack) s, sync \(syncInterval) s, "
+            + "ring \(ringLimit.map(String.init) ?? "unlimited"), memory \(memoryLimit), sqlite \(usesSQLite), "
+            + "rot \(hasRot), a trouble each \(pace) s: \(troubles)"
+    }
+
+    private static func frequency(of trouble: Trouble) -> Int {
+        switch trouble {
+        case .agentCut, .agentCutInOperation, .linkReset, .linkSilent, .linkCutAtByte, .serverKill, .serverCut, .clear:
+            4
+        case .diskReplaced: 1
+        case .networkDown, .networkBlackHole, .tunnel, .startService, .startGather: 3
+        case .stopService, .stopGather, .receiverRollover, .receiverBack, .memoryFails, .limit, .rot: 1
+        default: 2
+        }
+    }
+
+    func draw(_ dice: inout DiskDice) -> Trouble {
+        var rest = Int.random(in: 0..<weights.reduce(0) { $0 + $1.weight }, using: &dice)
+        for (trouble, weight) in weights {
+            if rest < weight { return trouble }
+            rest -= weight
+        }
+        return .linkReset
+    }
+}

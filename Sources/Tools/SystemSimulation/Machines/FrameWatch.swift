@@ -1,0 +1,74 @@
+internal import TrackModel
+internal import TrackWire
+
+/// Reads along on one connection: what was promised must be true when it is said, and what is under way must be bounded.
+final class FrameWatch {
+    private let model: () -> StoreModel
+    private let service: ServiceID
+    private let windowBatches: Int
+    private var stream: StreamID?
+    private var underWay: [(last: UInt64, bytes: Int)] = []
+    private(set) var violation: Violation?
+    private(set) var batchesSent = 0
+
+    init(service: ServiceID, windowBatches: Int, model: @escaping () -> StoreModel) {
+        self.service = service
+        self.windowBatches = windowBatches
+        self.model = model
+    }
+
+    /// One frame that the agent writes.
+    func agentWrote(_ bytes: [UInt8]) {
+        guard let frame = try? WireCodec.decodeClient(Self.body(of: bytes)) else {
+            return fail(.exactlyOnce, "the agent wrote what is no frame")
+        }
+        switch frame.message {
+        case .hello(let hello): stream = hello.streamID
+        case .upload(let upload):
+            batchesSent += 1
+            underWay.append((upload.firstSequence + UInt64(upload.count) - 1, upload.payload.count))
+            let bytes = underWay.reduce(0) { $0 + $1.bytes }
+            if underWay.count > windowBatches || (underWay.count > 1 && bytes > WireLimits.windowBytes) {
+                fail(.boundedMemory, "\(underWay.count) batches of \(bytes) bytes are under way")
+            }
+        default: break
+        }
+    }
+
+    /// One frame that the server writes.
+    func serverWrote(_ bytes: [UInt8]) {
+        guard let frame = try? WireCodec.decodeServer(Self.body(of: bytes)) else {
+            return fail(.exactlyOnce, "the server wrote what is no frame")
+        }
+        switch frame.message {
+        case .welcome(let welcome): promised(welcome.storedThrough, "the welcome")
+        case .uploadAck(let acknowledgement):
+            if !acknowledgement.refused.isEmpty {
+                fail(.exactlyOnce, "the server refused a point: \(acknowledgement.refused[0].reason)")
+            }
+            promised(acknowledgement.storedThrough, "an acknowledgement")
+            underWay.removeAll { $0.last <= acknowledgement.storedThrough }
+        case .closing(let closing) where closing.code == .protocol:
+            fail(.exactlyOnce, "the server calls the agent's frames wrong: \(closing.reason)")
+        default: break
+        }
+    }
+
+    private func promised(_ sequence: UInt64, _ what: String) {
+        guard sequence > 0, let stream else { return }
+        let stored = model().through(stream, service)
+        if sequence > stored {
+            fail(.acknowledgementAfterCommit, "\(what) says \(sequence), committed is \(stored)")
+        }
+    }
+
+    private func fail(_ guarantee: Violation.Guarantee, _ detail: String) {
+        if violation == nil { violation = Violation(guarantee: guarantee, detail: detail) }
+    }
+
+    /// A frame without its length.
+    private static func body(of frame: [UInt8]) -> [UInt8] {
+        let length = frame.prefix { $0 >= 0x80 }.count + 1
+        return Array(frame.dropFirst(length))
+    }
+}

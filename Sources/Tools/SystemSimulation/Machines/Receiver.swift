@@ -1,0 +1,95 @@
+internal import AgentLogic
+internal import GNSSFeed
+internal import TrackModel
+internal import TrackTestKit
+
+/// A receiver in a moving vehicle: reports in whole units, as complete or incomplete as gpsd tells them.
+struct Receiver {
+    private var dice: DiskDice
+    private var latitude = 0.0
+    private var longitude = 0.0
+    /// Degrees a second.
+    private var north = 0.0
+    private var east = 0.0
+    /// Milliseconds added to the true time.
+    var timeOffset: Int64 = 0
+    var isInTunnel = false
+    var hasFix = true
+    let hasIncompleteReports: Bool
+
+    init(seed: UInt64, hasIncompleteReports: Bool) {
+        dice = DiskDice(seed: seed)
+        self.hasIncompleteReports = hasIncompleteReports
+        latitude = Double.random(in: -60...60, using: &dice)
+        longitude = Double.random(in: -170...170, using: &dice)
+    }
+
+    /// The reports of one epoch, in order. `time`: true GNSS time; `span`: milliseconds since the last epoch.
+    mutating func epoch(at time: Int64, span: Int64) -> [PlainReport] {
+        // Accelerates, turns, stands still.
+        if dice.one(in: 30) {
+            north = Double.random(in: -1...1, using: &dice) * 2.5e-4
+            east = Double.random(in: -1...1, using: &dice) * 2.5e-4
+        }
+        if dice.one(in: 60) { (north, east) = (0, 0) }
+        latitude = min(80, max(-80, latitude + north * Double(span) / 1000))
+        longitude += east * Double(span) / 1000
+        if longitude > 179 || longitude < -179 { east = -east }
+        longitude = min(179.5, max(-179.5, longitude))
+        guard hasFix else { return [PlainReport(time: time + timeOffset, mode: 1)] }
+        // Noise of a few metres: no two fixes are alike.
+        let report = PlainReport(
+            time: time + timeOffset, mode: dice.one(in: 10) ? 2 : 3,
+            latitude: Int32((latitude * 1e7).rounded()) + Int32.random(in: -300...300, using: &dice),
+            longitude: Int32((longitude * 1e7).rounded()) + Int32.random(in: -300...300, using: &dice),
+            speed: optional(Int32.random(in: 0...5000, using: &dice)),
+            course: optional(Int32.random(in: 0..<3600, using: &dice)),
+            altitude: optional(Int32.random(in: -500...20_000, using: &dice)),
+            accuracy: optional(Int32.random(in: 5...600, using: &dice)),
+            status: dice.one(in: 3) ? Int.random(in: 0...6, using: &dice) : nil,
+            satellites: dice.one(in: 8) ? nil : Int.random(in: 3...30, using: &dice))
+        guard hasIncompleteReports else { return [report] }
+        var reports: [PlainReport] = []
+        if dice.one(in: 3) { reports.append(PlainReport(time: nil, mode: 0)) }
+        if dice.one(in: 2) {
+            var early = report
+            early.altitude = nil
+            early.speed = nil
+            early.mode = 2
+            early.latitude = report.latitude.map { $0 + 10 }
+            early.time = report.time.map { $0 + Int64.random(in: -1...0, using: &dice) }
+            reports.append(early)
+        }
+        reports.append(report)
+        if dice.one(in: 4) {
+            var late = report
+            late.accuracy = nil
+            late.satellites = nil
+            late.longitude = report.longitude.map { $0 + 10 }
+            reports.append(late)
+        }
+        // Now and then only half of the story.
+        if dice.one(in: 50) { reports.removeLast() }
+        return reports
+    }
+
+    /// The vehicle is somewhere else all of a sudden: a ferry, a tow, a reflection.
+    mutating func leap() {
+        latitude = min(80, max(-80, latitude + Double.random(in: -1...1, using: &dice)))
+    }
+
+    private mutating func optional(_ value: Int32) -> Int32? { dice.one(in: 12) ? nil : value }
+}
+
+extension GNSSReport {
+    /// As gpsd would say it.
+    init(_ plain: PlainReport) {
+        self.init(
+            time: plain.time.map { Timestamp(milliseconds: $0) }, mode: plain.mode,
+            latitude: plain.latitude.map { Double($0) / 1e7 }, longitude: plain.longitude.map { Double($0) / 1e7 },
+            speed: plain.speed.map { Double($0) / 100 }, course: plain.course.map { Double($0) / 10 },
+            altitudeMSL: plain.altitude.map { Double($0) / 10 },
+            horizontalError: plain.accuracy.map { Double($0) / 10 }, status: plain.status,
+            satellitesUsed: plain.satellites, device: "/dev/ttyS0")
+    }
+}

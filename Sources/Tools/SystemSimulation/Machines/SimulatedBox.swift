@@ -1,0 +1,159 @@
+internal import AgentRuntime
+internal import GNSSFeed
+internal import Glibc
+internal import NIOCore
+internal import NIOEmbedded
+internal import TrackTestKit
+
+/// The vehicle's system clock: wrong at boot, stepping, drifting.
+final class SimulatedSystemClock: SystemClockSource {
+    private let loop: EmbeddedEventLoop
+    /// Milliseconds since 1970 at virtual time 0.
+    var offset: Int64
+    /// Parts in a million by which it runs fast.
+    var drift: Int64 = 0
+    var isSynchronised = true
+
+    init(loop: EmbeddedEventLoop, offset: Int64) {
+        self.loop = loop
+        self.offset = offset
+    }
+
+    func read() -> SystemClock {
+        let elapsed = Int64(loop.now.uptimeNanoseconds / 1_000_000)
+        return SystemClock(
+            milliseconds: offset + elapsed + elapsed / 1000 * drift / 1000, isSynchronised: isSynchronised)
+    }
+}
+
+/// The file of the remembered state on a disk that may refuse it.
+final class SimulatedMemory: StateKeeper {
+    private var kept: RememberedState?
+    var isFailing = false
+    /// A write was refused since the last one that worked.
+    private(set) var isOutdated = false
+
+    struct Refused: Error {}
+
+    func write(_ state: RememberedState) throws {
+        guard !isFailing else {
+            isOutdated = true
+            throw Refused()
+        }
+        kept = state
+        isOutdated = false
+    }
+
+    func read() -> RememberedStateReading {
+        isOutdated = false
+        return kept.map { .read($0) } ?? .absent
+    }
+}
+
+/// gpsd and its receiver as one process of the agent sees them.
+final class SimulatedFeedSource: FeedSource {
+    /// The process's open watch, if any.
+    private(set) var open: SimulatedWatch?
+    var onOpen: () -> Void = {}
+    var onClose: () -> Void = {}
+
+    func open(
+        _ gnss: AgentConfiguration.GNSS, deliver: @escaping @Sendable (FeedEvent) -> Void
+    ) throws(GNSSFeedError) -> any OpenFeed {
+        let watch = SimulatedWatch(source: self, deliver: deliver)
+        open = watch
+        onOpen()
+        return watch
+    }
+
+    fileprivate func closed(_ watch: SimulatedWatch) {
+        guard open === watch else { return }
+        open = nil
+        onClose()
+    }
+}
+
+final class SimulatedWatch: OpenFeed {
+    private let source: SimulatedFeedSource
+    let deliver: @Sendable (FeedEvent) -> Void
+
+    init(source: SimulatedFeedSource, deliver: @escaping @Sendable (FeedEvent) -> Void) {
+        self.source = source
+        self.deliver = deliver
+    }
+
+    func stop() { source.closed(self) }
+}
+
+/// The agent's way into the virtual network.
+final class SimulatedConnector: LinkConnector {
+    private let network: VirtualNetwork
+    /// Milliseconds since 1970 from which the server's certificate is valid.
+    private let certificateFrom: Int64
+    private let clock: SimulatedSystemClock
+    /// Makes the server's end of a new connection; nil when nobody listens.
+    var accept: (WireEnd) -> (WireEnd, EmbeddedChannel)? = { _ in nil }
+    var onWrite: ([UInt8]) -> Void = { _ in }
+    var onRead: ([UInt8]) -> Void = { _ in }
+    var onLink: () -> Void = {}
+    private(set) var connections: [VirtualConnection] = []
+    private(set) var attempts = 0
+
+    init(network: VirtualNetwork, clock: SimulatedSystemClock, certificateFrom: Int64) {
+        self.network = network
+        self.clock = clock
+        self.certificateFrom = certificateFrom
+    }
+
+    struct Failure: Error { let reason: String }
+
+    func connect(
+        to server: AgentConfiguration.Server, verificationTime: Int64?, on loop: any EventLoop,
+        initializer: @escaping @Sendable (any Channel) -> EventLoopFuture<Void>
+    ) -> EventLoopFuture<any Channel> {
+        attempts += 1
+        let promise = loop.makePromise(of: (any Channel).self)
+        let judgedAt = verificationTime ?? clock.read().milliseconds / 1000
+        let reach = network.reach
+        guard reach != .swallows else { return promise.futureResult }
+        // A handshake takes some round trips; now and then it takes longer than the agent waits.
+        let trips = network.dice.one(in: 40) ? Int64.random(in: 10...400, using: &network.dice) : 3
+        network.loop.scheduleTask(in: .milliseconds(2 * trips * network.delay())) { [self] in
+            guard (loop as? ProcessLoop)?.isAlive == true else { return }
+            guard reach == .works, network.reach == .works else {
+                return promise.fail(Failure(reason: "no way to the server"))
+            }
+            guard judgedAt * 1000 >= certificateFrom else {
+                return promise.fail(Failure(reason: "the certificate is not valid yet"))
+            }
+            let wire = WireEnd(side: .agent)
+            guard let (serverWire, serverChannel) = accept(wire) else {
+                return promise.fail(Failure(reason: "connection refused"))
+            }
+            wire.onWrite = onWrite
+            wire.onRead = onRead
+            let channel = EmbeddedChannel(handler: wire, loop: network.loop)
+            let connection = VirtualConnection(network: network, agent: wire, server: serverWire)
+            connections.removeAll { $0.isOver }
+            connections.append(connection)
+            onLink()
+            initializer(channel).whenFailure { promise.fail($0) }
+            channel.connect(to: Self.address, promise: nil)
+            serverChannel.connect(to: Self.address, promise: nil)
+            promise.succeed(channel)
+        }
+        return promise.futureResult
+    }
+
+    func reload(_ server: AgentConfiguration.Server) throws -> [String] { [] }
+
+    private static let address = SocketAddress(sockaddr_in())
+
+    /// The machine or the process is gone.
+    func drop(tellingPeer: Bool) {
+        for connection in connections {
+            if tellingPeer { connection.abort(.agent) } else { connection.drop(.agent) }
+        }
+        connections = []
+    }
+}

@@ -1,0 +1,97 @@
+internal import AgentControl
+internal import AgentRuntime
+internal import NIOCore
+internal import NIOEmbedded
+internal import TrackCache
+internal import TrackTestKit
+
+/// What an operation is, as far as the checker must know before it is done.
+enum OperationLabel {
+    case clear(CacheSelection)
+    case other
+}
+
+/// The agent's disk thread in virtual time: one operation after the other, each taking as long as the disk does.
+final class SimulatedCacheDisk: CacheExecutor {
+    /// As many operations may wait as on the real thread.
+    static let maximumWaiting = 1024
+
+    let cache: TrackCache
+    private let disk: DiskSimulation
+    private let loop: EmbeddedEventLoop
+    private let process: ProcessLoop
+    private var waiting: [(label: OperationLabel, run: () -> () -> Void)] = []
+    private var isBusy = false
+    private var isClosed = false
+    private(set) var longestQueue = 0
+    /// Milliseconds that every operation takes beside what the disk says.
+    var slowness: Int64 = 0
+    /// Nothing is done before.
+    var stalledUntil = NIODeadline.uptimeNanoseconds(0)
+    /// After each operation, before its result is known.
+    var onOperation: (TrackCache, OperationLabel) -> Void = { _, _ in }
+    /// Goes with every operation until it is set again.
+    var label = OperationLabel.other
+    /// The power went in the middle of an operation.
+    var onPowerFailure: () -> Void = {}
+
+    init(cache: TrackCache, disk: DiskSimulation, loop: EmbeddedEventLoop, process: ProcessLoop) {
+        self.cache = cache
+        self.disk = disk
+        self.loop = loop
+        self.process = process
+    }
+
+    func perform<Result: Sendable>(
+        on loop: any EventLoop, _ operation: @escaping @Sendable (TrackCache) -> Result
+    ) -> EventLoopFuture<Result>? {
+        guard waiting.count < Self.maximumWaiting, !isClosed else { return nil }
+        let promise = loop.makePromise(of: Result.self)
+        let run: () -> () -> Void = { [cache] in
+            let result = operation(cache)
+            return { promise.succeed(result) }
+        }
+        waiting.append((label, run))
+        longestQueue = max(longestQueue, waiting.count)
+        startNext()
+        return promise.futureResult
+    }
+
+    func shutDown(on loop: any EventLoop, now: Int64) -> EventLoopFuture<Void> {
+        let done = loop.makePromise(of: Void.self)
+        let run: () -> () -> Void = { [self] in
+            cache.close(now: now)
+            isClosed = true
+            return { done.succeed() }
+        }
+        waiting.append((.other, run))
+        startNext()
+        return done.futureResult
+    }
+
+    private func startNext() {
+        guard !isBusy, !waiting.isEmpty, process.isAlive else { return }
+        isBusy = true
+        loop.scheduleTask(in: .milliseconds(slowness)) { [self] in run() }
+    }
+
+    private func run() {
+        guard process.isAlive else { return }
+        guard stalledUntil <= loop.now else {
+            // The stall may end before its time.
+            loop.scheduleTask(in: .seconds(1)) { [self] in run() }
+            return
+        }
+        let before = disk.delay
+        let (label, operation) = waiting.removeFirst()
+        let finish = operation()
+        guard disk.hasPower else { return onPowerFailure() }
+        onOperation(cache, label)
+        loop.scheduleTask(in: .milliseconds(disk.delay - before)) { [self] in
+            isBusy = false
+            guard process.isAlive else { return }
+            finish()
+            startNext()
+        }
+    }
+}

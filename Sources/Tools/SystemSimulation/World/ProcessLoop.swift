@@ -1,0 +1,61 @@
+internal import Dispatch
+internal import NIOCore
+internal import NIOEmbedded
+
+/// The event loop of one process of the simulation: the shared virtual loop, until the process dies. What a dead process
+/// had scheduled never runs.
+final class ProcessLoop: EventLoop {
+    private let shared: EmbeddedEventLoop
+    private let life: NIOLoopBoundBox<Bool>
+
+    init(_ shared: EmbeddedEventLoop) {
+        self.shared = shared
+        life = NIOLoopBoundBox(true, eventLoop: shared)
+    }
+
+    var isAlive: Bool { life.value }
+
+    func kill() { life.value = false }
+
+    private struct Dead: Error {}
+
+    var inEventLoop: Bool { shared.inEventLoop }
+    var now: NIODeadline { shared.now }
+
+    func execute(_ task: @escaping @Sendable () -> Void) {
+        shared.execute { [life] in
+            if life.value { task() }
+        }
+    }
+
+    func scheduleTask<Value>(
+        deadline: NIODeadline, _ task: @escaping @Sendable () throws -> Value
+    ) -> Scheduled<Value> {
+        shared.scheduleTask(deadline: deadline) { [life] in
+            guard life.value else { throw Dead() }
+            return try task()
+        }
+    }
+
+    func scheduleTask<Value>(in delay: TimeAmount, _ task: @escaping @Sendable () throws -> Value) -> Scheduled<Value> {
+        scheduleTask(deadline: shared.now + delay, task)
+    }
+
+    func shutdownGracefully(queue: DispatchQueue, _ callback: @escaping @Sendable ((any Error)?) -> Void) {
+        queue.async { callback(nil) }
+    }
+
+    func preconditionInEventLoop(file: StaticString, line: UInt) {
+        shared.preconditionInEventLoop(file: file, line: line)
+    }
+
+    func preconditionNotInEventLoop(file: StaticString, line: UInt) {}
+
+    // A process that dies leaves promises behind; nobody is to complain of them.
+    func _promiseCreated(futureIdentifier: _NIOEventLoopFutureIdentifier, file: StaticString, line: UInt) {}
+    func _promiseCompleted(
+        futureIdentifier: _NIOEventLoopFutureIdentifier
+    ) -> (file: StaticString, line: UInt)? { nil }
+    func _preconditionSafeToSyncShutdown(file: StaticString, line: UInt) {}
+    func _preconditionSafeToWait(file: StaticString, line: UInt) {}
+}

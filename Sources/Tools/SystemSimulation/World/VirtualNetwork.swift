@@ -1,0 +1,297 @@
+internal import NIOCore
+internal import NIOEmbedded
+internal import TrackTestKit
+
+/// TCP between agents and server, as bad as TCP can be: late, in pieces, cut at any byte, dead without a word.
+final class VirtualNetwork {
+    /// How a new connection fares.
+    enum Reach {
+        case works
+        case refuses
+        /// Nothing ever answers.
+        case swallows
+    }
+
+    let loop: EmbeddedEventLoop
+    var dice: DiskDice
+    var reach = Reach.works
+    /// Milliseconds each way, and by how much they vary.
+    var latency: Int64 = 40
+    var jitter: Int64 = 20
+    /// Bytes at a time, at most: 1 tears everything apart.
+    var largestPiece = 1460
+    private(set) var bytesLost = 0
+    private(set) var connections: [VirtualConnection] = []
+
+    init(loop: EmbeddedEventLoop, seed: UInt64) {
+        self.loop = loop
+        dice = DiskDice(seed: seed)
+    }
+
+    func add(_ connection: VirtualConnection) { connections.append(connection) }
+    func remove(_ connection: VirtualConnection) { connections.removeAll { $0 === connection } }
+    func lost(_ bytes: Int) { bytesLost += bytes }
+
+    func delay() -> Int64 { latency + Int64.random(in: 0...max(jitter, 0), using: &dice) }
+}
+
+/// One TCP connection: two ends, two directions.
+final class VirtualConnection {
+    enum Side { case agent, server }
+
+    /// Bytes on their way in one direction, in order.
+    private struct Direction {
+        /// Bytes that arrived and were not read.
+        var arrived: [UInt8] = []
+        var readyAt: NIODeadline = .uptimeNanoseconds(0)
+        var underWay = 0
+        /// So many more bytes arrive, then none; nil: all.
+        var allowance: Int?
+        var endIsSent = false
+        var endHasArrived = false
+    }
+
+    private let network: VirtualNetwork
+    private var agentEnd: WireEnd?
+    private var serverEnd: WireEnd?
+    private var toServer = Direction()
+    private var toAgent = Direction()
+    /// Nobody hears anything any more, and nobody is told.
+    private var isSilent = false
+    private var resetWhenCut = false
+
+    init(network: VirtualNetwork, agent: WireEnd, server: WireEnd) {
+        self.network = network
+        agentEnd = agent
+        serverEnd = server
+        agent.connection = self
+        server.connection = self
+        network.add(self)
+    }
+
+    // MARK: Faults
+
+    /// After so many more bytes in a direction nothing arrives; with `reset` both ends are told then.
+    func cut(agentBytes: Int, serverBytes: Int, reset: Bool) {
+        toServer.allowance = min(toServer.allowance ?? .max, agentBytes)
+        toAgent.allowance = min(toAgent.allowance ?? .max, serverBytes)
+        resetWhenCut = reset
+        if reset, agentBytes == 0 || serverBytes == 0 { reset_() }
+    }
+
+    /// The peer's machine is gone without a word.
+    func fallSilent() { isSilent = true }
+
+    /// A process died and its kernel says so.
+    func abort(_ side: Side) {
+        drop(side)
+        schedule { connection in connection.reset_() }
+    }
+
+    /// A machine died: its end exists no more.
+    func drop(_ side: Side) {
+        switch side {
+        case .agent:
+            agentEnd?.sever()
+            agentEnd = nil
+        case .server:
+            serverEnd?.sever()
+            serverEnd = nil
+        }
+        forgetIfDone()
+    }
+
+    private func reset_() {
+        isSilent = true
+        agentEnd?.resetByPeer()
+        serverEnd?.resetByPeer()
+        agentEnd = nil
+        serverEnd = nil
+        forgetIfDone()
+    }
+
+    var isOver: Bool { agentEnd == nil && serverEnd == nil }
+
+    private func forgetIfDone() {
+        if isOver { network.remove(self) }
+    }
+
+    // MARK: Bytes
+
+    func send(_ bytes: [UInt8], from side: Side) {
+        guard !isSilent else { return network.lost(bytes.count) }
+        var start = 0
+        while start < bytes.count {
+            let most = min(network.largestPiece, bytes.count - start)
+            // Either as it was written or torn somewhere.
+            let size = network.dice.one(in: 3) ? Int.random(in: 1...most, using: &network.dice) : most
+            carry(Array(bytes[start..<start + size]), from: side)
+            start += size
+        }
+    }
+
+    func end(from side: Side) {
+        switch side {
+        case .agent:
+            agentEnd = nil
+            if !toServer.endIsSent { toServer.endIsSent = true }
+        case .server:
+            serverEnd = nil
+            if !toAgent.endIsSent { toAgent.endIsSent = true }
+        }
+        guard !isSilent else { return forgetIfDone() }
+        arrival(from: side) { connection in
+            connection.update(side) { $0.endHasArrived = true }
+            connection.deliver(from: side)
+        }
+        forgetIfDone()
+    }
+
+    private func carry(_ piece: [UInt8], from side: Side) {
+        update(side) { $0.underWay += piece.count }
+        arrival(from: side) { connection in
+            connection.update(side) { $0.underWay -= piece.count }
+            guard !connection.isSilent else { return connection.network.lost(piece.count) }
+            var taken = piece.count
+            if let allowance = connection.direction(side).allowance {
+                taken = min(taken, allowance)
+                connection.update(side) { $0.allowance = allowance - taken }
+                connection.network.lost(piece.count - taken)
+            }
+            guard connection.receiver(of: side) != nil else {
+                // Nobody is there to take it: the sender is told.
+                return connection.schedule { $0.reset_() }
+            }
+            connection.update(side) { $0.arrived += piece.prefix(taken) }
+            connection.deliver(from: side)
+            if taken < piece.count, connection.resetWhenCut { connection.schedule { $0.reset_() } }
+        }
+    }
+
+    /// In order: never before what was sent earlier.
+    private func arrival(from side: Side, _ action: @escaping (VirtualConnection) -> Void) {
+        let at = max(direction(side).readyAt, network.loop.now + .milliseconds(network.delay()))
+        update(side) { $0.readyAt = at }
+        network.loop.scheduleTask(deadline: at) { [self] in action(self) }
+    }
+
+    private func schedule(_ action: @escaping (VirtualConnection) -> Void) {
+        network.loop.scheduleTask(in: .milliseconds(network.delay())) { [self] in action(self) }
+    }
+
+    /// Gives what has arrived to the receiver, if it wants to read.
+    func deliver(from side: Side) {
+        guard let end = receiver(of: side), end.isReading else { return }
+        var bytes = direction(side).arrived
+        if bytes.isEmpty {
+            guard direction(side).endHasArrived, direction(side).allowance == nil else { return }
+            switch side {
+            case .agent: serverEnd = nil
+            case .server: agentEnd = nil
+            }
+            end.endedByPeer()
+            return forgetIfDone()
+        }
+        // What a read returns need not be all there is.
+        if bytes.count > 1, network.dice.one(in: 4) {
+            bytes = Array(bytes.prefix(Int.random(in: 1..<bytes.count, using: &network.dice)))
+        }
+        update(side) { $0.arrived.removeFirst(bytes.count) }
+        end.take(bytes)
+    }
+
+    private func receiver(of side: Side) -> WireEnd? { side == .agent ? serverEnd : agentEnd }
+    private func direction(_ side: Side) -> Direction { side == .agent ? toServer : toAgent }
+    private func update(_ side: Side, _ change: (inout Direction) -> Void) {
+        if side == .agent { change(&toServer) } else { change(&toAgent) }
+    }
+}
+
+/// The socket under a channel of the simulation; the first handler of its pipeline.
+final class WireEnd: ChannelDuplexHandler {
+    typealias InboundIn = ByteBuffer
+    typealias InboundOut = ByteBuffer
+    typealias OutboundIn = ByteBuffer
+
+    let side: VirtualConnection.Side
+    var connection: VirtualConnection?
+    /// Sees every write, before the network does.
+    var onWrite: (([UInt8]) -> Void)?
+    /// Sees what is handed to the process.
+    var onRead: (([UInt8]) -> Void)?
+    private(set) var isReading = false
+    private var isSevered = false
+    private var context: ChannelHandlerContext?
+
+    init(side: VirtualConnection.Side) {
+        self.side = side
+    }
+
+    func handlerAdded(context: ChannelHandlerContext) { self.context = context }
+    func handlerRemoved(context: ChannelHandlerContext) { self.context = nil }
+
+    func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+        promise?.succeed(())
+        guard !isSevered else { return }
+        let bytes = Array(unwrapOutboundIn(data).readableBytesView)
+        onWrite?(bytes)
+        connection?.send(bytes, from: side)
+    }
+
+    func flush(context: ChannelHandlerContext) {}
+
+    func read(context: ChannelHandlerContext) {
+        guard !isReading else { return }
+        isReading = true
+        guard let connection, let loop = context.channel.eventLoop as? EmbeddedEventLoop else { return }
+        loop.execute { [side] in connection.deliver(from: side == .agent ? .server : .agent) }
+    }
+
+    func close(context: ChannelHandlerContext, mode: CloseMode, promise: EventLoopPromise<Void>?) {
+        let connection = connection
+        self.connection = nil
+        connection?.end(from: side)
+        context.close(mode: mode, promise: promise)
+    }
+
+    func channelActive(context: ChannelHandlerContext) {
+        context.fireChannelActive()
+        context.channel.read()
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        if !isSevered { context.fireChannelInactive() }
+    }
+
+    // MARK: From the network
+
+    func take(_ bytes: [UInt8]) {
+        guard let context, !isSevered else { return }
+        isReading = false
+        onRead?(bytes)
+        context.fireChannelRead(wrapInboundOut(ByteBuffer(bytes: bytes)))
+        guard let still = self.context, !isSevered else { return }
+        still.fireChannelReadComplete()
+        if still.channel.isActive { still.channel.read() }
+    }
+
+    func endedByPeer() {
+        connection = nil
+        context?.close(promise: nil)
+    }
+
+    func resetByPeer() {
+        connection = nil
+        context?.fireErrorCaught(ConnectionReset())
+        context?.close(promise: nil)
+    }
+
+    /// The process is gone: its handlers hear nothing any more.
+    func sever() {
+        isSevered = true
+        connection = nil
+        context?.close(promise: nil)
+    }
+
+    struct ConnectionReset: Error {}
+}

@@ -1,0 +1,139 @@
+package import TrackModel
+package import TrackStore
+
+/// What every ``TrackStore`` must do, as a list of checks that any test can run against any implementation.
+package enum TrackStoreContract {
+    package static var checks: [TrackStoreCheck] {
+        serviceChecks + entityChecks + ingestChecks + rangeChecks + historyChecks
+    }
+}
+
+/// One sentence of the contract. Throws ``ContractViolation`` when a store breaks it.
+package struct TrackStoreCheck: Sendable, CustomStringConvertible {
+    package let description: String
+    package let run: @Sendable (TrackStoreSubject) async throws -> Void
+
+    init(_ description: String, _ run: @escaping @Sendable (TrackStoreSubject) async throws -> Void) {
+        self.description = description
+        self.run = run
+    }
+}
+
+/// The implementation under test.
+package struct TrackStoreSubject: Sendable {
+    /// A new, empty store.
+    let make: @Sendable () async throws -> any TrackStore
+    /// The wire's batch payload of some points, as an agent would send it.
+    let encode: @Sendable ([TrackPoint]) -> EncodedPoints
+
+    package init(
+        encode: @escaping @Sendable ([TrackPoint]) -> EncodedPoints,
+        make: @escaping @Sendable () async throws -> any TrackStore
+    ) {
+        self.make = make
+        self.encode = encode
+    }
+
+    /// A new store with one service.
+    func withService() async throws -> (store: any TrackStore, service: ServiceID) {
+        let store = try await make()
+        return (store, try await store.createService(named: "fleet", at: .at(0)).id)
+    }
+
+    /// A batch as the gateway hands it on: point k has sequence `first + k`.
+    func batch(
+        _ service: ServiceID, entity: String = "truck", stream: StreamID = .one, first: UInt64,
+        _ points: [TrackPoint], received: Timestamp = .at(100_000)
+    ) -> IngestBatch {
+        IngestBatch(
+            service: service, entity: entity,
+            position: StreamPosition(stream: stream, first: first, count: UInt32(points.count)), points: points,
+            sequences: points.indices.map { first + UInt64($0) }, payload: encode(points), received: received)
+    }
+
+    /// Points that belong to no stream.
+    func custom(
+        _ service: ServiceID, entity: String = "truck", _ points: [TrackPoint],
+        received: Timestamp = .at(100_000)
+    ) -> IngestBatch {
+        IngestBatch(
+            service: service, entity: entity, position: nil, points: points, sequences: [], payload: nil,
+            received: received)
+    }
+}
+
+/// A store does not do what the contract says.
+package struct ContractViolation: Error, CustomStringConvertible {
+    package let description: String
+}
+
+/// Throws a violation that names both values.
+func expect<Value: Equatable>(
+    _ value: Value, is wanted: Value, _ what: String, line: UInt = #line, file: String = #fileID
+) throws {
+    guard value != wanted else { return }
+    throw ContractViolation(description: "\(file):\(line): \(what): \(value), but it must be \(wanted)")
+}
+
+/// Throws a violation unless the call throws this code.
+func expect<Value>(
+    _ code: TrackStoreError.Code, line: UInt = #line, file: String = #fileID,
+    _ body: () async throws -> Value
+) async throws {
+    do {
+        _ = try await body()
+    } catch let error as TrackStoreError {
+        return try expect(error.code, is: code, "the error \"\(error.detail)\"", line: line, file: file)
+    }
+    throw ContractViolation(description: "\(file):\(line): it must throw \(code), but it returned")
+}
+
+extension Timestamp {
+    /// Seconds after the beginning of the tests' time, 2023-11-14T22:13:20Z.
+    package static func at(_ seconds: Int64) -> Timestamp {
+        Timestamp(seconds: 1_700_000_000 + seconds)
+    }
+}
+
+extension StreamID {
+    static let one = StreamID(high: 1, low: 1)
+    static let two = StreamID(high: 1, low: 2)
+}
+
+extension TrackPoint {
+    /// A point at a second of the tests' time whose `mark` tells it from others of that second.
+    static func sample(_ seconds: Int64, mark: Int64 = 0) -> TrackPoint {
+        let wobble = Int32(truncatingIfNeeded: seconds &* 37 &+ mark &* 101)
+        guard
+            let place = Coordinate(
+                latitudeE7: 520_000_000 &+ wobble % 1_000_000, longitudeE7: 43_000_000 &+ wobble % 700_000)
+        else { return TrackPoint(Fix(time: .at(seconds), coordinate: .origin)) }
+        return TrackPoint(
+            Fix(
+                time: .at(seconds), coordinate: place, speed: 1200 + Int32(mark % 50), course: 905,
+                altitude: nil, accuracy: 35, mode: .threeDimensional, satellites: 9),
+            attributes: mark == 0 ? [:] : ["mark": .integer(mark)])
+    }
+
+    static func samples(_ seconds: some Sequence<Int64>, mark: Int64 = 0) -> [TrackPoint] {
+        seconds.map { sample($0, mark: mark) }
+    }
+}
+
+extension Coordinate {
+    fileprivate static var origin: Coordinate {
+        guard let origin = Coordinate(latitudeE7: 0, longitudeE7: 0) else { preconditionFailure("0, 0 is a place") }
+        return origin
+    }
+}
+
+extension TrackStore {
+    /// Everything an entity has.
+    func history(
+        of entity: String = "truck", in service: ServiceID, limit: Int = 1_000_000
+    ) async throws(TrackStoreError) -> [StoredPoint] {
+        try await points(
+            of: entity, in: service, from: Timestamp(milliseconds: .min), through: Timestamp(milliseconds: .max),
+            limit: limit)
+    }
+}

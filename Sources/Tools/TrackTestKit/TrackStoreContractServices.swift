@@ -1,0 +1,148 @@
+import TrackModel
+import TrackStore
+
+extension TrackStoreContract {
+    static var serviceChecks: [TrackStoreCheck] {
+        [
+            TrackStoreCheck("services are numbered from 1 in the order of their making") { subject in
+                let store = try await subject.make()
+                try expect(try await store.services(), is: [], "services of a new store")
+                let first = try await store.createService(named: "one", at: .at(1))
+                let second = try await store.createService(named: "one", at: .at(2))
+                try expect([first.id.rawValue, second.id.rawValue], is: [1, 2], "numbers")
+                try expect(try await store.services(), is: [first, second], "services")
+                try expect(second.created, is: .at(2), "creation time")
+            },
+            TrackStoreCheck("a key is found by its hash alone, once a service") { subject in
+                let (store, service) = try await subject.withService()
+                let other = try await store.createService(named: "other", at: .at(1)).id
+                let hash = AccessKey("first").hash
+                try expect(try await store.keys(matching: hash).count, is: 0, "keys before there is one")
+                try await store.addKey(hash, secret: nil, to: other, replacing: false, at: .at(2))
+                try await store.addKey(hash, secret: "sk", to: service, replacing: false, at: .at(2))
+                let keys = try await store.keys(matching: hash)
+                try expect(keys.map(\.service), is: [service, other], "services of the key")
+                try expect(keys.map(\.secret), is: ["sk", nil], "secrets")
+                try expect(keys.map(\.isDisabled), is: [false, false], "disabled")
+                try expect(keys.allSatisfy { AccessKeyHash.constantTimeEqual($0.hash, hash) }, is: true, "hash")
+                let unknown = AccessKey("unknown").hash
+                try expect(try await store.keys(matching: unknown).count, is: 0, "unknown keys")
+            },
+            TrackStoreCheck("a replacing key disables the service's earlier ones, and only those") { subject in
+                let (store, service) = try await subject.withService()
+                let other = try await store.createService(named: "other", at: .at(1)).id
+                let (old, new) = (AccessKey("old").hash, AccessKey("new").hash)
+                try await store.addKey(old, secret: nil, to: service, replacing: false, at: .at(2))
+                try await store.addKey(old, secret: nil, to: other, replacing: false, at: .at(2))
+                try await store.addKey(new, secret: nil, to: service, replacing: true, at: .at(3))
+                try expect(try await store.keys(matching: old).map(\.isDisabled), is: [true, false], "old")
+                try expect(try await store.keys(matching: new).map(\.isDisabled), is: [false], "new")
+                try await store.addKey(old, secret: "sk", to: service, replacing: false, at: .at(4))
+                let again = try await store.keys(matching: old)
+                try expect(again.map(\.isDisabled), is: [false, false], "old, added again")
+                try expect(again.map(\.secret), is: ["sk", nil], "secret of old, added again")
+            },
+            TrackStoreCheck("what is meant for a service that does not exist is refused") { subject in
+                let (store, service) = try await subject.withService()
+                guard let missing = ServiceID(rawValue: service.rawValue + 1) else { return }
+                try await expect(.unknownService) {
+                    try await store.addKey(
+                        AccessKey("k").hash, secret: nil, to: missing, replacing: true, at: .at(1))
+                }
+                try await expect(.unknownService) {
+                    try await store.addEntity(NewEntity(name: "truck"), in: missing, at: .at(1))
+                }
+                try await expect(.unknownService) {
+                    try await store.ensureEntity(named: "truck", in: missing, at: .at(1))
+                }
+                try expect(try await store.entity(named: "truck", in: missing), is: nil, "entity")
+                let list = try await store.entities(
+                    in: missing, matching: EntityFilter(), page: Page(offset: 0, limit: 9))
+                try expect(list.total, is: 0, "entities")
+            },
+        ]
+    }
+
+    static var entityChecks: [TrackStoreCheck] {
+        [
+            TrackStoreCheck("an entity is made once and found by its name") { subject in
+                let (store, service) = try await subject.withService()
+                let entity = NewEntity(name: "truck", description: "the blue one")
+                try await store.addEntity(entity, in: service, at: .at(5))
+                let wanted = EntityRecord(
+                    name: "truck", description: "the blue one", created: .at(5), modified: .at(5), latest: nil)
+                try expect(try await store.entity(named: "truck", in: service), is: wanted, "the entity")
+                try await expect(.entityExists) { try await store.addEntity(entity, in: service, at: .at(6)) }
+                let again = try await store.ensureEntity(named: "truck", in: service, at: .at(7))
+                try expect(again, is: false, "made again")
+                try expect(try await store.entity(named: "truck", in: service), is: wanted, "the entity after")
+                let made = try await store.ensureEntity(named: "van", in: service, at: .at(8))
+                try expect(made, is: true, "made")
+                try expect(try await store.entity(named: "van", in: service)?.created, is: .at(8), "made at")
+                try expect(try await store.entity(named: "Truck", in: service), is: nil, "another spelling")
+            },
+            TrackStoreCheck("services do not see each other's entities, streams and points") { subject in
+                let (store, service) = try await subject.withService()
+                let other = try await store.createService(named: "other", at: .at(1)).id
+                _ = try await store.ingest([subject.batch(service, first: 1, TrackPoint.samples(0..<3))])
+                try expect(try await store.entity(named: "truck", in: other), is: nil, "entity")
+                try expect(try await store.storedThrough(.one, in: other), is: 0, "stream")
+                try await expect(.unknownEntity) { try await store.history(in: other) }
+                let outcome = try await store.ingest([subject.batch(other, first: 1, TrackPoint.samples(5..<6))])
+                try expect(outcome, is: [.stored(through: 1)], "the same stream in the other service")
+                try expect(try await store.history(in: other).count, is: 1, "points of the other service")
+                try expect(try await store.history(in: service).count, is: 3, "points of the service")
+            },
+            TrackStoreCheck("names that look alike but differ in their bytes are two entities") { subject in
+                let (store, service) = try await subject.withService()
+                let names = ["caf\u{E9}", "cafe\u{301}"]
+                let batches = names.indices.map {
+                    subject.custom(service, entity: names[$0], TrackPoint.samples(0..<Int64($0 + 1)))
+                }
+                _ = try await store.ingest(batches)
+                _ = try await store.ingest(batches)
+                try expect(try await store.counts().entities, is: 2, "entities")
+                for index in names.indices {
+                    let points = try await store.history(of: names[index], in: service)
+                    try expect(points.count, is: index + 1, "points of name \(index)")
+                }
+            },
+            TrackStoreCheck("a page is a stretch of the names in the order of their bytes") { subject in
+                let (store, service) = try await subject.withService()
+                let names = ["b", "Z", "a", "\u{FF5E}", "aa", "\u{1F69A}", "\u{E9}"]
+                for name in names { _ = try await store.ensureEntity(named: name, in: service, at: .at(0)) }
+                let sorted = ["Z", "a", "aa", "b", "\u{E9}", "\u{FF5E}", "\u{1F69A}"]
+                for offset in -1...8 {
+                    for limit in [-1, 0, 1, 3, 99] {
+                        let page = try await store.entities(
+                            in: service, matching: EntityFilter(), page: Page(offset: offset, limit: limit))
+                        try expect(page.total, is: 7, "total")
+                        let wanted = Array(sorted.dropFirst(max(0, offset)).prefix(max(0, limit)))
+                        try expect(page.entities.map(\.name), is: wanted, "page \(offset), \(limit)")
+                    }
+                }
+            },
+            TrackStoreCheck("filters by name and by activity hold together") { subject in
+                let (store, service) = try await subject.withService()
+                for (name, time) in [("a", 10), ("b", 20), ("c", 30)] as [(String, Int64)] {
+                    _ = try await store.ingest([subject.custom(service, entity: name, [.sample(time)])])
+                }
+                _ = try await store.ensureEntity(named: "never", in: service, at: .at(0))
+                let cases: [(EntityFilter, [String])] = [
+                    (EntityFilter(names: ["c", "missing", "a", "a"]), ["a", "c"]),
+                    (EntityFilter(names: []), []),
+                    (EntityFilter(activeSince: .at(20)), ["b", "c"]),
+                    (EntityFilter(inactiveSince: .at(20)), ["a", "never"]),
+                    (EntityFilter(activeSince: .at(11), inactiveSince: .at(30)), ["b"]),
+                    (EntityFilter(names: ["b", "never"], inactiveSince: .at(99)), ["b", "never"]),
+                ]
+                for (filter, names) in cases {
+                    let page = try await store.entities(
+                        in: service, matching: filter, page: Page(offset: 0, limit: 99))
+                    try expect(page.entities.map(\.name), is: names, "names for \(filter)")
+                    try expect(page.total, is: names.count, "total for \(filter)")
+                }
+            },
+        ]
+    }
+}

@@ -1,0 +1,85 @@
+import ArgumentParser
+import Foundation
+import TrackCache
+import TrackModel
+import TrackWire
+
+/// Latency and cost of the disk ring.
+struct CacheBench: ParsableCommand {
+    static let configuration = CommandConfiguration(commandName: "cache", abstract: "Append latency, bytes, opening.")
+
+    @Argument(help: "An empty directory on the disk to measure.") var directory: String
+
+    func run() throws {
+        let records = RealTrack.madeUp(count: 20_000).map { PointRecord.encode($0) }
+        let size = records.reduce(0) { $0 + $1.count }
+        figure("cache.record", Double(size) / Double(records.count), "bytes")
+        // Appending without synchronising, then with a sync each.
+        try append(records, "unsynced", interval: 3_600_000)
+        try append(Array(records.prefix(500)), "synced", interval: 0)
+        try openLarge(records)
+    }
+
+    private func append(_ records: [[UInt8]], _ name: String, interval: Int64) throws {
+        let cache = try TrackCache(
+            directory: "\(directory)/\(name)", options: TrackCacheOptions(syncInterval: interval), now: 0)
+        let before = cache.counters.bytesWritten
+        let clock = ContinuousClock()
+        var latencies: [Double] = []
+        for (index, record) in records.enumerated() {
+            let start = clock.now
+            cache.append(entity: "van_07", time: Int64(index) * 1000, payload: record, now: Int64(index))
+            latencies.append(seconds(clock.now - start) * 1e6)
+        }
+        latencies.sort()
+        figure("cache.\(name).p50", latencies[latencies.count / 2], "us")
+        figure("cache.\(name).p99", latencies[latencies.count * 99 / 100], "us")
+        figure(
+            "cache.\(name).written", Double(cache.counters.bytesWritten - before) / Double(records.count),
+            "bytes a point")
+        cache.close(now: Int64(records.count))
+    }
+
+    private func openLarge(_ records: [[UInt8]]) throws {
+        let path = "\(directory)/large"
+        let filled = try TrackCache(
+            directory: path, options: TrackCacheOptions(limit: nil, syncInterval: 3_600_000), now: 0)
+        var time: Int64 = 0
+        while filled.usage.diskBytes < 60 << 20 {
+            for record in records {
+                filled.append(entity: "van_07", time: time, payload: record, now: 0)
+                time += 1000
+            }
+        }
+        filled.close(now: 0)
+        let clock = ContinuousClock()
+        var opened: TrackCache?
+        let duration = try clock.measure {
+            opened = try TrackCache(directory: path, options: TrackCacheOptions(limit: nil), now: 0)
+        }
+        figure("cache.open_60mb", seconds(duration) * 1000, "ms")
+        figure("cache.open_60mb.points", Double(opened?.count ?? 0), "points")
+        opened?.close(now: 0)
+    }
+}
+
+/// Fills the ring that an agent is then started on.
+struct FillCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(commandName: "fill", abstract: "Fills an agent's disk ring.")
+
+    @Argument(help: "The agent's cache directory.") var directory: String
+    @Option(help: "How many points.") var points = 1_000_000
+    @Option(help: "Their entity.") var entity = "van_07"
+
+    func run() throws {
+        let cache = try TrackCache(
+            directory: directory, options: TrackCacheOptions(limit: nil, syncInterval: 3_600_000), now: 0)
+        for point in RealTrack.madeUp(count: points) {
+            cache.append(
+                entity: entity, time: point.fix.time.milliseconds, payload: PointRecord.encode(point), now: 0)
+        }
+        cache.close(now: 0)
+        figure("fill.points", Double(points), "points")
+        figure("fill.disk", Double(cache.usage.diskBytes), "bytes")
+    }
+}

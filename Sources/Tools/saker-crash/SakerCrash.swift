@@ -1,0 +1,53 @@
+internal import ArgumentParser
+internal import Foundation
+internal import ProgramTestKit
+internal import Synchronization
+
+@main struct SakerCrash: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "saker-crash",
+        abstract: "Real programs, killed and cut off at random; counts what is lost. scripts/crash runs it.",
+        subcommands: [RoundsCommand.self, SoakCommand.self], defaultSubcommand: RoundsCommand.self)
+}
+
+/// What both commands are told.
+struct CommonOptions: ParsableArguments {
+    @Option(help: "Repeat what this seed did.")
+    var seed: UInt64?
+
+    @Option(help: "The link: namespaces (root), proxy, or auto: namespaces where the machine has them.")
+    var network = ChosenLink.auto
+
+    /// Prepares for a person who presses Ctrl-C, and says which link is used.
+    func begin() throws {
+        Interruption.watch()
+        if network != .proxy, let obstacle = NetworkNamespace.obstacle {
+            if network == .namespaces { throw ValidationError("no network namespaces here: \(obstacle)") }
+            say("No network namespaces here (\(obstacle)): the link is a TCP proxy.")
+        }
+    }
+}
+
+extension ChosenLink: ExpressibleByArgument {}
+
+/// Ctrl-C and SIGTERM: what was started is ended and removed before the program is.
+private enum Interruption {
+    private static let number = Atomic<Int32>(0)
+
+    static func watch() {
+        for signal in [SIGINT, SIGTERM] {
+            Glibc.signal(signal) { Interruption.number.store($0, ordering: .relaxed) }
+        }
+        Thread.detachNewThread {
+            while number.load(ordering: .relaxed) == 0 { pause(milliseconds: 100) }
+            Leftovers.clear()
+            exit(128 + number.load(ordering: .relaxed))
+        }
+    }
+}
+
+/// A line that is seen at once, also through a pipe.
+func say(_ line: Any) {
+    print(line)
+    fflush(nil)
+}

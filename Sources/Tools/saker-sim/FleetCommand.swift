@@ -1,0 +1,148 @@
+internal import ArgumentParser
+internal import ConfigurationFile
+internal import FleetSimulation
+internal import Foundation
+internal import TrackModel
+
+/// `saker-sim fleet`: many vehicles on long connections, for load.
+struct FleetCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "fleet", abstract: "Put a simulated fleet on a server, over TLS as agents are.",
+        discussion: """
+            Opens all connections first, then sends for as long as told, then says goodbye and tells what was measured. \
+            Entities are made in the service: use one that is for this. Any point refused, any connection closed by the \
+            server ends the run with an error.
+
+            live: each vehicle sends one batch every --pack seconds. idle: heartbeats only. backlog: every vehicle sends \
+            --points points in batches of --batch as fast as the server takes them.
+
+            Example: saker-server init ... | grep -o 'saker1:.*' | saker-sim fleet --enroll - --mode backlog --vehicles 50
+            """)
+
+    @Option(help: "Address and port of the device port. Default: as in the enrolment string.")
+    var server: Endpoint?
+
+    @Option(help: ArgumentHelp("PEM certificates to trust instead of those of the system.", valueName: "file"))
+    var ca: String?
+
+    @Option(help: ArgumentHelp("The name in the server's certificate. Default: its address.", valueName: "name"))
+    var serverName: String?
+
+    @Option(help: ArgumentHelp("An enrolment string, or - to read it from standard input.", valueName: "string"))
+    var enroll: String?
+
+    @Option(help: ArgumentHelp("The service's number, instead of an enrolment string.", valueName: "number"))
+    var service: Int64?
+
+    @Option(help: ArgumentHelp("The service's access key, or - to read it from standard input.", valueName: "key"))
+    var ak: String?
+
+    @Option(help: "live, backlog or idle.")
+    var mode = FleetPlan.Mode.live
+
+    @Option(help: "Connections, each one vehicle.")
+    var vehicles = 100
+
+    @Option(help: "Entities are named this, a dash and a number.")
+    var prefix = "sim"
+
+    @Option(help: "Seconds from one point to the next, by the points' own times.")
+    var gather = 5
+
+    @Option(help: "live: seconds from one batch of a vehicle to its next; points keep their spacing.")
+    var pack = 30.0
+
+    @Option(help: "Points of one batch. Default: 6, in backlog mode 1000.")
+    var batch: Int?
+
+    @Option(help: "backlog: points of each vehicle.")
+    var points = 100_000
+
+    @Option(help: "Seconds that live and idle last; the most that backlog may take. Default: 60, backlog 600.")
+    var duration: Double?
+
+    @Option(help: "The same seed gives the same drives.")
+    var seed: UInt64 = 1
+
+    @Option(help: "Time of the first point. Default: so that the last one is about now.")
+    var startTime: StartTime?
+
+    @Option(help: "Most new connections a second.")
+    var rate = 500.0
+
+    @Option(help: "Most connections that are opening at one time.")
+    var opening = 100
+
+    @Option(help: "An address of this machine to connect from; repeat for more. Default on loopback: one for 8,000.")
+    var source: [String] = []
+
+    @Option(help: "Threads that drive the fleet.")
+    var threads = 1
+
+    @Flag(help: "Print the result as JSON.")
+    var json = false
+
+    func run() async throws {
+        var plan = try target()
+        plan.serverName = serverName ?? plan.serverName
+        (plan.vehicles, plan.entityPrefix, plan.gather, plan.pack) = (vehicles, prefix, gather, pack)
+        plan.batch = batch ?? (mode == .backlog ? 1000 : 6)
+        (plan.points, plan.seed, plan.start) = (points, seed, startTime?.timestamp)
+        plan.duration = duration ?? (mode == .backlog ? 600 : 60)
+        (plan.rate, plan.opening, plan.threads) = (rate, opening, threads)
+        plan.sources = source.isEmpty ? loopbackSources(plan) : source
+        let report = try await Fleet.run(plan) { FileHandle.standardError.write(Data(($0 + "\n").utf8)) }
+        if json {
+            let encoder = JSONEncoder()
+            encoder.outputFormatting = [.prettyPrinted, .sortedKeys]
+            print(String(decoding: try encoder.encode(report), as: UTF8.self))
+        } else {
+            print(report.text)
+        }
+    }
+
+    /// Where to, and as whom.
+    private func target() throws -> FleetPlan {
+        let trust = ca.map(FleetPlan.Trust.file)
+        if let enroll {
+            guard service == nil, ak == nil else {
+                throw ValidationError("--enroll holds service and key: give it, or --service and --ak")
+            }
+            let string = try EnrollmentString(decoding: enroll == "-" ? standardInput("the enrolment string") : enroll)
+            let known: FleetPlan.Trust
+            switch string.trust {
+            case .system: known = .system
+            case .certificate(let der): known = .certificate(der)
+            case .pinnedKey:
+                guard ca != nil else { throw ValidationError("the enrolment string pins a key: give --ca as well") }
+                known = .system
+            }
+            var plan = FleetPlan(
+                host: server?.host ?? string.host, port: Int(server?.port ?? string.port), trust: trust ?? known,
+                service: string.service, accessKey: string.accessKey.revealed, mode: mode)
+            plan.serverName = string.serverName
+            return plan
+        }
+        guard let server, let service, let ak else {
+            throw ValidationError("give --enroll, or --server, --service and --ak")
+        }
+        return FleetPlan(
+            host: server.host, port: Int(server.port), trust: trust ?? .system, service: service,
+            accessKey: ak == "-" ? try standardInput("the access key") : ak, mode: mode)
+    }
+
+    private func standardInput(_ what: String) throws -> String {
+        guard let line = readLine(), !line.isEmpty else {
+            throw ValidationError("\(what) did not come on standard input")
+        }
+        return line
+    }
+
+    /// A server counts connections by address, and an address has only so many ports.
+    private func loopbackSources(_ plan: FleetPlan) -> [String] {
+        guard plan.host.hasPrefix("127."), plan.vehicles > 8000 else { return [] }
+        return (1...min(250, (plan.vehicles + 7999) / 8000)).map { "127.0.0.\($0)" }
+    }
+}
+
+extension FleetPlan.Mode: ExpressibleByArgument {}

@@ -1,0 +1,87 @@
+import ArgumentParser
+import Glibc
+import SystemSimulation
+
+/// Runs histories of the whole system in virtual time, one a seed, until one breaks a guarantee.
+@main struct SakerSimulate: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "saker-simulate",
+        abstract: "Runs agent, wire, gateway and store through seeded histories of faults, and checks every point.")
+
+    @Option(help: "How many histories.")
+    var seeds: UInt64 = 100
+
+    @Option(help: "The seed of the first.")
+    var firstSeed: UInt64 = 1
+
+    @Option(help: "Virtual hours of each history before the world heals.")
+    var hours = 4.0
+
+    @Option(help: "Of 100 histories so many store into real SQLite files.")
+    var sqlite = 5
+
+    @Option(help: "Where SQLite's files lie; they are removed.")
+    var directory = "/dev/shm"
+
+    @Flag(help: "Print what happens in each history.")
+    var trace = false
+
+    func validate() throws {
+        guard hours > 0, hours <= 10_000 else { throw ValidationError("--hours must be above 0 and at most 10000") }
+        guard (0...100).contains(sqlite) else { throw ValidationError("--sqlite is a share of 100") }
+        guard seeds > 0, firstSeed <= UInt64.max - seeds else { throw ValidationError("--seeds must be at least 1") }
+    }
+
+    func run() throws {
+        try Self.makeHashingRepeatable()
+        var options = HistoryOptions(hours: hours, sqliteShare: sqlite, directory: directory)
+        if trace { options.follow = { line in print(line) } }
+        var total = HistorySummary()
+        let start = Self.seconds()
+        for seed in firstSeed..<firstSeed + seeds {
+            let outcome = History(seed: seed, options: options).run()
+            total.add(outcome.summary)
+            guard let violation = outcome.violation else { continue }
+            if !trace { outcome.trace.forEach { print($0) } }
+            print("\nseed \(seed) breaks \(violation)")
+            print("again: saker-simulate --first-seed \(seed) --seeds 1 --hours \(hours) --sqlite \(sqlite) --trace")
+            throw ExitCode.failure
+        }
+        report(total, seconds: Self.seconds() - start)
+    }
+
+    private func report(_ total: HistorySummary, seconds: Double) {
+        let days = Double(total.virtualMilliseconds) / 86_400_000
+        func rounded(_ value: Double) -> Double { (value * 100).rounded() / 100 }
+        print("\(seeds) seeds from \(firstSeed), every guarantee held; \(rounded(Double(seeds) / seconds)) seeds/s")
+        print("virtual days \(rounded(days)), \(rounded(seconds / days)) s each")
+        print(
+            "points gathered \(total.points), stored \(total.stored); not stored: cleared \(total.cleared), bound "
+                + "\(total.droppedByBound), memory \(total.droppedInMemory), lost with power \(total.lostWithPower)")
+        print(
+            "agent: \(total.agentCuts) power cuts, \(total.agentKills) kills, \(total.agentStops) stops, "
+                + "\(total.diskFaults) disk faults, \(total.commands) commands")
+        print("server: \(total.serverCuts) cuts and kills, \(total.serverRestarts) restarts")
+        print(
+            "link: \(total.connections) connections, \(total.linksCut) cut, \(total.bytesLost) bytes lost, "
+                + "\(total.batchesSent) batches sent, \(total.batchesTwice) came twice")
+        print("trace \(String(total.traceHash, radix: 16))")
+    }
+
+    /// Swift's hashing differs from process to process, and with it the order of dictionaries: a seed must not.
+    private static func makeHashingRepeatable() throws {
+        let name = "SWIFT_DETERMINISTIC_HASHING"
+        guard getenv(name) == nil else { return }
+        setenv(name, "1", 1)
+        var arguments: [UnsafeMutablePointer<CChar>?] = CommandLine.arguments.map { strdup($0) }
+        arguments.append(nil)
+        execv("/proc/self/exe", arguments)
+        throw ValidationError("this program cannot start itself again: errno \(errno)")
+    }
+
+    private static func seconds() -> Double {
+        var time = timespec()
+        clock_gettime(CLOCK_MONOTONIC, &time)
+        return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
+    }
+}

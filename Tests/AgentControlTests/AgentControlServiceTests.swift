@@ -1,0 +1,124 @@
+import Glibc
+import NIOCore
+import Synchronization
+import Testing
+import Varlink
+
+@testable import AgentControl
+
+@Suite(.timeLimit(.minutes(1))) struct AgentControlServiceTests {
+    @Test func theStatusArrivesAsItWas() async throws {
+        let agent = try await AgentServer.start()
+        #expect(try await agent.client.status() == TestAgent.sampleStatus)
+        #expect(try await agent.client.settings() == TestAgent.sampleSettings)
+        try await agent.stop()
+    }
+
+    @Test func everyCallReachesTheAgentWithItsParameters() async throws {
+        let agent = try await AgentServer.start(policy: ControlPolicy(group: nil, user: getuid()))
+        let client = agent.client
+        #expect(
+            try await client.startService(entity: "van 08")
+                == StartServiceReply(.successButOffline, reason: "the server does not answer"))
+        #expect(try await client.startService().code == 1)
+        #expect(try await client.stopService(timeout: 2.5) == StopServiceReply(uploaded: 4, remaining: 2))
+        #expect(try await client.stopService().code == 8)
+        #expect(try await client.startGather().code == 0)
+        #expect(try await client.stopGather().code == 6)
+        #expect(try await client.setIntervals(gather: 5, pack: 30) == TestAgent.sampleSettings)
+        _ = try await client.setCacheLimit(.bytes(1 << 20))
+        _ = try await client.setCacheLimit(.unlimited)
+        _ = try await client.setLocationOptions(LocationOptionsChange(desiredAccuracy: 20, activity: .fitness))
+        _ = try await client.resetSettings()
+        #expect(try await client.cacheInfo().entities.count == 1)
+        _ = try await client.cacheInfo(entities: ["a", "b"])
+        #expect(try await client.clearCache(CacheSelection(entities: ["a"], from: 1, through: 2)).removed == 6)
+        _ = try await client.clearCache(CacheSelection())
+        _ = try await client.reconnect()
+        #expect(
+            try await agent.on { $0.agent.asked } == [
+                .startService("van 08"), .startService(nil), .stopService(.milliseconds(2500)), .stopService(nil),
+                .startGather, .stopGather, .setIntervals(5, 30), .setCacheLimit(.bytes(1 << 20)),
+                .setCacheLimit(.unlimited),
+                .setLocationOptions(LocationOptionsChange(desiredAccuracy: 20, activity: .fitness)), .resetSettings,
+                .cacheInfo(nil), .cacheInfo(["a", "b"]),
+                .clearCache(CacheSelection(entities: ["a"], from: 1, through: 2)), .clearCache(CacheSelection()),
+                .reconnect,
+            ])
+        #expect(agent.allowed.calls.withLock { $0 }.count == 14)
+        try await agent.stop()
+    }
+
+    @Test(
+        arguments: [
+            (.getStatus, ["x": 1], "x"), (.startService, ["entity": 5], "entity"),
+            (.startService, ["Entity": "a"], "Entity"), (.setIntervals, ["gather": 5], "pack"),
+            (.setIntervals, ["gather": 5.5, "pack": 30], "gather"),
+            (.setIntervals, ["gather": "5", "pack": 30], "gather"),
+            (.setCacheLimit, ["bytes": true], "bytes"), (.setCacheLimit, ["unlimited": 1], "unlimited"),
+            (.setLocationOptions, ["activity": "flying"], "activity"), (.getCacheInfo, ["entities": "a"], "entities"),
+            (.getCacheInfo, ["entities": ["a", 1]], "entities"), (.clearCache, ["from": "yesterday"], "from"),
+            (.reconnect, ["now": true], "now"),
+        ] as [(AgentMethod, [String: JSONValue], String)])
+    func aMissingUnknownOrMistypedParameterIsNamed(
+        method: AgentMethod, parameters: [String: JSONValue], wrong: String
+    ) async throws {
+        let agent = try await AgentServer.start(policy: ControlPolicy(group: nil, user: getuid()))
+        await #expect(throws: VarlinkError.invalidParameter(wrong)) {
+            try await agent.client.call(method, parameters: parameters)
+        }
+        #expect(try await agent.on { $0.agent.asked.isEmpty })
+        try await agent.stop()
+    }
+
+    @Test func nullIsTheSameAsAbsent() async throws {
+        let agent = try await AgentServer.start(policy: ControlPolicy(group: nil, user: getuid()))
+        _ = try await agent.client.call(.startService, parameters: ["entity": JSONValue.null])
+        #expect(try await agent.on { $0.agent.asked } == [.startService(nil)])
+        try await agent.stop()
+    }
+
+    @Test(
+        arguments: [
+            (.startService, ["entity": ""], "entity"), (.startService, ["entity": "a,b"], "entity"),
+            (.stopService, ["timeout": -1], "timeout"), (.stopService, ["timeout": 1e300], "timeout"),
+            (.setCacheLimit, [:], "bytes"), (.setCacheLimit, ["bytes": 1, "unlimited": true], "bytes"),
+            (.clearCache, ["from": 2, "through": 1], "from"),
+        ] as [(AgentMethod, [String: JSONValue], String)])
+    func aValueThatBreaksARuleIsAParameterErrorWithASentence(
+        method: AgentMethod, parameters: [String: JSONValue], wrong: String
+    ) async throws {
+        let agent = try await AgentServer.start(policy: ControlPolicy(group: nil, user: getuid()))
+        let error = await #expect(throws: AgentControlError.self) {
+            try await agent.client.call(method, parameters: parameters)
+        }
+        #expect(error?.code == .parameterError)
+        #expect(error?.parameter == wrong)
+        #expect((error?.reason.count ?? 0) > 20)
+        try await agent.stop()
+    }
+
+    @Test func whatTheAgentRefusesArrivesUnderItsNameWithItsNumber() async throws {
+        let agent = try await AgentServer.start(policy: ControlPolicy(group: nil, user: getuid()))
+        try await agent.on {
+            $0.agent.failure = AgentControlError(
+                .serviceNotStarted, in: .startGather, reason: "start the service first")
+        }
+        let error = await #expect(throws: AgentControlError.self) { try await agent.client.startGather() }
+        #expect(error?.code == .serviceNotStarted)
+        #expect(error?.sdkCode == 2)
+        #expect(error?.reason == "start the service first")
+        try await agent.stop()
+    }
+
+    @Test func anyOtherErrorReachesTheClientWithoutItsText() async throws {
+        struct Secretive: Error { let key = "ak-12345" }
+        let agent = try await AgentServer.start(policy: ControlPolicy(group: nil, user: getuid()))
+        try await agent.on { $0.agent.failure = Secretive() }
+        let error = await #expect(throws: AgentControlError.self) { try await agent.client.startService() }
+        #expect(error?.code == .internalError)
+        #expect(error?.sdkCode == 3)
+        #expect(error?.reason.contains("12345") == false)
+        try await agent.stop()
+    }
+}

@@ -1,0 +1,47 @@
+import NIOCore
+import NIOPosix
+import Testing
+import Varlink
+
+@testable import AgentControl
+
+@Suite struct ControlPolicyTests {
+    private let policy = ControlPolicy(group: 500, user: 900)
+
+    @Test(
+        arguments: [
+            (0, 0, [], true), (900, 900, [], true), (1000, 500, [], true), (1000, 1000, [4, 500], true),
+            (1000, 1000, [4, 501], false), (500, 1000, [], false), (1000, 0, [0], false),
+        ] as [(UInt32, UInt32, Set<UInt32>, Bool)])
+    func rootTheAgentAndTheGroupMayChange(user: UInt32, group: UInt32, others: Set<UInt32>, may: Bool) {
+        let peer = PeerCredentials(user: user, group: group, supplementaryGroups: others, process: 1)
+        #expect(policy.mayChange(peer) == may)
+    }
+
+    @Test func withoutAGroupOnlyRootMayChange() {
+        let policy = ControlPolicy(group: nil)
+        #expect(policy.mayChange(PeerCredentials(user: 0, group: 0, process: 1)))
+        #expect(!policy.mayChange(PeerCredentials(user: 1000, group: 0, process: 1)))
+    }
+
+    /// Every method, called by somebody who may not change.
+    @Test(arguments: AgentMethod.allCases)
+    func somebodyElseMayReadAndNotChange(method: AgentMethod) async throws {
+        let loop = MultiThreadedEventLoopGroup.singleton.next()
+        let (error, asked) = try await loop.flatSubmit {
+            let agent = TestAgent(loop: loop)
+            let service = AgentControlService(handler: agent, policy: ControlPolicy(group: 500))
+            let peer = PeerCredentials(user: 1000, group: 1000, supplementaryGroups: [4], process: 1)
+            // Even with parameters that would be refused: who may not change learns nothing.
+            let call = VarlinkCall(method: method.rawValue, peer: peer, more: true)
+            switch service.answer(call, on: loop) {
+            case .stream: return loop.makeSucceededFuture((nil as VarlinkError?, agent.asked.count))
+            case .reply(let future):
+                let count = agent.asked.count
+                return future.map { _ in (nil, count) }.flatMapErrorThrowing { ($0 as? VarlinkError, count) }
+            }
+        }.get()
+        #expect((error?.name == "io.saker.Agent.NotAuthorized") == !method.onlyReads)
+        if !method.onlyReads { #expect(asked == 0) }
+    }
+}

@@ -1,0 +1,139 @@
+import NIOCore
+import NIOPosix
+import ProgramTestKit
+import Synchronization
+import Varlink
+
+@testable import AgentControl
+
+/// An agent that remembers what it was asked and answers what it was told to.
+final class TestAgent: AgentControlHandler {
+    enum Asked: Hashable, Sendable {
+        case startService(String?), stopService(TimeAmount?), startGather, stopGather, setIntervals(Int64, Int64)
+        case setCacheLimit(CacheLimit), setLocationOptions(LocationOptionsChange), resetSettings, cacheInfo([String]?)
+        case clearCache(CacheSelection), reconnect
+    }
+
+    let loop: any EventLoop
+    private(set) var asked: [Asked] = []
+    /// What the next call fails with.
+    var failure: (any Error)?
+
+    init(loop: any EventLoop) {
+        self.loop = loop
+    }
+
+    static let sampleSettings = AgentSettings(
+        gatherInterval: 5, packInterval: 30, cacheLimit: 268_435_456, distanceFilter: 2.5, activity: .automotive)
+
+    static let sampleStatus = AgentStatus(
+        version: "1.2.3", time: 1_772_670_030_000, startedTime: 1_772_660_000_000, entity: "van 07", tracked: true,
+        reason: "gathering every 5 s and connected",
+        service: ServiceStatus(state: .running, since: 1_772_660_001_000, entity: "van 07"),
+        gather: GatherStatus(state: .gathering, since: 1_772_660_002_000, lastPointTime: 1_772_670_029_000),
+        feed: FeedStatus(
+            state: .fix, since: 1_772_660_003_000, source: "127.0.0.1:2947", device: "/dev/ttyACM0",
+            lastFix: FixReport(
+                time: 1_772_670_029_500, age: 500, latitude: 31.2281, longitude: 121.4771, speed: 12.5, course: 220.5,
+                accuracy: 3.5, mode: 3, satellites: 11)),
+        link: LinkStatus(
+            state: .online, since: 1_772_660_004_000, server: "track.example.org:7443", session: "s-1", attempts: 0),
+        cache: CacheStatus(
+            state: .disk, points: 6, bytes: 1_048_576, limit: 268_435_456, firstTime: 1_772_670_000_000,
+            lastTime: 1_772_670_029_000, unacknowledged: 0),
+        counters: AgentCounters(
+            fixes: 10_000, gathered: 2_000, uploaded: 1_994, acknowledged: 1_994, skipped: ["not_due": 8_000],
+            lost: ["cache_full": 0], sessions: 1),
+        settings: sampleSettings)
+
+    private func answer<Reply: Sendable>(_ call: Asked, _ reply: Reply) -> EventLoopFuture<Reply> {
+        asked.append(call)
+        if let failure { return loop.makeFailedFuture(failure) }
+        return loop.makeSucceededFuture(reply)
+    }
+
+    func status() -> AgentStatus { Self.sampleStatus }
+    func settings() -> AgentSettings { Self.sampleSettings }
+    func startService(entity: String?) -> EventLoopFuture<StartServiceReply> {
+        answer(.startService(entity), StartServiceReply(.successButOffline, reason: "the server does not answer"))
+    }
+    func stopService(timeout: TimeAmount?) -> EventLoopFuture<StopServiceReply> {
+        answer(.stopService(timeout), StopServiceReply(uploaded: 4, remaining: 2))
+    }
+    func startGather() -> EventLoopFuture<StartGatherReply> { answer(.startGather, StartGatherReply()) }
+    func stopGather() -> EventLoopFuture<StopGatherReply> { answer(.stopGather, StopGatherReply()) }
+    func setIntervals(gather: Int64, pack: Int64) -> EventLoopFuture<AgentSettings> {
+        answer(.setIntervals(gather, pack), Self.sampleSettings)
+    }
+    func setCacheLimit(_ limit: CacheLimit) -> EventLoopFuture<AgentSettings> {
+        answer(.setCacheLimit(limit), Self.sampleSettings)
+    }
+    func setLocationOptions(_ change: LocationOptionsChange) -> EventLoopFuture<AgentSettings> {
+        answer(.setLocationOptions(change), Self.sampleSettings)
+    }
+    func resetSettings() -> EventLoopFuture<AgentSettings> { answer(.resetSettings, Self.sampleSettings) }
+    func cacheInfo(entities: [String]?) -> EventLoopFuture<CacheInfoReply> {
+        answer(
+            .cacheInfo(entities),
+            CacheInfoReply(
+                cache: Self.sampleStatus.cache,
+                entities: [EntityCache(entity: "van 07", points: 6, firstTime: 1, lastTime: 2)]))
+    }
+    func clearCache(_ selection: CacheSelection) -> EventLoopFuture<ClearCacheReply> {
+        answer(.clearCache(selection), ClearCacheReply(removed: 6))
+    }
+    func reconnect() -> EventLoopFuture<ReconnectReply> { answer(.reconnect, ReconnectReply()) }
+}
+
+/// A ``TestAgent`` behind a real socket.
+struct AgentServer: Sendable {
+    struct Parts {
+        let agent: TestAgent
+        let service: AgentControlService
+    }
+
+    let path: String
+    let server: VarlinkServer
+    let loop: any EventLoop
+    let parts: NIOLoopBound<Parts>
+    /// Changing calls that were allowed.
+    let allowed: Box
+    private let directory: TemporaryDirectory
+
+    final class Box: Sendable {
+        let calls = Mutex<[AgentMethod]>([])
+    }
+
+    static func start(policy: ControlPolicy = ControlPolicy(group: nil)) async throws -> AgentServer {
+        let directory = try TemporaryDirectory()
+        let loop = MultiThreadedEventLoopGroup.singleton.next()
+        let path = directory.path + "/agent"
+        let allowed = Box()
+        let (server, parts) = try await loop.flatSubmit {
+            let agent = TestAgent(loop: loop)
+            let service = AgentControlService(handler: agent, policy: policy) { method, _ in
+                allowed.calls.withLock { $0.append(method) }
+            }
+            let parts = NIOLoopBound(Parts(agent: agent, service: service), eventLoop: loop)
+            let options = VarlinkServer.Options(
+                path: path, mode: 0o666,
+                service: VarlinkServiceInfo(
+                    vendor: "Saker", product: "sakerd", version: "1.2.3", url: "https://example.org/saker"))
+            return VarlinkServer.start(options, interfaces: [service], on: loop).map { ($0, parts) }
+        }.get()
+        return AgentServer(
+            path: path, server: server, loop: loop, parts: parts, allowed: allowed, directory: directory)
+    }
+
+    /// Does something with the agent on its loop.
+    @discardableResult
+    func on<Value: Sendable>(_ body: @escaping @Sendable (Parts) -> Value) async throws -> Value {
+        try await loop.submit { [parts] in body(parts.value) }.get()
+    }
+
+    var client: AgentControlClient { AgentControlClient(path: path) }
+
+    func stop() async throws {
+        try await server.close().get()
+    }
+}

@@ -1,0 +1,222 @@
+import AgentLogic
+import Testing
+
+struct ServiceMachineTests {
+    @Test func aStartThatLogsInSucceeds() {
+        var machine = ServiceMachine()
+        #expect(
+            machine.startService(entity: van, request: request(1)) == [
+                .persist(TargetState(entity: van, isServiceStarted: true)),
+                .setTimer(.startAnswer, milliseconds: 5000), .startUplink(entity: van),
+            ])
+        #expect(machine.state == .starting(entity: van))
+        for link in [.connecting, .handshaking, .loggingIn] as [LinkState] {
+            #expect(machine.uplinkChanged(link) == [])
+        }
+        #expect(
+            machine.uplinkChanged(.online) == [.cancelTimer(.startAnswer), .reply(request(1), .startService(.success))])
+        #expect(machine.state == .online(entity: van))
+        #expect(machine.uplinkChanged(.online) == [])
+    }
+
+    @Test func aStartWithoutTheServerSucceedsOfflineAndComesOnlineLater() {
+        var machine = ServiceSetup.starting.make()
+        #expect(
+            machine.uplinkChanged(.waiting(until: 9, network)) == [
+                .cancelTimer(.startAnswer),
+                .reply(request(1), .startService(.successButOffline(reason: "no route to host"))),
+            ])
+        #expect(machine.state == .offline(entity: van, network))
+        #expect(machine.uplinkChanged(.connecting) == [])
+        #expect(machine.state == .offline(entity: van, network))
+        #expect(machine.uplinkChanged(.online) == [])
+        #expect(machine.state == .online(entity: van))
+    }
+
+    @Test func aStartThatTakesTooLongIsAnsweredOffline() {
+        var machine = ServiceSetup.starting.make()
+        let answered = machine.timerFired(.startAnswer)
+        guard case .reply(request(1), .startService(.successButOffline))? = answered.last else {
+            Issue.record("answered \(answered)")
+            return
+        }
+        #expect(machine.timerFired(.startAnswer) == [])
+        #expect(machine.uplinkChanged(.online) == [])
+        #expect(machine.state == .online(entity: van))
+    }
+
+    @Test func aRefusedKeyIsSaidAtOnceAndTheServiceKeepsTrying() {
+        var machine = ServiceSetup.starting.make()
+        let trouble = LinkTrouble(.authentication, "unknown access key")
+        #expect(
+            machine.uplinkChanged(.refused(until: 9, trouble)) == [
+                .cancelTimer(.startAnswer),
+                .reply(request(1), .startService(.authenticationError(reason: "unknown access key"))),
+            ])
+        #expect(machine.state == .offline(entity: van, trouble))
+        #expect(machine.target.isServiceStarted)
+    }
+
+    @Test func aRefusedParameterEndsTheStart() {
+        var machine = ServiceSetup.starting.make()
+        let trouble = LinkTrouble(.parameter, "no such service")
+        #expect(
+            machine.uplinkChanged(.refused(until: 9, trouble)) == [
+                .cancelTimer(.startAnswer),
+                .reply(request(1), .startService(.parameterError(reason: "no such service"))),
+                .persist(TargetState(entity: van)), .stopUplink(drainMilliseconds: 0),
+            ])
+        #expect(machine.uplinkStopped(drained: false) == [])
+        #expect(machine.state == .stopped)
+    }
+
+    @Test(arguments: [LinkTrouble.Kind.authentication, .parameter]) func aRefusalAfterBootKeepsTheServiceAndItsPoints(
+        _ kind: LinkTrouble.Kind
+    ) {
+        var machine = ServiceMachine()
+        _ = machine.restore(TargetState(entity: van, isServiceStarted: true, isGathering: true))
+        #expect(machine.uplinkChanged(.refused(until: 9, LinkTrouble(kind, "no"))) == [])
+        #expect(machine.gather == .started)
+        #expect(machine.state == .offline(entity: van, LinkTrouble(kind, "no")))
+    }
+
+    @Test(arguments: [(true, StartServiceOutcome.networkError(reason: "x")), (false, .internalError(reason: "x"))])
+    func anUnusableUplinkEndsTheStart(_ isNetwork: Bool, _ outcome: StartServiceOutcome) {
+        var machine = ServiceSetup.starting.make()
+        #expect(
+            machine.uplinkUnusable(reason: "x", isNetwork: isNetwork) == [
+                .cancelTimer(.startAnswer), .reply(request(1), .startService(outcome)),
+                .persist(TargetState(entity: van)), .stopUplink(drainMilliseconds: 0),
+            ])
+        var running = ServiceSetup.restored.make()
+        #expect(running.uplinkUnusable(reason: "x", isNetwork: isNetwork) == [])
+        #expect(running.entity == van)
+        var stopped = ServiceMachine()
+        #expect(stopped.uplinkUnusable(reason: "x", isNetwork: isNetwork) == [])
+    }
+
+    @Test(arguments: ["", "#1", "a;b", String(repeating: "x", count: 129)]) func aBadNameIsAParameterError(
+        _ name: String
+    ) {
+        var machine = ServiceMachine()
+        let actions = machine.startService(entity: name, request: request(1))
+        guard case .reply(request(1), .startService(.parameterError))? = actions.first, actions.count == 1 else {
+            Issue.record("answered \(actions)")
+            return
+        }
+        #expect(machine.state == .stopped)
+    }
+
+    @Test(
+        arguments: [
+            (.starting, .inProgress), (.restored, .alreadyStarted), (.online, .alreadyStarted),
+            (.offline, .alreadyStarted),
+            (.stopping, .inProgress), (.shuttingDown, .inProgress),
+        ] as [(ServiceSetup, StartServiceOutcome)])
+    func aSecondStartChangesNothing(_ setup: ServiceSetup, _ outcome: StartServiceOutcome) {
+        for entity in [van, "another"] {
+            var machine = setup.make()
+            let before = machine
+            #expect(
+                machine.startService(entity: entity, request: request(9)) == [
+                    .reply(request(9), .startService(outcome))
+                ])
+            #expect(machine == before)
+        }
+    }
+
+    @Test func stoppingStopsGatheringFirstThenDrainsThenAnswers() {
+        var machine = ServiceSetup.online.make()
+        _ = machine.startGather(request: request(2))
+        _ = machine.locationChanged(.available)
+        #expect(
+            machine.stopService(request: request(3), drainMilliseconds: 700) == [
+                .persist(TargetState(entity: van)), .setGathering(false), .stopUplink(drainMilliseconds: 700),
+                .closeFeed,
+            ])
+        #expect(machine.state == .stopping(entity: van))
+        #expect(machine.gather == .stopped)
+        #expect(machine.uplinkChanged(.closing) == [])
+        #expect(machine.uplinkChanged(.closed) == [])
+        #expect(machine.uplinkStopped(drained: true) == [.reply(request(3), .stopService(.success(drained: true)))])
+        #expect(machine.state == .stopped)
+        #expect(machine.uplinkStopped(drained: true) == [])
+    }
+
+    @Test(arguments: [ServiceSetup.restored, .online, .offline]) func stoppingHasADefaultTimeLimit(
+        _ setup: ServiceSetup
+    ) {
+        var machine = setup.make()
+        #expect(machine.stopService(request: request(3)).contains(.stopUplink(drainMilliseconds: 10_000)))
+        #expect(machine.uplinkStopped(drained: false) == [.reply(request(3), .stopService(.success(drained: false)))])
+    }
+
+    @Test func stoppingAStartAnswersBoth() {
+        var machine = ServiceSetup.starting.make()
+        let actions = machine.stopService(request: request(3), drainMilliseconds: -5)
+        #expect(actions.contains(.cancelTimer(.startAnswer)))
+        #expect(actions.contains(.stopUplink(drainMilliseconds: 0)))
+        let answers = actions.compactMap { if case .reply(let id, _) = $0 { id } else { nil } }
+        #expect(answers == [request(1)])
+        #expect(machine.uplinkStopped(drained: false) == [.reply(request(3), .stopService(.success(drained: false)))])
+    }
+
+    @Test func stoppingTwiceIsInProgressAndStoppingNothingNotYetStarted() {
+        var machine = ServiceSetup.stopping.make()
+        #expect(machine.stopService(request: request(3)) == [.reply(request(3), .stopService(.inProgress))])
+        var stopped = ServiceMachine()
+        #expect(stopped.stopService(request: request(3)) == [.reply(request(3), .stopService(.notYetStarted))])
+    }
+
+    @Test func theEndOfTheProcessForgetsNothingThatWasTold() {
+        var machine = ServiceMachine()
+        _ = machine.restore(TargetState(entity: van, isServiceStarted: true, isGathering: true))
+        #expect(
+            machine.shutDown(drainMilliseconds: 300) == [
+                .setGathering(false), .stopUplink(drainMilliseconds: 300), .closeFeed,
+            ])
+        #expect(machine.target == TargetState(entity: van, isServiceStarted: true, isGathering: true))
+        #expect(machine.shutDown(drainMilliseconds: 300) == [])
+        #expect(machine.uplinkStopped(drained: true) == [])
+        #expect(machine.state == .stopped)
+    }
+
+    @Test func whoStopsTheServiceWhileTheProcessEndsIsHeard() {
+        var machine = ServiceSetup.shuttingDown.make()
+        #expect(machine.stopService(request: request(5)) == [.persist(TargetState(entity: van))])
+        #expect(machine.stopService(request: request(6)) == [.reply(request(6), .stopService(.inProgress))])
+        #expect(machine.uplinkStopped(drained: true) == [.reply(request(5), .stopService(.success(drained: true)))])
+    }
+
+    @Test func bootGoesOnAsToldLast() {
+        var machine = ServiceMachine()
+        #expect(
+            machine.restore(TargetState(entity: van, isServiceStarted: true, isGathering: true)) == [
+                .startUplink(entity: van), .setGathering(true), .openFeed,
+            ])
+        #expect(machine.locationChanged(.off(reason: "no gpsd")) == [])
+        #expect(machine.gather == .started)
+        #expect(machine.restore(TargetState()) == [])
+    }
+
+    @Test(arguments: [
+        TargetState(), TargetState(entity: van), TargetState(isServiceStarted: true),
+        TargetState(entity: "#", isServiceStarted: true, isGathering: true),
+    ])
+    func bootWithNothingToGoOnWithStaysStopped(_ target: TargetState) {
+        var machine = ServiceMachine(keepAlive: true)
+        #expect(machine.restore(target) == [])
+        #expect(machine.state == .stopped)
+    }
+
+    @Test func aLinkThatIsLostIsOfflineFromTheFirstSign() {
+        for link in [.connecting, .closed, .loggingIn] as [LinkState] {
+            var machine = ServiceSetup.online.make()
+            #expect(machine.uplinkChanged(link) == [])
+            guard case .offline(van, _) = machine.state else {
+                Issue.record("state \(machine.state)")
+                return
+            }
+        }
+    }
+}

@@ -1,0 +1,98 @@
+import ConfigurationFile
+import Foundation
+import Testing
+import TrackModel
+
+@testable import AgentRuntime
+
+@Suite struct AgentConfigurationTests {
+    private let minimal = "[server]\nhost = \"h\"\n[service]\nid = 7\nak = \"k\"\nentity = \"van\"\n"
+
+    private func read(_ text: String) throws -> AgentConfiguration {
+        try .read(ConfigurationReader(text: text, path: "/etc/saker/agent.toml"))
+    }
+
+    @Test func threeValuesAreEnough() throws {
+        let configuration = try read(minimal)
+        #expect(configuration.server.host == "h")
+        #expect(configuration.server.name == "h")
+        #expect(configuration.server.port == 7443)
+        #expect(configuration.service.id.rawValue == 7)
+        #expect(configuration.service.isStartedAtFirstBoot)
+        #expect(configuration.cache.limit == 256 << 20)
+        #expect(configuration.server.minimumTLS == .v13)
+    }
+
+    /// The sample is the documentation of every key: what the program reads and what the sample names is the same.
+    @Test func theSampleNamesExactlyTheKeysThatAreRead() throws {
+        let sample = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent().appendingPathComponent("config/agent.toml")
+        let text = try String(contentsOf: sample, encoding: .utf8)
+        var table = ""
+        var named: Set<String> = []
+        for line in text.split(separator: "\n") {
+            let bare = line.hasPrefix("# ") ? line.dropFirst(2) : line
+            if line.hasPrefix("[") { table = String(line.dropFirst().prefix { $0 != "]" }) }
+            guard let equals = bare.range(of: " = ") else { continue }
+            let key = bare[..<equals.lowerBound]
+            if key.allSatisfy({ $0.isLowercase || $0 == "_" }) { named.insert("\(table).\(key)") }
+        }
+        let known = Set(try read(minimal).effective.entries.map { "\($0.table).\($0.key)" })
+        // The secrets themselves may stand in the file, but the sample recommends files of their own.
+        #expect(named.union(["service.ak", "service.app_code"]) == known)
+    }
+
+    @Test func theSampleIsRightOnceItsKeyFileExists() throws {
+        let sample = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent().appendingPathComponent("config/agent.toml")
+        let text = try String(contentsOf: sample, encoding: .utf8) + "\n"
+        let withKey = text.replacingOccurrences(of: "[service]\n", with: "[service]\nak = \"k\"\n")
+        #expect(try read(withKey).server.host == "tracks.example.net")
+    }
+
+    @Test(arguments: [
+        ("[server]\nhost = \"h\"\nprt = 1\n[service]\nid = 7\nak = \"k\"\nentity = \"v\"\n", ":3:", "port"),
+        ("[server]\nhost = \"h\"\nport = 70000\n[service]\nid = 7\nak = \"k\"\nentity = \"v\"\n", ":3:", "1...65535"),
+        ("[server]\nhost = \"h\"\n[service]\nid = 7\nentity = \"v\"\n", "", "ak_file"),
+        ("[server]\nhost = \"h\"\n[service]\nid = 7\nak = \"k\"\nentity = \"a,b\"\n", ":6:", "','"),
+        (
+            "[server]\nhost = \"h\"\nclient_key = \"/k\"\n[service]\nid = 7\nak = \"k\"\nentity = \"v\"\n", "",
+            "client_certificate"
+        ),
+        ("[server]\nhost = \"h\"\n[service]\nid = 7\nak = \"k\"\n[cache]\nlimit = 5\n", ":7:", "2097152"),
+        ("[service]\nid = 7\nak = \"k\"\n", "", "host"),
+    ])
+    func aMistakeIsNamedWithItsLineAndItsRule(text: String, line: String, rule: String) {
+        let error = #expect(throws: ConfigurationError.self) { try read(text) }
+        #expect(line.isEmpty || error?.description.contains(line) == true, "\(error?.description ?? "")")
+        #expect(error?.description.contains(rule) == true, "\(error?.description ?? "")")
+    }
+
+    @Test func noPrintedFormHoldsTheKey() throws {
+        let text = minimal.replacingOccurrences(of: "\"k\"", with: "\"very-secret\"")
+        let configuration = try read(text)
+        #expect(configuration.service.accessKey.revealed == "very-secret")
+        #expect(!configuration.effective.toml.contains("very-secret"))
+        #expect(!"\(configuration)".contains("very-secret"))
+        #expect(!String(reflecting: configuration).contains("very-secret"))
+    }
+}
+
+@Suite struct ArgumentsTests {
+    @Test func theDefaultIsToRunWithTheSystemsConfiguration() throws {
+        let arguments = try Arguments([])
+        #expect(arguments.task == .run)
+        #expect(arguments.configurationPath == "/etc/saker/agent.toml")
+    }
+
+    @Test func optionsAreTaken() throws {
+        #expect(try Arguments(["--config", "/a", "--check"]).task == .check)
+        #expect(try Arguments(["--config=/a"]).configurationPath == "/a")
+        #expect(try Arguments(["--print-config"]).task == .printConfiguration)
+    }
+
+    @Test(arguments: [["--confg", "x"], ["--config"], ["--config", ""], ["--config="], ["x"]])
+    func anythingElseIsWrongUsage(arguments: [String]) {
+        #expect(throws: Arguments.UsageError.self) { try Arguments(arguments) }
+    }
+}

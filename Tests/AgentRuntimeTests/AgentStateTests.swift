@@ -1,0 +1,130 @@
+import AgentLogic
+import Foundation
+import GNSSFeed
+import Testing
+import TrackModel
+
+@testable import AgentRuntime
+
+@Suite struct StateFileTests {
+    private let directory: String
+
+    init() throws {
+        directory = NSTemporaryDirectory() + "saker-state-\(UInt64.random(in: 0 ... .max))"
+        try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
+    }
+
+    @Test func whatIsWrittenIsReadBack() throws {
+        defer { try? FileManager.default.removeItem(atPath: directory) }
+        let file = StateFile(directory: directory)
+        #expect(file.read() == .absent)
+        var settings = Settings()
+        try settings.setIntervals(gather: 10, pack: 60)
+        try settings.setCacheLimit(nil)
+        let state = RememberedState(
+            target: .init(TargetState(entity: "van", isServiceStarted: true, isGathering: false)),
+            settings: .init(settings))
+        try file.write(state)
+        #expect(file.read() == .read(state))
+        #expect(try state.settings?.settings() == settings)
+    }
+
+    @Test(arguments: ["", "{", "[]", "{\"version\":2}", "\u{0}\u{0}", "{\"version\":1,\"target\":5}"])
+    func aDamagedFileIsPutAsideAndTheNextStartIsClean(content: String) throws {
+        defer { try? FileManager.default.removeItem(atPath: directory) }
+        try content.write(toFile: directory + "/state.json", atomically: false, encoding: .utf8)
+        let file = StateFile(directory: directory)
+        #expect(file.read() == .putAside(directory + "/state.json.damaged"))
+        #expect(file.read() == .absent)
+        #expect(try String(contentsOfFile: directory + "/state.json.damaged", encoding: .utf8) == content)
+    }
+
+    @Test func settingsThatSomebodyEditedAgainstTheirRuleAreRefused() throws {
+        var remembered = RememberedState.RememberedSettings(Settings())
+        remembered.gatherInterval = 1
+        #expect(throws: SettingsError.self) { try remembered.settings() }
+    }
+}
+
+@Suite struct TrustedTimeTests {
+    private let wrong = SystemClock(seconds: 0, isSynchronised: true)
+    private let unkept = SystemClock(seconds: AgentVersion.madeAt + 5, isSynchronised: false)
+    private let right = SystemClock(seconds: AgentVersion.madeAt + 5, isSynchronised: true)
+
+    @Test func aBelievableClockJudgesByItself() {
+        var time = TrustedTime()
+        time.fixArrived(Timestamp(seconds: 1_800_000_000), now: 0)
+        #expect(time.verificationTime(now: 0, systemClock: right) == nil)
+    }
+
+    @Test func withoutAFixThereIsOnlyTheSystemClock() {
+        #expect(TrustedTime().verificationTime(now: 0, systemClock: wrong) == nil)
+    }
+
+    @Test func aReceiverFromThePastIsNotBelieved() {
+        var time = TrustedTime()
+        time.fixArrived(Timestamp(seconds: AgentVersion.madeAt - 1), now: 0)
+        #expect(time.verificationTime(now: 0, systemClock: unkept) == nil)
+    }
+
+    @Test func theReceiversTimeGoesOnByTheMonotonicClock() {
+        var time = TrustedTime()
+        time.fixArrived(Timestamp(seconds: 1_800_000_000), now: 10_000)
+        #expect(time.verificationTime(now: 10_000, systemClock: wrong) == 1_800_000_000)
+        #expect(time.verificationTime(now: 100_000, systemClock: unkept) == 1_800_000_090)
+        #expect(time.verificationTime(now: 0, systemClock: wrong) == 1_800_000_000)
+    }
+
+    @Test func twoPossibleTimesHaveTheirTurns() {
+        var time = TrustedTime()
+        func refused(at clock: SystemClock) -> Bool { time.certificateRefused(now: 0, systemClock: clock) }
+        let ahead = AgentVersion.madeAt + 1024 * 7 * 86_400
+        time.fixArrived(Timestamp(seconds: ahead), now: 0)
+        #expect(time.verificationTime(now: 0, systemClock: unkept) == ahead)
+        #expect(refused(at: unkept))
+        #expect(time.verificationTime(now: 0, systemClock: unkept) == nil)
+        #expect(refused(at: unkept))
+        #expect(time.verificationTime(now: 0, systemClock: unkept) == ahead)
+    }
+
+    @Test func aCertificateThatIsTrulyExpiredStaysRefused() {
+        var time = TrustedTime()
+        func refused(at clock: SystemClock) -> Bool { time.certificateRefused(now: 0, systemClock: clock) }
+        time.fixArrived(Timestamp(seconds: AgentVersion.madeAt + 100), now: 0)
+        // A clock in 1970, one that is kept, and one that says the same: there is no other time to try.
+        #expect(!refused(at: wrong))
+        #expect(!refused(at: right))
+        #expect(!refused(at: unkept))
+        #expect(time.verificationTime(now: 0, systemClock: wrong) == AgentVersion.madeAt + 100)
+    }
+}
+
+@Suite struct TrackedVerdictTests {
+    private func verdict(
+        _ service: ServiceMachine.ServiceState = .online(entity: "v"), isGathering: Bool = true,
+        feed: FeedState = .fix, link: LinkState = .online, isCacheInMemory: Bool = false
+    ) -> TrackedVerdict {
+        TrackedVerdict(
+            service: service, isGathering: isGathering, feed: feed, link: link, isCacheInMemory: isCacheInMemory)
+    }
+
+    @Test func everythingRightIsTracked() {
+        #expect(verdict().isTracked)
+    }
+
+    @Test func offlineIsTrackedToo() {
+        let offline = verdict(link: .waiting(until: 5, LinkTrouble(.network, "no route")))
+        #expect(offline.isTracked)
+        #expect(offline.reason.contains("no route"))
+        #expect(verdict(link: .connecting, isCacheInMemory: true).reason.contains("memory"))
+    }
+
+    @Test func eachObstacleIsNamedWithWhatToDo() {
+        #expect(verdict(.stopped).reason.contains("saker service start"))
+        #expect(!verdict(.stopped).isTracked)
+        #expect(verdict(isGathering: false).reason.contains("saker gather start"))
+        #expect(!verdict(feed: .noFix).isTracked)
+        #expect(verdict(feed: .unreachable(reason: "gpsd is away")).reason == "gpsd is away")
+        #expect(!verdict(feed: .noDevice(reason: "x")).isTracked)
+    }
+}

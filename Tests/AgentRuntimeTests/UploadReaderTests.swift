@@ -1,0 +1,85 @@
+import Foundation
+import Testing
+import TrackCache
+import TrackModel
+import TrackTestKit
+import TrackWire
+
+@testable import AgentRuntime
+
+@Suite struct UploadReaderTests {
+    private let directory = NSTemporaryDirectory() + "saker-upload-\(UInt64.random(in: 0 ... .max))"
+
+    private func point(_ index: Int) throws -> TrackPoint {
+        let coordinate = try #require(Coordinate(latitudeE7: 520_000_000 + Int32(index), longitudeE7: 43_000_000))
+        return TrackPoint(
+            Fix(time: Timestamp(seconds: 1_700_000_000 + Int64(index)), coordinate: coordinate, mode: .threeDimensional)
+        )
+    }
+
+    private func withCache(_ body: (TrackCache) throws -> Void) throws {
+        defer { try? FileManager.default.removeItem(atPath: directory) }
+        let cache = try TrackCache(directory: directory, now: 0)
+        try body(cache)
+        cache.close(now: 0)
+    }
+
+    private func read(_ cache: TrackCache, after: UInt64) -> UploadReader.Reading {
+        UploadReader.next(in: cache, after: after, maximumPoints: 1000, maximumBytes: 1 << 18, now: 0)
+    }
+
+    private func next(in cache: TrackCache, after: UInt64) -> PreparedUpload? {
+        guard case .batch(let upload) = read(cache, after: after) else { return nil }
+        return upload
+    }
+
+    private func append(_ payload: [UInt8], entity: String = "van", to cache: TrackCache, time: Int64 = 0) {
+        cache.append(entity: entity, time: time, payload: payload, now: 0)
+    }
+
+    @Test func pointsOfOneEntityTravelTogether() throws {
+        try withCache { cache in
+            for index in 0..<3 { append(PointRecord.encode(try point(index)), to: cache) }
+            append(PointRecord.encode(try point(3)), entity: "other", to: cache)
+            let first = try #require(next(in: cache, after: 0))
+            #expect(first.entity == "van")
+            #expect(first.lastSequence - first.firstSequence == 2)
+            let decoded = try BatchCodec.decode(
+                first.batch.bytes, isCompressed: first.batch.isCompressed, maximumCount: 10)
+            #expect(decoded == (try (0..<3).map(point)))
+            let second = next(in: cache, after: first.lastSequence)
+            #expect(second?.entity == "other")
+        }
+    }
+
+    @Test func aDiskThatDoesNotAnswerIsNoEmptyCache() throws {
+        let disk = DiskSimulation(directories: ["/var"])
+        let cache = try TrackCache(directory: "/var/cache", fileSystem: disk, now: 0)
+        append(PointRecord.encode(try point(1)), to: cache)
+        disk.faults = [DiskFault([.open, .read], times: 1, number: 5)]
+        guard case .postponed = read(cache, after: 0) else {
+            Issue.record("an unreadable segment was taken for an empty cache")
+            return
+        }
+        guard case .postponed = read(cache, after: 0) else {
+            Issue.record("until the next try nothing is known")
+            return
+        }
+    }
+
+    @Test func aRecordThatIsNoPointIsPassedOverAndCounted() throws {
+        try withCache { cache in
+            append([0xFF, 1, 2], to: cache)
+            append(PointRecord.encode(try point(1)), to: cache)
+            append([0xFF], to: cache)
+            append(PointRecord.encode(try point(3)), to: cache)
+            let first = try #require(next(in: cache, after: 0))
+            #expect(first.undecodable == 1)
+            #expect(first.batch.count == 1)
+            let second = try #require(next(in: cache, after: first.lastSequence))
+            #expect(second.undecodable == 1)
+            #expect(second.firstSequence == first.firstSequence + 2)
+            #expect(next(in: cache, after: second.lastSequence) == nil)
+        }
+    }
+}

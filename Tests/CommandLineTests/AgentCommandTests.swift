@@ -1,0 +1,172 @@
+import AgentControl
+import Testing
+import Varlink
+
+@testable import saker
+
+/// The built program against an agent behind a real socket.
+@Suite(.timeLimit(.minutes(2))) struct AgentCommandTests {
+    private static func settingsReply() throws -> JSONValue {
+        ["settings": try JSONValue(encoding: SampleStatus.settings)]
+    }
+
+    @Test func statusShowsAndJSONGivesWhatTheSocketGave() async throws {
+        let _ = LocalTime.isUTC
+        let reply: JSONValue = ["status": try JSONValue(encoding: SampleStatus.tracked)]
+        let agent = try await ScriptedServer.start(["GetStatus": .reply(reply)])
+        let shown = try await agent.saker("status")
+        #expect(shown.status == 0)
+        #expect(shown.output == StatusView(SampleStatus.tracked).lines.map { $0 + "\n" }.joined())
+        #expect(shown.errors.isEmpty)
+        let json = try await agent.saker("status", "--json")
+        #expect(json.output == reply.description + "\n")
+        try await agent.stop()
+    }
+
+    @Test func theSocketMayComeFromTheEnvironment() async throws {
+        let agent = try await ScriptedServer.start(["Reconnect": .reply([:])])
+        let result = try await SakerProgram.run(["reconnect"], environment: ["SAKER_SOCKET": agent.path])
+        #expect(result.status == 0)
+        #expect(try await agent.asked.map(\.method) == ["Reconnect"])
+        try await agent.stop()
+    }
+
+    @Test func everyCommandAsksWhatItSays() async throws {
+        let settings = ScriptedAgent.Answer.reply(try Self.settingsReply())
+        let cache: JSONValue = [
+            "cache": try JSONValue(encoding: SampleStatus.tracked.cache),
+            "entities": [
+                ["entity": "货车 07", "points": 6, "first_time": 1_772_670_000_000, "last_time": 1_772_670_029_000]
+            ],
+        ]
+        let agent = try await ScriptedServer.start([
+            "StartService": .reply(["outcome": "success_but_offline", "code": 1, "reason": "no route"]),
+            "StopService": .reply(["code": 8, "uploaded": 1, "remaining": 0]), "StartGather": .reply(["code": 0]),
+            "StopGather": .reply(["code": 6]), "GetSettings": settings, "SetIntervals": settings,
+            "SetCacheLimit": settings, "SetLocationOptions": settings, "ResetSettings": settings,
+            "GetCacheInfo": .reply(cache), "ClearCache": .reply(["removed": 6]),
+        ])
+        let runs: [([String], String)] = [
+            (["service", "start", "--entity", "货车 07"], "The service runs and is offline: no route\n"),
+            (["service", "stop", "--timeout", "2.5"], "The service is stopped: 1 point uploaded"),
+            (["gather", "start"], "Gathering."), (["gather", "stop"], "Gathering is stopped."),
+            (["settings", "show"], "Gather interval   5 s"),
+            (["settings", "intervals", "5", "30"], "Pack interval     30 s"),
+            (["settings", "cache-limit", "256MiB"], "Cache limit       256 MiB"),
+            (["settings", "cache-limit", "unlimited"], "Cache limit"),
+            (
+                ["settings", "location", "--distance-filter", "2.5", "--activity", "automotive"],
+                "Distance filter   2.5 m"
+            ),
+            (["settings", "reset"], "Activity          automotive"),
+            (["cache", "info"], "货车 07       6  2026-03-05 00:20:00  2026-03-05 00:20:29"),
+            (
+                ["cache", "clear", "--yes", "--entity", "a", "--from", "0", "--through", "2026-03-05T00:00Z"],
+                "Forgot 6 points."
+            ),
+        ]
+        for (arguments, text) in runs {
+            let result = try await SakerProgram.run(arguments + ["--socket", agent.path])
+            #expect(result.status == 0, "\(arguments): \(result.errors)")
+            #expect(result.output.contains(text), "\(arguments): \(result.output)")
+        }
+        #expect(
+            try await agent.asked == [
+                .init(method: "StartService", parameters: ["entity": "货车 07"]),
+                .init(method: "StopService", parameters: ["timeout": 2.5]),
+                .init(method: "StartGather", parameters: [:]),
+                .init(method: "StopGather", parameters: [:]), .init(method: "GetSettings", parameters: [:]),
+                .init(method: "SetIntervals", parameters: ["gather": 5, "pack": 30]),
+                .init(method: "SetCacheLimit", parameters: ["bytes": 268_435_456]),
+                .init(method: "SetCacheLimit", parameters: ["unlimited": true]),
+                .init(method: "SetLocationOptions", parameters: ["distance_filter": 2.5, "activity": "automotive"]),
+                .init(method: "ResetSettings", parameters: [:]), .init(method: "GetCacheInfo", parameters: [:]),
+                .init(
+                    method: "ClearCache", parameters: ["entities": ["a"], "from": 0, "through": 1_772_668_800_000]),
+            ])
+        try await agent.stop()
+    }
+
+    @Test func watchPrintsEachEventAndTheReasonOfItsEnd() async throws {
+        let gather: JSONValue = [
+            "event": ["time": 1_772_670_030_000, "kind": "gather", "fields": ["state": "waiting"]]
+        ]
+        let newer: JSONValue = ["event": ["time": 1_772_670_031_000, "kind": "alarm", "fields": ["fence": 3]]]
+        let end = AgentControlError(.tooSlow, in: .monitor, reason: "events came faster than they were read")
+        let agent = try await ScriptedServer.start(["Monitor": .events([gather, newer], end.varlinkError)])
+        let result = try await agent.saker("watch")
+        #expect(
+            result.lines == ["00:20:30  gather      waiting for a fix", #"00:20:31  alarm       {"fence":3}"#, ""])
+        #expect(result.errors == "saker: events came faster than they were read\n")
+        #expect(result.status == 1)
+        let json = try await agent.saker("watch", "--json")
+        #expect(json.lines == [gather.description, newer.description, ""])
+        try await agent.stop()
+    }
+
+    @Test func aRefusalIsToldOnStandardErrorWithExitCode1() async throws {
+        let agent = try await ScriptedServer.start([
+            "StartGather": .error(
+                "io.saker.Agent.ServiceNotStarted", ["reason": "start the service first\u{1B}[2J", "code": 2]),
+            "StopGather": .error("org.varlink.service.InvalidParameter", ["parameter": "x"]),
+        ])
+        let refused = try await agent.saker("gather", "start")
+        #expect(refused.status == 1)
+        #expect(refused.output.isEmpty)
+        #expect(refused.errors == "saker: start the service first?[2J\n")
+        let json = try await agent.saker("gather", "start", "--json")
+        #expect(json.status == 1)
+        #expect(try await agent.saker("gather", "stop").errors.contains("'x'"))
+        let unknown = try await agent.saker("reconnect")
+        #expect(unknown.status == 1)
+        #expect(unknown.errors.contains("older than this program"))
+        try await agent.stop()
+    }
+
+    @Test func clearingAsksUnlessToldNotTo() async throws {
+        let agent = try await ScriptedServer.start(["ClearCache": .reply(["removed": 6])])
+        let result = try await agent.saker("cache", "clear", input: "y\n")
+        #expect(result.status == 2)
+        #expect(result.errors.contains("--yes"))
+        #expect(try await agent.asked.isEmpty)
+        try await agent.stop()
+    }
+
+    @Test func anAgentThatCannotBeReachedIsExitCode3WithAdvice() async throws {
+        let result = try await SakerProgram.run(["status", "--socket", "/nonexistent/agent"])
+        #expect(result.status == 3)
+        #expect(result.errors.contains("systemctl status sakerd"))
+        let watch = try await SakerProgram.run(["status", "--watch", "--socket", "/nonexistent/agent"])
+        #expect(watch.status == 3)
+        let events = try await SakerProgram.run(["watch", "--socket", "/nonexistent/agent"])
+        #expect(events.status == 3)
+    }
+
+    @Test(arguments: [
+        ["statuss"], ["status", "--nope"], ["settings", "intervals", "5"], ["settings", "intervals", "five", "30"],
+        ["settings", "cache-limit", "much"], ["settings", "location"],
+        ["settings", "location", "--activity", "flying"],
+        ["service", "stop", "--timeout", "-1"], ["status", "--interval", "0"],
+        ["cache", "clear", "--yes", "--from", "soon"],
+        ["track", "latest"], ["track", "history", "van"], ["entity", "add", "a;b"],
+        ["track", "latest", "van", "--server", "http://fleet.example"],
+    ])
+    func wrongUsageIsExitCode2(arguments: [String]) async throws {
+        let result = try await SakerProgram.run(arguments)
+        #expect(result.status == 2, "\(result.errors)")
+        #expect(result.output.isEmpty)
+        #expect(!result.errors.isEmpty)
+    }
+
+    @Test(arguments: [
+        ["--help"], ["help", "track"], ["status", "--help"], ["service", "--help"], ["gather", "--help"],
+        ["settings", "--help"], ["cache", "--help"], ["watch", "--help"], ["track", "--help"], ["entity", "--help"],
+        ["enroll", "--help"], ["--version"],
+    ])
+    func helpIsExitCode0AndTeachesByExample(arguments: [String]) async throws {
+        let result = try await SakerProgram.run(arguments)
+        #expect(result.status == 0)
+        #expect(result.errors.isEmpty)
+        #expect(arguments == ["--version"] || result.output.contains("saker "))
+    }
+}

@@ -1,0 +1,111 @@
+import ConfigurationFile
+import Foundation
+import Glibc
+import ProgramTestKit
+import Testing
+
+@testable import saker
+
+@Suite(.timeLimit(.minutes(2))) struct EnrollCommandTests {
+    private static let key = "AKtest0123456789"
+
+    private func line(_ trust: EnrollmentString.Trust, web: String? = "https://fleet.example:8443") -> String {
+        EnrollmentString(
+            host: "fleet.example", port: 7443, serverName: "tracks", webAddress: web, service: 42,
+            accessKey: Secret(Self.key), trust: trust
+        ).encoded.revealed
+    }
+
+    private func mode(_ path: String) -> UInt32? {
+        var status = stat()
+        return stat(path, &status) == 0 ? status.st_mode & 0o7777 : nil
+    }
+
+    private func text(_ path: String) throws -> String { try String(contentsOfFile: path, encoding: .utf8) }
+
+    @Test func theLineOnStandardInputBecomesTheFiles() async throws {
+        let directory = try TemporaryDirectory()
+        let place = directory.path + "/saker"
+        let result = try await SakerProgram.run(
+            ["enroll", "-", "--directory", place, "--entity", "货车 \"07\""],
+            input: line(.certificate([0x30, 0x03, 1, 2, 3])) + "\n")
+        #expect(result.status == 0, "\(result.errors)")
+        #expect(mode(place) == 0o755)
+        #expect(mode(place + "/credentials") == 0o700)
+        #expect(mode(place + "/credentials/ak") == 0o600)
+        #expect(mode(place + "/agent.toml") == 0o640)
+        #expect(mode(place + "/ca.pem") == 0o644)
+        #expect(mode(place + "/client.toml") == 0o644)
+        #expect(try text(place + "/credentials/ak") == Self.key + "\n")
+        #expect(try text(place + "/ca.pem").hasPrefix("-----BEGIN CERTIFICATE-----\nMAMBAgM=\n"))
+        // The key stands in its own file and nowhere else.
+        #expect(!result.output.contains(Self.key) && !result.errors.contains(Self.key))
+        #expect(!(try text(place + "/agent.toml")).contains(Self.key))
+        #expect(!(try text(place + "/client.toml")).contains(Self.key))
+
+        var reader = try ConfigurationReader(path: place + "/agent.toml")
+        #expect(reader.requiredString("server", "host") == "fleet.example")
+        #expect(reader.integer("server", "port", default: 0, range: 0...65535) == 7443)
+        #expect(reader.optionalString("server", "server_name") == "tracks")
+        #expect(reader.optionalString("server", "ca_file").map { reader.resolve($0) } == place + "/ca.pem")
+        #expect(reader.integer("service", "id", default: 0, range: 0...100) == 42)
+        #expect(reader.secret("service", "ak")?.revealed == Self.key)
+        #expect(reader.optionalString("service", "entity") == "货车 \"07\"")
+        _ = try reader.finish()
+
+        let client = try #require(try ClientFile.load(explicit: place + "/client.toml", withKey: true))
+        #expect(client.url == "https://fleet.example:8443")
+        #expect(client.service == 42)
+        #expect(client.accessKey?.revealed == Self.key)
+        #expect(client.authorityFile == place + "/ca.pem")
+    }
+
+    @Test func aPinnedKeyAndASystemTrustAreWrittenAsSuch() async throws {
+        let directory = try TemporaryDirectory()
+        let pinned = try await SakerProgram.run(
+            [
+                "enroll", line(.pinnedKey([UInt8](repeating: 7, count: 32)), web: nil), "--directory",
+                directory.path + "/a",
+            ])
+        #expect(pinned.status == 0, "\(pinned.errors)")
+        #expect(
+            try text(directory.path + "/a/agent.toml")
+                .contains("pinned_key = \"sha256//BwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwc=\""))
+        #expect(mode(directory.path + "/a/ca.pem") == nil)
+        #expect(mode(directory.path + "/a/client.toml") == nil)
+        let system = try await SakerProgram.run(["enroll", line(.system), "--directory", directory.path + "/b"])
+        #expect(system.status == 0, "\(system.errors)")
+        #expect(!(try text(directory.path + "/b/agent.toml")).contains("pinned_key"))
+    }
+
+    @Test func whatIsThereStaysUnlessForced() async throws {
+        let directory = try TemporaryDirectory()
+        let arguments = ["enroll", "-", "--directory", directory.path]
+        try "mine".write(toFile: directory.path + "/agent.toml", atomically: true, encoding: .utf8)
+        let refused = try await SakerProgram.run(arguments, input: line(.system))
+        #expect(refused.status == 1)
+        #expect(refused.errors.contains("--force"))
+        #expect(try text(directory.path + "/agent.toml") == "mine")
+        // Nothing at all was written, not even what was free.
+        #expect(mode(directory.path + "/credentials") == nil)
+        let forced = try await SakerProgram.run(arguments + ["--force"], input: line(.system))
+        #expect(forced.status == 0, "\(forced.errors)")
+        #expect(try text(directory.path + "/agent.toml").contains("fleet.example"))
+        #expect(mode(directory.path + "/agent.toml") == 0o640)
+    }
+
+    @Test(arguments: ["", "rubbish", "saker1:AAAA", "saker2:AAAA"])
+    func aLineThatIsNoneIsRefusedAndNotRepeated(given: String) async throws {
+        let directory = try TemporaryDirectory()
+        let result = try await SakerProgram.run(["enroll", "-", "--directory", directory.path], input: given)
+        #expect(result.status == 1)
+        #expect(given.isEmpty || !result.errors.contains("AAAA"))
+        #expect(mode(directory.path + "/agent.toml") == nil)
+    }
+
+    @Test func aNameThatCannotBeIsRefused() async throws {
+        let result = try await SakerProgram.run(["enroll", "-", "--entity", "a;b"], input: line(.system))
+        #expect(result.status == 2)
+        #expect(result.errors.contains("--entity"))
+    }
+}

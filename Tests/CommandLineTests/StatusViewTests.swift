@@ -1,0 +1,84 @@
+import AgentControl
+import Testing
+import Varlink
+
+@testable import saker
+
+@Suite struct StatusViewTests {
+    init() {
+        _ = LocalTime.isUTC
+    }
+
+    @Test func aTrackedBoxIsShownWhole() {
+        #expect(
+            StatusView(SampleStatus.tracked).lines.joined(separator: "\n") == """
+                ● 货车 07 is tracked: gathering, and connected to the server
+
+                Service     running as 货车 07 since 2026-03-04 22:17:11 (2 h 3 min ago)
+                Gather      gathering every 5 s since 2026-03-04 22:17:12 (2 h 3 min ago)
+                            last point 2026-03-05 00:20:29 (1 s ago)
+                Receiver    fix since 2026-03-04 22:17:13 (2 h 3 min ago)
+                            gpsd at 127.0.0.1:2947, /dev/ttyACM0
+                Fix         31.228100, 121.477100 at 2026-03-05 00:20:29 (now)
+                            3D, 11 satellites, ±3.5 m, 45.0 km/h, course 220°, altitude 15 m
+                Connection  online since 2026-03-04 22:17:14 (2 h 3 min ago)
+                            track.example.org:7443, session s-1, TLSv1.3
+                Cache       6 points to upload (2 sent), 1 MiB of 256 MiB
+                            the oldest of 2026-03-05 00:20:00 (30 s ago)
+                Points      2,000 gathered from 10,000 fixes, 1,994 stored by the server
+                Skipped     7,900 not due, 100 inaccurate
+                Settings    gather 5 s, pack 30 s, automotive, distance filter 2.5 m
+                Agent       sakerd 1.2.3, up 2 h 3 min
+                """)
+    }
+
+    @Test func whatKeepsABoxFromBeingTrackedIsShown() {
+        #expect(
+            StatusView(SampleStatus.lost).lines.joined(separator: "\n") == """
+                ○ not tracked: gpsd does not answer
+
+                Service     starting
+                Gather      waiting for a fix
+                Receiver    gpsd does not answer
+                            gpsd at 127.0.0.1:2947
+                            connection refused
+                Fix         none yet
+                Connection  waiting to try again since 2026-03-05 00:20:10 (20 s ago)
+                            track.example.org:7443
+                            no route to host
+                            next try in 12 s, 3 so far
+                Cache       0 points to upload, 0 B, no limit
+                            IN MEMORY ONLY: no space left on device
+                Points      0 gathered from 0 fixes, 0 stored by the server
+                Lost        12 memory full
+                Settings    gather 5 s, pack 30 s, automotive, distance filter 2.5 m
+                Agent       sakerd 1.2.3, up 30 s
+                """)
+    }
+
+    @Test func aNameCannotCommandTheTerminal() {
+        var status = SampleStatus.tracked
+        status.entity = "\u{1B}]0;gone\u{07}\u{202E}evil\nnext"
+        status.service.entity = status.entity
+        let text = StatusView(status).lines.joined()
+        #expect(text.unicodeScalars.allSatisfy { $0.value >= 0x20 && $0 != "\u{202E}" })
+    }
+
+    @Test func eachEventIsOneLine() {
+        let events: [(AgentEvent.Change, String)] = [
+            (
+                .connection(SampleStatus.lost.link),
+                "connection  waiting to try again, track.example.org:7443, "
+                    + "no route to host, next try in 12 s"
+            ),
+            (.gather(GatherStatus(state: .waiting)), "gather      waiting for a fix"),
+            (.service(ServiceStatus(state: .stopped)), "service     stopped"),
+            (.feed(SampleStatus.tracked.feed), "feed        fix, 31.228100, 121.477100, /dev/ttyACM0"),
+            (.status(SampleStatus.lost), "status      ○ not tracked: gpsd does not answer"),
+            (.other(kind: "fence_alarm", fields: ["id": 5]), #"fence_alarm  {"id":5}"#),
+        ]
+        for (change, text) in events {
+            #expect(EventView.line(AgentEvent(time: 1_772_670_030_000, change)) == "00:20:30  " + text)
+        }
+    }
+}

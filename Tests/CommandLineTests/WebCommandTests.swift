@@ -1,0 +1,210 @@
+import Foundation
+import NIOCore
+import NIOPosix
+import ProgramTestKit
+import Synchronization
+import Testing
+
+@testable import saker
+
+/// Answers every request with the next of its texts, and remembers the requests.
+private final class TinyWebServer: Sendable {
+    private final class Handler: ChannelInboundHandler {
+        typealias InboundIn = ByteBuffer
+        typealias OutboundOut = ByteBuffer
+        private let server: TinyWebServer
+        private var text = ""
+
+        init(_ server: TinyWebServer) { self.server = server }
+
+        func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+            text += String(buffer: unwrapInboundIn(data))
+            guard let end = text.range(of: "\r\n\r\n") else { return }
+            let length = text.range(of: #"(?i)content-length: *\d+"#, options: .regularExpression).flatMap {
+                Int(text[$0].filter(\.isNumber))
+            }
+            guard text[end.upperBound...].utf8.count >= length ?? 0 else { return }
+            let answer = server.answer(to: text)
+            text = ""
+            let head =
+                "HTTP/1.1 \(answer.status)\r\nContent-Length: \(answer.body.utf8.count)\r\nConnection: close\r\n\r\n"
+            let channel = context.channel
+            context.writeAndFlush(wrapOutboundOut(ByteBuffer(string: head + answer.body))).whenComplete { _ in
+                channel.close(promise: nil)
+            }
+        }
+    }
+
+    struct Answer: Sendable {
+        var status = "200 OK"
+        let body: String
+    }
+
+    private let state: Mutex<(answers: [Answer], requests: [String])>
+    private let channel: Mutex<(any Channel)?> = Mutex(nil)
+
+    init(_ answers: [Answer]) { state = Mutex((answers, [])) }
+
+    static func start(_ answers: [Answer]) async throws -> (TinyWebServer, String) {
+        let server = TinyWebServer(answers)
+        let channel = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+            .childChannelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    try channel.pipeline.syncOperations.addHandler(Handler(server))
+                }
+            }
+            .bind(host: "127.0.0.1", port: 0).get()
+        server.channel.withLock { $0 = channel }
+        return (server, "http://127.0.0.1:\(channel.localAddress?.port ?? 0)")
+    }
+
+    func answer(to request: String) -> Answer {
+        state.withLock { state in
+            state.requests.append(request)
+            return state.answers.isEmpty ? Answer(status: "500 No", body: "") : state.answers.removeFirst()
+        }
+    }
+
+    var requests: [String] { state.withLock { $0.requests } }
+
+    func stop() async throws {
+        try await channel.withLock { $0 }?.close().get()
+    }
+}
+
+@Suite(.timeLimit(.minutes(2))) struct WebCommandTests {
+    private static let key = "AKtest/0123&456"
+
+    private func run(
+        _ arguments: [String], _ answers: TinyWebServer.Answer...
+    ) async throws -> (SakerProgram.Result, [String]) {
+        let (server, url) = try await TinyWebServer.start(answers)
+        let result = try await SakerProgram.run(
+            arguments + ["--server", url, "--service-id", "42"], environment: ["SAKER_AK": Self.key])
+        try await server.stop()
+        #expect(!result.output.contains(Self.key) && !result.errors.contains(Self.key))
+        return (result, server.requests)
+    }
+
+    @Test func theLatestPointIsShown() async throws {
+        let body = """
+            {"status":0,"message":"成功","latest_point":{"loc_time":1772670000,"latitude":31.2281,"longitude":121.4771,\
+            "speed":45,"direction":220,"radius":3.5,"fuel":50}}
+            """
+        let (result, requests) = try await run(["track", "latest", "货车 07"], .init(body: body))
+        #expect(result.status == 0, "\(result.errors)")
+        #expect(result.lines[0] == "Entity    货车 07")
+        #expect(result.lines[1] == "Place     31.228100, 121.477100")
+        #expect(result.lines[2].hasPrefix("Time      2026-03-05 00:20:00 ("))
+        #expect(result.lines[3...6] == ["Speed     45.0 km/h", "Course    220°", "Accuracy  ±3.5 m", "fuel      50"])
+        #expect(
+            requests.first?.hasPrefix(
+                "GET /api/v3/track/getlatestpoint?ak=AKtest%2F0123%26456&service_id=42&entity_name=%E8%B4%A7%E8%BD%A6%2007"
+            ) == true)
+        let (json, _) = try await run(["track", "latest", "van", "--json"], .init(body: body))
+        #expect(json.output.contains(#""latest_point":{"#))
+    }
+
+    @Test func historyAsksForAllPagesAndAddsUp() async throws {
+        func page(_ first: Int) -> TinyWebServer.Answer {
+            .init(
+                body: """
+                    {"status":0,"total":5001,"size":1,"distance":1234.5,"points":[{"loc_time":\(first),\
+                    "latitude":31.5,"longitude":-0.25,"create_time":"x","fuel":1.5}]}
+                    """)
+        }
+        let (result, requests) = try await run(
+            ["track", "history", "van", "--from", "2026-03-05T00:00:00Z", "--to", "2026-03-05T01:00:00Z"],
+            page(1_772_668_800), page(1_772_668_801))
+        #expect(result.status == 0, "\(result.errors)")
+        #expect(
+            result.lines == [
+                "TIME                     LATITUDE      LONGITUDE     KM/H  COURSE    ALT M     ACC M  ATTRIBUTES",
+                "2026-03-05 00:00:00     31.500000      -0.250000                                      fuel=1.5",
+                "2026-03-05 00:00:01     31.500000      -0.250000                                      fuel=1.5", "",
+                "2 points, 1.2 km", "",
+            ])
+        #expect(requests.count == 2)
+        #expect(requests.first?.contains("start_time=1772668800&end_time=1772672400&") == true)
+        #expect(requests.last?.contains("page_index=2&") == true)
+    }
+
+    @Test func anEmptyTrackAndAnEmptyServiceAreNoErrors() async throws {
+        let zeros = #"{"status":0,"latest_point":{"loc_time":0,"latitude":0,"longitude":0}}"#
+        #expect(try await run(["track", "latest", "van"], .init(body: zeros)).0.output == "van has no point yet.\n")
+        let nothing = #"{"status":3003,"message":"指定entity不存在","total":0,"size":0,"entities":[]}"#
+        let (list, _) = try await run(["entity", "list"], .init(body: nothing))
+        #expect(list.status == 0)
+        #expect(list.output == "The service has no entity yet.\n")
+    }
+
+    @Test func entitiesAreListedAndAdded() async throws {
+        let body = """
+            {"status":0,"total":2,"size":2,"entities":[{"entity_name":"货车 07","entity_desc":"blue","latest_location":\
+            {"loc_time":1772670000,"latitude":31.2281,"longitude":121.4771}},{"entity_name":"van"}]}
+            """
+        let (list, _) = try await run(["entity", "list"], .init(body: body))
+        #expect(list.lines[1].hasPrefix("货车 07  2026-03-05 00:20:00  "))
+        #expect(list.lines[1].hasSuffix("  31.228100, 121.477100  blue"))
+        #expect(list.lines[2].hasPrefix("van      never"))
+        let (added, requests) = try await run(
+            ["entity", "add", "van", "--description", "blue van"], .init(body: #"{"status":0,"message":"ok"}"#))
+        #expect(added.output == "Added van.\n")
+        #expect(requests.first?.hasPrefix("POST /api/v3/entity/add HTTP") == true)
+        #expect(requests.first?.hasSuffix("entity_name=van&entity_desc=blue%20van") == true)
+    }
+
+    @Test func aRefusalIsExitCode1WithWhatToDo() async throws {
+        let (result, _) = try await run(
+            ["track", "latest", "van"], .init(body: "{\"status\":3003,\"message\":\"指定entity不存在\\u001b\"}"))
+        #expect(result.status == 1)
+        #expect(result.errors.contains("saker entity list"))
+        #expect(!result.errors.contains("\u{1B}"))
+    }
+
+    @Test(arguments: ["", "<html>", "[]", #"{"status":"0"}"#])
+    func anAnswerThatIsNoneIsExitCode1(body: String) async throws {
+        let (result, _) = try await run(["track", "latest", "van"], .init(body: body))
+        #expect(result.status == 1)
+        let (error, _) = try await run(["track", "latest", "van"], .init(status: "502 Bad Gateway", body: body))
+        #expect(error.status == 1)
+        #expect(error.errors.contains("502"))
+    }
+
+    @Test func aServerThatCannotBeReachedIsExitCode3() async throws {
+        let (server, url) = try await TinyWebServer.start([])
+        try await server.stop()
+        let result = try await SakerProgram.run(
+            ["track", "latest", "van", "--server", url, "--service-id", "1"], environment: ["SAKER_AK": Self.key])
+        #expect(result.status == 3)
+        #expect(result.errors.contains("Connection refused"))
+        #expect(!result.errors.contains(Self.key))
+    }
+
+    @Test func theKeyComesFromAFileOrStandardInputToo() async throws {
+        let directory = try TemporaryDirectory()
+        try "\(Self.key)\n".write(toFile: directory.path + "/key", atomically: true, encoding: .utf8)
+        try """
+        [server]
+        service_id = 42
+        ak_file = "key"
+        """.write(toFile: directory.path + "/client.toml", atomically: true, encoding: .utf8)
+        let answer = TinyWebServer.Answer(body: #"{"status":0}"#)
+        let (server, url) = try await TinyWebServer.start([answer, answer, answer])
+        let base = ["track", "latest", "van", "--server", url]
+        let ways: [([String], String?)] = [
+            (["--service-id", "42", "--ak-file", directory.path + "/key"], nil),
+            (["--service-id", "42", "--ak-file", "-"], Self.key), (["--config", directory.path + "/client.toml"], nil),
+        ]
+        for (arguments, input) in ways {
+            let result = try await SakerProgram.run(base + arguments, input: input)
+            #expect(result.status == 0, "\(result.errors)")
+        }
+        #expect(server.requests.allSatisfy { $0.contains("?ak=AKtest%2F0123%26456&service_id=42&") })
+        #expect(server.requests.count == 3)
+        let without = try await SakerProgram.run(base + ["--service-id", "42"])
+        #expect(without.status == 2)
+        #expect(without.errors.contains("SAKER_AK"))
+        try await server.stop()
+    }
+}

@@ -1,0 +1,147 @@
+import AgentLogic
+import Testing
+import TrackModel
+
+@testable import GNSSFeed
+
+struct MessageDecoderTests {
+    /// Decodes each line with one decoder, so that what one leaves could show in the next.
+    private func decode(_ lines: String...) throws -> [GPSDMessage?] {
+        let decoder = try MessageDecoder()
+        var buffer = LineBuffer()
+        var messages: [GPSDMessage?] = []
+        for line in lines {
+            let bytes = Array((line + "\n").utf8)
+            _ = buffer.fill { free in
+                free.copyBytes(from: bytes)
+                return bytes.count
+            }
+            guard case .complete(let range) = buffer.next() else { continue }
+            messages.append(decoder.decode(range, in: &buffer))
+        }
+        return messages
+    }
+
+    private let full = #"""
+        {"class":"TPV","device":"/dev/x","status":2,"mode":3,"time":"2023-06-28T14:52:11.063Z","lat":1.5,"lon":-2.25,\#
+        "altHAE":40,"altMSL":20.5,"alt":20.5,"speed":3.5,"track":359.9,"eph":4.25}
+        """#
+
+    @Test func aReportHoldsWhatTheMessageSaid() throws {
+        let report = GNSSReport(
+            time: Timestamp(milliseconds: 1_687_963_931_063), mode: 3, latitude: 1.5, longitude: -2.25, speed: 3.5,
+            course: 359.9, altitudeMSL: 20.5, horizontalError: 4.25, status: 2, device: "/dev/x")
+        #expect(try decode(full) == [.position(report)])
+    }
+
+    @Test func nothingOfAnEarlierMessageLeaksIntoALaterOne() throws {
+        let messages = try decode(
+            full, #"{"class":"SKY","device":"/dev/x","satellites":[{"PRN":1,"used":true}]}"#,
+            #"{"class":"TPV","mode":1}"#, #"{"class":"SKY","hdop":1}"#, #"{"class":"DEVICE","activated":0}"#)
+        #expect(
+            Array(messages.dropFirst()) == [
+                .sky(device: "/dev/x", satellitesUsed: 1), .position(GNSSReport(mode: 1)),
+                .sky(device: nil, satellitesUsed: nil), .device(GPSDDevice(path: "", isActive: false)),
+            ])
+    }
+
+    @Test func aSKYThatCannotBeParsedSaysNothing() throws {
+        let messages = try decode(
+            #"{"class":"SKY","satellites":[{"PRN":1,"used":true}]}"#, #"{"class":"SKY","satellites":[{"PRN":{}}]}"#)
+        #expect(messages.last == .sky(device: nil, satellitesUsed: nil))
+    }
+
+    @Test func devicesAreReadOneByOne() throws {
+        let devices = (0..<6).map {
+            #"{"class":"DEVICE","path":"/dev/\#($0)","activated":\#($0 == 2 ? #""2023-06-28T14:52:11.063Z""# : "0")}"#
+        }
+        // More than libgps has room for.
+        let line = #"{"class":"DEVICES","devices":["# + devices.joined(separator: ",") + "]}"
+        #expect(
+            try decode(line) == [.devices((0..<6).map { GPSDDevice(path: "/dev/\($0)", isActive: $0 == 2) })])
+    }
+
+    @Test func errorsAndReleasesKeepTheirWords() throws {
+        #expect(
+            try decode(#"{"class":"ERROR","message":"No such device as /dev/x"}"#) == [
+                .error("No such device as /dev/x")
+            ])
+        #expect(try decode(#"{"class":"VERSION","release":"3.22","rev":"3.22"}"#) == [.version(release: "3.22")])
+    }
+
+    @Test(arguments: [
+        #"{"class":"TPV","mode":99999999999999,"lat":1e999,"lon":-1e999,"speed":"fast"}"#,
+        #"{"class":"TPV","mode":-5,"time":"garbage","lat":null}"#,
+        #"{"class":"TPV","mode":7,"time":"99999-99-99T99:99:99Z"}"#,
+        #"{"class":"TPV","time":"","mode":null,"device":null}"#,
+    ]) func valuesThatCannotBeAreUnknown(line: String) throws {
+        guard case .position(let report) = try decode(line).first else {
+            Issue.record("not a report")
+            return
+        }
+        #expect(report.latitude == nil && report.longitude == nil && report.speed == nil && report.time == nil)
+        #expect((0...3).contains(report.mode))
+    }
+
+    /// libgps 3.22 never returns from the first five when it is given them.
+    @Test(
+        .timeLimit(.minutes(1)),
+        arguments: [
+            #"{x"class":"TPV"}"#, #"{"class":"TPV","mode":[{"class":"TPV"}]}"#,
+            #"{"class":"DEVICES","devices":[x{"class":"DEVICE"}]}"#, #"{"class":"TPV","mode":1} xx{"class":"TPV"}"#,
+            #"{"class":"SKY","satellites":[x{"class":"TPV"}]}"#,
+            #"{"class":"DEVICES","devices":[{"class":"DEVICE","path":[{"class":"DEVICE"}]}]}"#,
+        ]) func linesThatHangTheLibraryAreRefused(line: String) throws
+    {
+        #expect(try decode(line) == [nil])
+    }
+
+    @Test(.timeLimit(.minutes(1))) func wrongTypesWithinADeviceDoNotHangTheLibrary() throws {
+        _ = try decode(
+            #"{"class":"DEVICES","devices":[{"class":"DEVICE","path":5},{"class":"DEVICE","activated":"x"}]}"#,
+            #"{"class":"DEVICES","devices":[{"class":"DEVICE","path":[1]},{"class":"DEVICE","path":{}}]}"#,
+            #"{"class":"TPV","mode":{"a":1}}"#, #"{"class":"SKY","satellites":[1,2]}"#,
+            #"{"class":"SKY","satellites":[{"PRN":{}}]}"#, #"{"class":"TPV","time":[]}"#)
+    }
+
+    @Test(.timeLimit(.minutes(1))) func moreSatellitesThanTheLibraryHasRoomForAreNoHarm() throws {
+        let satellites = (0..<1000).map { #"{"PRN":\#($0 % 90 + 1),"used":true}"# }.joined(separator: ",")
+        _ = try decode(#"{"class":"SKY","satellites":["# + satellites + "]}")
+    }
+
+    /// Messages of gpsd's with some bytes changed: whatever they are taken for, decoding returns.
+    @Test(.timeLimit(.minutes(2)), arguments: [UInt64(1), 2, 3]) func changedMessagesAreNoHarm(seed: UInt64) throws {
+        let originals = [
+            full, #"{"class":"SKY","satellites":[{"PRN":1,"el":3.5,"used":true},{"PRN":2,"used":false}],"hdop":1.5}"#,
+            #"{"class":"DEVICES","devices":[{"class":"DEVICE","path":"/dev/a","activated":"2023-06-28T14:52:11.063Z"}]}"#,
+            #"{"class":"VERSION","release":"3.22","proto_major":3}"#, #"{"class":"ERROR","message":"a\u0041b"}"#,
+        ]
+        let decoder = try MessageDecoder()
+        var random = seed
+        func next(_ bound: Int) -> Int {
+            random = random &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+            return Int(random >> 33) % bound
+        }
+        let alphabet = Array(#"{}[]",:\0159.-+eEtrufalsn class\u TPV"#.utf8)
+        var accepted = 0
+        for _ in 0..<20_000 {
+            var bytes = Array(originals[next(originals.count)].utf8)
+            for _ in 0...next(4) {
+                let place = next(bytes.count)
+                switch next(3) {
+                case 0: bytes[place] = alphabet[next(alphabet.count)]
+                case 1: bytes.insert(alphabet[next(alphabet.count)], at: place)
+                default: bytes.remove(at: place)
+                }
+            }
+            var buffer = LineBuffer()
+            _ = buffer.fill { free in
+                free.copyBytes(from: bytes + [0x0A])
+                return bytes.count + 1
+            }
+            guard case .complete(let range) = buffer.next() else { continue }
+            if decoder.decode(range, in: &buffer) != nil { accepted += 1 }
+        }
+        #expect(accepted > 0, "seed \(seed)")
+    }
+}

@@ -1,0 +1,141 @@
+import NIOSSL
+import Testing
+import TrackModel
+import TrackStore
+import TrackWire
+
+@testable import Gateway
+
+@Suite(.timeLimit(.minutes(2))) struct LoginTests {
+    @Test func aRightHelloIsWelcomed() async throws {
+        try await Fixture.run { fixture in
+            let agent = try await fixture.connect()
+            let welcome = try #require(await agent.hello(fixture.hello(entity: "京A·12345"))?.welcome)
+            #expect(welcome.serverTime == Fixture.now.milliseconds)
+            #expect(welcome.storedThrough == 0)
+            #expect(welcome.heartbeatInterval == 60)
+            #expect(welcome.limits.batchPoints == 1000)
+            #expect(welcome.limits.windowBatches == 16)
+            #expect(welcome.limits.windowBytes == 262_144)
+            #expect(try await fixture.store.entity(named: "京A·12345", in: fixture.service) != nil)
+            let session = try #require(fixture.server.sessions.first)
+            #expect(session.entity == "京A·12345")
+            #expect(session.number == welcome.session)
+            #expect(session.address == "127.0.0.1")
+            #expect(fixture.server.sessionCount == 1)
+            await agent.close()
+        }
+    }
+
+    struct BadHello: Sendable, CustomTestStringConvertible {
+        let testDescription: String
+        let code: RefusedCode
+        let change: @Sendable (inout Hello) -> Void
+
+        init(_ name: String, _ code: RefusedCode, _ change: @escaping @Sendable (inout Hello) -> Void) {
+            testDescription = name
+            self.code = code
+            self.change = change
+        }
+    }
+
+    static let badHellos: [BadHello] = [
+        BadHello("a wrong key", .authentication) { $0.ak = "another key" },
+        BadHello("no key", .authentication) { $0.ak = "" },
+        BadHello("an unknown service", .service) { $0.serviceID = 999 },
+        BadHello("a service that can not be", .service) { $0.serviceID = -1 },
+        BadHello("another protocol", .protocol) { $0.protocol = 2 },
+        BadHello("no entity", .parameter) { $0.entity = "" },
+        BadHello("a bad entity", .parameter) { $0.entity = "a:b" },
+        BadHello("a short stream", .parameter) { $0.stream.removeLast() },
+        BadHello("no first sequence", .parameter) { $0.firstSequence = 0 },
+        BadHello("no next sequence", .parameter) { $0.nextSequence = 0 },
+        BadHello("sequences upside down", .parameter) { $0.firstSequence = 5 },
+        BadHello("a novel for a version", .parameter) { $0.agentVersion = String(repeating: "x", count: 129) },
+    ]
+
+    @Test func everyBadHelloIsRefusedWithItsCode() async throws {
+        try await Fixture.run { fixture in
+            for bad in Self.badHellos {
+                let agent = try await fixture.connect()
+                var hello = fixture.hello()
+                bad.change(&hello)
+                let refused = try #require(await agent.hello(hello)?.refused, "\(bad.testDescription)")
+                #expect(refused.code == bad.code, "\(bad.testDescription)")
+                #expect(!refused.reason.isEmpty)
+                #expect(!refused.reason.contains(Fixture.key.revealed))
+                #expect(await agent.next() == nil, "\(bad.testDescription): the server closes")
+            }
+            #expect(fixture.server.counts.refusedLogins == UInt64(Self.badHellos.count))
+            #expect(fixture.server.sessionCount == 0)
+        }
+    }
+
+    @Test func aDisabledKeyIsRefused() async throws {
+        try await Fixture.run { fixture in
+            let other = AccessKey("the new key")
+            try await fixture.store.addKey(
+                other.hash, secret: nil, to: fixture.service, replacing: true, at: Fixture.now)
+            let agent = try await fixture.connect()
+            #expect(await agent.hello(fixture.hello())?.refused?.code == .authentication)
+        }
+    }
+
+    @Test func aKeyOfAnotherServiceIsRefused() async throws {
+        try await Fixture.run { fixture in
+            let other = try await fixture.store.createService(named: "other", at: Fixture.now)
+            var hello = fixture.hello()
+            hello.serviceID = other.id.rawValue
+            let agent = try await fixture.connect()
+            #expect(await agent.hello(hello)?.refused?.code == .authentication)
+        }
+    }
+
+    @Test func theFirstFrameMustBeAHelloAndTheOnlyOne() async throws {
+        try await Fixture.run { fixture in
+            let hasty = try await fixture.connect()
+            hasty.send(.upload(upload(1...3)))
+            #expect(await hasty.next()?.message?.refused?.code == .protocol)
+            #expect(await hasty.next() == nil)
+
+            let twice = try await fixture.login()
+            twice.send(.hello(fixture.hello()))
+            #expect(await twice.next()?.message?.closing?.code == .protocol)
+            #expect(await twice.next() == nil)
+            #expect(fixture.server.counts.violations == 2)
+        }
+    }
+
+    @Test func aNewLoginReplacesTheOldOneOfItsStream() async throws {
+        try await Fixture.run { fixture in
+            let old = try await fixture.login()
+            let other = try await fixture.login(stream: StreamID(high: 1, low: 1), entity: "van")
+            let new = try await fixture.login()
+            #expect(await old.next()?.message?.closing?.code == .replaced)
+            #expect(await old.next() == nil)
+            #expect(fixture.server.sessions.map(\.entity) == ["van", "car"])
+            for agent in [other, new] {
+                agent.send(.heartbeat(Heartbeat()))
+                #expect(await agent.next()?.message?.isHeartbeat == true)
+            }
+        }
+    }
+
+    @Test func withoutTheApplicationProtocolThereIsNoSession() async throws {
+        try await Fixture.run { fixture in
+            var tls = try fixture.certificate.client()
+            tls.applicationProtocols = []
+            let agent = try await TestAgent.connect(port: fixture.port, tls: tls)
+            #expect(await agent.hello(fixture.hello()) == nil)
+        }
+    }
+
+    @Test func olderTLSIsRefusedUnlessAllowed() async throws {
+        try await Fixture.run { fixture in
+            var tls = try fixture.certificate.client()
+            tls.maximumTLSVersion = .tlsv12
+            let agent = try await TestAgent.connect(port: fixture.port, tls: tls)
+            #expect(await agent.hello(fixture.hello()) == nil)
+        }
+    }
+}

@@ -1,0 +1,222 @@
+import Testing
+import TrackModel
+import TrackStore
+import TrackWire
+
+@testable import Gateway
+
+@Suite(.timeLimit(.minutes(2))) struct UploadTests {
+    @Test func anUploadIsStoredAndAcknowledged() async throws {
+        try await Fixture.run { fixture in
+            let agent = try await fixture.login()
+            agent.send(.upload(upload(1...1000)))
+            #expect(await agent.next()?.message?.uploadAck?.storedThrough == 1000)
+            #expect(try await fixture.storedTimes() == (1...1000).map(time))
+            #expect(fixture.server.counts.storedPoints == 1000)
+        }
+    }
+
+    @Test func manyUploadsInOneGoAreAcknowledgedInOrder() async throws {
+        try await Fixture.run { fixture in
+            let agent = try await fixture.login()
+            for batch in 0..<100 {
+                let first = Int64(batch) * 50 + 1
+                agent.send(.upload(upload(first...first + 49)))
+            }
+            var last: UInt64 = 0
+            while last < 5000 {
+                let next = try #require(await agent.next()?.message?.uploadAck?.storedThrough)
+                #expect(next > last)
+                last = next
+            }
+            #expect(last == 5000)
+            #expect(try await fixture.storedTimes().count == 5000)
+        }
+    }
+
+    @Test func whatComesTwiceIsStoredOnce() async throws {
+        try await Fixture.run { fixture in
+            let agent = try await fixture.login()
+            agent.send(.upload(upload(1...10)))
+            #expect(await agent.next()?.message?.uploadAck?.storedThrough == 10)
+            agent.send(.upload(upload(1...10)))
+            #expect(await agent.next()?.message?.uploadAck?.storedThrough == 10)
+            agent.send(.upload(upload(6...15)))
+            #expect(await agent.next()?.message?.uploadAck?.storedThrough == 15)
+            #expect(try await fixture.storedTimes() == (1...15).map(time))
+            #expect(fixture.server.counts.duplicateBatches == 1)
+        }
+    }
+
+    @Test func gapsAreTakenAsTheyAre() async throws {
+        try await Fixture.run { fixture in
+            let agent = try await fixture.login()
+            agent.send(.upload(upload(101...110)))
+            #expect(await agent.next()?.message?.uploadAck?.storedThrough == 110)
+            let again = try await fixture.connect()
+            #expect(await again.hello(fixture.hello())?.welcome?.storedThrough == 110)
+        }
+    }
+
+    @Test func anotherEntityIsMadeOnTheWay() async throws {
+        try await Fixture.run { fixture in
+            let agent = try await fixture.login()
+            var batch = upload(1...3)
+            batch.entity = "trailer"
+            batch.streamID = .test
+            agent.send(.upload(batch))
+            #expect(await agent.next()?.message?.uploadAck?.storedThrough == 3)
+            #expect(try await fixture.storedTimes(of: "trailer").count == 3)
+            #expect(try await fixture.storedTimes().isEmpty)
+        }
+    }
+
+    @Test func badPointsAreRefusedAndTheRestIsStored() async throws {
+        try await Fixture.run { fixture in
+            let agent = try await fixture.login()
+            var batch = points(1...5)
+            batch[1].fix.time = Timestamp(milliseconds: 0)
+            batch[3].fix.time = Fixture.now.adding(milliseconds: 630_720_000_001)
+            agent.send(.upload(Upload(BatchCodec.encode(batch), firstSequence: 11)))
+            let ack = try #require(await agent.next()?.message?.uploadAck)
+            #expect(ack.storedThrough == 15)
+            #expect(ack.refused.map(\.sequence) == [12, 14])
+            #expect(ack.refused.allSatisfy { $0.reason.contains("time") })
+            #expect(try await fixture.storedTimes() == [1, 3, 5].map(time))
+            #expect(fixture.server.counts.refusedPoints == 2)
+
+            let allBad = points(1...2).map { point in
+                var point = point
+                point.fix.course = 3600
+                return point
+            }
+            agent.send(.upload(Upload(BatchCodec.encode(allBad), firstSequence: 16)))
+            let second = try #require(await agent.next()?.message?.uploadAck)
+            #expect(second.storedThrough == 17)
+            #expect(second.refused.count == 2)
+        }
+    }
+
+    @Test func customPointsAreStoredAndAnswered() async throws {
+        try await Fixture.run { fixture in
+            let agent = try await fixture.login()
+            var batch = points(1...4)
+            batch[2].attributes = ["temperature": .double(.infinity)]
+            agent.send(.points(Points(BatchCodec.encode(batch), id: 77, entity: "bicycle")))
+            let reply = try #require(await agent.next()?.message?.pointsReply)
+            #expect(reply.id == 77)
+            #expect(reply.stored == 3)
+            #expect(reply.refused.map(\.sequence) == [2])
+            #expect(reply.error.isEmpty)
+            #expect(try await fixture.storedTimes(of: "bicycle") == [1, 2, 4].map(time))
+
+            batch = Array(batch[2...2])
+            agent.send(.points(Points(BatchCodec.encode(batch), id: 78, entity: "")))
+            let none = try #require(await agent.next()?.message?.pointsReply)
+            #expect(none.id == 78)
+            #expect(none.stored == 0)
+            #expect(none.refused.count == 1)
+        }
+    }
+
+    @Test func violationsCloseTheConnectionAndStoreNothing() async throws {
+        let changes: [(String, (inout Upload) -> Void)] = [
+            ("no payload", { $0.payloadBytes = [] }),
+            ("garbage", { $0.payloadBytes = [1, 2, 3, 4] }),
+            ("not compressed", { $0.encoding = .zlib }),
+            ("an unknown encoding", { $0.encoding = .UNRECOGNIZED(9) }),
+            ("too small a count", { $0.count -= 1 }),
+            ("no count", { $0.count = 0 }),
+            ("too large a count", { $0.count = 1001 }),
+            ("sequence 0", { $0.firstSequence = 0 }),
+            ("sequences that overflow", { $0.firstSequence = .max - 1 }),
+            ("another stream", { $0.streamID = StreamID(high: 0, low: 0) }),
+            ("half a stream", { $0.stream.append(1) }),
+            ("a bad entity", { $0.entity = "a|b" }),
+            ("more than the window", { $0.payloadBytes = Array(repeating: 0, count: 300_000) }),
+        ]
+        try await Fixture.run { fixture in
+            for (name, change) in changes {
+                let agent = try await fixture.login()
+                var batch = upload(1...3)
+                change(&batch)
+                agent.send(.upload(batch))
+                let closing = try #require(await agent.next()?.message?.closing, "\(name)")
+                #expect(closing.code == .protocol, "\(name)")
+                #expect(!closing.reason.isEmpty)
+                #expect(await agent.next() == nil, "\(name)")
+            }
+            let tooMany = try await fixture.login()
+            tooMany.send(.upload(upload(1...1001)))
+            #expect(await tooMany.next()?.message?.closing?.code == .protocol)
+            #expect(try await fixture.storedTimes().isEmpty)
+            #expect(try await fixture.store.storedThrough(.test, in: fixture.service) == 0)
+        }
+    }
+
+    @Test func heartbeatsAreAnsweredAndShowTheNewestPoint() async throws {
+        try await Fixture.run { fixture in
+            let agent = try await fixture.login()
+            var heartbeat = Heartbeat()
+            heartbeat.newestPointBytes = PointRecord.encode(points([5])[0])
+            agent.send(.heartbeat(heartbeat))
+            #expect(await agent.next()?.message?.isHeartbeat == true)
+            #expect(fixture.server.sessions.first?.newestPoint == points([5])[0])
+            #expect(try await fixture.storedTimes().isEmpty)
+        }
+    }
+
+    @Test func callsAreAnsweredByTheHandler() async throws {
+        let handler: GatewayCallHandler = { _, entity, path, parameters in
+            (7, "\(entity) \(path) \(parameters["a"] ?? "")")
+        }
+        try await Fixture.run(callHandler: handler) { fixture in
+            let agent = try await fixture.login()
+            for id in 1...20 as ClosedRange<UInt64> {
+                var call = Call()
+                call.id = id
+                call.path = "entity/list"
+                call.parameters = ["a": "\(id)"]
+                agent.send(.call(call))
+            }
+            var answered: [UInt64: String] = [:]
+            while answered.count < 20 {
+                let reply = try #require(await agent.next()?.message?.callReply)
+                #expect(reply.status == 7)
+                answered[reply.id] = reply.json
+            }
+            #expect(answered[13] == "car entity/list 13")
+        }
+    }
+
+    @Test func withoutAHandlerCallsAreNotOffered() async throws {
+        try await Fixture.run { fixture in
+            let agent = try await fixture.login()
+            var call = Call()
+            call.id = 3
+            agent.send(.call(call))
+            let reply = try #require(await agent.next()?.message?.callReply)
+            #expect(reply.status == 240)
+            #expect(reply.id == 3)
+        }
+    }
+
+    @Test func anAnswerLongerThanAFrameBecomesAnError() async throws {
+        try await Fixture.run(callHandler: { _, _, _, _ in (0, String(repeating: "x", count: 1 << 20)) }) { fixture in
+            let agent = try await fixture.login()
+            agent.send(.call(Call()))
+            let reply = try #require(await agent.next()?.message?.callReply)
+            #expect(reply.status == 1)
+        }
+    }
+
+    @Test func goodbyeEndsTheSession() async throws {
+        try await Fixture.run { fixture in
+            let agent = try await fixture.login()
+            agent.send(.upload(upload(1...3)))
+            agent.send(.goodbye(Goodbye()))
+            while await agent.next() != nil {}
+            #expect(fixture.server.sessionCount == 0)
+        }
+    }
+}

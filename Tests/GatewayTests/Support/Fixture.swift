@@ -1,0 +1,116 @@
+import Foundation
+import Logging
+import NIOCore
+import NIOSSL
+import TrackModel
+import TrackStore
+import TrackStoreSQLite
+import TrackWire
+
+@testable import Gateway
+
+/// A gateway on a port of the kernel's choice over a store in a temporary folder, with one service and its key.
+struct Fixture {
+    static let now = Timestamp(milliseconds: 1_800_000_000_000)
+    static let key = AccessKey("a key of the test")
+
+    let store: any TrackStore
+    let server: GatewayServer
+    let service: ServiceID
+    let certificate: TestCertificate
+    let port: Int
+
+    /// Runs `body` against a started gateway, and stops it and removes its files in the end.
+    static func run(
+        wrapping wrap: (any TrackStore) -> any TrackStore = { $0 },
+        configure: (inout GatewayConfiguration) -> Void = { _ in },
+        callHandler: GatewayCallHandler? = nil,
+        _ body: (Fixture) async throws -> Void
+    ) async throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "gateway-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let sqlite = try await SQLiteTrackStore(path: folder.appending(path: "store.sqlite").path)
+        defer { try? sqlite.close() }
+        let service = try await sqlite.createService(named: "test", at: now)
+        try await sqlite.addKey(key.hash, secret: nil, to: service.id, replacing: false, at: now)
+
+        let certificate = try TestCertificate()
+        var configuration = GatewayConfiguration(
+            host: "127.0.0.1", port: 0, tls: .configuration(try certificate.server()))
+        configuration.deadlines.retries = [.zero, .zero]
+        configuration.deadlines.close = .seconds(1)
+        configure(&configuration)
+        let store = wrap(sqlite)
+        let server = try GatewayServer(
+            configuration: configuration, store: store,
+            logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }, now: { now }, callHandler: callHandler)
+        try await server.start()
+        let fixture = Fixture(
+            store: sqlite, server: server, service: service.id, certificate: certificate,
+            port: server.localPort ?? 0)
+        do {
+            try await body(fixture)
+        } catch {
+            await server.stop()
+            throw error
+        }
+        await server.stop()
+    }
+
+    func connect() async throws -> TestAgent {
+        try await TestAgent.connect(port: port, tls: try certificate.client())
+    }
+
+    /// A connected agent that has been welcomed.
+    func login(stream: StreamID = .test, entity: String = "car") async throws -> TestAgent {
+        let agent = try await connect()
+        let answer = await agent.hello(hello(stream: stream, entity: entity))
+        guard answer?.welcome != nil else { throw Unexpected(message: "\(answer as Any)") }
+        return agent
+    }
+
+    func hello(stream: StreamID = .test, entity: String = "car") -> Hello {
+        var hello = Hello()
+        hello.protocol = 1
+        hello.serviceID = service.rawValue
+        hello.ak = Self.key.revealed
+        hello.entity = entity
+        hello.agentVersion = "test"
+        hello.streamID = stream
+        hello.firstSequence = 1
+        hello.nextSequence = 1
+        return hello
+    }
+
+    func storedTimes(of entity: String = "car") async throws -> [Int64] {
+        try await store.points(
+            of: entity, in: service, from: Timestamp(milliseconds: .min), through: Timestamp(milliseconds: .max),
+            limit: 100_000
+        ).map(\.point.fix.time.milliseconds)
+    }
+}
+
+struct Unexpected: Error {
+    var message: String
+}
+
+extension StreamID {
+    static let test = StreamID(high: 7, low: 9)
+}
+
+/// Points whose times are the milliseconds given, after 2026.
+func points(_ numbers: some Sequence<Int64>) -> [TrackPoint] {
+    numbers.compactMap { number in
+        Coordinate(latitudeE7: Int32(truncatingIfNeeded: number), longitudeE7: 1).map {
+            TrackPoint(Fix(time: Timestamp(milliseconds: time(number)), coordinate: $0, speed: 100))
+        }
+    }
+}
+
+func time(_ number: Int64) -> Int64 { 1_790_000_000_000 + number * 1000 }
+
+/// A batch whose points' times say their sequences.
+func upload(_ sequences: ClosedRange<Int64>) -> Upload {
+    Upload(BatchCodec.encode(points(sequences)), firstSequence: UInt64(sequences.lowerBound))
+}

@@ -1,0 +1,129 @@
+import Foundation
+import ProgramTestKit
+import Testing
+
+/// What goes wrong on a vehicle, done to the real programs.
+@Suite(.serialized, .timeLimit(.minutes(5))) struct FaultTests {
+    private let start = 1_780_000_020
+
+    @Test func aWrongKeyIsSaidAtOnceAndNotHammered() throws {
+        let fleet = try Fleet()
+        try "0000000000000000".write(toFile: fleet.agent + "/credentials/ak", atomically: true, encoding: .utf8)
+        let server = try fleet.startServer()
+        let agent = try fleet.startAgent()
+        try waitUntil("the login is refused", within: 20) { try fleet.linkState() == "refused" }
+        let link = try #require(try fleet.status()["link"] as? [String: Any])
+        let next = try #require(link["next_try_time"] as? Int)
+        let since = try #require(link["since"] as? Int)
+        #expect(next - since >= 299_000)
+        // A person asking again does not change a refused key.
+        try fleet.saker(["reconnect"])
+        #expect(try fleet.linkState() == "refused")
+        #expect(!agent.printed.contains("0000000000000000"))
+        agent.end(SIGTERM)
+        server.end(SIGTERM)
+    }
+
+    @Test func aSecondAgentOnTheSameCacheIsTurnedAway() throws {
+        let fleet = try Fleet()
+        let first = try fleet.startAgent()
+        let second = try Program(Built.path("sakerd"), ["--config", fleet.agent + "/agent.toml"])
+        #expect(second.end() == 1)
+        #expect(second.printed.contains("in use by process \(first.identifier)"), "\(second.printed)")
+        #expect(try fleet.linkState() != "")
+        first.end(SIGTERM)
+    }
+
+    @Test func gpsdThatGoesAndComesBackIsUsedAgain() throws {
+        let fleet = try Fleet()
+        let source = try ReceiverSource(epochs: ReceiverSource.drive(seconds: 3600, from: start), pause: 0.02)
+        source.resume()
+        let agent = try fleet.startAgent()
+        let first = try fleet.startGPSD(source: source.address)
+        try waitUntil("points", within: 40) { try fleet.counter("gathered") > 3 }
+        first.end(SIGKILL)
+        try waitUntil("the loss is noticed", within: 10) {
+            ((try fleet.status()["feed"] as? [String: Any])?["state"] as? String) == "unreachable"
+        }
+        let before = try fleet.counter("gathered")
+        let second = try fleet.startGPSD(source: source.address)
+        try waitUntil("points again", within: 60) { try fleet.counter("gathered") > before + 3 }
+        second.end(SIGKILL)
+        agent.end(SIGTERM)
+        source.end()
+    }
+
+    @Test(.enabled(if: geteuid() == 0, "mounting a small file system needs root"))
+    func aFullDiskIsSaidAndLeftAgain() throws {
+        let fleet = try Fleet(agentTables: "")
+        let cache = fleet.cache
+        try FileManager.default.createDirectory(atPath: cache, withIntermediateDirectories: true)
+        let mounted = try Program.run("/usr/bin/env", ["mount", "-t", "tmpfs", "-o", "size=4m", "tmpfs", cache])
+        try #require(mounted.status == 0, "a small file system cannot be mounted here: \(mounted.all)")
+        defer { _ = try? Program.run("/usr/bin/env", ["umount", "-l", cache]) }
+        let filler = cache + "/filler"
+        #expect(FileManager.default.createFile(atPath: filler, contents: Data(count: 4_190_000)))
+        let source = try ReceiverSource(epochs: ReceiverSource.drive(seconds: 3600, from: start), pause: 0.02)
+        source.resume()
+        let gpsd = try fleet.startGPSD(source: source.address)
+        let agent = try fleet.startAgent()
+        try waitUntil("points in memory", within: 40) {
+            try fleet.counter("gathered") > 5 && (try fleet.cacheState()) == "memory"
+        }
+        #expect(agent.printed.contains("in memory"), "\(agent.printed)")
+        try FileManager.default.removeItem(atPath: filler)
+        try waitUntil("back on disk", within: 90) { try fleet.cacheState() == "disk" }
+        let server = try fleet.startServer()
+        try fleet.saker(["reconnect"])
+        do {
+            try waitUntil("online", within: 40) { try fleet.linkState() == "online" }
+        } catch {
+            Issue.record("\(error)\n\(agent.printed)\n\(server.printed)\n\(try fleet.status())")
+        }
+        source.pause()
+        #expect(try fleet.saker(["service", "stop"]).status == 0)
+        let gathered = try fleet.counter("gathered")
+        #expect(try fleet.track(around: start).count == gathered)
+        #expect(try fleet.rows() == gathered)
+        agent.end(SIGTERM)
+        server.end(SIGTERM)
+        gpsd.end(SIGKILL)
+        source.end()
+    }
+
+    @Test func garbageOnTheControlSocketHarmsNobody() throws {
+        let fleet = try Fleet()
+        let agent = try fleet.startAgent()
+        let garbage: [Data] = [
+            Data("not json\0".utf8), Data([0]), Data("{\"method\":5}\0".utf8),
+            Data("{\"method\":\"io.saker.Agent.Nothing\"}\0".utf8),
+            Data("{\"method\":\"io.saker.Agent.SetIntervals\",\"parameters\":{\"gather\":\"x\"}}\0".utf8),
+            Data(repeating: 0x5B, count: 2_000_000) + [0],
+        ]
+        for bytes in garbage { _ = try? UnixSocket.exchange(fleet.socket, bytes, until: 0) }
+        let wrong = try fleet.varlink("io.saker.Agent.SetIntervals", ["gather": 7, "pack": 30])
+        #expect(wrong["error"] as? String == "io.saker.Agent.ParameterError")
+        #expect(try fleet.counter("gathered") == 0)
+        #expect(agent.isRunning)
+        agent.end(SIGTERM)
+    }
+
+    @Test func damagedAndForeignFilesInTheCacheDirectoryDoNotStopTheAgent() throws {
+        let fleet = try Fleet()
+        let first = try fleet.startAgent()
+        first.end(SIGKILL)
+        let cache = fleet.cache
+        let files = try FileManager.default.contentsOfDirectory(atPath: cache)
+        let segment = try #require(files.first { $0.hasSuffix(".segment") })
+        var bytes = try Data(contentsOf: URL(fileURLWithPath: "\(cache)/\(segment)"))
+        for index in stride(from: 0, to: 4096, by: 7) { bytes[index] ^= 0x5A }
+        try bytes.write(to: URL(fileURLWithPath: "\(cache)/\(segment)"))
+        try Data("hello".utf8).write(to: URL(fileURLWithPath: cache + "/README"))
+        try Data().write(to: URL(fileURLWithPath: cache + "/00000000000000ff.segment"))
+        try Data(repeating: 9, count: 100).write(to: URL(fileURLWithPath: cache + "/acknowledged"))
+        let second = try fleet.startAgent()
+        #expect(second.isRunning)
+        #expect(second.end(SIGTERM) == 0)
+        #expect(FileManager.default.fileExists(atPath: cache + "/README"))
+    }
+}

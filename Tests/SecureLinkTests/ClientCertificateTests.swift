@@ -1,0 +1,71 @@
+import NIOCore
+import NIOSSL
+import Testing
+
+@testable import SecureLink
+
+@Suite(.timeLimit(.minutes(1))) struct ClientCertificateTests {
+    let workshop: Workshop
+
+    init() throws { workshop = try Workshop() }
+
+    /// A server that demands a certificate of the workshop's authority.
+    private func demandingServer(maximum: TLSVersion? = nil) async throws -> TestServer {
+        try await TestServer.tls(workshop.issue("server")) { configuration in
+            configuration.certificateVerification = .noHostnameVerification
+            configuration.trustRoots = .file(workshop.authority.certificate)
+            configuration.maximumTLSVersion = maximum
+        }
+    }
+
+    private func options(
+        _ identity: Workshop.Issued?, key: TLSClientOptions.PrivateKey? = nil
+    ) -> TLSClientOptions {
+        TLSClientOptions(
+            trust: .authorities(file: workshop.authority.certificate),
+            clientCertificate: identity.map { .init(chainFile: $0.certificate, key: key ?? .file($0.key)) })
+    }
+
+    @Test func aDemandedCertificateIsShown() async throws {
+        let server = try await demandingServer()
+        let identity = try workshop.issue("box")
+        for key in [TLSClientOptions.PrivateKey.file(identity.key), .store(uri: "file:\(identity.key)")] {
+            let link = try await TestLink.connect(server, options(identity, key: key))
+            #expect(try await link.exchange([9]) == [9])
+            try await link.close()
+        }
+        try await server.stop()
+    }
+
+    @Test func aCertificateNobodyAsksForDoesNoHarm() async throws {
+        let server = try await TestServer.tls(workshop.issue("server"))
+        let link = try await TestLink.connect(server, options(workshop.issue("box")))
+        #expect(try await link.exchange([9]) == [9])
+        try await link.close()
+        try await server.stop()
+    }
+
+    @Test func withTLS13ARefusalFollowsTheHandshake() async throws {
+        let server = try await demandingServer()
+        let stranger = try Workshop()
+        for identity in [nil, try stranger.issue("box")] {
+            let link = try await TestLink.connect(server, options(identity))
+            let errors = await link.listener.errorsUntilEnd()
+            #expect(errors.map(\.code) == [.clientCertificateRefused])
+            #expect(errors.first?.isAuthenticationFailure == true)
+            #expect(errors.first?.detail.contains("none is configured") == (identity == nil))
+        }
+        try await server.stop()
+    }
+
+    @Test func withTLS12ARefusalFailsTheHandshake() async throws {
+        let server = try await demandingServer(maximum: .tlsv12)
+        let stranger = try Workshop()
+        for identity in [nil, try stranger.issue("box")] {
+            var options = options(identity)
+            options.minimumVersion = .tls12
+            #expect(try await TestLink.failure(server, options)?.code == .clientCertificateRefused)
+        }
+        try await server.stop()
+    }
+}

@@ -1,0 +1,144 @@
+import Glibc
+import Testing
+
+@testable import SecureLink
+
+@Suite(.timeLimit(.minutes(1))) struct ContextTests {
+    let workshop: Workshop
+    let identity: Workshop.Issued
+
+    init() throws {
+        workshop = try Workshop()
+        identity = try workshop.issue("box")
+    }
+
+    private func failure(_ options: TLSClientOptions) -> SecureLinkError? {
+        do throws(SecureLinkError) {
+            _ = try TLSContext(options)
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    private func options(chain: String? = nil, key: TLSClientOptions.PrivateKey) -> TLSClientOptions {
+        TLSClientOptions(clientCertificate: .init(chainFile: chain ?? identity.certificate, key: key))
+    }
+
+    @Test func aFileThatIsMissingOrEmptyIsNamed() throws {
+        let empty = try workshop.write("", to: "empty")
+        let none = workshop.directory + "/none"
+        for file in [empty, none, workshop.directory] {
+            for options in [
+                TLSClientOptions(trust: .authorities(file: file)), options(chain: file, key: .file(identity.key)),
+                options(key: .file(file)), options(key: .store(uri: "file:\(file)")),
+            ] {
+                let error = failure(options)
+                #expect(error?.code == .configuration)
+                #expect(error?.detail.contains(file) == true)
+                #expect(error?.retryCanHelp == false)
+            }
+        }
+    }
+
+    @Test func aKeyOfAnotherCertificateIsRefused() throws {
+        let other = try workshop.issue("other")
+        #expect(failure(options(key: .file(other.key)))?.code == .configuration)
+        #expect(failure(options(key: .store(uri: "file:\(other.key)")))?.code == .configuration)
+        #expect(failure(options(key: .file(identity.key))) == nil)
+        #expect(failure(options(key: .store(uri: "file:\(identity.key)"))) == nil)
+    }
+
+    @Test func anEncryptedKeyIsRefusedWithoutAskingATerminal() throws {
+        _ = try workshop.openssl(
+            "pkey", "-in", identity.key, "-aes128", "-passout", "pass:secret", "-out",
+            "\(workshop.directory)/encrypted.key")
+        for key in ["", "file:"].map({
+            TLSClientOptions.PrivateKey(parsing: "\($0)\(workshop.directory)/encrypted.key")
+        }) {
+            #expect(failure(options(key: key))?.code == .configuration)
+        }
+    }
+
+    @Test func anUnknownStoreSaysWhatIsMissingAndHidesItsPIN() {
+        let error = failure(options(key: .store(uri: "pkcs11:token=box;object=key?pin-value=73541&x=y")))
+        #expect(error?.code == .configuration)
+        #expect(error?.detail.contains("provider") == true)
+        #expect(error?.detail.contains("73541") == false)
+        #expect(error?.detail.contains("pkcs11:token=box;object=key?pin-value=…&x=y") == true)
+        #expect(TLSContext.redacted(storeURI: "pkcs11:PIN-VALUE=73541") == "pkcs11:pin-value=…")
+        #expect(TLSContext.redacted(storeURI: "pkcs11:a=b?pin-value=73541;") == "pkcs11:a=b?pin-value=…;")
+    }
+
+    @Test(arguments: [
+        ("/etc/saker/key.pem", TLSClientOptions.PrivateKey.file("/etc/saker/key.pem")),
+        ("key.pem", .file("key.pem")), ("./a:b", .file("./a:b")), (":x", .file(":x")),
+        ("pkcs11:object=box", .store(uri: "pkcs11:object=box")),
+        ("handle:0x81000001", .store(uri: "handle:0x81000001")),
+        ("file:/etc/key.pem", .store(uri: "file:/etc/key.pem")),
+    ])
+    func pathsAndStoreURIsAreToldApart(text: String, key: TLSClientOptions.PrivateKey) {
+        #expect(TLSClientOptions.PrivateKey(parsing: text) == key)
+    }
+
+    @Test func aKeyOpenToOthersIsWarnedAbout() throws {
+        chmod(identity.key, 0o640)
+        let open = try TLSContext(options(key: .file(identity.key)))
+        #expect(open.warnings == [.keyFileOpenToOthers(path: identity.key, mode: 0o640)])
+        #expect(open.warnings.first?.description.contains("chmod 600") == true)
+        chmod(identity.key, 0o400)
+        #expect(try TLSContext(options(key: .file(identity.key))).warnings.isEmpty)
+    }
+
+    @Test func trustInPinsNeedsPins() {
+        #expect(failure(TLSClientOptions(trust: .pinnedKeys))?.code == .configuration)
+    }
+
+    @Test(arguments: ["", String(repeating: "x", count: 256)])
+    func anApplicationProtocolHasALength(name: String) {
+        #expect(failure(TLSClientOptions(applicationProtocol: name))?.code == .configuration)
+    }
+
+    @Test(arguments: [
+        "", "sha256//", "sha1//AAAA", "sha256//" + String(repeating: "A", count: 44),
+        "sha256//" + String(repeating: "A", count: 42) + "==", "sha256//" + String(repeating: "!", count: 43) + "=",
+        "sha256//" + String(repeating: "A", count: 43) + "= ", "SHA256//" + String(repeating: "A", count: 43) + "=",
+    ])
+    func whatIsNoPinIsRefused(text: String) {
+        #expect(throws: SecureLinkError(.configuration, "")) { try PublicKeyPin(parsing: text) }
+    }
+
+    @Test func aPinIsWrittenAsItIsRead() throws {
+        let text = "sha256//" + String(repeating: "B", count: 42) + "A="
+        #expect(try PublicKeyPin(parsing: text).description == text)
+    }
+
+    @Test(arguments: ["", ".", "a b", "a\0b", "bücher.example", String(repeating: "a", count: 254), "*.example", "-\n"])
+    func whatIsNoHostNameIsRefused(host: String) {
+        #expect(throws: SecureLinkError(.configuration, "")) { try ServerIdentity(host: host) }
+    }
+
+    @Test(arguments: [
+        ("track.example", "track.example", false), ("track.example.", "track.example", false),
+        ("192.0.2.1", "192.0.2.1", true), ("2001:db8::1", "2001:db8::1", true), ("fe80::1%eth0", "fe80::1", true),
+        ("192.0.2", "192.0.2", false),
+    ])
+    func namesAndAddressesAreToldApart(host: String, name: String, isAddress: Bool) throws {
+        let identity = try ServerIdentity(host: host)
+        #expect(identity.name == name)
+        #expect(identity.isAddress == isAddress)
+    }
+
+    @Test func everyCodeSaysWhetherToRetry() {
+        let never = SecureLinkError.Code.allCases.filter { !SecureLinkError($0, "").retryCanHelp }
+        let identity = SecureLinkError.Code.allCases.filter { SecureLinkError($0, "").isAuthenticationFailure }
+        #expect(Set(identity).isSubset(of: never))
+        #expect(never.contains(.configuration) && !identity.contains(.configuration))
+        #expect(SecureLinkError(.reset, "a") == SecureLinkError(.reset, "b"))
+    }
+
+    @Test func detailsCannotCarryControlCharacters() {
+        #expect("a\u{1b}[2J\nb\u{202e}".printable(limit: 20) == "a?[2J?b?")
+        #expect("abcdef".printable(limit: 3) == "abc…")
+    }
+}

@@ -1,0 +1,256 @@
+import Glibc
+import NIOCore
+import NIOPosix
+import NIOSSL
+import Synchronization
+import Testing
+
+@testable import SecureLink
+
+/// Peers that are not what they should be.
+@Suite(.timeLimit(.minutes(1))) struct PeerTests {
+    let workshop: Workshop
+    var options: TLSClientOptions { TLSClientOptions(trust: .authorities(file: workshop.authority.certificate)) }
+
+    init() throws { workshop = try Workshop() }
+
+    private func failure(
+        of server: TestServer, _ options: TLSClientOptions? = nil, limits: SecureLink.Limits = SecureLink.Limits()
+    ) async throws -> SecureLinkError? {
+        let error = try await TestLink.failure(server, options ?? self.options, limits: limits)
+        try await server.stop()
+        return error
+    }
+
+    @Test func tls12IsSpokenOnlyWhenAllowed() async throws {
+        let identity = try workshop.issue("old")
+        var error = try await failure(of: TestServer.tls(identity) { $0.maximumTLSVersion = .tlsv12 })
+        #expect(error?.code == .protocolVersion)
+        var old = options
+        old.minimumVersion = .tls12
+        error = try await failure(of: TestServer.tls(identity) { $0.maximumTLSVersion = .tlsv12 }, old)
+        #expect(error == nil)
+        error = try await failure(
+            of: TestServer.tls(identity) {
+                $0.minimumTLSVersion = .tlsv1
+                $0.maximumTLSVersion = .tlsv11
+            }, old)
+        #expect(error?.code == .protocolVersion)
+    }
+
+    @Test(arguments: [[], ["http/1.1"], ["saker/2", "saker/11"]])
+    func aServerWithoutOurApplicationProtocolIsRefused(protocols: [String]) async throws {
+        let server = try await TestServer.tls(workshop.issue("other")) { $0.applicationProtocols = protocols }
+        let error = try await failure(of: server)
+        #expect(error?.code == .alpnMismatch)
+        #expect(error?.detail.contains("saker/1") == true)
+        #expect(error?.isAuthenticationFailure == false)
+    }
+
+    @Test(arguments: [
+        "HTTP/1.1 400 Bad Request\r\n\r\n", "SSH-2.0-OpenSSH_9.2\r\n", "220 mail.example ESMTP\r\n",
+        "\0\0\0\0\0\0\0\0\0\0\0\0", "\u{16}\u{1}\u{1}\u{0}\u{10}aaaaaaaaaaaaaaaaaaaa",
+    ])
+    func whatSpeaksNoTLSIsRecognised(greeting: String) async throws {
+        let error = try await failure(of: TestServer.raw { [Greeter(Array(greeting.utf8))] })
+        #expect(error?.code == .notTLS)
+        #expect(error?.retryCanHelp == true)
+        if greeting.hasPrefix("HTTP") { #expect(error?.detail.contains("plain HTTP") == true) }
+    }
+
+    @Test func randomAnswersFailAndNeverHang() async throws {
+        let context = try TLSContext(options)
+        for seed in 0..<50 as Range<UInt64> {
+            var random = SplitMix(state: seed)
+            var answer = (0..<Int.random(in: 1...400, using: &random)).map { _ in
+                UInt8.random(in: 0...255, using: &random)
+            }
+            // Half of them begin as TLS does.
+            if seed.isMultiple(of: 2) { answer.replaceSubrange(0..<min(3, answer.count), with: [22, 3, 3]) }
+            let server = try await TestServer.raw { [answer] in [Greeter(answer, closes: true)] }
+            await #expect(throws: SecureLinkError.self, "seed \(seed)") {
+                try await TestLink.connect(port: server.port, context)
+            }
+            try await server.stop()
+        }
+    }
+
+    @Test func aServerThatClosesAtOnceIsToldApart() async throws {
+        let error = try await failure(of: TestServer.raw { [Greeter([], closes: true)] })
+        #expect(error?.code == .closedByPeer || error?.code == .reset)
+    }
+
+    @Test func aServerThatNeverAnswersMeetsTheDeadline() async throws {
+        let error = try await failure(
+            of: TestServer.raw { [Greeter([])] }, limits: SecureLink.Limits(handshake: .milliseconds(50)))
+        #expect(error?.code == .handshakeTimeout)
+        #expect(error?.detail.contains("50 ms") == true)
+    }
+
+    @Test func aPortNobodyListensOnRefuses() async throws {
+        // Bound, so that nobody else gets the port, but not listening.
+        let (holder, port) = bound()
+        defer { close(holder) }
+        let context = try TLSContext(options)
+        let error = await #expect(throws: SecureLinkError.self) {
+            try await TestLink.connect(to: "127.0.0.1", port: port, context)
+        }
+        #expect(error?.code == .connectRefused)
+        #expect(error?.detail.contains("127.0.0.1:\(port)") == true)
+    }
+
+    @Test func aPortThatNeverAnswersMeetsTheDeadline() async throws {
+        let (listener, port) = bound()
+        defer { close(listener) }
+        // The kernel ignores whoever comes when the queue of a listener that accepts nobody is full.
+        #expect(listen(listener, 0) == 0)
+        let fillers = (0..<4).map { _ in
+            let filler = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue), 0)
+            var address = sockaddr_in()
+            address.sin_family = sa_family_t(AF_INET)
+            address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+            address.sin_port = UInt16(port).bigEndian
+            withUnsafePointer(to: &address) {
+                $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                    _ = Glibc.connect(filler, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+                }
+            }
+            return filler
+        }
+        defer { for filler in fillers { close(filler) } }
+        let context = try TLSContext(options)
+        await #expect(throws: SecureLinkError(.connectTimeout, "")) {
+            try await TestLink.connect(
+                to: "127.0.0.1", port: port, context, limits: SecureLink.Limits(connect: .milliseconds(200)))
+        }
+    }
+
+    /// A TCP socket with a port of its own on the loopback address.
+    private func bound() -> (descriptor: Int32, port: Int) {
+        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+        withUnsafeMutablePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                #expect(bind(descriptor, $0, length) == 0 && getsockname(descriptor, $0, &length) == 0)
+            }
+        }
+        return (descriptor, Int(UInt16(bigEndian: address.sin_port)))
+    }
+
+    @Test func aNameThatDoesNotExistIsToldApart() async throws {
+        let context = try TLSContext(options)
+        let error = await #expect(throws: SecureLinkError.self) {
+            try await TestLink.connect(to: "no-such-host.invalid", port: 1, context)
+        }
+        #expect(error?.code == .nameResolution)
+    }
+
+    @Test(arguments: [0, -1, 65_536])
+    func aPortOutOfRangeIsAConfigurationError(port: Int) async throws {
+        let context = try TLSContext(options)
+        await #expect(throws: SecureLinkError(.configuration, "")) {
+            try await TestLink.connect(port: port, context)
+        }
+    }
+
+    @Test func aFailingInitializerFailsTheConnection() async throws {
+        struct Refusal: Error {}
+        let server = try await TestServer.tls(workshop.issue("good"))
+        let context = try TLSContext(options)
+        await #expect(throws: SecureLinkError(.other, "")) {
+            try await SecureLink.connect(
+                to: "localhost", port: server.port, on: TestServer.group.next(), context: context
+            ) { channel in channel.eventLoop.makeFailedFuture(Refusal()) }.get()
+        }
+        try await server.stop()
+    }
+
+    @Test(arguments: [
+        (ENETUNREACH, SecureLinkError.Code.networkUnreachable), (EHOSTUNREACH, .networkUnreachable),
+        (ECONNREFUSED, .connectRefused), (ECONNRESET, .reset), (EPIPE, .reset), (ETIMEDOUT, .peerSilent),
+        (EIO, .other),
+    ])
+    func socketErrorsHaveCodes(number: Int32, code: SecureLinkError.Code) {
+        #expect(SecureLinkError(ofSocket: IOError(errnoCode: number, reason: "test")).code == code)
+    }
+
+    @Test func aConnectionCutInTheMiddleOfARecordIsNoCleanEnd() async throws {
+        let armed = Flag()
+        let server = try await TestServer.tls(
+            workshop.issue("good"), below: { [Cutter(armed: armed)] }, above: { [Arming(armed: armed), Echo()] })
+        let link = try await TestLink.connect(server, options)
+        try await link.channel.writeAndFlush(ByteBuffer(string: "cut here")).get()
+        var events: [Listener.Event] = []
+        for await event in link.listener.events { events.append(event) }
+        #expect(events.contains(.error(SecureLinkError(.closedByPeer, ""))))
+        #expect(!events.contains { if case .bytes = $0 { true } else { false } })
+        #expect(events.last == .inactive)
+        try await server.stop()
+    }
+
+    @Test func aServersGoodbyeIsACleanEnd() async throws {
+        let server = try await TestServer.tls(workshop.issue("good"), above: { [CloseOnRead()] })
+        let link = try await TestLink.connect(server, options)
+        try await link.channel.writeAndFlush(ByteBuffer(string: "bye")).get()
+        var events: [Listener.Event] = []
+        for await event in link.listener.events { events.append(event) }
+        #expect(events.count == 3 && events.first == .active && events.last == .inactive)
+        try await server.stop()
+    }
+}
+
+final class Flag: Sendable {
+    let isSet = Atomic(false)
+}
+
+/// Lets everything pass until armed, then half of the next write, and closes.
+final class Cutter: ChannelOutboundHandler, Sendable {
+    typealias OutboundIn = ByteBuffer
+    let armed: Flag
+
+    init(armed: Flag) { self.armed = armed }
+
+    func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+        var bytes = unwrapOutboundIn(data)
+        guard armed.isSet.load(ordering: .relaxed), let half = bytes.readSlice(length: bytes.readableBytes / 2) else {
+            context.write(data, promise: promise)
+            return
+        }
+        context.writeAndFlush(NIOAny(half), promise: nil)
+        context.close(promise: promise)
+    }
+}
+
+/// Arms a ``Cutter`` with the first bytes that arrive.
+final class Arming: ChannelInboundHandler, Sendable {
+    typealias InboundIn = ByteBuffer
+    let armed: Flag
+
+    init(armed: Flag) { self.armed = armed }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        armed.isSet.store(true, ordering: .relaxed)
+        context.fireChannelRead(data)
+    }
+}
+
+final class CloseOnRead: ChannelInboundHandler, Sendable {
+    typealias InboundIn = ByteBuffer
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) { context.close(promise: nil) }
+}
+
+/// SplitMix64: a small generator that a seed repeats.
+struct SplitMix: RandomNumberGenerator {
+    var state: UInt64
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var mixed = state
+        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+        return mixed ^ (mixed >> 31)
+    }
+}

@@ -1,0 +1,109 @@
+import Glibc
+import NIOCore
+import NIOSSL
+import Testing
+
+@testable import SecureLink
+
+/// Bytes whose period is no divisor of any buffer's size.
+private func pattern(_ count: Int) -> [UInt8] {
+    let period = (0..<65_521).map { UInt8(truncatingIfNeeded: $0 &* 31) }
+    var bytes: [UInt8] = []
+    while bytes.count < count { bytes += period.prefix(count - bytes.count) }
+    return bytes
+}
+
+@Suite(.timeLimit(.minutes(2)), .serialized) struct TransferTests {
+    let workshop: Workshop
+    var options: TLSClientOptions { TLSClientOptions(trust: .authorities(file: workshop.authority.certificate)) }
+
+    init() throws { workshop = try Workshop() }
+
+    @Test(arguments: [(10_000_000, 60_000), (300_000, 7), (5_000_000, 1_000_000)])
+    func whatIsSentComesBackWhole(total: Int, piece: Int) async throws {
+        let server = try await TestServer.tls(workshop.issue("good"))
+        let link = try await TestLink.connect(server, options)
+        let bytes = pattern(total)
+        async let sending: Void = {
+            var rest = bytes[...]
+            while !rest.isEmpty {
+                // Waiting for the socket is this sender's back-pressure; small pieces go a hundred to a flush.
+                for _ in 0..<(piece < 1000 ? 100 : 1) where !rest.isEmpty {
+                    link.channel.write(ByteBuffer(bytes: rest.prefix(piece)), promise: nil)
+                    rest = rest.dropFirst(piece)
+                }
+                try await link.channel.writeAndFlush(ByteBuffer()).get()
+            }
+        }()
+        var received = ByteBuffer()
+        receiving: for await event in link.listener.events {
+            switch event {
+            case .bytes(var buffer):
+                received.writeBuffer(&buffer)
+                if received.readableBytes >= total { break receiving }
+            case .error, .foreignError, .inactive:
+                Issue.record("\(event)")
+                break receiving
+            case .active, .peer, .inputClosed: continue
+            }
+        }
+        try await sending
+        // Not `==` in the expectation: a failure would print megabytes.
+        let same = received == ByteBuffer(bytes: bytes)
+        #expect(same, "\(received.readableBytes) of \(total) bytes came back")
+        try await link.close()
+        try await server.stop()
+    }
+
+    @Test func aClosedOutputEndsTheConnectionCleanlyAfterWhatWasWritten() async throws {
+        let server = try await TestServer.tls(workshop.issue("good"))
+        let link = try await TestLink.connect(server, options)
+        let words = Array("last words".utf8)
+        #expect(try await link.exchange(words) == words)
+        try await link.channel.close(mode: .output).get()
+        await #expect(throws: ChannelError.self) {
+            try await link.channel.writeAndFlush(ByteBuffer(bytes: words)).get()
+        }
+        #expect(await link.listener.errorsUntilEnd().isEmpty)
+        try await server.stop()
+    }
+
+    @Test func theSocketIsToldToFindADeadPeer() async throws {
+        let server = try await TestServer.tls(workshop.issue("good"))
+        let link = try await TestLink.connect(server, options)
+        // TCP_USER_TIMEOUT, in milliseconds.
+        let timeout = try await link.channel.getOption(.tcpOption(NIOBSDSocket.Option(rawValue: 18))).get()
+        #expect(timeout == 20_000)
+        #expect(try await link.channel.getOption(.tcpOption(.tcp_nodelay)).get() == 1)
+        #expect(try await link.channel.getOption(.socketOption(.so_keepalive)).get() == 1)
+        try await link.close()
+        try await server.stop()
+    }
+
+    @Test func repeatedConnectionsLeaveNothingBehind() async throws {
+        let server = try await TestServer.tls(workshop.issue("good"))
+        let context = try TLSContext(options)
+        let mistrusting = try TLSContext(TLSClientOptions())
+        func round(_ count: Int) async throws {
+            for _ in 0..<count {
+                let link = try await TestLink.connect(port: server.port, context)
+                #expect(try await link.exchange([1]) == [1])
+                try await link.close()
+                await #expect(throws: SecureLinkError(.certificateUntrusted, "")) {
+                    try await TestLink.connect(port: server.port, mistrusting)
+                }
+            }
+        }
+        try await round(50)
+        let before = residentPages()
+        try await round(300)
+        let grown = (residentPages() - before) * Int(sysconf(Int32(_SC_PAGESIZE)))
+        // 600 connections of at least 10 KB each, client and server in one process.
+        #expect(grown < 3_000_000, "grew by \(grown) bytes")
+        try await server.stop()
+    }
+
+    private func residentPages() -> Int {
+        Int(Command.text(of: "/proc/self/statm").split(separator: " ").dropFirst().first ?? "") ?? 0
+    }
+}

@@ -1,0 +1,132 @@
+import ConfigurationFile
+import Foundation
+import Testing
+import TrackModel
+
+@testable import ServerRuntime
+
+/// Keys without a default: what stands in the sample is an example.
+private let examples: Set<String> = ["enrollment.host", "enrollment.port", "enrollment.web_address", "tls.ca"]
+
+private func read(_ text: String) throws -> ServerConfiguration {
+    try ServerConfiguration.read(ConfigurationReader(text: text, path: "/srv/saker/server.toml"))
+}
+
+/// `table.key` of every line that sets one, also of commented ones.
+private func keys(in text: String) -> [String] {
+    var table = ""
+    var keys: [String] = []
+    for line in text.split(separator: "\n") {
+        if line.hasPrefix("["), let name = line.dropFirst().split(separator: "]").first { table = String(name) }
+        if let match = line.wholeMatch(of: /#? ?([a-z_0-9]+) = .*/) { keys.append("\(table).\(match.1)") }
+    }
+    return keys
+}
+
+@Suite("The server's configuration")
+struct ServerConfigurationTests {
+    @Test func everyKeyIsInTheSampleAndEveryKeyOfTheSampleIsKnown() throws {
+        let known = try read("").effective.entries.map { "\($0.table).\($0.key)" }
+        #expect(Set(keys(in: ServerSample.text)) == Set(known))
+        #expect(Set(known).count == known.count)
+    }
+
+    @Test func whatTheSampleShowsIsTheDefault() throws {
+        let sample = ServerSample.text.split(separator: "\n").map { line in
+            line.wholeMatch(of: /# [a-z_0-9]+ = .*/) == nil ? String(line) : String(line.dropFirst(2))
+        }
+        let defaults = try read("").effective.entries
+        let shown = try read(sample.joined(separator: "\n")).effective.entries
+        #expect(shown.count == defaults.count)
+        for (shown, entry) in zip(shown, defaults) where !examples.contains("\(entry.table).\(entry.key)") {
+            #expect(!shown.isDefault)
+            #expect(shown.value == entry.value)
+        }
+    }
+
+    @Test func theInstalledFileIsTheSample() throws {
+        let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent(
+            "../../config/server.toml"
+        ).standardizedFileURL
+        #expect(try String(contentsOf: file, encoding: .utf8) == ServerSample.text)
+    }
+
+    @Test func fileNamesStartFromTheFilesOwnDirectory() throws {
+        let configuration = try read("[tls]\nkey = \"/etc/key.pem\"\nca = \"ca.pem\"")
+        #expect(configuration.store.path == "/srv/saker/tracks.sqlite")
+        #expect(configuration.tls.certificate == "/srv/saker/server.pem")
+        #expect(configuration.tls.key == "/etc/key.pem")
+        #expect(configuration.tls.authority == "/srv/saker/ca.pem")
+    }
+
+    @Test func zeroTurnsOffAndListenersMayBeLeftOut() throws {
+        let configuration = try read(
+            "[web]\nhttp = false\n[store]\nmerge_interval = 0\nmaximum_bytes = 0\n[api]\nmaximum_age = 0\nempty_list_status = 0"
+        )
+        #expect(configuration.web.http == nil)
+        #expect(configuration.web.https != nil)
+        #expect(configuration.store.mergeInterval == nil)
+        #expect(configuration.store.maximumBytes == nil)
+        #expect(configuration.api.maximumAge == nil)
+        #expect(configuration.api.emptyListStatus == 0)
+    }
+
+    @Test func everyMistakeIsNamed() {
+        do {
+            _ = try read(
+                "[device]\nport = 70000\nhots = \"x\"\n[api]\nempty_list_status = 1\n[web]\nminimum_tls = \"1.1\"")
+            Issue.record("nothing was refused")
+        } catch let error as ConfigurationError {
+            #expect(
+                error.problems.map(\.description) == [
+                    "/srv/saker/server.toml:2: port = 70000: it must be 0...65535",
+                    "/srv/saker/server.toml:3: unknown key hots in [device]: did you mean host?",
+                    "/srv/saker/server.toml:5: empty_list_status = 1: it must be 3003 or 0",
+                    "/srv/saker/server.toml:7: minimum_tls = \"1.1\": it must be one of \"1.2\", \"1.3\" (did you mean \"1.2\"?)",
+                ])
+        } catch {
+            Issue.record(error)
+        }
+    }
+
+    @Test func settingAKeyOfTheSampleChangesThatKeyOnly() throws {
+        let text = ServerSample.text(setting: [
+            ("device", "port", "1"), ("enrollment", "port", "2"), ("tls", "ca", "\"c\""),
+        ])
+        let changed = try read(text).effective.entries.filter { !$0.isDefault }
+        #expect(
+            changed.map { "\($0.table).\($0.key)=\($0.value ?? "")" } == [
+                "device.port=1", "tls.ca=\"c\"", "enrollment.port=2",
+            ])
+    }
+
+    // MARK: Enrolment
+
+    private func enrollment(_ text: String) throws -> EnrollmentString {
+        let service = try #require(ServiceID(rawValue: 3))
+        return try read(text).enrollmentString(service: service, accessKey: Secret("k"))
+    }
+
+    @Test func enrolmentStringsTellWhatTheConfigurationSays() throws {
+        let usual = try enrollment("[enrollment]\nhost = \"tracks.example.net\"")
+        #expect(usual.host == "tracks.example.net")
+        #expect(usual.port == 7443)
+        #expect(usual.webAddress == "https://tracks.example.net:8443")
+        #expect(usual.trust == .system)
+        let mapped = try enrollment("[enrollment]\nhost = \"2001:db8::7\"\nport = 443\n[web]\nhttps_port = 9")
+        #expect(mapped.port == 443)
+        #expect(mapped.webAddress == "https://[2001:db8::7]:9")
+        #expect(try enrollment("[enrollment]\nhost = \"h\"\n[web]\nhttps = false").webAddress == nil)
+        #expect(try enrollment("[enrollment]\nhost = \"h\"\nweb_address = \"https://w\"").webAddress == "https://w")
+    }
+
+    @Test func whatAnEnrolmentStringCannotSayIsExplained() {
+        #expect(throws: ServerError(.configuration, "")) { try enrollment("") }
+        #expect(throws: ServerError(.configuration, "")) {
+            try enrollment("[enrollment]\nhost = \"h\"\n[device]\nport = 0")
+        }
+        #expect(throws: ServerError(.notFound, "")) {
+            try enrollment("[enrollment]\nhost = \"h\"\n[tls]\nca = \"none.pem\"")
+        }
+    }
+}

@@ -1,0 +1,46 @@
+import Testing
+
+@testable import SystemSimulation
+
+/// Whole histories of agent, wire, gateway and store in virtual time; `make simulate` runs thousands of them.
+@Suite struct SimulationTests {
+    /// Seeds of one test case: cases run side by side.
+    private static let seedsACase: UInt64 = 20
+
+    @Test(arguments: Array(stride(from: UInt64(1), to: 81, by: 20)))
+    func everyGuaranteeHolds(from first: UInt64) {
+        for seed in first..<first + Self.seedsACase {
+            let outcome = History(seed: seed, options: HistoryOptions(hours: 0.2, sqliteShare: 4)).run()
+            if let violation = outcome.violation {
+                Issue.record(
+                    """
+                    seed \(seed) breaks \(violation)
+                    \(outcome.trace.suffix(30).joined(separator: "\n"))
+                    again: saker-simulate --first-seed \(seed) --seeds 1 --hours 0.2 --sqlite 4 --trace
+                    """)
+            }
+        }
+    }
+
+    @Test(arguments: [UInt64(3), 14])
+    func aSeedIsOneHistory(seed: UInt64) {
+        let options = HistoryOptions(hours: 0.2, sqliteShare: 30)
+        let first = History(seed: seed, options: options).run()
+        let second = History(seed: seed, options: options).run()
+        #expect(first.summary == second.summary)
+        #expect(first.summary.traceHash == second.summary.traceHash)
+        #expect(first.summary.traceHash != History(seed: seed + 1, options: options).run().summary.traceHash)
+    }
+
+    @Test func theWorldIsAsBadAsItSays() {
+        var total = HistorySummary()
+        for seed in UInt64(500)..<515 {
+            total.add(History(seed: seed, options: HistoryOptions(hours: 0.5)).run().summary)
+        }
+        #expect(total.stored > 1000)
+        #expect(total.agentCuts > 0 && total.agentKills > 0 && total.agentStops > 0)
+        #expect(total.serverCuts > 0 && total.serverRestarts > 0)
+        #expect(total.batchesSent > 0 && total.bytesLost > 0 && total.linksCut > 0)
+        #expect(total.lostWithPower > 0 && total.diskFaults > 0 && total.commands > 0)
+    }
+}

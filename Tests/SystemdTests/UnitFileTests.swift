@@ -1,0 +1,141 @@
+import Glibc
+import Testing
+
+@testable import Systemd
+
+/// The unit files as the installed systemd sees them.
+@Suite(.serialized, .timeLimit(.minutes(1))) struct UnitFileTests {
+    /// The repository's `systemd` directory.
+    static let units = #filePath.split(separator: "/").dropLast(3).map { "/" + $0 }.joined() + "/systemd"
+
+    struct Skipped: Error {}
+
+    private func run(_ arguments: [String], in directory: String) throws -> (status: Int32, output: String) {
+        let path = directory + "/output"
+        var actions = posix_spawn_file_actions_t()
+        posix_spawn_file_actions_init(&actions)
+        defer { posix_spawn_file_actions_destroy(&actions) }
+        posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
+        posix_spawn_file_actions_addopen(&actions, 1, path, O_WRONLY | O_CREAT | O_TRUNC, 0o600)
+        posix_spawn_file_actions_adddup2(&actions, 1, 2)
+        var words = arguments.map { strdup($0) } + [nil]
+        defer { for word in words { free(word) } }
+        // Not this process's environment: another test changes that meanwhile.
+        var environment = [strdup("PATH=/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin"), strdup("LC_ALL=C.UTF-8"), nil]
+        defer { for word in environment { free(word) } }
+        var process: pid_t = 0
+        guard posix_spawnp(&process, arguments[0], &actions, nil, &words, &environment) == 0 else { throw Skipped() }
+        var status: Int32 = 0
+        while waitpid(process, &status, 0) < 0 && errno == EINTR {}
+        return (status, text(of: path))
+    }
+
+    private func text(of path: String) -> String {
+        guard let file = fopen(path, "r") else { return "" }
+        defer { fclose(file) }
+        var bytes = [UInt8](repeating: 0, count: 1 << 17)
+        let count = fread(&bytes, 1, bytes.count, file)
+        return String(decoding: bytes.prefix(count), as: UTF8.self)
+    }
+
+    private func write(_ text: String, to path: String) throws {
+        let file = try #require(fopen(path, "w"))
+        fputs(text, file)
+        fclose(file)
+    }
+
+    /// Calls `body` with a temporary directory, removed afterwards.
+    private func withDirectory(_ body: (String) throws -> Void) throws {
+        var template = Array("/tmp/saker-units-XXXXXX".utf8CString)
+        #expect(mkdtemp(&template) != nil)
+        let directory = String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
+        defer { _ = try? run(["rm", "-r", directory], in: directory) }
+        do {
+            try body(directory)
+        } catch is Skipped {
+            print("skipped: systemd-analyze is not installed")
+        }
+    }
+
+    /// A copy of a unit whose program exists on this machine.
+    private func copy(_ unit: String, to directory: String) throws -> String {
+        let lines = text(of: "\(Self.units)/\(unit)").split(separator: "\n", omittingEmptySubsequences: false)
+        try #require(lines.count > 10)
+        let path = "\(directory)/\(unit)"
+        try write(
+            lines.map { $0.hasPrefix("ExecStart=") ? "ExecStart=/bin/true" : String($0) }.joined(separator: "\n"),
+            to: path)
+        return path
+    }
+
+    @Test(arguments: ["sakerd.service", "saker-server.service"])
+    func systemdHasNothingToSayAboutTheUnit(unit: String) throws {
+        try withDirectory { directory in
+            let path = try copy(unit, to: directory)
+            let result = try run(["systemd-analyze", "verify", "--man=no", path], in: directory)
+            #expect(result.status == 0)
+            #expect(result.output.isEmpty, "\(result.output)")
+        }
+    }
+
+    @Test(arguments: ["sakerd.service", "saker-server.service"])
+    func theUnitIsExposedByTwoPointsAtMost(unit: String) throws {
+        try withDirectory { directory in
+            let path = try copy(unit, to: directory)
+            let result = try run(
+                ["systemd-analyze", "security", "--offline=yes", "--no-pager", "--threshold=20", path], in: directory)
+            #expect(result.status == 0, "\(result.output)")
+            #expect(result.output.contains("Overall exposure level for \(unit): "))
+        }
+    }
+
+    @Test(arguments: ["sakerd.service", "saker-server.service"])
+    func theUnitWatchesRestartsAndNotifies(unit: String) {
+        let lines = Set(text(of: "\(Self.units)/\(unit)").split(separator: "\n"))
+        for line in [
+            "Type=notify", "NotifyAccess=main", "Restart=always", "WatchdogSec=60s",
+            "ExecReload=/bin/kill -HUP $MAINPID",
+            "StartLimitIntervalSec=0", "ConfigurationDirectory=saker",
+        ] {
+            #expect(lines.contains(Substring(line)), "\(unit) lacks \(line)")
+        }
+    }
+
+    @Test func usersAreMadeAsTheUnitsNameThem() throws {
+        try withDirectory { directory in
+            let files = ["saker.conf", "saker-server.conf"].map { "\(Self.units)/sysusers.d/\($0)" }
+            let result = try run(["systemd-sysusers", "--dry-run", "--root=\(directory)"] + files, in: directory)
+            #expect(result.status == 0, "\(result.output)")
+            for user in ["saker", "saker-server"] { #expect(result.output.contains("Creating user '\(user)'")) }
+        }
+        for (unit, user) in [("sakerd.service", "saker"), ("saker-server.service", "saker-server")] {
+            let text = text(of: "\(Self.units)/\(unit)")
+            #expect(text.contains("\nUser=\(user)\nGroup=\(user)\n"))
+        }
+    }
+
+    // MARK: - Message identifiers
+
+    @Test func identifiersAreWellFormedAndDifferent() {
+        #expect(MessageID.allCases.allSatisfy { MessageID.isWellFormed($0.rawValue) })
+        #expect(!MessageID.isWellFormed(String(repeating: "g", count: 32)))
+        #expect(!MessageID.isWellFormed("0"))
+    }
+
+    @Test func theCatalogAndTheDocumentationKnowEveryIdentifier() throws {
+        let catalog = text(of: "\(Self.units)/saker.catalog").split(separator: "\n")
+        let explained = catalog.filter { $0.hasPrefix("-- ") }.map { String($0.dropFirst(3)) }
+        #expect(Set(explained) == Set(MessageID.allCases.map(\.rawValue)))
+        #expect(explained.count == MessageID.allCases.count)
+        let document = text(of: "\(Self.units)/../docs/journal.md")
+        for id in MessageID.allCases { #expect(document.contains(" | `\(id)` | ")) }
+        try withDirectory { directory in
+            let target = "\(directory)/usr/lib/systemd/catalog"
+            #expect(try run(["mkdir", "-p", target], in: directory).status == 0)
+            #expect(try run(["cp", "\(Self.units)/saker.catalog", target], in: directory).status == 0)
+            let result = try run(["journalctl", "--update-catalog", "--root=\(directory)"], in: directory)
+            #expect(result.status == 0, "\(result.output)")
+            #expect(result.output.isEmpty, "\(result.output)")
+        }
+    }
+}

@@ -1,0 +1,258 @@
+import Testing
+import TrackModel
+import TrackTestKit
+
+@testable import TrackCache
+
+@Suite struct DiskTroubleTests {
+    @Test(arguments: [28, 122, 30, 5] as [Int32])
+    func theCacheGoesOnInMemoryAndReturnsInOrder(number: Int32) throws {
+        let ring = Ring()
+        var cache = try ring.open()
+        cache.fill(0..<10)
+        ring.disk.faults = [
+            DiskFault([.write, .synchronize, .synchronizeData, .rename], number: number)
+        ]
+        cache.fill(10..<30)
+        #expect(cache.state != .disk)
+        #expect(cache.counters.memoryFallbacks == 1)
+        #expect((cache.counters.diskErrors[number] ?? 0) > 0)
+        #expect(cache.numbers() == Array(0..<30))
+        ring.disk.faults = []
+        cache.maintain(now: 100_000)
+        #expect(cache.state == .disk)
+        #expect(cache.counters.memoryReturns == 1)
+        cache.fill(30..<40)
+        #expect(cache.numbers() == Array(0..<40))
+        cache = try ring.reopen(cache, crashSeed: 1)
+        #expect(cache.numbers() == Array(0..<40))
+        #expect(cache.counters.corruptRecords == 0)
+    }
+
+    @Test func aFailedSynchronisationIsNotTrusted() throws {
+        // The page cache would show the records until the power goes: they must stand elsewhere by then.
+        for interval in [0, 60_000] as [Int64] {
+            let ring = Ring(syncInterval: interval)
+            var cache = try ring.open()
+            cache.fill(0..<10)
+            ring.disk.faults = [DiskFault([.synchronizeData], times: 1, number: 5)]
+            cache.fill(10..<20)
+            cache.sync(now: 1)
+            #expect(cache.state == .disk)
+            #expect(cache.counters.memoryReturns == 1)
+            #expect(cache.numbers() == Array(0..<20))
+            cache = try ring.reopen(cache, crashSeed: 7)
+            #expect(cache.numbers() == Array(0..<20))
+        }
+    }
+
+    @Test func memoryIsBoundedAndItsLossesAreCounted() throws {
+        let ring = Ring(memoryLimit: 20_000)
+        let cache = try ring.open()
+        cache.fill(0..<10)
+        ring.disk.isReadOnly = true
+        cache.fill(10..<1000)
+        #expect(cache.usage.memoryBytes <= 20_000)
+        #expect(cache.counters.droppedInMemory > 0)
+        #expect(cache.count + cache.counters.droppedInMemory == 1000)
+        let numbers = cache.numbers()
+        #expect(numbers.prefix(10) == Array(0..<10)[...])
+        #expect(numbers.dropFirst(10).elementsEqual((1000 - (numbers.count - 10))..<1000))
+        ring.disk.isReadOnly = false
+        #expect(cache.tryReturnToDisk(now: 1))
+        #expect(cache.numbers() == numbers)
+    }
+
+    @Test func memoryWithoutRoomDropsEverything() throws {
+        let ring = Ring(memoryLimit: 0)
+        ring.disk.isReadOnly = true
+        let cache = try ring.open()
+        cache.fill(0..<10)
+        #expect(cache.count == 0)
+        #expect(cache.counters.droppedInMemory == 10)
+    }
+
+    @Test func theDiskIsTriedAgainLessAndLessOften() throws {
+        let ring = Ring()
+        let cache = try ring.open()
+        ring.disk.isReadOnly = true
+        cache.fill(0..<1)
+        var now: Int64 = 0
+        var waits: [Int64] = []
+        for _ in 0..<9 {
+            let due = try #require(cache.nextMaintenance)
+            waits.append(due - now)
+            let attempts = ring.disk.calls[.open] ?? 0
+            cache.maintain(now: due - 1)
+            #expect(ring.disk.calls[.open] == attempts)
+            now = due
+            cache.maintain(now: now)
+            #expect((ring.disk.calls[.open] ?? 0) > attempts)
+        }
+        #expect(waits.dropFirst().elementsEqual([4000, 8000, 16_000, 32_000, 60_000, 60_000, 60_000, 60_000]))
+        ring.disk.isReadOnly = false
+        cache.fill(1..<2, now: now + 60_000)
+        #expect(cache.state == .disk)
+        #expect(cache.nextMaintenance == nil)
+    }
+
+    @Test func aDiskFullWhileGrowingKeepsWhatItHas() throws {
+        let ring = Ring()
+        var cache = try ring.open()
+        ring.disk.capacity = 3 * TrackCacheOptions.smallestSegment + 20_000
+        cache.fill(0..<5000)
+        #expect(cache.state == .memory(CacheFileError(.write, 28)))
+        #expect(!ring.disk.paths.contains { $0.hasSuffix(".new") })
+        #expect(cache.numbers() == Array(0..<5000))
+        // Uploading makes room of its own.
+        let batch = try #require(cache.read(after: 0, maximumCount: 3000, maximumBytes: .max, now: 0))
+        cache.acknowledge(through: batch.lastSequence, of: batch.stream, now: 0)
+        cache.maintain(now: 100_000)
+        #expect(cache.numbers(now: 100_000) == Array(3000..<5000))
+        ring.disk.capacity = nil
+        cache.maintain(now: 200_000)
+        #expect(cache.state == .disk)
+        cache = try ring.reopen(cache, crashSeed: 1)
+        cache.confirm(serverStoredThrough: batch.lastSequence, now: 0)
+        #expect(cache.numbers() == Array(3000..<5000))
+    }
+
+    @Test func openingOnAFullDiskUploadsWhatIsThere() throws {
+        let ring = Ring()
+        var cache = try ring.open()
+        cache.fill(0..<100)
+        ring.disk.crash(seed: 1)
+        ring.disk.capacity = ring.disk.usedBytes
+        cache = try ring.open()
+        #expect(cache.state != .disk)
+        #expect(cache.numbers() == Array(0..<100))
+    }
+
+    @Test func aFlappingDiskLosesNothing() throws {
+        let ring = Ring()
+        var cache = try ring.open()
+        for round in 0..<40 {
+            ring.disk.isReadOnly = round % 2 == 1
+            cache.fill(round * 10..<round * 10 + 10, now: Int64(round) * 100_000)
+        }
+        ring.disk.isReadOnly = false
+        cache.maintain(now: 10_000_000)
+        #expect(cache.numbers() == Array(0..<400))
+        // Short segments do not keep their preallocation.
+        #expect(cache.usage.diskBytes < 5 * TrackCacheOptions.smallestSegment)
+        cache = try ring.reopen(cache, crashSeed: 5)
+        #expect(cache.numbers() == Array(0..<400))
+    }
+
+    @Test func everySingleFailedCallIsSurvived() throws {
+        // Each call of a history fails once, for each operation; what was accepted is there at the end.
+        let probe = Ring()
+        let rehearsal = try probe.open()
+        Self.play(rehearsal)
+        for operation in CacheFileError.Operation.allCases {
+            for after in 0..<min(probe.disk.calls[operation] ?? 0, 60) {
+                let ring = Ring()
+                ring.disk.faults = [DiskFault([operation], after: after, times: 1, number: 5)]
+                var cache = try ring.open()
+                Self.play(cache)
+                cache.maintain(now: 1_000_000)
+                let name = "\(operation) \(after)"
+                if operation != .read { #expect(cache.state == .disk, "\(name)") }
+                #expect(cache.numbers(now: 2_000_000) == Self.expected, "\(name)")
+                ring.disk.faults = []
+                cache = try ring.reopen(cache, crashSeed: UInt64(after))
+                cache.confirm(serverStoredThrough: cache.lastAcknowledgedForTests, now: 0)
+                #expect(cache.numbers() == Self.expected, "\(name) after a power cut")
+            }
+        }
+    }
+
+    private static let expected = Array(300..<1000) + Array(1100..<2500)
+
+    private static func play(_ cache: TrackCache) {
+        cache.fill(0..<1500)
+        var now: Int64 = 400_000
+        while cache.firstSequence <= 300, now < 500_000 {
+            now += 1000
+            cache.maintain(now: now)
+            let position = cache.firstSequence - 1
+            let rest = Int(300 - position)
+            guard let batch = cache.read(after: position, maximumCount: min(100, rest), maximumBytes: .max, now: now)
+            else { continue }
+            cache.acknowledge(through: batch.lastSequence, of: batch.stream, now: now)
+        }
+        _ = try? cache.clear(entities: nil, from: 1000, through: 1099, now: 500_000)
+        cache.fill(1500..<2500, now: 600_000)
+    }
+
+    @Test func shortTransfersAndInterruptionsAreNoTrouble() throws {
+        let ring = Ring(seed: 3)
+        ring.disk.hasShortTransfers = true
+        ring.disk.interruptionOdds = 3
+        var cache = try ring.open()
+        cache.fill(0..<1500)
+        #expect(cache.state == .disk)
+        #expect(cache.numbers() == Array(0..<1500))
+        cache = try ring.reopen(cache, crashSeed: 5)
+        #expect(cache.numbers() == Array(0..<1500))
+        #expect(cache.counters.diskErrors.isEmpty)
+    }
+
+    @Test func aSegmentThatCannotBeReadIsGivenUpOnlyAfterSeveralTries() throws {
+        let ring = Ring()
+        let cache = try ring.open()
+        cache.fill(0..<3000)
+        ring.disk.faults = [DiskFault([.read], times: 3, number: 5)]
+        let read = { (now: Int64) in cache.read(after: 0, maximumCount: 5, maximumBytes: .max, now: now) }
+        #expect(read(0) == nil)
+        #expect(read(999) == nil)
+        #expect(read(1000) == nil)
+        #expect(cache.counters.unreadableRecords == 0)
+        #expect(read(10_999) == nil)
+        #expect(read(11_000) == nil)
+        let lost = cache.counters.unreadableRecords
+        #expect(lost > 0)
+        #expect(read(11_000)?.firstSequence == lost + 1)
+        #expect(cache.count + lost == 3000)
+    }
+
+    @Test func anActiveSegmentThatCannotBeReadIsLeftBehind() throws {
+        let ring = Ring()
+        let cache = try ring.open()
+        cache.fill(0..<10)
+        ring.disk.faults = [DiskFault([.read], times: 3, number: 5)]
+        for now in [0, 1000, 11_000] as [Int64] {
+            #expect(cache.read(after: 0, maximumCount: 5, maximumBytes: .max, now: now) == nil)
+        }
+        #expect(cache.counters.unreadableRecords == 10)
+        cache.fill(10..<20)
+        #expect(cache.numbers(now: 20_000) == Array(10..<20))
+    }
+
+    @Test func aSegmentThatVanishedIsCountedAtOnce() throws {
+        let ring = Ring()
+        let cache = try ring.open()
+        cache.fill(0..<3000)
+        ring.disk.remove(ring.segmentPaths[0])
+        #expect(cache.read(after: 0, maximumCount: 5, maximumBytes: .max, now: 0) == nil)
+        let batch = try #require(cache.read(after: 0, maximumCount: 5, maximumBytes: .max, now: 0))
+        #expect(cache.counters.unreadableRecords == batch.firstSequence - 1)
+    }
+
+    @Test func segmentsThatCannotBeDeletedAreDeletedLater() throws {
+        let ring = Ring()
+        let cache = try ring.open()
+        cache.fill(0..<3000)
+        _ = cache.batches()
+        ring.disk.faults = [DiskFault([.unlink], times: 1, number: 5)]
+        cache.acknowledge(through: 2000, of: cache.streamID, now: 0)
+        let left = ring.segmentPaths.count
+        cache.acknowledge(through: 3000, of: cache.streamID, now: 0)
+        #expect(left > 2)
+        #expect(ring.segmentPaths.count == 1)
+    }
+}
+
+extension TrackCache {
+    var lastAcknowledgedForTests: UInt64 { 300 }
+}

@@ -1,0 +1,179 @@
+import Foundation
+import Glibc
+import Testing
+import TrackTestKit
+
+@testable import TrackCache
+
+@Suite struct RealDiskTests {
+    private var options: TrackCacheOptions { TrackCacheOptions(segmentBytes: TrackCacheOptions.smallestSegment) }
+
+    private func with(_ body: (String) throws -> Void) throws {
+        let directory = try TemporaryDirectory()
+        defer { directory.remove() }
+        try body(directory.path)
+    }
+
+    @Test func aMissingDirectoryIsMadeForItsOwnerOnly() throws {
+        try with { path in
+            let cache = try TrackCache(directory: path + "/ring", options: options, now: 0)
+            #expect(cache.state == .disk)
+            var status = stat()
+            #expect(stat(path + "/ring", &status) == 0)
+            #expect(status.st_mode & 0o777 == 0o700)
+            #expect(stat(path + "/ring/0000000000000001.segment", &status) == 0)
+            #expect(status.st_mode & 0o777 == 0o600)
+            // Preallocated with data, not with a hole.
+            #expect(status.st_blocks * 512 >= TrackCacheOptions.smallestSegment)
+        }
+    }
+
+    @Test func whatIsWrittenIsThereAfterReopening() throws {
+        try with { path in
+            var options = options
+            options.syncInterval = .max
+            var cache = try TrackCache(directory: path, options: options, now: 0)
+            cache.fill(0..<3000)
+            cache.close(now: 0)
+            cache = try TrackCache(directory: path, options: options, now: 0)
+            #expect(cache.numbers() == Array(0..<3000))
+            _ = try cache.clear(entities: nil, from: 5, through: nil, now: 0)
+            cache.acknowledge(through: 3, of: cache.streamID, now: 0)
+            cache.close(now: 0)
+            cache = try TrackCache(directory: path, options: options, now: 0)
+            #expect(cache.numbers() == [3, 4])
+        }
+    }
+
+    /// Of this thread, by the kernel's account; 0 where the directory is no disk.
+    private func writtenBytes() throws -> Int {
+        let text = try String(contentsOfFile: "/proc/thread-self/io", encoding: .utf8)
+        let line = try #require(text.split(separator: "\n").first { $0.hasPrefix("write_bytes:") })
+        return try #require(Int(line.split(separator: " ")[1]))
+    }
+
+    @Test func aPointMakesNoMoreThanItsOwnPageDirty() throws {
+        try with { path in
+            var cache = try TrackCache(directory: path, options: TrackCacheOptions(), now: 0)
+            for round in 0..<2 {
+                let before = try writtenBytes()
+                for number in 0..<50 {
+                    cache.append(entity: "car", time: Int64(number), payload: payload(number), now: 0)
+                    // As the uplink does while the link is up.
+                    if number % 5 == 0 { _ = cache.numbers() }
+                }
+                // Some points lie on two pages. A larger folio of the page cache would be 8 to 64 KiB each.
+                #expect(try writtenBytes() - before <= 60 * Int(getpagesize()), "round \(round)")
+                cache.close(now: 0)
+                // The recovery reads the whole file.
+                cache = try TrackCache(directory: path, options: TrackCacheOptions(), now: 0)
+            }
+        }
+    }
+
+    @Test func aSecondOpenerIsRefusedAndToldWhoHoldsIt() throws {
+        try with { path in
+            let first = try TrackCache(directory: path, options: options, now: 0)
+            let error = #expect(throws: TrackCacheError.self) {
+                try TrackCache(directory: path, options: options, now: 0)
+            }
+            #expect(error?.code == .inUse)
+            #expect(error?.detail.contains(path) == true)
+            #expect(error?.detail.contains("process \(getpid())") == true)
+            first.close(now: 0)
+            #expect(try TrackCache(directory: path, options: options, now: 0).state == .disk)
+        }
+    }
+
+    @Test func aPathThatCanNeverBeADirectoryIsRefused() throws {
+        try with { path in
+            let file = try POSIXFileSystem().open(path + "/file", .replace)
+            POSIXFileSystem().close(file)
+            for hopeless in [
+                path + "/file", path + "/file/ring", "relative", "", "/" + String(repeating: "x", count: 300),
+            ] {
+                let error = #expect(throws: TrackCacheError.self) {
+                    try TrackCache(directory: hopeless, options: options, now: 0)
+                }
+                #expect(error?.code == .directory, "\(hopeless)")
+            }
+        }
+    }
+
+    @Test func aParentThatIsMissingMeansMemory() throws {
+        try with { path in
+            let cache = try TrackCache(directory: path + "/not/yet/there", options: options, now: 0)
+            #expect(cache.state == .memory(CacheFileError(.makeDirectory, ENOENT)))
+            cache.fill(0..<3)
+            #expect(cache.count == 3)
+            #expect(mkdir(path + "/not", 0o700) == 0 && mkdir(path + "/not/yet", 0o700) == 0)
+            #expect(cache.tryReturnToDisk(now: 1))
+            #expect(cache.numbers() == [0, 1, 2])
+        }
+    }
+
+    @Test func directoriesAndLinksInTheWayAreNoObstacle() throws {
+        try with { path in
+            #expect(mkdir(path + "/0000000000000005.segment", 0o700) == 0)
+            #expect(symlink("/etc/passwd", path + "/0000000000000007.segment") == 0)
+            #expect(mkfifo(path + "/0000000000000009.segment", 0o600) == 0)
+            #expect(symlink("/dev/zero", path + "/acknowledged") == 0)
+            let cache = try TrackCache(directory: path, options: options, now: 0)
+            for attempt in 1..<TrackCache.readAttempts { cache.maintain(now: Int64(attempt) * 100_000) }
+            #expect(cache.state == .disk)
+            #expect(cache.recovery.unreadableSegments == 3)
+            cache.fill(0..<10)
+            #expect(cache.numbers() == Array(0..<10))
+        }
+    }
+
+    @Test func aFullDiskIsSurvived() throws {
+        try with { path in
+            // A small file system of our own needs the right to mount one.
+            guard mount("tmpfs", path, "tmpfs", 0, "size=400k") == 0 else {
+                print("skipped: mounting a tmpfs is not permitted here (errno \(errno))")
+                return
+            }
+            defer { umount2(path, Int32(MNT_DETACH)) }
+            let cache = try TrackCache(directory: path + "/ring", options: options, now: 0)
+            cache.fill(0..<7000)
+            #expect(cache.state == .memory(CacheFileError(.write, ENOSPC)))
+            #expect((cache.counters.diskErrors[ENOSPC] ?? 0) > 0)
+            #expect(cache.numbers() == Array(0..<7000))
+            cache.acknowledge(through: 5000, of: cache.streamID, now: 0)
+            // One attempt finds the room that the acknowledgement made.
+            cache.maintain(now: 100_000)
+            #expect(cache.state == .disk)
+            cache.close(now: 0)
+            let reopened = try TrackCache(directory: path + "/ring", options: options, now: 0)
+            #expect(reopened.numbers() == Array(5000..<7000))
+            reopened.close(now: 0)
+        }
+    }
+
+    @Test func aReadOnlyDiskIsReadAndReturnsWhenItCanBeWritten() throws {
+        try with { path in
+            guard mount("tmpfs", path, "tmpfs", 0, "size=2m") == 0 else {
+                print("skipped: mounting a tmpfs is not permitted here (errno \(errno))")
+                return
+            }
+            defer { umount2(path, Int32(MNT_DETACH)) }
+            var cache = try TrackCache(directory: path, options: options, now: 0)
+            cache.fill(0..<10)
+            cache.close(now: 0)
+            #expect(mount("tmpfs", path, "tmpfs", UInt(MS_REMOUNT) | UInt(MS_RDONLY), "") == 0)
+            cache = try TrackCache(directory: path, options: options, now: 0)
+            guard case .memory(let error) = cache.state else {
+                Issue.record("\(cache.state)")
+                return
+            }
+            #expect(error.number == EROFS)
+            cache.fill(10..<20)
+            #expect(cache.numbers() == Array(0..<10))
+            #expect(mount("tmpfs", path, "tmpfs", UInt(MS_REMOUNT), "") == 0)
+            #expect(cache.tryReturnToDisk(now: 1))
+            #expect(cache.numbers() == Array(0..<20))
+            cache.close(now: 0)
+        }
+    }
+}

@@ -1,0 +1,136 @@
+import Testing
+import TrackModel
+
+@testable import TrackWire
+
+@Suite struct BatchCodecTests {
+    @Test(arguments: [1, 2, 3, 6, 30, 1000])
+    func randomPointsComeBackExactly(count: Int) throws {
+        for seed in seeds(30) {
+            var random = SeededGenerator(seed: seed)
+            let points = RandomTrack.wild(count: count, using: &random)
+            let batch = BatchCodec.encode(points)
+            #expect(batch.count == count)
+            let decoded = try BatchCodec.decode(batch.bytes, isCompressed: batch.isCompressed)
+            #expect(decoded == points, "seed \(seed), count \(count)")
+        }
+    }
+
+    @Test func theEmptyBatchComesBack() throws {
+        let batch = BatchCodec.encode([])
+        #expect(batch.bytes.count == 2)
+        #expect(try BatchCodec.decode(batch.bytes, isCompressed: batch.isCompressed) == [])
+    }
+
+    @Test func extremeNumbersComeBack() throws {
+        let corner = try #require(Coordinate(latitudeE7: -900_000_000, longitudeE7: 1_800_000_000))
+        let other = try #require(Coordinate(latitudeE7: 900_000_000, longitudeE7: -1_800_000_000))
+        let times: [Int64] = [.max, .min, 0, .max, .min, -1, 1]
+        let points = times.enumerated().map { index, time in
+            let isEven = index.isMultiple(of: 2)
+            return TrackPoint(
+                Fix(
+                    time: Timestamp(milliseconds: time), coordinate: isEven ? corner : other,
+                    speed: isEven ? .max : .min, course: isEven ? .min : 3599, altitude: isEven ? .max : .min,
+                    accuracy: isEven ? .min : .max, mode: .twoDimensional, status: .encrypted, satellites: 255),
+                coordinateType: isEven ? .bd09ll : .gcj02, objectName: isEven ? "" : nil,
+                attributes: [
+                    "i": .integer(isEven ? .max : .min), "d": .double(isEven ? -0.0 : .greatestFiniteMagnitude),
+                    "s": .string(""), "": .double(.leastNonzeroMagnitude), "inf": .double(.infinity),
+                ])
+        }
+        let batch = BatchCodec.encode(points)
+        let decoded = try BatchCodec.decode(batch.bytes, isCompressed: batch.isCompressed)
+        #expect(decoded == points)
+        guard case .double(let zero) = decoded[0].attributes["d"] else { return #expect(Bool(false), "no double") }
+        #expect(zero.sign == .minus)
+    }
+
+    @Test func textsThatUnicodeCallsEqualKeepTheirBytes() throws {
+        let place = try #require(Coordinate(latitudeE7: 1, longitudeE7: 1))
+        let points = ["caf\u{E9}", "cafe\u{301}"].map {
+            TrackPoint(Fix(time: Timestamp(milliseconds: 1), coordinate: place), objectName: $0)
+        }
+        let batch = BatchCodec.encode(points)
+        let decoded = try BatchCodec.decode(batch.bytes, isCompressed: batch.isCompressed)
+        #expect(decoded.map { Array(($0.objectName ?? "").utf8) } == points.map { Array(($0.objectName ?? "").utf8) })
+    }
+
+    @Test func shortDecimalAttributesCostLittle() throws {
+        let place = try #require(Coordinate(latitudeE7: 1, longitudeE7: 1))
+        let points = (0..<100).map { row in
+            TrackPoint(
+                Fix(time: Timestamp(milliseconds: Int64(row) * 5000), coordinate: place),
+                attributes: ["fuel": .double(50 - Double(row) / 10), "door": .string(row < 50 ? "open" : "shut")])
+        }
+        let batch = BatchCodec.encode(points)
+        #expect(try BatchCodec.decode(batch.bytes, isCompressed: batch.isCompressed) == points)
+        #expect(batch.bytes.count < 150)
+    }
+
+    @Test func aPayloadThatRepeatsItselfIsCompressed() throws {
+        let place = try #require(Coordinate(latitudeE7: 1, longitudeE7: 1))
+        let points = (0..<30).map { row in
+            TrackPoint(
+                Fix(time: Timestamp(milliseconds: Int64(row)), coordinate: place),
+                objectName: "the same long beginning, another end \(row)")
+        }
+        let batch = BatchCodec.encode(points)
+        #expect(batch.isCompressed)
+        #expect(try BatchCodec.decode(batch.bytes, isCompressed: true) == points)
+        #expect(throws: WireError.self) { try BatchCodec.decode(batch.bytes, isCompressed: false) }
+    }
+
+    @Test func pointRecordsAreShortAndExact() throws {
+        for seed in seeds(300) {
+            var random = SeededGenerator(seed: seed)
+            let point = RandomTrack.wild(count: 1, using: &random)[0]
+            #expect(try PointRecord.decode(PointRecord.encode(point)) == point, "seed \(seed)")
+        }
+        let place = try #require(Coordinate(latitudeE7: 519_954_543, longitudeE7: 43_705_501))
+        let full = TrackPoint(
+            Fix(
+                time: Timestamp(milliseconds: 1_893_456_000_123), coordinate: place, speed: 4000, course: 3388,
+                altitude: 3500, accuracy: 150, mode: .threeDimensional, status: .differential, satellites: 24))
+        #expect(PointRecord.encode(full).count <= 30)
+        #expect(throws: WireError(.malformed, "")) { try PointRecord.decode([]) }
+        #expect(throws: WireError(.malformed, "")) { try PointRecord.decode(BatchCodec.encode([]).bytes) }
+        #expect(throws: WireError(.tooLarge, "")) { try PointRecord.decode(BatchEncoder.encode([full, full])) }
+    }
+
+    @Test func liveBatchesKeepTheirBudgetOnARealDrive() throws {
+        guard let track = RealTracks.theHague() else {
+            return print("skipped: no recorded tracks beside the repository")
+        }
+        let live = RealTracks.resampled(track, seconds: 5)
+        let size = try bytesAPoint(live, batch: 6)
+        print("live, six points at 5 s: \(size) bytes of payload a point over \(live.count) points")
+        #expect(size <= 12)
+        print("point record: \(live.map { PointRecord.encode($0).count }.max() ?? 0) bytes at most")
+        #expect(live.allSatisfy { PointRecord.encode($0).count <= 45 })
+    }
+
+    @Test func backlogBatchesKeepTheirBudgetOnARealDrive() throws {
+        guard let track = RealTracks.theHague() else {
+            return print("skipped: no recorded tracks beside the repository")
+        }
+        let size = try bytesAPoint(track, batch: 1000)
+        print("backlog, 1,000 points at 1 s: \(size) bytes of payload a point over \(track.count) points")
+        #expect(size <= 7)
+        let slow = RealTracks.resampled(track, seconds: 5)
+        print("backlog, at 5 s: \(try bytesAPoint(slow, batch: slow.count)) bytes of payload a point")
+    }
+
+    private func bytesAPoint(_ points: [TrackPoint], batch: Int) throws -> Double {
+        var bytes = 0
+        var count = 0
+        for start in stride(from: 0, through: points.count - batch, by: batch) {
+            let part = Array(points[start..<start + batch])
+            let encoded = BatchCodec.encode(part)
+            #expect(try BatchCodec.decode(encoded.bytes, isCompressed: encoded.isCompressed) == part)
+            bytes += encoded.bytes.count
+            count += batch
+        }
+        return (Double(bytes) / Double(max(count, 1)) * 100).rounded() / 100
+    }
+}

@@ -1,0 +1,72 @@
+import TrackModel
+
+/// SplitMix64: the same numbers everywhere for the same seed.
+struct SeededGenerator: RandomNumberGenerator {
+    private var state: UInt64
+
+    init(seed: UInt64) { state = seed }
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var mixed = state
+        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+        return mixed ^ (mixed >> 31)
+    }
+}
+
+/// Fresh seeds on every run; whatever fails prints its own.
+func seeds(_ count: Int) -> [UInt64] { (0..<count).map { _ in UInt64.random(in: 0 ... .max) } }
+
+enum RandomTrack {
+    /// Points of every kind: drives, jumps, gaps in any column, times that go back, all attribute types.
+    static func wild(count: Int, using random: inout SeededGenerator) -> [TrackPoint] {
+        let presence: [Double] = (0..<9).map { _ in [0, 0.02, 0.5, 0.98, 1].randomElement(using: &random) ?? 1 }
+        func chance(_ probability: Double) -> Bool { Double.random(in: 0..<1, using: &random) < probability }
+        let keys = (0..<Int.random(in: 0...4, using: &random)).map { "key\($0)" }
+        let isSmooth = Bool.random(using: &random)
+        var time = Int64.random(in: 0...4_000_000_000_000, using: &random)
+        var (latitude, longitude) = (
+            Int32.random(in: -900_000_000...900_000_000, using: &random), Int32(179_000_000 * 10)
+        )
+        return (0..<count).compactMap { _ -> TrackPoint? in
+            time =
+                chance(0.02)
+                ? Int64.random(in: .min ... .max, using: &random)
+                : time &+ (isSmooth ? 1000 : Int64.random(in: -10...90_000, using: &random))
+            latitude =
+                isSmooth && chance(0.99)
+                ? min(max(latitude &+ Int32.random(in: -5000...5000, using: &random), -900_000_000), 900_000_000)
+                : Int32.random(in: -900_000_000...900_000_000, using: &random)
+            longitude =
+                isSmooth && chance(0.99)
+                ? min(max(longitude &+ Int32.random(in: -5000...5000, using: &random), -1_800_000_000), 1_800_000_000)
+                : Int32.random(in: -1_800_000_000...1_800_000_000, using: &random)
+            guard let coordinate = Coordinate(latitudeE7: latitude, longitudeE7: longitude) else { return nil }
+            let fix = Fix(
+                time: Timestamp(milliseconds: time), coordinate: coordinate,
+                speed: chance(presence[0]) ? Int32.random(in: 0...4000, using: &random) : nil,
+                course: chance(presence[1]) ? Int32.random(in: 0...(isSmooth ? 3599 : 3601), using: &random) : nil,
+                altitude: chance(presence[2]) ? Int32.random(in: -500...90_000, using: &random) : nil,
+                accuracy: chance(presence[3]) ? Int32.random(in: 0...(isSmooth ? 1 : 10_000), using: &random) : nil,
+                mode: chance(presence[4]) ? FixMode.allCases.randomElement(using: &random) : nil,
+                status: chance(presence[5])
+                    ? (chance(0.99) ? .plain : FixStatus.allCases.randomElement(using: &random)) : nil,
+                satellites: chance(presence[6]) ? UInt8.random(in: 0...(isSmooth ? 12 : 255), using: &random) : nil)
+            var point = TrackPoint(fix, coordinateType: chance(0.95) ? .wgs84 : .bd09ll)
+            if chance(1 - presence[7]) { point.objectName = "object \(Int.random(in: 0...3, using: &random))" }
+            for key in keys where chance(presence[8]) { point.attributes[key] = value(using: &random) }
+            return point
+        }
+    }
+
+    private static func value(using random: inout SeededGenerator) -> AttributeValue {
+        switch Int.random(in: 0...4, using: &random) {
+        case 0: .integer(Int64.random(in: .min ... .max, using: &random))
+        case 1: .integer(Int64.random(in: 0...100, using: &random))
+        case 2: .double(Double(Int.random(in: -1000...1000, using: &random)) / 10)
+        case 3: .double(Double.random(in: -1...1, using: &random))
+        default: .string(["", "on", "off", "京A·12345"].randomElement(using: &random) ?? "")
+        }
+    }
+}

@@ -1,0 +1,88 @@
+import Testing
+import TrackModel
+
+@testable import TrackWire
+
+@Suite struct WireCodecTests {
+    @Test func everyClientMessageComesBack() throws {
+        var hello = Hello()
+        hello.protocol = WireLimits.protocolVersion
+        hello.serviceID = 42
+        hello.ak = "key"
+        hello.entity = "京A·12345"
+        hello.streamID = StreamID(high: 1, low: 2)
+        hello.nextSequence = 7
+        var call = Call()
+        call.id = 3
+        call.path = "entity/list"
+        call.parameters = ["filter": "entity_names:a"]
+        var heartbeat = Heartbeat()
+        heartbeat.newestPointBytes = [1, 2, 3]
+        var acknowledged = PushAck()
+        acknowledged.ids = [1, .max]
+        let batch = EncodedBatch(isCompressed: true, bytes: [9, 8], count: 5)
+        let upload = Upload(batch, firstSequence: 10, entity: "b", stream: StreamID(high: 3, low: 4))
+        #expect(upload.streamID == StreamID(high: 3, low: 4))
+        #expect(upload.payloadBytes == [9, 8])
+        let points = Points(batch, id: 77, entity: "c")
+        for frame in [
+            ClientFrame(.hello(hello)), ClientFrame(.upload(upload)), ClientFrame(.points(points)),
+            ClientFrame(.call(call)), ClientFrame(.heartbeat(heartbeat)), ClientFrame(.pushAck(acknowledged)),
+            ClientFrame(.goodbye(Goodbye())),
+        ] {
+            #expect(try WireCodec.decodeClient(unframed(WireCodec.encode(frame))) == frame)
+        }
+    }
+
+    @Test func everyServerMessageComesBack() throws {
+        var welcome = Welcome()
+        welcome.session = 1
+        welcome.serverTime = 1_800_000_000_000
+        welcome.storedThrough = 99
+        var column = TrackColumn()
+        column.key = "fuel"
+        column.type = .double
+        welcome.trackColumns = [column]
+        var refused = Refused()
+        refused.code = .authentication
+        var acknowledged = UploadAck()
+        acknowledged.storedThrough = .max
+        acknowledged.streamID = StreamID(high: 3, low: 4)
+        var closing = Closing()
+        closing.code = .replaced
+        for frame in [
+            ServerFrame(.welcome(welcome)), ServerFrame(.refused(refused)), ServerFrame(.uploadAck(acknowledged)),
+            ServerFrame(.pointsReply(PointsReply())), ServerFrame(.callReply(CallReply())), ServerFrame(.push(Push())),
+            ServerFrame(.heartbeat(Heartbeat())), ServerFrame(.closing(closing)),
+        ] {
+            #expect(try WireCodec.decodeServer(unframed(WireCodec.encode(frame))) == frame)
+        }
+    }
+
+    @Test func unknownKindsAndGarbageAreMalformed() {
+        #expect(throws: WireError(.malformed, "")) { try WireCodec.decodeClient([]) }
+        #expect(throws: WireError(.malformed, "")) { try WireCodec.decodeServer([0xFA, 0x01, 0x00]) }
+        #expect(throws: WireError(.malformed, "")) { try WireCodec.decodeClient([0x0A, 0x7F]) }
+        for seed in seeds(2000) {
+            var random = SeededGenerator(seed: seed)
+            let bytes = (0..<Int.random(in: 0...60, using: &random)).map { _ in
+                UInt8.random(in: 0...255, using: &random)
+            }
+            _ = try? WireCodec.decodeClient(bytes)
+            _ = try? WireCodec.decodeServer(bytes)
+        }
+    }
+
+    @Test func aStreamThatIsNotSixteenBytesIsNone() {
+        var hello = Hello()
+        #expect(hello.streamID == nil)
+        hello.stream.append(contentsOf: [1, 2, 3])
+        #expect(hello.streamID == nil)
+    }
+
+    private func unframed(_ bytes: [UInt8]) throws -> [UInt8] {
+        var decoder = FrameDecoder()
+        decoder.append(bytes)
+        return try #require(try decoder.next())
+    }
+}

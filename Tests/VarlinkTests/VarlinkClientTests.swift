@@ -1,0 +1,93 @@
+import Glibc
+import NIOCore
+import NIOPosix
+import Testing
+
+@testable import Varlink
+
+@Suite(.timeLimit(.minutes(1))) struct VarlinkClientTests {
+    private func code(_ path: String) async -> VarlinkClientError.Code? {
+        do {
+            _ = try await VarlinkClient(path: path).call("org.varlink.service.GetInfo")
+            return nil
+        } catch {
+            return (error as? VarlinkClientError)?.code
+        }
+    }
+
+    @Test func aMissingSocketIsToldApartFromOneNobodyListensOn() async throws {
+        let directory = try TemporaryDirectory()
+        #expect(await code(directory.path + "/none") == .missing)
+        #expect(await code(directory.path + "/none/deeper") == .missing)
+        let dead = directory.path + "/dead"
+        leaveSocket(at: dead)
+        #expect(await code(dead) == .refused)
+        #expect(await code(directory.path + "/" + String(repeating: "x", count: 120)) == .system)
+    }
+
+    @Test(.enabled(if: getuid() == 0, "only root can become somebody who may not open the socket"))
+    func aSocketThatMayNotBeOpenedIsToldApart() async throws {
+        let echo = try await EchoServer.start()
+        let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+        // One thread of this process opens files as nobody; the headers that are imported do not name the call.
+        try await group.next().submit {
+            typealias SetUser = @convention(c) (UInt32) -> CInt
+            _ = unsafeBitCast(dlsym(nil, "setfsuid"), to: SetUser.self)(65_534)
+        }.get()
+        let error = await #expect(throws: VarlinkClientError.self) {
+            try await VarlinkClient(path: echo.path, on: group).call("org.varlink.service.GetInfo")
+        }
+        #expect(error?.code == .permissionDenied)
+        try await group.shutdownGracefully()
+        try await echo.stop()
+    }
+
+    @Test func aServiceThatTakesNoMoreClientsIsClosedHoweverQuickItIs() async throws {
+        let echo = try await EchoServer.start { $0.limits.connections = 0 }
+        for _ in 0..<50 { #expect(await code(echo.path) == .closed) }
+        try await echo.stop()
+    }
+
+    @Test func noAnswerInTimeIsATimeoutAndClosesTheConnection() async throws {
+        let echo = try await EchoServer.start()
+        let error = await #expect(throws: VarlinkClientError.self) {
+            try await VarlinkClient(path: echo.path).call("org.example.echo.Never", timeout: .milliseconds(50))
+        }
+        #expect(error?.code == .timeout)
+        try await echo.waitForConnections(0)
+        try await echo.stop()
+    }
+
+    @Test func aServiceThatEndsDuringACallIsClosed() async throws {
+        let echo = try await EchoServer.start()
+        async let code =
+            {
+                do {
+                    _ = try await VarlinkClient(path: echo.path).call("org.example.echo.Late")
+                    return nil
+                } catch { return (error as? VarlinkClientError)?.code }
+            }() as VarlinkClientError.Code?
+        try await echo.wait { $0.waitingLate == 1 }
+        try await echo.stop()
+        #expect(await code == .closed)
+    }
+
+    @Test(arguments: ["rubbish", "[]", #"{"error":5}"#])
+    func aReplyThatIsNoneIsMalformed(reply: String) async throws {
+        final class Liar: ChannelInboundHandler, Sendable {
+            typealias InboundIn = ByteBuffer
+            typealias OutboundOut = ByteBuffer
+            let reply: String
+            init(_ reply: String) { self.reply = reply }
+            func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+                context.writeAndFlush(wrapOutboundOut(ByteBuffer(string: reply + "\0")), promise: nil)
+            }
+        }
+        let directory = try TemporaryDirectory()
+        let listener = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+            .childChannelInitializer { $0.pipeline.addHandler(Liar(reply)) }
+            .bind(unixDomainSocketPath: directory.path + "/liar").get()
+        #expect(await code(directory.path + "/liar") == .malformed)
+        try await listener.close().get()
+    }
+}

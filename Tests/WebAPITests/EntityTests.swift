@@ -1,0 +1,118 @@
+import Testing
+import TrackModel
+import TrackStore
+
+@testable import WebAPI
+
+@Suite("Entities")
+struct EntityTests {
+    @Test func anEntityIsAddedOnce() async throws {
+        let bench = try await Bench()
+        let answer = try await bench.post("entity/add", "entity_name=van_07&entity_desc=%E8%93%9D%E8%89%B2")
+        #expect(answer == .object([.init("status", .integer(0)), .init("message", .string("成功"))]))
+        #expect(try await bench.post("entity/add", "entity_name=van_07").status == 3005)
+    }
+
+    @Test(arguments: [
+        "", "entity_name=", "entity_name=%23all", "entity_name=a,b", "entity_name=a%0Ab", "entity_desc=x",
+    ])
+    func badNamesAreRefused(body: String) async throws {
+        #expect(try await Bench().post("entity/add", body).status == 2)
+    }
+
+    @Test func tooLongTextsAreRefusedAndEscapedNamesTaken() async throws {
+        let bench = try await Bench()
+        let long = String(repeating: "a", count: 129)
+        #expect(try await bench.post("entity/add", "entity_name=\(long)").status == 2)
+        #expect(try await bench.post("entity/add", "entity_name=a&entity_desc=\(long)").status == 2)
+        // A client that encodes twice.
+        #expect(try await bench.post("entity/add", "entity_name=%25E4%25BA").status == 0)
+        #expect(try await bench.store.entity(named: "%E4%BA", in: bench.service) != nil)
+    }
+
+    @Test func theListHasWhatIsKnownAndNoMore() async throws {
+        let bench = try await Bench()
+        _ = try await bench.post("entity/add", "entity_name=van_07&entity_desc=d")
+        _ = try await bench.post("entity/add", "entity_name=bus_01")
+        var place = try point(1_772_677_800, 39.90234567, 116.40123456, type: .bd09ll, speed: 900, accuracy: 60)
+        place.fix.course = 879
+        place.fix.altitude = 445
+        place.attributes = [
+            "fuel": .integer(51), "speed": .string("shadow"), "load": .double(1.5), "note": .string("n"),
+        ]
+        try await bench.upload("van_07", [place])
+        let response = await bench.router.respond(
+            to: APIRequest(method: "GET", target: "/api/v3/entity/list?ak=\(Bench.key)&service_id=1"))
+        #expect(
+            String(decoding: response.body, as: UTF8.self)
+                == "{\"status\":0,\"message\":\"成功\",\"total\":2,\"size\":2,\"entities\":["
+                + "{\"entity_name\":\"bus_01\",\"create_time\":\"2026-03-05 10:31:40\",\"modify_time\":\"2026-03-05 10:31:40\"},"
+                + "{\"entity_name\":\"van_07\",\"entity_desc\":\"d\",\"create_time\":\"2026-03-05 10:31:40\","
+                + "\"modify_time\":\"2026-03-05 10:31:40\",\"latest_location\":{\"loc_time\":1772677800,"
+                + "\"longitude\":116.4012346,\"latitude\":39.9023457,\"direction\":87,\"height\":44.5,\"radius\":6,"
+                + "\"speed\":32.4,\"fuel\":51,\"load\":1.5,\"note\":\"n\"}}]}")
+    }
+
+    @Test func filtersSelect() async throws {
+        let bench = try await Bench()
+        for (name, seconds) in [("a", 1000), ("b", 2000), ("c", 3000)] as [(String, Int64)] {
+            try await bench.upload(name, [try point(seconds, 1, 1)])
+        }
+        _ = try await bench.post("entity/add", "entity_name=d")
+        func names(_ filter: String) async throws -> [String] {
+            try await bench.get("entity/list", "filter=\(filter)")["entities"]?.items.compactMap {
+                $0["entity_name"]?.text
+            }
+                ?? []
+        }
+        #expect(try await names("") == ["a", "b", "c", "d"])
+        #expect(try await names("entity_names:c,%20a") == ["a", "c"])
+        #expect(try await names("entity_names=b|active_time=1") == ["b"])
+        #expect(try await names("|active_time:2000|") == ["b", "c"])
+        #expect(try await names("inactive_time:2000") == ["a", "d"])
+        // Unset times of a client that always sends both.
+        #expect(try await names("active_time:-62135596800|inactive_time:-62135596800") == ["a", "b", "c", "d"])
+        for bad in ["active_time:1|inactive_time:2", "active_time:x", "colour:red", "junk"] {
+            #expect(try await bench.get("entity/list", "filter=\(bad)").status == 2)
+        }
+    }
+
+    @Test func pagesEndWithoutAnError() async throws {
+        let bench = try await Bench()
+        for name in ["a", "b", "c"] { _ = try await bench.post("entity/add", "entity_name=\(name)") }
+        let second = try await bench.get("entity/list", "page_index=2&page_size=2")
+        #expect(second["total"] == .integer(3))
+        #expect(second["size"] == .integer(1))
+        let beyond = try await bench.get("entity/list", "page_index=2097151&page_size=1000")
+        #expect(beyond.status == 0)
+        #expect(beyond["entities"] == .array([]))
+        #expect(beyond["total"] == .integer(3))
+    }
+
+    @Test func nothingMatchedIsANotFoundThatStillHoldsAnEmptyList() async throws {
+        let expected: [JSON.Member] = [
+            .init("total", .integer(0)), .init("size", .integer(0)), .init("entities", .array([])),
+        ]
+        let usual = try await Bench().get("entity/list")
+        #expect(
+            usual == .object([.init("status", .integer(3003)), .init("message", .string("指定entity不存在"))] + expected))
+        let lenient = try await Bench(WebAPIOptions(emptyListStatus: .success)).get("entity/list")
+        #expect(lenient == .object([.init("status", .integer(0)), .init("message", .string("成功"))] + expected))
+    }
+
+    @Test(arguments: [
+        (0, 0, "1970-01-01 00:00:00"), (1_487_210_036, 480, "2017-02-16 09:53:56"),
+        (951_782_400, 0, "2000-02-29 00:00:00"),
+        (1_709_164_799, 0, "2024-02-28 23:59:59"), (-1, 0, "1969-12-31 23:59:59"),
+        (4_107_542_399, 60, "2100-03-01 00:59:59"),
+        (1_772_677_900, -210, "2026-03-04 23:01:40"),
+    ])
+    func timesAreWrittenInTheZoneOfTheOperator(seconds: Int64, zone: Int, expected: String) {
+        #expect(WallClock(zoneMinutes: zone).text(Timestamp(seconds: seconds)) == expected)
+    }
+
+    @Test func timesThatNoClientCouldReadAreLeftOut() {
+        #expect(WallClock(zoneMinutes: 0).text(Timestamp(milliseconds: .max)) == nil)
+        #expect(WallClock(zoneMinutes: 0).text(Timestamp(milliseconds: .min + 1000)) == nil)
+    }
+}

@@ -1,0 +1,160 @@
+import Foundation
+import Logging
+import NIOCore
+import NIOPosix
+import ServiceLifecycle
+import Testing
+import TrackModel
+
+@testable import WebAPI
+
+/// A listener on a port of the kernel's choice, with a real store behind it.
+private func withListener(
+    limits: WebListener.Limits = WebListener.Limits(), identity: ServerIdentity? = nil,
+    _ body: @Sendable (Int, Bench) async throws -> Void
+) async throws {
+    let bench = try await Bench()
+    let (ports, continuation) = AsyncStream.makeStream(of: Int.self)
+    let logger = Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() })
+    let listener = WebListener(
+        router: bench.router, host: "127.0.0.1", port: 0, identity: identity, limits: limits,
+        group: MultiThreadedEventLoopGroup.singleton, logger: logger, onBound: { continuation.yield($0) })
+    let services = ServiceGroup(services: [listener], logger: logger)
+    try await withThrowingTaskGroup(of: Void.self) { group in
+        group.addTask { try await services.run() }
+        var iterator = ports.makeAsyncIterator()
+        let port = try #require(await iterator.next())
+        do {
+            try await body(port, bench)
+        } catch {
+            await services.triggerGracefulShutdown()
+            throw error
+        }
+        await services.triggerGracefulShutdown()
+        try await group.waitForAll()
+    }
+}
+
+@Suite("The listener", .serialized, .timeLimit(.minutes(1)))
+struct ListenerTests {
+    @Test func curlUploadsAndReadsOverHTTP() async throws {
+        try await withListener { port, _ in
+            let base = "http://127.0.0.1:\(port)/api/v3"
+            let point = "entity_name=van_07&latitude=39.9&longitude=116.4&loc_time=1772677800&coord_type_input=wgs84"
+            let added = try await curl("-d", "ak=\(Bench.key)&service_id=1&\(point)", "\(base)/track/addpoint")
+            #expect(added == "{\"status\":0,\"message\":\"成功\"}")
+            let form = ["-F", "ak=\(Bench.key)", "-F", "service_id=1", "-F", "entity_name=bus", "\(base)/entity/add"]
+            #expect(try await curl(form) == "{\"status\":0,\"message\":\"成功\"}")
+            let query = "ak=\(Bench.key)&service_id=1&entity_name=van_07&coord_type_output=wgs84"
+            let latest = try await curl("\(base)/track/getlatestpoint?\(query)")
+            #expect(latest.contains("\"longitude\":116.4,\"latitude\":39.9"))
+            // As a client whose host is a constant sends it through a proxy.
+            let proxied = try await curl(
+                "-x", "http://127.0.0.1:\(port)", "http://yingyan.baidu.com/api/v3/track/getlatestpoint?\(query)")
+            #expect(proxied == latest)
+            let head = try await curl("-I", "\(base)/entity/list?ak=\(Bench.key)&service_id=1")
+            #expect(head.hasPrefix("HTTP/1.1 200 OK"))
+            #expect(try await curl("-s", "-o", "/dev/null", "-w", "%{http_code}", "http://127.0.0.1:\(port)/") == "404")
+        }
+    }
+
+    @Test func curlReadsOverHTTPSAndSeesANewCertificateAfterAReload() async throws {
+        let directory = try TemporaryDirectory()
+        let (first, second) = (try TestCertificate("first"), try TestCertificate("second"))
+        let (certificate, key) = (directory.path + "/cert.pem", directory.path + "/key.pem")
+        let (firstFile, secondFile) = (directory.path + "/first.pem", directory.path + "/second.pem")
+        try first.certificate.write(toFile: firstFile, atomically: true, encoding: .utf8)
+        try second.certificate.write(toFile: secondFile, atomically: true, encoding: .utf8)
+        try first.certificate.write(toFile: certificate, atomically: true, encoding: .utf8)
+        try first.key.write(toFile: key, atomically: true, encoding: .utf8)
+        let identity = try ServerIdentity(certificateFile: certificate, keyFile: key)
+        try await withListener(identity: identity) { port, _ in
+            let url = "https://localhost:\(port)/api/v3/entity/list?ak=\(Bench.key)&service_id=1"
+            #expect(try await curl("--cacert", firstFile, url).hasPrefix("{\"status\":3003"))
+            try second.certificate.write(toFile: certificate, atomically: true, encoding: .utf8)
+            // Certificate and key do not belong together yet: the old ones stay in use.
+            #expect(throws: ServerIdentityError.self) { try identity.reload() }
+            #expect(try await curl("--cacert", firstFile, url).hasPrefix("{\"status\":3003"))
+            try second.key.write(toFile: key, atomically: true, encoding: .utf8)
+            try identity.reload()
+            #expect(try await curl("--cacert", secondFile, url).hasPrefix("{\"status\":3003"))
+            // By its address too, where a client sends no server name.
+            let address = url.replacingOccurrences(of: "localhost", with: "127.0.0.1")
+            #expect(try await curl("--cacert", secondFile, address).hasPrefix("{\"status\":3003"))
+            #expect(try await curl("--cacert", firstFile, "-w", "%{ssl_verify_result}", url) == "18")
+        }
+    }
+
+    @Test func certificatesThatCannotBeUsedAreNamed() throws {
+        let directory = try TemporaryDirectory()
+        #expect(throws: ServerIdentityError.self) {
+            try ServerIdentity(certificateFile: "\(directory.path)/none", keyFile: "\(directory.path)/none")
+        }
+        let certificate = try TestCertificate("x")
+        try certificate.certificate.write(toFile: "\(directory.path)/c", atomically: true, encoding: .utf8)
+        #expect(throws: ServerIdentityError.self) {
+            try ServerIdentity(certificateFile: "\(directory.path)/c", keyFile: "\(directory.path)/c")
+        }
+    }
+
+    @Test func aClientThatDripsItsRequestIsCutOff() async throws {
+        try await withListener(limits: WebListener.Limits(timeout: 1)) { port, _ in
+            let client = try await RawClient(port: port)
+            client.drip("GET /api/v3/entity/list HTTP/1.1\r\nX-A: ", every: .milliseconds(50))
+            let began = ContinuousClock.now
+            _ = try await client.untilClosed()
+            let took = ContinuousClock.now - began
+            #expect(took > .milliseconds(500) && took < .seconds(10))
+        }
+    }
+
+    @Test func aClientThatSaysNothingAfterItsAnswerIsCutOff() async throws {
+        try await withListener(limits: WebListener.Limits(timeout: 1)) { port, _ in
+            let client = try await RawClient(port: port)
+            client.send("GET /api/v3/entity/list HTTP/1.1\r\nHost: x\r\n\r\n")
+            #expect(try await client.untilClosed().contains("\"status\":101"))
+        }
+    }
+
+    @Test func tooManyHeadersAndBadRequestsAreRefusedAndClosed() async throws {
+        try await withListener(limits: WebListener.Limits(maximumHeaderBytes: 4096)) { port, _ in
+            for text in [
+                "GET / HTTP/1.1\r\nX: " + String(repeating: "a", count: 100_000) + "\r\n\r\n",
+                "GET / HTTP/1.1\r\n" + String(repeating: "A: b\r\n", count: 1000) + "\r\n", "\u{1}\u{2}\r\n\r\n",
+                "GET / HTTP/1.1\r\nContent-Length: -1\r\n\r\n",
+            ] {
+                let client = try await RawClient(port: port)
+                client.send(text)
+                let answer = try await client.untilClosed()
+                #expect(answer.isEmpty || answer.hasPrefix("HTTP/1.1 4"))
+            }
+        }
+    }
+
+    @Test func aBodyOverTheLimitIsAnAnswerNotACut() async throws {
+        try await withListener { port, _ in
+            let client = try await RawClient(port: port)
+            client.send("POST /api/v3/track/addpoints HTTP/1.1\r\nHost: x\r\nContent-Length: 9000000\r\n\r\n")
+            client.send(String(repeating: "a", count: 9_000_000))
+            try await client.untilReceived("\"status\":10,")
+            #expect(client.received.hasPrefix("HTTP/1.1 200 OK"))
+            // The connection is still good for another request.
+            client.send("GET /api/v3/entity/list HTTP/1.1\r\nHost: x\r\n\r\n")
+            try await client.untilReceived("\"status\":101,")
+        }
+    }
+
+    @Test func aConnectionOverTheLimitWaitsForItsTurn() async throws {
+        try await withListener(limits: WebListener.Limits(timeout: 2, maximumConnections: 1)) { port, _ in
+            let first = try await RawClient(port: port)
+            first.send("GET /api/v3/entity/list HTTP/1.1\r\nHost: x\r\n\r\n")
+            try await first.untilReceived("\"status\":101")
+            let second = try await RawClient(port: port)
+            second.send("GET /api/v3/entity/list HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+            // The first is cut off for its silence; only then is the second served.
+            _ = try await first.untilClosed()
+            #expect(second.received.isEmpty)
+            #expect(try await second.untilClosed().contains("\"status\":101"))
+        }
+    }
+}

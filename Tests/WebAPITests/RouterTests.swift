@@ -1,0 +1,154 @@
+import Testing
+import TrackModel
+import TrackStore
+
+@testable import WebAPI
+
+@Suite("The router")
+struct RouterTests {
+    @Test(arguments: [
+        "/api/v3/entity/list", "/api/v3/entity/list%20", "/API/V3/Entity/List", "//api//v3/entity/list/",
+        "/trace/v3/entity/list", "http://yingyan.baidu.com/api/v3/entity/list",
+        "HTTPS://yingyan.baidu.com:443/api/v3/entity/list", "/api/v3/entity/%6cist",
+    ])
+    func pathsThatClientsReallySendAreUnderstood(path: String) async throws {
+        let bench = try await Bench()
+        let request = APIRequest(method: "GET", target: "\(path)?ak=\(Bench.key)&service_id=1#x")
+        #expect(try await bench.send(request).status == 3003)
+    }
+
+    @Test func anUnknownCallIsAnAnswerAndAForeignPathIsNotFound() async throws {
+        let bench = try await Bench()
+        let unknown = await bench.router.respond(to: APIRequest(method: "GET", target: "/api/v3/entity/nothing"))
+        #expect(unknown.httpStatus == 200)
+        #expect(try JSONReader.read(unknown.body).status == 260)
+        for target in ["/", "", "?", "/favicon.ico", "/api/v2/track/gethistory", "http://", "%FF"] {
+            #expect(await bench.router.respond(to: APIRequest(method: "GET", target: target)).httpStatus == 404)
+        }
+    }
+
+    @Test func keysAndServicesHaveTheirStatuses() async throws {
+        let bench = try await Bench()
+        func status(_ query: String) async throws -> Int64? {
+            try await bench.send(APIRequest(method: "GET", target: "/api/v3/entity/list?\(query)")).status
+        }
+        #expect(try await status("service_id=1") == 101)
+        #expect(try await status("ak=&service_id=1") == 101)
+        #expect(try await status("ak=wrong&service_id=1") == 200)
+        #expect(try await status("ak=\(Bench.key)") == 2)
+        #expect(try await status("ak=\(Bench.key)&service_id=x") == 2)
+        #expect(try await status("ak=\(Bench.key)&service_id=2") == 4005)
+        #expect(try await status("ak=\(Bench.key)&service_id=99999999999") == 4005)
+        try await bench.store.addKey(
+            AccessKey("new").hash, secret: nil, to: bench.service, replacing: true, at: Bench.now)
+        #expect(try await status("ak=\(Bench.key)&service_id=1") == 201)
+        #expect(try await status("ak=new&service_id=1") == 3003)
+    }
+
+    @Test func everyCallTakesGETAndPOSTUnlessTheOperatorWantsOnlyTheDocumentedOne() async throws {
+        let bench = try await Bench()
+        #expect(try await bench.get("entity/add", "entity_name=a").status == 0)
+        #expect(try await bench.post("entity/list", "").status == 0)
+        let strict = try await Bench(WebAPIOptions(strictMethods: true))
+        #expect(try await strict.get("entity/add", "entity_name=a").status == 3)
+        #expect(try await strict.post("entity/list", "").status == 3)
+        #expect(try await strict.get("entity/list").status == 3003)
+        #expect(try await bench.send(APIRequest(method: "DELETE", target: "/api/v3/entity/list")).status == 3)
+    }
+
+    @Test(arguments: [
+        ("application/x-www-form-urlencoded", "entity_name=van_07&entity_desc=%E8%93%9D"),
+        ("application/json;charset=utf-8", "entity_name=van_07&entity_desc=%E8%93%9D"),
+        (nil, "entity_name=van_07&entity_desc=%E8%93%9D"), ("text/odd", "entity_name=van_07&entity_desc=%E8%93%9D"),
+        ("application/json", " {\"entity_name\":\"van_07\",\"entity_desc\":\"蓝\",\"x\":null}"),
+        (
+            "multipart/form-data; boundary=b",
+            "--b\r\nContent-Disposition: form-data; name=entity_name\r\n\r\nvan_07\r\n"
+                + "--b\r\nContent-Disposition: form-data; name=\"entity_desc\"\r\n\r\n蓝\r\n--b--\r\n"
+        ),
+    ])
+    func bodiesComeInEveryEncodingThatClientsUse(type: String?, body: String) async throws {
+        let bench = try await Bench()
+        // The query's entity_name loses against the body's.
+        let target = "/api/v3/entity/add?ak=\(Bench.key)&service_id=1&entity_name=other"
+        let request = APIRequest(method: "POST", target: target, contentType: type, body: Array(body.utf8))
+        #expect(try await bench.send(request).status == 0)
+        let record = try await bench.store.entity(named: "van_07", in: bench.service)
+        #expect(record?.description == "蓝")
+    }
+
+    @Test func bodiesThatCannotBeReadHaveTheirStatuses() async throws {
+        let bench = try await Bench()
+        func status(_ type: String?, _ body: [UInt8]) async throws -> Int64? {
+            let target = "/api/v3/entity/add?ak=\(Bench.key)&service_id=1"
+            return try await bench.send(APIRequest(method: "POST", target: target, contentType: type, body: body))
+                .status
+        }
+        #expect(try await status(nil, [0xFF]) == 3007)
+        #expect(try await status("multipart/form-data", [0x2D]) == 2)
+        #expect(try await status("multipart/form-data; boundary=b", Array("--b".utf8)) == 2)
+        #expect(try await status("application/json", Array("{".utf8)) == 2)
+        #expect(try await status(nil, [UInt8](repeating: 0x61, count: 8 << 20 | 1)) == 10)
+    }
+
+    @Test func aCallbackWrapsTheAnswerOfAGET() async throws {
+        let bench = try await Bench()
+        func answer(_ method: String, _ callback: String) async -> (type: String?, body: String) {
+            let target = "/api/v3/entity/list?ak=\(Bench.key)&service_id=1&callback=\(callback)"
+            let response = await bench.router.respond(to: APIRequest(method: method, target: target))
+            let type = response.headers.first { $0.name == "Content-Type" }?.value
+            return (type, String(decoding: response.body, as: UTF8.self))
+        }
+        let wrapped = await answer("GET", "jQuery.a_1%5B0%5D")
+        #expect(wrapped.type == "application/javascript; charset=utf-8")
+        #expect(wrapped.body.hasPrefix("/**/jQuery.a_1[0]({\"status\":3003,"))
+        #expect(wrapped.body.hasSuffix("})"))
+        #expect(await answer("POST", "x").body.hasPrefix("{\"status\":3003"))
+        for bad in ["alert(1)", "a%20b", "%E6%88%90", String(repeating: "a", count: 65)] {
+            let refused = await answer("GET", bad)
+            #expect(refused.type == "application/json; charset=utf-8")
+            #expect(refused.body.hasPrefix("{\"status\":2,"))
+        }
+    }
+
+    @Test func pagesOfOtherOriginsMayAsk() async throws {
+        let bench = try await Bench()
+        let preflight = await bench.router.respond(
+            to: APIRequest(method: "OPTIONS", target: "/api/v3/track/addpoint", requestedHeaders: "X-A, Content-Type"))
+        #expect(preflight.httpStatus == 204)
+        let headers = Dictionary(uniqueKeysWithValues: preflight.headers.map { ($0.name, $0.value) })
+        #expect(headers["Access-Control-Allow-Origin"] == "*")
+        #expect(headers["Access-Control-Allow-Headers"] == "X-A, Content-Type")
+        let answer = await bench.router.respond(to: APIRequest(method: "GET", target: "/api/v3/entity/list"))
+        #expect(answer.headers.contains { $0.name == "Access-Control-Allow-Origin" && $0.value == "*" })
+    }
+
+    @Test func anAgentCallsThroughItsSessionWithoutAKey() async throws {
+        let bench = try await Bench()
+        try await bench.upload("van_07", [try point(1_772_677_800, 30.63, 103.99)])
+        let answer = await bench.router.call(
+            service: bench.service, entity: "van_07", path: "track/getlatestpoint",
+            parameters: ["coord_type_output": "wgs84"])
+        #expect(answer.status == 0)
+        #expect(answer.json.contains("\"longitude\":103.99,"))
+        let full = await bench.router.call(
+            service: bench.service, entity: "van_07", path: "/api/v3/track/getlatestpoint",
+            parameters: ["entity_name": "nobody"])
+        #expect(full.status == 3003)
+        #expect(full.json == "{\"status\":3003,\"message\":\"指定entity不存在\"}")
+        let unknown = await bench.router.call(
+            service: bench.service, entity: "van_07", path: "../etc", parameters: [:])
+        #expect(unknown.status == 260)
+    }
+
+    @Test func theKeyNeverStandsInAnAnswer() async throws {
+        let bench = try await Bench(secret: "demo-sk")
+        for query in ["ak=\(Bench.key)&service_id=1", "ak=\(Bench.key)x", "ak=\(Bench.key)&service_id=1&sn=1"] {
+            let response = await bench.router.respond(
+                to: APIRequest(method: "GET", target: "/api/v3/entity/list?\(query)"))
+            let text = String(decoding: response.body, as: UTF8.self)
+            #expect(!text.contains(Bench.key))
+            #expect(!text.contains("demo-sk"))
+        }
+    }
+}

@@ -1,0 +1,75 @@
+import Testing
+
+@testable import WebAPI
+
+@Suite("Signatures")
+struct SignatureTests {
+    /// The vector that the vendor publishes.
+    @Test func thePublishedVectorIsReproduced() {
+        let query = "address=%E7%99%BE%E5%BA%A6%E5%A4%A7%E5%8E%A6&output=json&ak=yourak"
+        let base = "/geocoder/v2/?\(query)yoursk"
+        let digest = Signature.digest(FormEncoding.encoded(base.utf8, .php))
+        #expect(String(decoding: digest, as: UTF8.self) == "7de5a22212ffaa9e326444c75a58f9a0")
+    }
+
+    private func get(_ query: String, path: String = "/api/v3/track/getlatestpoint") -> Signature.Subject {
+        Signature.Subject(
+            isPOST: false, paths: [path], query: Substring(query), bodyPairs: [], decoded: [])
+    }
+
+    private func post(_ body: String) throws -> Signature.Subject {
+        let pairs = try FormEncoding.pairs(body)
+        return Signature.Subject(
+            isPOST: true, paths: ["/api/v3/entity/add"], query: "", bodyPairs: pairs,
+            decoded: pairs.map { ($0.key, $0.value) })
+    }
+
+    @Test func aGETIsSignedInTheOrderSentWithoutItsSignature() {
+        let signature = "85a09aaae7d85517868079886701f2d5"
+        let query = "ak=demo-ak&service_id=4242&entity_name=van_07"
+        for sent in ["\(query)&sn=\(signature)", "sn=\(signature)&\(query)", query] {
+            #expect(Signature.verify(signature, of: get(sent), secret: "demo-sk"))
+        }
+        #expect(Signature.verify(signature.uppercased(), of: get(query), secret: "demo-sk"))
+        #expect(!Signature.verify(signature, of: get(query), secret: "other"))
+        #expect(!Signature.verify(signature, of: get(query + "&x=1"), secret: "demo-sk"))
+        #expect(!Signature.verify("", of: get(query), secret: "demo-sk"))
+    }
+
+    @Test func aPOSTIsSignedSortedByKey() throws {
+        let signature = "974cc81a689d285ac41634aaa007cf1c"
+        let body = "service_id=4242&entity_desc=%E8%93%9D%E8%89%B2%E8%B4%A7%E8%BD%A6&ak=demo-ak&entity_name=van_07"
+        #expect(Signature.verify(signature, of: try post("\(body)&sn=\(signature)"), secret: "demo-sk"))
+        // The same with small hexadecimal digits on the wire.
+        #expect(Signature.verify(signature, of: try post(body.lowercased()), secret: "demo-sk"))
+        #expect(!Signature.verify(signature, of: try post(body + "&z=1"), secret: "demo-sk"))
+    }
+
+    /// A client of each language signs with its own encoder, whatever it sends on the wire.
+    @Test(arguments: FormEncoding.Style.allCases)
+    func everyLanguagesEncoderIsAccepted(style: FormEncoding.Style) throws {
+        let value = "a ~*!()'é/,b"
+        func encode(_ text: String) -> String {
+            String(decoding: FormEncoding.encoded(text.utf8, style), as: UTF8.self)
+        }
+        let base = "/api/v3/entity/add?ak=k&entity_name=\(encode(value))sk"
+        let signature = String(decoding: Signature.digest(FormEncoding.encoded(base.utf8, style)), as: UTF8.self)
+        let subject = Signature.Subject(
+            isPOST: true, paths: ["/api/v3/entity/add"], query: "", bodyPairs: [],
+            decoded: [("entity_name", value), ("ak", "k"), ("sn", signature)])
+        #expect(Signature.verify(signature, of: subject, secret: "sk"))
+    }
+
+    @Test func aKeyWithASecretWantsASignatureAndOneWithoutIgnoresIt() async throws {
+        let signed = try await Bench(secret: "demo-sk")
+        #expect(try await signed.get("entity/list").status == 211)
+        #expect(try await signed.get("entity/list", "sn=junk").status == 211)
+        let query = "ak=\(Bench.key)&service_id=1&callback="
+        let base = "/api/v3/entity/list?\(query)demo-sk"
+        let signature = String(decoding: Signature.digest(FormEncoding.encoded(base.utf8, .go)), as: UTF8.self)
+        let request = APIRequest(
+            method: "GET", target: "http://yingyan.baidu.com/api/v3/entity/list?\(query)&sn=\(signature)")
+        #expect(try await signed.send(request).status == 3003)
+        #expect(try await Bench().get("entity/list", "sn=junk").status == 3003)
+    }
+}

@@ -1,0 +1,129 @@
+import Testing
+import TrackModel
+import TrackStore
+
+@testable import WebAPI
+
+@Suite("Uploads")
+struct UploadTests {
+    private let place = "latitude=39.9&longitude=116.4&loc_time=1772677800"
+
+    @Test func aPointMakesItsEntityAndComesBackAsItWasSent() async throws {
+        let bench = try await Bench()
+        let body = "entity_name=van_07&\(place)&coord_type_input=WGS84&speed=22.4&direction=359.9&height=44.5&radius=6"
+        #expect(try await bench.post("track/addpoint", body + "&object_name=o&unknown=1").status == 0)
+        let answer = try await bench.get("track/getlatestpoint", "entity_name=van_07&coord_type_output=wgs84")
+        #expect(
+            answer["latest_point"]
+                == .object([
+                    .init("loc_time", .integer(1_772_677_800)), .init("longitude", .double(116.4)),
+                    .init("latitude", .double(39.9)), .init("direction", .integer(359)), .init("height", .double(44.5)),
+                    .init("radius", .integer(6)), .init("speed", .double(22.4)), .init("object_name", .string("o")),
+                ]))
+    }
+
+    @Test(arguments: [
+        ("entity_name=a&latitude=91&longitude=0&loc_time=1", 2), ("entity_name=a&latitude=x&longitude=0&loc_time=1", 2),
+        ("entity_name=a&latitude=nan&longitude=0&loc_time=1", 2),
+        ("entity_name=a&latitude=1772677800&longitude=1&loc_time=1", 2),
+        ("entity_name=a&longitude=0&loc_time=1", 2), ("latitude=1&longitude=1&loc_time=1", 2),
+        ("entity_name=a&latitude=1&longitude=1", 2), ("entity_name=a&latitude=1&longitude=1&loc_time=0", 2),
+        ("entity_name=a&latitude=1&longitude=1&loc_time=1e300", 2),
+        ("entity_name=a&latitude=1&longitude=1&loc_time=1772678501", 3100),
+        ("entity_name=a&latitude=1&longitude=1&loc_time=1772678500", 0),
+        ("entity_name=a&latitude=1&longitude=1&loc_time=1772677800000", 3100),
+        ("entity_name=a&latitude=90&longitude=-180&loc_time=1", 0),
+        ("entity_name=a&latitude=1&longitude=1&loc_time=1&coord_type_input=bd09mc", 2),
+        ("entity_name=a&latitude=1&longitude=1&loc_time=1&speed=-1", 2),
+        ("entity_name=a&latitude=1&longitude=1&loc_time=1&speed=1e30", 2),
+        ("entity_name=a&latitude=1&longitude=1&loc_time=1&direction=361", 2),
+        ("entity_name=a&latitude=1&longitude=1&loc_time=1&direction=360", 0),
+        ("entity_name=a&latitude=1&longitude=1&loc_time=1&radius=-1", 2),
+        ("entity_name=a&latitude=1&longitude=1&loc_time=1&height=1e9", 2),
+        ("entity_name=a&latitude=1&longitude=1&loc_time=1&speed=&height=&radius=", 0),
+    ])
+    func eachRuleOfAPointHasItsStatus(body: String, status: Int64) async throws {
+        #expect(try await Bench().post("track/addpoint", body).status == status)
+    }
+
+    @Test func theAgeOfAnUploadMayBeLimited() async throws {
+        let bench = try await Bench(WebAPIOptions(maximumAge: 100))
+        #expect(try await bench.post("track/addpoint", "entity_name=a&\(place)").status == 0)
+        #expect(
+            try await bench.post("track/addpoint", "entity_name=a&latitude=1&longitude=1&loc_time=1772677799").status
+                == 2)
+    }
+
+    private func addPoints(_ bench: Bench, _ list: String) async throws -> JSON {
+        try await bench.post(
+            "track/addpoints", "point_list=" + String(decoding: FormEncoding.encoded(list.utf8, .php), as: UTF8.self))
+    }
+
+    @Test func manyPointsOfManyEntitiesAreStoredAndRefusedOnesAreEchoed() async throws {
+        let bench = try await Bench()
+        let list = """
+            [{"entity_name":"a","latitude":"33.41","longitude":116.4,"loc_time":"1772677800","coord_type_input":"wgs84","speed":null,"floor":"3"},
+             {"entity_name":"b","latitude":33,"longitude":116,"loc_time":1772677800,"coord_type_input":"wgs84","speed":0,"direction":0,"height":0,"radius":0},
+             {"entity_name":"a","latitude":33.5,"longitude":116.4,"loc_time":1772677810,"coord_type_input":"wgs84"},
+             {"entity_name":"a","latitude":39.9,"longitude":116.4,"loc_time":1999999999,"coord_type_input":"GCJ02","direction":87.9},
+             {"entity_name":17,"latitude":"north","longitude":116.4,"loc_time":1,"coord_type_input":"mars"},
+             "junk"]
+            """
+        let answer = try await addPoints(bench, list)
+        #expect(answer.status == 0)
+        #expect(answer["success_num"] == .integer(3))
+        let refused = answer["fail_info"]?["param_error"]?.items ?? []
+        #expect(refused.count == 3)
+        #expect(
+            refused.first
+                == .object([
+                    .init("entity_name", .string("a")), .init("loc_time", .integer(1_999_999_999)),
+                    .init("latitude", .double(39.9)), .init("longitude", .double(116.4)),
+                    .init("direction", .integer(87)),
+                    .init("coord_type_input", .string("gcj02")), .init("error", .string("loc_time is in the future")),
+                ]))
+        #expect(refused[1].names == ["entity_name", "loc_time", "longitude", "error"])
+        #expect(answer["fail_info"]?["internal_error"] == .array([]))
+        let zeros = try await bench.get("track/getlatestpoint", "entity_name=b&coord_type_output=wgs84")["latest_point"]
+        #expect(zeros?["speed"] == .integer(0))
+        #expect(zeros?["height"] == .integer(0))
+    }
+
+    @Test func wholeListsAreRefusedForWhatTheyAre() async throws {
+        let bench = try await Bench()
+        let one = "{\"entity_name\":\"a\",\"latitude\":1,\"longitude\":1,\"loc_time\":1,\"coord_type_input\":\"wgs84\"}"
+        func list(_ count: Int) -> String { "[" + [String](repeating: one, count: count).joined(separator: ",") + "]" }
+        #expect(try await addPoints(bench, list(101)).status == 3101)
+        #expect(try await bench.store.entity(named: "a", in: bench.service) == nil)
+        #expect(try await addPoints(bench, list(100)).status == 0)
+        for bad in ["", "[", "{}", "[]", "null"] { #expect(try await addPoints(bench, bad).status == 2) }
+        let none = try await addPoints(bench, "[{}]")
+        #expect(none.status == 2)
+        #expect(none["success_num"] == .integer(0))
+        #expect(none["fail_info"]?["param_error"]?.items.count == 1)
+    }
+
+    @Test func spellingsThatLookAlikeAreTwoEntities() async throws {
+        let bench = try await Bench()
+        let list = """
+            [{"entity_name":"\\u00e9","latitude":1,"longitude":1,"loc_time":1},
+             {"entity_name":"e\\u0301","latitude":1,"longitude":1,"loc_time":1}]
+            """
+        #expect(try await addPoints(bench, list)["success_num"] == .integer(2))
+        #expect(try await bench.get("entity/list")["total"] == .integer(2))
+    }
+
+    @Test func everyTenthOfASpeedComesBack() {
+        for tenths in 0...3000 {
+            let stored = Speed.centimetresPerSecond(Double(tenths) / 10)
+            #expect(stored.map(Speed.json) == .decimal(Int64(tenths), digits: 1))
+        }
+    }
+
+    @Test func everyStoredSpeedIsToldApart() {
+        for speed in Int32(0)...10_000 {
+            let text = String(decoding: Speed.json(centimetresPerSecond: speed).bytes, as: UTF8.self)
+            #expect(Double(text).flatMap(Speed.centimetresPerSecond) == speed)
+        }
+    }
+}
