@@ -80,6 +80,16 @@ import Testing
         #expect(error?.code == .closedByPeer || error?.code == .reset)
     }
 
+    /// `localhost` has two addresses, and most servers here listen on one: what the other says must not hide a reset.
+    @Test func theAddressThatCameNearestIsTold() {
+        let refused = SecureLinkError(.connectRefused, "::1")
+        let reset = SecureLinkError(.reset, "127.0.0.1")
+        #expect(SecureLinkError.nearest(of: [refused, reset])?.code == .reset)
+        #expect(SecureLinkError.nearest(of: [SecureLinkError(.networkUnreachable, ""), refused])?.code == .connectRefused)
+        #expect(SecureLinkError.nearest(of: [SecureLinkError(.other, "")])?.code == .other)
+        #expect(SecureLinkError.nearest(of: []) == nil)
+    }
+
     @Test func aServerThatNeverAnswersMeetsTheDeadline() async throws {
         let error = try await failure(
             of: TestServer.raw { [Greeter([])] }, limits: SecureLink.Limits(handshake: .milliseconds(50)))

@@ -9,10 +9,7 @@ extension SecureLinkError {
         switch error {
         case let error as NIOConnectionError:
             let failures = error.connectionErrors.map { Self(ofSocket: $0.error) }
-            // The address that came nearest says most: a refusal is an answer, an unreachable network is none.
-            let order: [Code] = [.connectRefused, .reset, .connectTimeout, .networkUnreachable]
-            if let best = order.lazy.compactMap({ code in failures.first { $0.code == code } }).first ?? failures.first
-            {
+            if let best = Self.nearest(of: failures) {
                 self.init(best.code, "\(target): \(best.detail)")
             } else if let unknown = error.dnsAAAAError ?? error.dnsAError {
                 self.init(.nameResolution, "\(target): \(Self.text(ofResolution: unknown))")
@@ -46,6 +43,13 @@ extension SecureLinkError {
         case ETIMEDOUT: self.init(.peerSilent, "the peer acknowledges nothing: \(reason)")
         default: self.init(.other, "the connection failed: \(reason)")
         }
+    }
+
+    /// Of what the addresses of one host answered, the failure of the one that came nearest to a connection: a reset had
+    /// one, a refusal is an answer, an unreachable network is none.
+    static func nearest(of failures: [SecureLinkError]) -> SecureLinkError? {
+        let order: [Code] = [.reset, .connectRefused, .connectTimeout, .networkUnreachable]
+        return order.lazy.compactMap { code in failures.first { $0.code == code } }.first ?? failures.first
     }
 
     private static func text(ofResolution error: any Error) -> String {
