@@ -1,6 +1,6 @@
 // swift-tools-version: 6.2
 // The fuzzers: docs/fuzzing.md. A package of its own, because the rooms have to be compiled with the sanitizers' hooks in
-// them; `Rooms` is a link to the sources, so that nothing is fuzzed but what is shipped.
+// them; `scripts/fuzz` links `Rooms` and `Sources/Properties` to the sources, so that nothing is fuzzed but what is shipped.
 import PackageDescription
 
 let house: [SwiftSetting] = [
