@@ -46,6 +46,25 @@ import TrackTestKit
         }
     }
 
+    /// A number is missing in the segment, so that counting what an acknowledgement covered means reading it.
+    @Test func anUnreadableSegmentIsNotCountedAsUnacknowledgedAgain() throws {
+        let ring = Ring()
+        let cache = try ring.open()
+        cache.fill(0..<100)
+        _ = try cache.clear(entities: nil, from: 50, through: 50, now: 0)
+        _ = cache.numbers()
+        cache.acknowledge(through: 90, of: cache.streamID, now: 0)
+        #expect(cache.count == 10)
+        #expect(cache.counters.acknowledged == 89)
+        ring.disk.faults = [DiskFault([.open, .read], number: 5)]
+        cache.acknowledge(through: 94, of: cache.streamID, now: 0)
+        #expect(cache.count <= 10)
+        ring.disk.faults = []
+        cache.acknowledge(through: 96, of: cache.streamID, now: 0)
+        #expect(cache.count == 4)
+        #expect(cache.counters.acknowledged <= 95)
+    }
+
     @Test func memoryIsBoundedAndItsLossesAreCounted() throws {
         let ring = Ring(memoryLimit: 20_000)
         let cache = try ring.open()

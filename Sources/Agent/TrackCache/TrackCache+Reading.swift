@@ -192,8 +192,10 @@ extension TrackCache {
                 entity: entity, sequence: record.sequence, time: record.time,
                 bytes: record.bodyBytes)
         }
-        // Unreadable now: more is the safer guess.
-        if !isRead { return segment.tally }
+        // Unreadable now: more is the safer guess, and what was left when it could be read is nearer than all of it.
+        if !isRead {
+            return partialTally?.segment == segment.first ? partialTally?.tally ?? segment.tally : segment.tally
+        }
         partialTally = PartialTally(
             segment: segment.first, acknowledged: acknowledged, counted: segment.tally.count, tally: tally)
         return tally

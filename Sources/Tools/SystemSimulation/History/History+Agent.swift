@@ -134,7 +134,10 @@ extension History {
             }
             if !cache.hasRead { ledger.mayOvertake = true }
         }
-        made.executor.onPowerFailure = { [unowned self] in powerFailed() }
+        made.executor.onPowerFailure = { [unowned self] label in
+            ledger.interrupted(label)
+            powerFailed()
+        }
         made.feeds.onOpen = { [unowned self] in
             note("the feed is opened")
             let watch = made.feeds.open

@@ -33,7 +33,7 @@ final class SimulatedCacheDisk: CacheExecutor {
     /// Goes with every operation until it is set again.
     var label = OperationLabel.other
     /// The power went in the middle of an operation.
-    var onPowerFailure: () -> Void = {}
+    var onPowerFailure: (OperationLabel) -> Void = { _ in }
 
     init(cache: TrackCache, disk: DiskSimulation, loop: EmbeddedEventLoop, process: ProcessLoop) {
         self.cache = cache
@@ -85,7 +85,7 @@ final class SimulatedCacheDisk: CacheExecutor {
         let before = disk.delay
         let (label, operation) = waiting.removeFirst()
         let finish = operation()
-        guard disk.hasPower else { return onPowerFailure() }
+        guard disk.hasPower else { return onPowerFailure(label) }
         onOperation(cache, label)
         loop.scheduleTask(in: .milliseconds(disk.delay - before)) { [self] in
             isBusy = false

@@ -178,9 +178,11 @@ struct PointLedger {
         if counters.refused > 0 { throw broken(.exactlyOnce, "the cache refused a point") }
         for _ in 0..<(counters.acknowledged - before.acknowledged) {
             guard let index = waiting.first else { break }
+            // A cache that cannot look into its segments guesses how many an acknowledgement covered.
+            if isBlurred, !entries[index].isStored, !entries[index].wasCleared, !isInexact { break }
             waiting.removeFirst()
             entries[index].fate = .acknowledged
-            guard entries[index].isStored || entries[index].wasCleared || isInexact || isBlurred else {
+            guard entries[index].isStored || entries[index].wasCleared || isInexact else {
                 throw broken(
                     .acknowledgementAfterCommit, "the cache gave \(describe(index)) up, and no commit holds it")
             }
@@ -230,6 +232,12 @@ struct PointLedger {
         let gone = Set(matched)
         waiting.removeAll { gone.contains($0) }
         if !cache.hasRead { unreadClears.append(selection) }
+    }
+
+    /// The power went in the middle of an operation: how much of its clear is on the disk is open.
+    mutating func interrupted(_ label: OperationLabel) {
+        guard case .clear(let selection) = label else { return }
+        for index in waiting where matches(index, selection) { entries[index].wasCleared = true }
     }
 
     /// The directory was read, at the start or after a time in memory: `found` is what stands there.
@@ -327,7 +335,9 @@ struct PointLedger {
             case .damaged: damaged += 1
             case .chosen, .waiting, .acknowledged:
                 guard isInexact else {
-                    throw broken(.exactlyOnce, "\(describe(index)) was never stored, and nothing owns up to it")
+                    throw broken(
+                        .exactlyOnce,
+                        "\(describe(index)), \(entry.fate), was never stored, and nothing owns up to it")
                 }
                 damaged += 1
             }
