@@ -25,8 +25,8 @@ struct PointLedger {
         let fix: Fix
         var fate = Fate.chosen
         var isStored = false
-        /// A person cleared it once, durably or not: whether it arrives is open.
-        var wasCleared = false
+        /// A person cleared it or it was counted as lost, durably or not: whether it arrives is open.
+        var mayBeMissing = false
         /// Virtual milliseconds.
         let chosenAt: Int64
         /// Virtual milliseconds of the clear.
@@ -179,10 +179,10 @@ struct PointLedger {
         for _ in 0..<(counters.acknowledged - before.acknowledged) {
             guard let index = waiting.first else { break }
             // A cache that cannot look into its segments guesses how many an acknowledgement covered.
-            if isBlurred, !entries[index].isStored, !entries[index].wasCleared, !isInexact { break }
+            if isBlurred, !entries[index].isStored, !entries[index].mayBeMissing, !isInexact { break }
             waiting.removeFirst()
             entries[index].fate = .acknowledged
-            guard entries[index].isStored || entries[index].wasCleared || isInexact else {
+            guard entries[index].isStored || entries[index].mayBeMissing || isInexact else {
                 throw broken(
                     .acknowledgementAfterCommit, "the cache gave \(describe(index)) up, and no commit holds it")
             }
@@ -227,7 +227,7 @@ struct PointLedger {
         for index in matched {
             entries[index].fate = .cleared(isDurable: isDurable)
             entries[index].clearedAt = now
-            entries[index].wasCleared = true
+            entries[index].mayBeMissing = true
         }
         let gone = Set(matched)
         waiting.removeAll { gone.contains($0) }
@@ -237,7 +237,7 @@ struct PointLedger {
     /// The power went in the middle of an operation: how much of its clear is on the disk is open.
     mutating func interrupted(_ label: OperationLabel) {
         guard case .clear(let selection) = label else { return }
-        for index in waiting where matches(index, selection) { entries[index].wasCleared = true }
+        for index in waiting where matches(index, selection) { entries[index].mayBeMissing = true }
     }
 
     /// The directory was read, at the start or after a time in memory: `found` is what stands there.
@@ -261,7 +261,7 @@ struct PointLedger {
         let present = Set(order)
         while order.count > count {
             let index = order.removeFirst()
-            guard entries[index].isStored || entries[index].wasCleared || isInexact else {
+            guard entries[index].isStored || entries[index].mayBeMissing || isInexact else {
                 throw broken(
                     .acknowledgementAfterCommit, "the cache passes \(describe(index)) over, and no commit holds it")
             }
@@ -269,7 +269,7 @@ struct PointLedger {
         }
         for index in unread where !present.contains(index) {
             // What the server has, or a person cleared, may go, counted or not.
-            if entries[index].isStored || entries[index].wasCleared {
+            if entries[index].isStored || entries[index].mayBeMissing {
                 entries[index].fate = .acknowledged
                 continue
             }
@@ -291,6 +291,11 @@ struct PointLedger {
         for index in order {
             if case .cleared(isDurable: true) = entries[index].fate, !isInexact {
                 throw broken(.exactlyOnce, "\(describe(index)) was cleared, durably, and is back")
+            }
+            // Owned up to already; what was dropped can stand on the disk once more when the power or the process goes.
+            switch entries[index].fate {
+            case .droppedByBound, .droppedInMemory: entries[index].mayBeMissing = true
+            default: break
             }
             entries[index].fate = .waiting
         }
@@ -329,7 +334,7 @@ struct PointLedger {
     /// When everything has had its time: what is not stored must be accounted for.
     func settle() throws(Violation) {
         var damaged: UInt64 = 0
-        for (index, entry) in entries.enumerated() where !entry.isStored && !entry.wasCleared {
+        for (index, entry) in entries.enumerated() where !entry.isStored && !entry.mayBeMissing {
             switch entry.fate {
             case .cleared, .droppedByBound, .droppedInMemory, .lostWithPower: continue
             case .damaged: damaged += 1
