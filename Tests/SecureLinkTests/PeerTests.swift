@@ -85,7 +85,8 @@ import Testing
         let refused = SecureLinkError(.connectRefused, "::1")
         let reset = SecureLinkError(.reset, "127.0.0.1")
         #expect(SecureLinkError.nearest(of: [refused, reset])?.code == .reset)
-        #expect(SecureLinkError.nearest(of: [SecureLinkError(.networkUnreachable, ""), refused])?.code == .connectRefused)
+        #expect(
+            SecureLinkError.nearest(of: [SecureLinkError(.networkUnreachable, ""), refused])?.code == .connectRefused)
         #expect(SecureLinkError.nearest(of: [SecureLinkError(.other, "")])?.code == .other)
         #expect(SecureLinkError.nearest(of: []) == nil)
     }

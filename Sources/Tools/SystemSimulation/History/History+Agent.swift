@@ -134,8 +134,8 @@ extension History {
             }
             if !cache.hasRead { ledger.mayOvertake = true }
         }
-        made.executor.onPowerFailure = { [unowned self] label in
-            ledger.interrupted(label)
+        made.executor.onPowerFailure = { [unowned self, unowned made] label in
+            ledger.interrupted(made.executor.cache, label)
             powerFailed()
         }
         made.feeds.onOpen = { [unowned self] in

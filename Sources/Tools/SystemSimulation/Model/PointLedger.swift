@@ -234,8 +234,12 @@ struct PointLedger {
         if !cache.hasRead { unreadClears.append(selection) }
     }
 
-    /// The power went in the middle of an operation: how much of its clear is on the disk is open.
-    mutating func interrupted(_ label: OperationLabel) {
+    /// The power went in the middle of an operation: how much of its clear, and of what it dropped to make room, is on the
+    /// disk is open.
+    mutating func interrupted(_ cache: TrackCache, _ label: OperationLabel) {
+        for index in waiting.prefix(Int(cache.counters.droppedByBound - before.droppedByBound)) {
+            entries[index].mayBeMissing = true
+        }
         guard case .clear(let selection) = label else { return }
         for index in waiting where matches(index, selection) { entries[index].mayBeMissing = true }
     }
@@ -261,6 +265,12 @@ struct PointLedger {
         let present = Set(order)
         while order.count > count {
             let index = order.removeFirst()
+            if !entries[index].isStored, dropped > 0 {
+                // Given up by the bound, and a disk error keeps the file from going.
+                dropped -= 1
+                entries[index].fate = .droppedByBound
+                continue
+            }
             guard entries[index].isStored || entries[index].mayBeMissing || isInexact else {
                 throw broken(
                     .acknowledgementAfterCommit, "the cache passes \(describe(index)) over, and no commit holds it")
