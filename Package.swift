@@ -179,15 +179,18 @@ var tools: [Target] {
         .room(
             "SystemSimulation", in: "Tools",
             [
-                "AgentControl", "AgentLogic", "AgentRuntime", "ConfigurationFile", "Gateway", "GNSSFeed", "TrackCache",
-                "TrackModel", "TrackStore", "TrackStoreSQLite", "TrackTestKit", "TrackWire", .log, .nioCore,
+                "AgentControl", "AgentLogic", "AgentRuntime", "ConfigurationFile", "Gateway", "GNSSFeed", "SecureLink",
+                "TrackCache", "TrackModel", "TrackStore", "TrackStoreSQLite", "TrackTestKit", "TrackWire", .log,
+                .nioCore,
                 .product(name: "NIOEmbedded", package: "swift-nio"),
                 .product(name: "NIOTLS", package: "swift-nio"),
             ]),
         .executableTarget(
             name: "saker-simulate", dependencies: ["SystemSimulation", .arguments],
             path: "Sources/Tools/saker-simulate", swiftSettings: house),
-        .room("TrackTestKit", in: "Tools", ["TrackModel", "TrackCache", "TrackStore", "AgentLogic"]),
+        .room(
+            "TrackTestKit", in: "Tools",
+            ["TrackModel", "TrackCache", "TrackStore", "AgentLogic", "SecureLink", .nioCore]),
         .room("ProgramTestKit", in: "Tools", ["CNetworkNamespace", "TrackCache", "TrackModel"]),
         // The programs themselves are dependencies so that they are built beside it.
         .executableTarget(
@@ -237,7 +240,15 @@ var tests: [Target] {
         .tests(of: "GNSSFeed", ["AgentLogic", "DriveSimulation", "Geodesy", "TrackModel"]),
         .tests(
             of: "AgentRuntime",
-            ["AgentLogic", "ConfigurationFile", "GNSSFeed", "TrackCache", "TrackModel", "TrackTestKit", "TrackWire"]),
+            [
+                "AgentLogic", "ConfigurationFile", "GNSSFeed", "TrackCache", "TrackModel", "TrackTestKit", "TrackWire",
+                .nioCore, .nioPosix,
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "NIOSSL", package: "swift-nio-ssl"),
+                .product(name: "NIOTLS", package: "swift-nio"),
+                .product(name: "SwiftASN1", package: "swift-asn1"),
+                .product(name: "X509", package: "swift-certificates"),
+            ]),
         .tests(of: "TrackStore"),
         .tests(
             of: "TrackStoreSQLite",
@@ -267,8 +278,12 @@ var tests: [Target] {
         .tests(of: "DriveSimulation", ["Geodesy", "TrackModel", "saker-sim"]),
         .tests(of: "FleetSimulation", ["TrackModel", "saker-server", "saker-sim"]),
         .testTarget(
-            name: "SimulationTests", dependencies: ["SystemSimulation"], path: "Tests/SimulationTests",
-            swiftSettings: house),
+            name: "SimulationTests",
+            dependencies: [
+                "AgentRuntime", "ConfigurationFile", "SystemSimulation", "TrackTestKit", .nioCore,
+                .product(name: "NIOEmbedded", package: "swift-nio"),
+            ],
+            path: "Tests/SimulationTests", swiftSettings: house),
         // The fuzzers' properties on every kept input: docs/fuzzing.md.
         .testTarget(
             name: "FuzzTests",

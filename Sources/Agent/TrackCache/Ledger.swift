@@ -58,8 +58,8 @@ struct Ledger: Equatable {
         self.init(
             generation: slot.integer(at: 16), stream: stream, acknowledged: slot.integer(at: 40),
             rangeStart: slot.integer(at: 48))
-        let limit = SequenceRange.plausible.upperBound
-        // A generation so high was never written, and counting on from it must not overflow.
+        let limit = SequenceRange.believed.upperBound
+        // Numbers so high were never written, and counting on from a generation must not overflow.
         guard acknowledged <= limit, rangeStart <= limit, generation <= limit else { return nil }
     }
 

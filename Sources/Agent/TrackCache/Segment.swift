@@ -10,6 +10,8 @@ struct Segment {
     /// Points that are not cleared, acknowledged or not.
     var tally = SegmentTally()
     var holdsTombstone = false
+    /// It holds points of numbers that only the next segment's name keeps from being taken. No agent writes such a file.
+    var reachesBeyond = false
     /// Whether everything in the file was read or written by this process: only then may its tail be cut.
     var isWhole = true
     /// Unsynchronised records stand behind its end, and in memory or nowhere: they must not come back.

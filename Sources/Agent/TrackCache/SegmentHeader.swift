@@ -92,11 +92,19 @@ enum SequenceRange {
     static let size: UInt64 = 1 << 32
     /// Fits the signed 64-bit integers of every database, with room for sums.
     static let plausible: ClosedRange<UInt64> = 1...(1 << 62)
+    /// File names, the ledger and a server are believed up to here, which 500 million openings do not reach. Numbering
+    /// goes on behind what is believed, and a stream must not come near its end because of one wrong word.
+    static let believed: ClosedRange<UInt64> = 1...(1 << 61)
 
     /// The first number of the first range in which nothing was seen.
     static func start(after seen: UInt64) -> UInt64 {
         let whole = min(seen, plausible.upperBound) + (size - 1)
         return whole / size * size + 1
+    }
+
+    /// The number behind the range that a number is of.
+    static func end(around sequence: UInt64) -> UInt64 {
+        (max(sequence, 1) - 1) / size * size + size + 1
     }
 }
 

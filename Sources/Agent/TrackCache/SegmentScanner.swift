@@ -23,6 +23,8 @@ internal import TrackModel
         var records: UInt64 = 0
         var duplicates: UInt64 = 0
         var hasTornTail = false
+        /// A sound point was passed over because its number lies behind the segment's.
+        var reachesBeyond = false
         /// The search for the next record was given up: what follows is unknown.
         var isIncomplete = false
     }
@@ -113,6 +115,7 @@ internal import TrackModel
             case .point:
                 guard sequences.contains(record.sequence), record.sequence > lastSequence else {
                     damage.duplicates += 1
+                    if record.sequence >= sequences.upperBound { damage.reachesBeyond = true }
                     continue
                 }
                 lastSequence = record.sequence

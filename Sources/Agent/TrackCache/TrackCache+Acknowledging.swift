@@ -14,7 +14,7 @@ extension TrackCache {
     /// A number that this cache cannot have caused means that somebody else uses the stream, after a disk was copied:
     /// numbering goes on beyond it, and what the server will take for duplicates is counted as lost.
     package func confirm(serverStoredThrough sequence: UInt64, now: Int64) {
-        guard state != .closed, SequenceRange.plausible.contains(sequence), sequence > uploading.acknowledged else {
+        guard state != .closed, SequenceRange.believed.contains(sequence), sequence > uploading.acknowledged else {
             return
         }
         guard sequence > uploading.acknowledgeable else {

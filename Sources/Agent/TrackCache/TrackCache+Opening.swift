@@ -103,6 +103,8 @@ extension TrackCache {
         var tombstones: [Tombstone] = []
         var acknowledged: UInt64 = 0
         var highestSeen: UInt64 = 0
+        /// Highest first sequence that a file name tells, of whatever stream.
+        var highestName: UInt64 = 0
     }
 
     private func adopt(_ found: Recovered, _ names: [String]) {
@@ -113,13 +115,12 @@ extension TrackCache {
         tombstones = found.tombstones
         unsavedTombstones = 0
         if SequenceRange.start(after: highestSeen) > SequenceRange.plausible.upperBound - SequenceRange.size {
-            // Only crafted files get here. They stay where they are, and another stream begins.
+            // The stream's numbers have come to an end, and only crafted files do. They stay where they are, and another
+            // stream begins, behind their names.
+            recovery.foreignSegments += segments.count
             segments = []
             tombstones = []
-            highestSeen = SequenceRange.size
-            while names.contains(SegmentName.of(SequenceRange.start(after: highestSeen))) {
-                highestSeen += SequenceRange.size
-            }
+            highestSeen = max(found.highestName, SequenceRange.size)
             uploading = Numbering(stream: newStream(), start: SequenceRange.start(after: highestSeen))
             waiting = own
         } else if highestSeen > 0 {
@@ -160,23 +161,24 @@ extension TrackCache {
         let ours = headers.filter { $0.stream == found.stream }
         recovery.foreignSegments = headers.count - ours.count
         // A name is evidence even when what it names is unreadable.
-        found.highestSeen = firsts.last ?? 0
+        found.highestName = firsts.last { SequenceRange.believed.contains($0) } ?? 0
+        found.highestSeen = found.highestName
         if let ledger, ledger.stream == found.stream {
             found.acknowledged = ledger.acknowledged
             found.highestSeen = max(found.highestSeen, ledger.acknowledged, ledger.rangeStart)
         }
         // Newest first, so that clears are known before what they cleared.
-        var upper = SequenceRange.plausible.upperBound
+        var next = UInt64.max
         for header in ours.reversed() {
-            let sequences = header.firstSequence..<max(upper, header.firstSequence)
-            if let segment = try readSegment(header, sequences, scanner, &found) {
+            // Every opening begins a range, so a segment's own name bounds what is in it. What a record or a clear says
+            // beyond never counts: else it would depend on the segments that came later.
+            let upper = min(next, SequenceRange.end(around: header.firstSequence))
+            if let segment = try readSegment(header, header.firstSequence..<upper, scanner, &found) {
                 found.segments.append(segment)
-                found.highestSeen = max(found.highestSeen, segment.last)
+                found.highestSeen = max(found.highestSeen, segment.first, segment.last)
             }
-            upper = header.firstSequence
+            next = header.firstSequence
         }
-        // A clear must take nothing that is still to come.
-        found.highestSeen = found.tombstones.reduce(found.highestSeen) { max($0, $1.below - 1) }
         found.segments.reverse()
         return found
     }
@@ -241,13 +243,13 @@ extension TrackCache {
         }
         let damage = scanner.damage
         segment.damaged = damage.records
+        segment.reachesBeyond = damage.reachesBeyond
         recovery.corruptRecords += damage.records
         recovery.duplicateRecords += damage.duplicates
         if damage.hasTornTail {
             recovery.tornTails += 1
             // Inside a range the next segment's name tells what the tail of this one held.
-            let isInRange = sequences.upperBound % SequenceRange.size != 1
-            if isInRange, sequences.upperBound < SequenceRange.plausible.upperBound {
+            if sequences.upperBound % SequenceRange.size != 1 {
                 recovery.corruptRecords += sequences.upperBound - 1 - segment.last
             }
         }
@@ -287,7 +289,11 @@ extension TrackCache {
                 if isCleared { continue }
                 if let run { segment.tally.add(run.info, first: run.first) }
                 run = TallyRun(record, of: name)
-            case .entity, nil:
+            case .entity:
+                // The index of the run may mean another name from here on.
+                if let ended = run { segment.tally.add(ended.info, first: ended.first) }
+                run = nil
+            case nil:
                 break
             }
         }

@@ -25,8 +25,8 @@ extension TrackCache {
         while index < sealed {
             let segment = segments[index]
             let isFinished = segment.last <= uploading.acknowledged || segment.tally.count == 0
-            // A clear stays on disk as long as anything it may apply to.
-            guard isFinished, index == 0 || !segment.holdsTombstone else {
+            // A clear stays on disk as long as anything it may apply to, and a segment as long as what its name guards.
+            guard isFinished, index == 0 || !(segment.holdsTombstone || segments[index - 1].reachesBeyond) else {
                 index += 1
                 continue
             }

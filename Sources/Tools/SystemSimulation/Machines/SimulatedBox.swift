@@ -3,6 +3,7 @@ internal import GNSSFeed
 internal import Glibc
 internal import NIOCore
 internal import NIOEmbedded
+internal import SecureLink
 internal import TrackTestKit
 
 /// The vehicle's system clock: wrong at boot, stepping, drifting.
@@ -105,7 +106,8 @@ final class SimulatedConnector: LinkConnector {
         self.certificateFrom = certificateFrom
     }
 
-    struct Failure: Error { let reason: String }
+    /// As long as the real one waits for TCP, and then for TLS.
+    private static let limits = SecureLink.Limits()
 
     func connect(
         to server: AgentConfiguration.Server, verificationTime: Int64?, on loop: any EventLoop,
@@ -115,20 +117,29 @@ final class SimulatedConnector: LinkConnector {
         let promise = loop.makePromise(of: (any Channel).self)
         let judgedAt = verificationTime ?? clock.read().milliseconds / 1000
         let reach = network.reach
-        guard reach != .swallows else { return promise.futureResult }
-        // A handshake takes some round trips; now and then it takes longer than the agent waits.
+        guard reach != .swallows else {
+            network.loop.scheduleTask(in: Self.limits.connect) {
+                guard (loop as? ProcessLoop)?.isAlive == true else { return }
+                promise.fail(SecureLinkError(.connectTimeout, "nobody answers"))
+            }
+            return promise.futureResult
+        }
+        // A handshake takes some round trips; now and then it takes longer than a link waits.
         let trips = network.dice.one(in: 40) ? Int64.random(in: 10...400, using: &network.dice) : 3
-        network.loop.scheduleTask(in: .milliseconds(2 * trips * network.delay())) { [self] in
+        let taken = TimeAmount.milliseconds(2 * trips * network.delay())
+        let limit = Self.limits.connect + Self.limits.handshake
+        network.loop.scheduleTask(in: min(taken, limit)) { [self] in
             guard (loop as? ProcessLoop)?.isAlive == true else { return }
             guard reach == .works, network.reach == .works else {
-                return promise.fail(Failure(reason: "no way to the server"))
+                return promise.fail(SecureLinkError(.connectRefused, "no way to the server"))
             }
+            guard taken < limit else { return promise.fail(SecureLinkError(.handshakeTimeout, "no TLS handshake")) }
             guard judgedAt * 1000 >= certificateFrom else {
-                return promise.fail(Failure(reason: "the certificate is not valid yet"))
+                return promise.fail(SecureLinkError(.certificateNotYetValid, "the certificate is not valid yet"))
             }
-            let wire = WireEnd(side: .agent)
+            let wire = WireEnd(side: .agent, unsentBytes: Self.limits.unsentBytes)
             guard let (serverWire, serverChannel) = accept(wire) else {
-                return promise.fail(Failure(reason: "connection refused"))
+                return promise.fail(SecureLinkError(.connectRefused, "connection refused"))
             }
             wire.onWrite = onWrite
             wire.onRead = onRead
@@ -137,10 +148,20 @@ final class SimulatedConnector: LinkConnector {
             connections.removeAll { $0.isOver }
             connections.append(connection)
             onLink()
-            initializer(channel).whenFailure { promise.fail($0) }
-            channel.connect(to: Self.address, promise: nil)
-            serverChannel.connect(to: Self.address, promise: nil)
-            promise.succeed(channel)
+            let address = Self.address
+            let peer = NIOLoopBound(serverChannel, eventLoop: network.loop)
+            let own = NIOLoopBound(channel, eventLoop: network.loop)
+            initializer(channel).whenComplete { result in
+                peer.value.connect(to: address, promise: nil)
+                switch result {
+                case .success:
+                    own.value.connect(to: address, promise: nil)
+                    promise.succeed(own.value)
+                case .failure(let error):
+                    promise.fail(SecureLinkError(.other, "the connection could not be set up: \(error)"))
+                    own.value.close(promise: nil)
+                }
+            }
         }
         return promise.futureResult
     }

@@ -1,5 +1,6 @@
 internal import NIOCore
 internal import NIOEmbedded
+internal import SecureLink
 internal import TrackTestKit
 
 /// TCP between agents and server, as bad as TCP can be: late, in pieces, cut at any byte, dead without a word.
@@ -130,6 +131,9 @@ final class VirtualConnection {
         }
     }
 
+    /// Bytes that a side has sent and the other has not read.
+    func unread(from side: Side) -> Int { direction(side).underWay + direction(side).arrived.count }
+
     func end(from side: Side) {
         switch side {
         case .agent:
@@ -223,19 +227,33 @@ final class WireEnd: ChannelDuplexHandler {
     private var isSevered = false
     private var context: ChannelHandlerContext?
 
-    init(side: VirtualConnection.Side) {
+    /// Bytes that may wait for a peer that takes none; a write beyond ends the connection.
+    private let unsentBytes: Int
+    private var hasClosed = false
+
+    init(side: VirtualConnection.Side, unsentBytes: Int = .max) {
         self.side = side
+        self.unsentBytes = unsentBytes
     }
 
     func handlerAdded(context: ChannelHandlerContext) { self.context = context }
     func handlerRemoved(context: ChannelHandlerContext) { self.context = nil }
 
     func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
-        promise?.succeed(())
-        guard !isSevered else { return }
+        // A process that is gone hears of nothing.
+        guard !isSevered else { return promise?.succeed(()) ?? () }
+        guard !hasClosed, let connection else { return promise?.fail(ChannelError.ioOnClosedChannel) ?? () }
         let bytes = Array(unwrapOutboundIn(data).readableBytesView)
+        guard bytes.count <= unsentBytes - connection.unread(from: side) else {
+            let error = SecureLinkError(
+                .sendBufferFull, "more than \(unsentBytes) bytes wait for a peer that takes none")
+            promise?.fail(error)
+            context.fireErrorCaught(error)
+            return context.close(promise: nil)
+        }
+        promise?.succeed(())
         onWrite?(bytes)
-        connection?.send(bytes, from: side)
+        connection.send(bytes, from: side)
     }
 
     func flush(context: ChannelHandlerContext) {}
@@ -248,6 +266,7 @@ final class WireEnd: ChannelDuplexHandler {
     }
 
     func close(context: ChannelHandlerContext, mode: CloseMode, promise: EventLoopPromise<Void>?) {
+        hasClosed = true
         let connection = connection
         self.connection = nil
         connection?.end(from: side)
@@ -282,7 +301,7 @@ final class WireEnd: ChannelDuplexHandler {
 
     func resetByPeer() {
         connection = nil
-        context?.fireErrorCaught(ConnectionReset())
+        context?.fireErrorCaught(SecureLinkError(.reset, "the connection was reset"))
         context?.close(promise: nil)
     }
 
@@ -292,6 +311,4 @@ final class WireEnd: ChannelDuplexHandler {
         connection = nil
         context?.close(promise: nil)
     }
-
-    struct ConnectionReset: Error {}
 }
