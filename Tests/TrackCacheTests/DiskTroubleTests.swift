@@ -65,6 +65,24 @@ import TrackTestKit
         #expect(cache.counters.acknowledged <= 95)
     }
 
+    /// After a failed synchronisation the kernel calls its pages clean: the next process finds the record, and
+    /// synchronising alone would not bring it to the disk.
+    @Test func whatAnotherProcessCouldNotSynchroniseIsWrittenAgain() throws {
+        let ring = Ring()
+        var cache = try ring.open()
+        cache.fill(0..<10)
+        ring.disk.faults = [DiskFault(nil, after: 1, number: 5)]
+        cache.fill(10..<11)
+        #expect(cache.state != .disk)
+        ring.disk.faults = []
+        cache = try ring.reopen(cache)
+        #expect(cache.numbers() == Array(0..<11))
+        for seed in 0..<20 as Range<UInt64> {
+            cache = try ring.reopen(cache, crashSeed: seed)
+            #expect(cache.numbers() == Array(0..<11), "crash seed \(seed)")
+        }
+    }
+
     @Test func memoryIsBoundedAndItsLossesAreCounted() throws {
         let ring = Ring(memoryLimit: 20_000)
         let cache = try ring.open()

@@ -24,7 +24,7 @@ extension TrackCache {
         adopt(found, names)
         guard lockFile != nil else { return }
         removeTemporaries(names)
-        synchronizeNewest()
+        secureNewest()
         // Before anything is written: on a full disk the next segment may need the room.
         cutTails()
     }
@@ -85,10 +85,7 @@ extension TrackCache {
         do throws(CacheFileError) {
             let file = try files.openFile("\(directory)/\(name)", .readOnly)
             defer { files.close(file) }
-            let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: maximumBytes, alignment: 1)
-            defer { unsafe buffer.deallocate() }
-            let count = unsafe try files.readFully(file, into: buffer, at: 0)
-            return unsafe [UInt8](UnsafeRawBufferPointer(rebasing: buffer[..<count]))
+            return try bytes(of: file, in: 0..<maximumBytes)
         } catch {
             if error.number != noEntryErrno { count(error) }
             return nil
@@ -320,16 +317,30 @@ extension TrackCache {
     }
 
     /// A process that was killed leaves records that the kernel has and the disk may not: found is not durable yet.
-    private func synchronizeNewest() {
-        guard let newest = segments.last else { return }
-        do throws(CacheFileError) {
-            let file = try files.openFile("\(directory)/\(newest.name)", .readWrite)
-            defer { files.close(file) }
-            try files.synchronizeFile(file, dataOnly: true)
-            counters.syncs += 1
-        } catch {
-            count(error)
+    ///
+    /// What that process could not synchronise the kernel may call clean without having written it, and synchronising
+    /// would pass it over; so it is written again. It can only stand at the end of the last two segments: a record that
+    /// fails in one is written to one more, and the next attempt replaces that one.
+    private func secureNewest() {
+        for segment in segments.suffix(2) {
+            do throws(CacheFileError) {
+                let file = try files.openFile("\(directory)/\(segment.name)", .readWrite)
+                defer { files.close(file) }
+                let start = max(0, segment.end - Self.maximumUnsynchronised)
+                try files.writeFully(file, bytes(of: file, in: start..<segment.end), at: start)
+                try files.synchronizeFile(file, dataOnly: true)
+                counters.syncs += 1
+            } catch {
+                count(error)
+            }
         }
+    }
+
+    private func bytes(of file: CacheFile, in range: Range<Int>) throws(CacheFileError) -> [UInt8] {
+        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: range.count, alignment: 1)
+        defer { unsafe buffer.deallocate() }
+        let count = unsafe try files.readFully(file, into: buffer, at: range.lowerBound)
+        return unsafe [UInt8](UnsafeRawBufferPointer(rebasing: buffer[..<count]))
     }
 
     /// A segment that will not grow any more need not keep its preallocation: many short runs must not fill the bound.
