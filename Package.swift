@@ -81,6 +81,7 @@ var shared: [Target] {
         .room("AgentControl", in: "Shared", ["Varlink", "TrackModel", .nioCore]),
         .room("Systemd", in: "Shared", [.log], door),
         .room("ConfigurationFile", in: "Shared"),
+        .room("TrackFiles", in: "Shared", ["Varlink"]),
     ]
 }
 
@@ -154,7 +155,8 @@ var programs: [Target] {
         .executableTarget(
             name: "saker",
             dependencies: [
-                "AgentControl", "ConfigurationFile", "TrackModel", "Varlink", .arguments, .nioCore, .nioPosix,
+                "AgentControl", "ConfigurationFile", "TrackFiles", "TrackModel", "Varlink", .arguments, .nioCore,
+                .nioPosix,
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOSSL", package: "swift-nio-ssl"),
@@ -200,7 +202,8 @@ var tools: [Target] {
         .executableTarget(
             name: "saker-sim",
             dependencies: [
-                "ConfigurationFile", "DriveSimulation", "FleetSimulation", "Geodesy", "TrackModel", .arguments,
+                "ConfigurationFile", "DriveSimulation", "FleetSimulation", "Geodesy", "TrackFiles", "TrackModel",
+                .arguments,
             ],
             path: "Sources/Tools/saker-sim", swiftSettings: house),
     ]
@@ -225,6 +228,7 @@ var tests: [Target] {
             path: "Tests/CommandLineTests", swiftSettings: house),
         .tests(of: "Systemd", [.log]),
         .tests(of: "ConfigurationFile"),
+        .tests(of: "TrackFiles", ["ProgramTestKit"]),
         .tests(of: "AgentLogic", ["TrackModel", "Geodesy"]),
         .tests(
             of: "SecureLink",
