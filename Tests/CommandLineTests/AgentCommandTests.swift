@@ -164,7 +164,7 @@ import Varlink
     @Test(arguments: [
         ["--help"], ["help", "track"], ["status", "--help"], ["service", "--help"], ["gather", "--help"],
         ["settings", "--help"], ["cache", "--help"], ["watch", "--help"], ["track", "--help"], ["entity", "--help"],
-        ["call", "--help"],
+        ["call", "--help"], ["point", "--help"], ["point", "import", "--help"],
         ["enroll", "--help"], ["--version"],
     ])
     func helpIsExitCode0AndTeachesByExample(arguments: [String]) async throws {

@@ -9,14 +9,21 @@ internal import Varlink
 /// Requests to the server with their bytes, and who waits for their answers.
 struct ServerRequests {
     struct Open {
-        let frame: [UInt8]
+        /// Empty once it was sent.
+        var frame: [UInt8]
         let method: AgentMethod
         let answer: (ServerFrame.OneOf_Message) -> Void
         let fail: (AgentControlError) -> Void
     }
 
-    var book = RequestBook()
+    var book: RequestBook
     var open: [ServerRequestID: Open] = [:]
+
+    init() {
+        var limits = RequestBook.Limits()
+        limits.sentCalls = WireLimits.calls
+        book = RequestBook(limits: limits)
+    }
 }
 
 // Requests that go through the agent to the server: custom points, and those of the Web API.
@@ -144,6 +151,7 @@ extension Agent {
     private func sendRequest(_ id: ServerRequestID) {
         guard let link, let request = requests.open[id] else { return }
         link.channel.writeAndFlush(ByteBuffer(bytes: request.frame), promise: nil)
+        requests.open[id]?.frame = []
         uplink.frameSent(link.id, now: now)
     }
 

@@ -103,6 +103,7 @@ extension Agent {
     private func linkSaid(_ event: FrameHandler.Event, _ id: LinkID) {
         switch event {
         case .frame(let frame): received(frame, id)
+        case .arriving: uplink.frameArriving(id, now: now)
         case .violation(let error):
             perform(uplink.protocolViolated(id, reason: "the server broke the protocol: \(error.detail)", now: now))
         case .closed(let error):
