@@ -29,6 +29,7 @@ package enum CustomPoint {
 
     /// What is wrong with a point, and with which member.
     package struct Problem: Error, Hashable {
+        /// Nil when the point as a whole is wrong.
         package let member: String?
         /// Names the value and the rule.
         package let detail: String

@@ -18,6 +18,7 @@ package final class ByteSource {
         guard descriptor >= 0 else { throw TrackFileError("cannot be read: \(String(cString: strerror(errno)))") }
     }
 
+    /// Bytes that are in memory.
     package init(bytes: [UInt8]) {
         descriptor = -1
         piece = bytes

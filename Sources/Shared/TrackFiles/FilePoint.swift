@@ -10,6 +10,7 @@ package struct FilePoint: Hashable, Sendable {
     package var place: String
     /// GPX: a point of a planned route, not of a track that was driven.
     package var isPlanned = false
+    /// What is empty in the file is left out.
     package var fields: [Field: String] = [:]
     /// Columns and properties of other names.
     package var attributes: [String: String] = [:]
@@ -21,6 +22,7 @@ package struct FilePoint: Hashable, Sendable {
 
 /// What is wrong with a file and where; the file's name is for the caller to add.
 package struct TrackFileError: Error, Hashable, CustomStringConvertible {
+    /// A sentence with the place and the value.
     package let description: String
 
     package init(_ description: String) {

@@ -13,6 +13,7 @@ package struct TrackFileReader {
         try self.init(ByteSource(path: path))
     }
 
+    /// As `init(path:)`, from the beginning of the source.
     package init(_ source: ByteSource) throws(TrackFileError) {
         switch try source.begin() {
         case UInt8(ascii: "<"): format = .gpx(GPXReader(source))

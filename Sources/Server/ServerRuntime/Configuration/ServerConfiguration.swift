@@ -38,6 +38,7 @@ package struct ServerConfiguration: Sendable {
         package var callPolicy: CallPolicy
     }
 
+    /// What an agent may ask of the Web API through its connection: see the Web API's own type of this name.
     package enum CallPolicy: String, CaseIterable, Sendable {
         case entity, service
     }
