@@ -87,6 +87,17 @@ import Varlink
         try await agent.stop()
     }
 
+    @Test func theBarShowsHowFarItIs() {
+        var work = ImportWork(file: "x", total: 3000, skipped: 0, isShown: false)
+        #expect(work.bar == "[------------------------------] 0 of 3,000 points")
+        let chunk = Array(repeating: PointFile.Point(place: "line 2", value: [:]), count: 1500)
+        work.took(AddPointsReply(stored: 1500, refused: []), of: chunk)
+        #expect(work.bar == "[###############---------------] 1,500 of 3,000 points")
+        #expect(work.advice(from: nil).hasSuffix("saker point import x --skip 1500"))
+        work.took(AddPointsReply(stored: 1500, refused: []), of: chunk)
+        #expect(work.bar == "[##############################] 3,000 of 3,000 points")
+    }
+
     @Test func anErrorNamesFileLineAndValueAndNothingIsSent() async throws {
         let agent = try await ScriptedServer.start(["AddPoints": Self.stored])
         let directory = try TemporaryDirectory()

@@ -78,6 +78,7 @@ extension PointCommand {
                     timeout: .seconds(10) + AgentControlClient.requestTime)
                 return try AgentOptions.decoded(reply)
             } catch let failure as CommandFailure {
+                work.clearBar()
                 throw CommandFailure(failure.code, "\(failure)\(work.advice(from: chunk.first?.place))")
             }
         }
@@ -113,6 +114,7 @@ struct ImportWork {
         for point in reply.refused {
             refused += 1
             guard refused <= Self.toldRefusals else { continue }
+            clearBar()
             let place = chunk.indices.contains(Int(point.index)) ? chunk[Int(point.index)].place : "?"
             Console.complain("saker: \(file): \(place): refused: \(point.reason)".printable)
         }
@@ -120,18 +122,28 @@ struct ImportWork {
     }
 
     private func show() {
-        let percent = done * 100 / max(total, 1)
-        let text = "\(Quantity.count(done)) of \(Quantity.count(total, "point"))"
-        guard Console.isTerminal, total > Int64(CustomPoint.maximumCount) else {
+        guard hasBar else {
             // One line for a short file, and one for each ten thousand points of a long one.
-            if done == total || done % 10_000 < Int64(CustomPoint.maximumCount) {
-                Console.print("\(text), \(percent) %")
-            }
-            return
+            guard done == total || done % 10_000 < Int64(CustomPoint.maximumCount) else { return }
+            return Console.print("\(progress), \(percent) %")
         }
+        Console.write("\r\(bar)\(done == total ? "\n" : "\u{1B}[K")")
+    }
+
+    /// A bar is drawn over and over on a terminal, for a file that takes more than one step.
+    private var hasBar: Bool { isShown && Console.isTerminal && total > Int64(CustomPoint.maximumCount) }
+    private var percent: Int64 { done * 100 / max(total, 1) }
+    private var progress: String { "\(Quantity.count(done)) of \(Quantity.count(total, "point"))" }
+
+    var bar: String {
         let filled = Int(percent) * Self.barWidth / 100
-        let bar = String(repeating: "#", count: filled) + String(repeating: "-", count: Self.barWidth - filled)
-        Console.write("\r[\(bar)] \(text)\(done == total ? "\n" : "\u{1B}[K")")
+        let empty = Self.barWidth - filled
+        return "[\(String(repeating: "#", count: filled))\(String(repeating: "-", count: empty))] \(progress)"
+    }
+
+    /// Before something else is said: the bar must not stand in its line.
+    func clearBar() {
+        if hasBar, done < total { Console.write("\r\u{1B}[K") }
     }
 
     /// What to do when the next points could not be sent.
