@@ -81,6 +81,7 @@ var shared: [Target] {
         .room("AgentControl", in: "Shared", ["Varlink", "TrackModel", .nioCore]),
         .room("Systemd", in: "Shared", [.log], door),
         .room("ConfigurationFile", in: "Shared"),
+        .room("TrackFiles", in: "Shared", ["Varlink"]),
     ]
 }
 
@@ -154,7 +155,8 @@ var programs: [Target] {
         .executableTarget(
             name: "saker",
             dependencies: [
-                "AgentControl", "ConfigurationFile", "TrackModel", "Varlink", .arguments, .nioCore, .nioPosix,
+                "AgentControl", "ConfigurationFile", "TrackFiles", "TrackModel", "Varlink", .arguments, .nioCore,
+                .nioPosix,
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOSSL", package: "swift-nio-ssl"),
@@ -203,7 +205,8 @@ var tools: [Target] {
         .executableTarget(
             name: "saker-sim",
             dependencies: [
-                "ConfigurationFile", "DriveSimulation", "FleetSimulation", "Geodesy", "TrackModel", .arguments,
+                "ConfigurationFile", "DriveSimulation", "FleetSimulation", "Geodesy", "TrackFiles", "TrackModel",
+                .arguments,
             ],
             path: "Sources/Tools/saker-sim", swiftSettings: house),
     ]
@@ -228,6 +231,7 @@ var tests: [Target] {
             path: "Tests/CommandLineTests", swiftSettings: house),
         .tests(of: "Systemd", [.log]),
         .tests(of: "ConfigurationFile"),
+        .tests(of: "TrackFiles", ["ProgramTestKit"]),
         .tests(of: "AgentLogic", ["TrackModel", "Geodesy"]),
         .tests(
             of: "SecureLink",
@@ -289,8 +293,8 @@ var tests: [Target] {
             name: "FuzzTests",
             dependencies: [
                 "AgentControl", "AgentLogic", "AgentRuntime", "Compression", "ConfigurationFile", "DriveSimulation",
-                "GNSSFeed", "ServerRuntime", "TrackCache", "TrackModel", "TrackStore", "TrackTestKit", "TrackWire",
-                "Varlink", "WebAPI", "saker", "saker-sim", .log, .nioCore,
+                "GNSSFeed", "ServerRuntime", "TrackCache", "TrackFiles", "TrackModel", "TrackStore", "TrackTestKit",
+                "TrackWire", "Varlink", "WebAPI", "saker", "saker-sim", .log, .nioCore,
                 .product(name: "NIOEmbedded", package: "swift-nio"),
             ],
             path: "Tests/FuzzTests", swiftSettings: house),

@@ -37,6 +37,7 @@ let package = Package(
         .room("AgentLogic", in: "Agent", ["TrackModel", "Geodesy"]),
         .room("TrackCache", in: "Agent", ["TrackModel", "Compression"]),
         .room("GNSSFeed", in: "Agent", ["CGPS", "AgentLogic", "TrackModel"]),
+        .room("TrackFiles", in: "Shared", ["Varlink"]),
         .room("TrackStore", in: "Server", ["TrackModel", "Crypto"]),
         // Of the larger rooms, what reads from outside: their shells would bring half of the ecosystem with them.
         .room(
@@ -58,13 +59,15 @@ let package = Package(
         .target(
             name: "saker", path: "Rooms/CLI/saker", sources: ["Text/TimeExpression.swift"], swiftSettings: house),
         .target(
-            name: "saker_sim", dependencies: ["DriveSimulation", "Geodesy"], path: "Rooms/Tools/saker-sim",
+            name: "saker_sim", dependencies: ["DriveSimulation", "Geodesy", "TrackFiles"],
+            path: "Rooms/Tools/saker-sim",
             sources: ["RouteFile.swift", "SimulationError.swift"], swiftSettings: house),
         .target(
             name: "Properties",
             dependencies: [
                 "AgentControl", "AgentLogic", "AgentRuntime", "Compression", "ConfigurationFile", "DriveSimulation",
-                "GNSSFeed", "ServerRuntime", "TrackCache", "TrackModel", "TrackStore", "TrackTestKit", "TrackWire",
+                "GNSSFeed", "ServerRuntime", "TrackCache", "TrackFiles", "TrackModel", "TrackStore", "TrackTestKit",
+                "TrackWire",
                 "Varlink", "WebAPI", "saker", "saker_sim", .log, .nioCore,
                 .product(name: "NIOEmbedded", package: "swift-nio"),
             ],

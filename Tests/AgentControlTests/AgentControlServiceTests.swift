@@ -2,6 +2,7 @@ import Glibc
 import NIOCore
 import Synchronization
 import Testing
+import TrackModel
 import Varlink
 
 @testable import AgentControl
@@ -35,6 +36,15 @@ import Varlink
         #expect(try await client.clearCache(CacheSelection(entities: ["a"], from: 1, through: 2)).removed == 6)
         _ = try await client.clearCache(CacheSelection())
         _ = try await client.reconnect()
+        let place: JSONValue = [
+            "time": 5000, "latitude": 31.5, "longitude": -121, "speed": 12.34, "attributes": ["n": 1],
+        ]
+        #expect(try await client.addPoints([place, place], entity: "bus").refused.first?.index == 1)
+        #expect(try await client.callWebAPI("a/b", ["x": "1"]) == WebAPIReply(status: 3003, response: ["status": 3003]))
+        let coordinate = try #require(Coordinate(latitude: 31.5, longitude: -121))
+        let point = TrackPoint(
+            Fix(time: Timestamp(milliseconds: 5000), coordinate: coordinate, speed: 1234),
+            attributes: ["n": .integer(1)])
         #expect(
             try await agent.on { $0.agent.asked } == [
                 .startService("van 08"), .startService(nil), .stopService(.milliseconds(2500)), .stopService(nil),
@@ -43,9 +53,9 @@ import Varlink
                 .setLocationOptions(LocationOptionsChange(desiredAccuracy: 20, activity: .fitness)), .resetSettings,
                 .cacheInfo(nil), .cacheInfo(["a", "b"]),
                 .clearCache(CacheSelection(entities: ["a"], from: 1, through: 2)), .clearCache(CacheSelection()),
-                .reconnect,
+                .reconnect, .addPoints([point, point], "bus"), .call("a/b", ["x": "1"]),
             ])
-        #expect(agent.allowed.calls.withLock { $0 }.count == 14)
+        #expect(agent.allowed.calls.withLock { $0 }.count == 16)
         try await agent.stop()
     }
 
@@ -58,7 +68,9 @@ import Varlink
             (.setCacheLimit, ["bytes": true], "bytes"), (.setCacheLimit, ["unlimited": 1], "unlimited"),
             (.setLocationOptions, ["activity": "flying"], "activity"), (.getCacheInfo, ["entities": "a"], "entities"),
             (.getCacheInfo, ["entities": ["a", 1]], "entities"), (.clearCache, ["from": "yesterday"], "from"),
-            (.reconnect, ["now": true], "now"),
+            (.reconnect, ["now": true], "now"), (.addPoints, [:], "points"), (.addPoints, ["points": 5], "points"),
+            (.addPoints, ["points": [], "time": 5], "time"), (.call, ["parameters": [:]], "path"),
+            (.call, ["path": "a/b", "parameters": ["x": 1]], "parameters"),
         ] as [(AgentMethod, [String: JSONValue], String)])
     func aMissingUnknownOrMistypedParameterIsNamed(
         method: AgentMethod, parameters: [String: JSONValue], wrong: String
@@ -83,7 +95,28 @@ import Varlink
             (.startService, ["entity": ""], "entity"), (.startService, ["entity": "a,b"], "entity"),
             (.stopService, ["timeout": -1], "timeout"), (.stopService, ["timeout": 1e300], "timeout"),
             (.setCacheLimit, [:], "bytes"), (.setCacheLimit, ["bytes": 1, "unlimited": true], "bytes"),
-            (.clearCache, ["from": 2, "through": 1], "from"),
+            (.clearCache, ["from": 2, "through": 1], "from"), (.call, ["path": ""], "path"),
+            (.addPoints, ["points": []], "points"),
+            (.addPoints, ["points": .array(Array(repeating: [:], count: 1001))], "points"),
+            (.addPoints, ["points": [5]], "points[0]"),
+            (.addPoints, ["points": [["time": 1, "latitude": 1, "longitude": 1, "colour": 1]]], "points[0].colour"),
+            (.addPoints, ["points": [["time": 0, "latitude": 1, "longitude": 1]]], "points[0].time"),
+            (.addPoints, ["points": [["time": 1.5, "latitude": 1, "longitude": 1]]], "points[0].time"),
+            (.addPoints, ["points": [["time": 1, "latitude": 91, "longitude": 1]]], "points[0].latitude"),
+            (.addPoints, ["points": [["time": 1, "latitude": 1]]], "points[0].longitude"),
+            (
+                .addPoints, ["points": [["time": 1, "latitude": 1, "longitude": 1, "speed": -1]]],
+                "points[0].speed"
+            ),
+            (
+                .addPoints, ["points": [["time": 1, "latitude": 1, "longitude": 1, "coord_type": "mars"]]],
+                "points[0].coord_type"
+            ),
+            (
+                .addPoints, ["points": [["time": 1, "latitude": 1, "longitude": 1, "attributes": ["a": true]]]],
+                "points[0].attributes"
+            ),
+            (.addPoints, ["points": [["time": 1, "latitude": 1, "longitude": 1]], "entity": "a;b"], "entity"),
         ] as [(AgentMethod, [String: JSONValue], String)])
     func aValueThatBreaksARuleIsAParameterErrorWithASentence(
         method: AgentMethod, parameters: [String: JSONValue], wrong: String

@@ -2,6 +2,7 @@ import NIOCore
 import NIOPosix
 import ProgramTestKit
 import Synchronization
+import TrackModel
 import Varlink
 
 @testable import AgentControl
@@ -12,6 +13,7 @@ final class TestAgent: AgentControlHandler {
         case startService(String?), stopService(TimeAmount?), startGather, stopGather, setIntervals(Int64, Int64)
         case setCacheLimit(CacheLimit), setLocationOptions(LocationOptionsChange), resetSettings, cacheInfo([String]?)
         case clearCache(CacheSelection), reconnect
+        case addPoints([TrackPoint], String?), call(String, [String: String])
     }
 
     let loop: any EventLoop
@@ -81,6 +83,13 @@ final class TestAgent: AgentControlHandler {
     }
     func clearCache(_ selection: CacheSelection) -> EventLoopFuture<ClearCacheReply> {
         answer(.clearCache(selection), ClearCacheReply(removed: 6))
+    }
+    func addPoints(_ points: [TrackPoint], entity: String?) -> EventLoopFuture<AddPointsReply> {
+        answer(
+            .addPoints(points, entity), AddPointsReply(stored: 1, refused: [RefusedPointReply(index: 1, reason: "x")]))
+    }
+    func call(path: String, parameters: [String: String]) -> EventLoopFuture<WebAPIReply> {
+        answer(.call(path, parameters), WebAPIReply(status: 3003, response: ["status": 3003]))
     }
     func reconnect() -> EventLoopFuture<ReconnectReply> { answer(.reconnect, ReconnectReply()) }
 }

@@ -150,6 +150,9 @@ import Varlink
         ["cache", "clear", "--yes", "--from", "soon"],
         ["track", "latest"], ["track", "history", "van"], ["entity", "add", "a;b"],
         ["track", "latest", "van", "--server", "http://fleet.example"],
+        ["track", "latest", "van", "--server", "https://fleet.example", "--socket", "/tmp/agent"],
+        ["call"], ["call", "track"], ["call", "track/gettrack?x=1"], ["call", "track/gettrack", "x"],
+        ["call", "track/gettrack", "=x"], ["call", "track/gettrack", "ak=secret"],
     ])
     func wrongUsageIsExitCode2(arguments: [String]) async throws {
         let result = try await SakerProgram.run(arguments)
@@ -161,6 +164,7 @@ import Varlink
     @Test(arguments: [
         ["--help"], ["help", "track"], ["status", "--help"], ["service", "--help"], ["gather", "--help"],
         ["settings", "--help"], ["cache", "--help"], ["watch", "--help"], ["track", "--help"], ["entity", "--help"],
+        ["call", "--help"], ["point", "--help"], ["point", "import", "--help"],
         ["enroll", "--help"], ["--version"],
     ])
     func helpIsExitCode0AndTeachesByExample(arguments: [String]) async throws {

@@ -51,6 +51,12 @@ struct ServerConfigurationTests {
         #expect(try String(contentsOf: file, encoding: .utf8) == ServerSample.text)
     }
 
+    @Test func agentsAskAboutTheirOwnEntityUnlessTheOperatorSaysMore() throws {
+        #expect(try read("").gateway.callPolicy == .entity)
+        #expect(try read("[gateway]\ncall_policy = \"service\"").gateway.callPolicy == .service)
+        #expect(throws: ConfigurationError.self) { try read("[gateway]\ncall_policy = \"all\"") }
+    }
+
     @Test func fileNamesStartFromTheFilesOwnDirectory() throws {
         let configuration = try read("[tls]\nkey = \"/etc/key.pem\"\nca = \"ca.pem\"")
         #expect(configuration.store.path == "/srv/saker/tracks.sqlite")

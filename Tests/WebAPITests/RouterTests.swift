@@ -128,16 +128,16 @@ struct RouterTests {
         try await bench.upload("van_07", [try point(1_772_677_800, 30.63, 103.99)])
         let answer = await bench.router.call(
             service: bench.service, entity: "van_07", path: "track/getlatestpoint",
-            parameters: ["coord_type_output": "wgs84"])
+            parameters: ["coord_type_output": "wgs84"], policy: .entity)
         #expect(answer.status == 0)
         #expect(answer.json.contains("\"longitude\":103.99,"))
         let full = await bench.router.call(
             service: bench.service, entity: "van_07", path: "/api/v3/track/getlatestpoint",
-            parameters: ["entity_name": "nobody"])
+            parameters: ["entity_name": "nobody"], policy: .service)
         #expect(full.status == 3003)
         #expect(full.json == "{\"status\":3003,\"message\":\"指定entity不存在\"}")
         let unknown = await bench.router.call(
-            service: bench.service, entity: "van_07", path: "../etc", parameters: [:])
+            service: bench.service, entity: "van_07", path: "../etc", parameters: [:], policy: .entity)
         #expect(unknown.status == 260)
     }
 

@@ -16,6 +16,7 @@ struct Saker: AsyncParsableCommand {
             Anywhere:
               saker track latest van_07     where it is
               saker track history van_07 --from '2h ago'
+              saker call track/getlatestpoint
 
             Exit codes: 0 done, 1 refused or failed (the reason is on standard error),
             2 wrong usage, 3 the agent or the server cannot be reached.
@@ -26,8 +27,9 @@ struct Saker: AsyncParsableCommand {
                 name: "The agent of this box:",
                 subcommands: [
                     StatusCommand.self, WatchCommand.self, ServiceCommand.self, GatherCommand.self,
-                    SettingsCommand.self, CacheCommand.self, ReconnectCommand.self, EnrollCommand.self,
+                    SettingsCommand.self, CacheCommand.self, PointCommand.self, ReconnectCommand.self,
+                    EnrollCommand.self,
                 ]),
-            CommandGroup(name: "The server:", subcommands: [TrackCommand.self, EntityCommand.self]),
+            CommandGroup(name: "The server:", subcommands: [TrackCommand.self, EntityCommand.self, CallCommand.self]),
         ])
 }

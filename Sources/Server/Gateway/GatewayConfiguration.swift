@@ -48,8 +48,17 @@ package struct GatewayLimits: Hashable, Sendable {
     package var frameBytes = WireLimits.frameBytes
     /// Longest message before the login, bytes.
     package var loginFrameBytes = 4096
-    /// Calls of one connection that wait for their answer.
-    package var calls = 4
+    /// Calls of one connection that wait for their answer; then it is not read. Twice what an agent sends ahead, so that
+    /// its uploads never wait for its calls.
+    package var calls = 2 * WireLimits.calls
+    /// Calls of all connections that are at work; more are answered at once with a refusal.
+    package var callsOfAll = 256
+    /// Longest path and parameters of a call together, bytes.
+    package var callBytes = 256 * 1024
+    /// How far ahead of the server's clock a custom point may be, milliseconds.
+    package var customPointLead: Int64 = 600_000
+    /// How old a custom point may be, milliseconds; nil for any age.
+    package var customPointAge: Int64?
     /// Memory of all points that wait for the store, bytes. Beyond it connections are not read.
     package var waitingBytes = 256 << 20
     /// Most batches of one transaction.
@@ -68,6 +77,8 @@ package struct GatewayDeadlines: Hashable, Sendable {
     package var login = TimeAmount.seconds(10)
     /// Seconds without a frame after which the agent sends a Heartbeat.
     package var heartbeatInterval = WireLimits.heartbeatInterval
+    /// From a call to its answer.
+    package var call = TimeAmount.seconds(20)
     /// From one whole frame to the next.
     package var idle = TimeAmount.seconds(3 * Int64(WireLimits.heartbeatInterval))
     /// From the gateway's Closing to the end of the connection.

@@ -1,5 +1,6 @@
 package import Logging
 package import NIOCore
+import Synchronization
 package import TrackModel
 package import TrackStore
 
@@ -22,6 +23,8 @@ package final class GatewayCore: Sendable {
     let logger: Logger
     let now: @Sendable () -> Timestamp
     let callHandler: GatewayCallHandler?
+    /// Of all connections; a call that took too long counts until its handler returns.
+    let callsAtWork = Atomic(0)
     let tasks: GatewayTasks
 
     /// `now` is the server's clock: it judges times that lie ahead and stamps what is received.

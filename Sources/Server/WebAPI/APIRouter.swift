@@ -62,7 +62,7 @@ package struct APIRouter: Sendable {
     ///
     /// The session's entity stands in for a missing `entity_name`.
     package func call(
-        service: ServiceID, entity: String, path: String, parameters: [String: String]
+        service: ServiceID, entity: String, path: String, parameters: [String: String], policy: CallPolicy
     ) async -> (status: Int, json: String) {
         let target = RequestTarget(path)
         let name = target.endpoint ?? RequestTarget("/api/v3/\(path)").endpoint
@@ -72,7 +72,11 @@ package struct APIRouter: Sendable {
             guard let name, let endpoint = Endpoint.all[name] else { throw APIFailure(.unknownCall, path) }
             let caller = Caller(service: service, entity: entity)
             let pairs = parameters.map { (key: $0.key, value: $0.value) }
-            let members = try await endpoint.run(call(caller, Parameters(pairs)))
+            let call = call(caller, Parameters(pairs))
+            if let problem = policy.problem(with: endpoint.subject(call), by: entity) {
+                throw APIFailure(.notAllowed, problem)
+            }
+            let members = try await endpoint.run(call)
             status = .success
             answer = Self.answer(status, status.message, members)
         } catch {

@@ -9,6 +9,7 @@ enum APIStatus: Int, Hashable, Sendable, CaseIterable {
     case keyUnknown = 200
     case keyDisabled = 201
     case signature = 211
+    case notAllowed = 240
     case unknownCall = 260
     case noEntity = 3003
     case entityExists = 3005
@@ -32,6 +33,7 @@ enum APIStatus: Int, Hashable, Sendable, CaseIterable {
         case .keyUnknown: "APP不存在，AK有误请检查再重试"
         case .keyDisabled: "APP被用户自己禁用，请在控制台解禁"
         case .signature: "APP SN校验失败"
+        case .notAllowed: "APP 服务被禁用"
         case .unknownCall: "服务不存在"
         case .noEntity: "指定entity不存在"
         case .entityExists: "entity_name已存在"

@@ -10,18 +10,34 @@ struct Endpoint: Sendable {
     }
 
     let method: Method
+    /// Whom it is about, for callers that may not ask about everyone.
+    var subject: @Sendable (APICall) -> CallSubject = { _ in .wholeService }
     /// The members of the answer after `status` and `message`.
     let run: @Sendable (APICall) async throws(APIFailure) -> [JSON.Member]
 
     /// By `module/action`, all lower case.
     static let all: [String: Endpoint] = [
-        "entity/add": Endpoint(method: .post) { call throws(APIFailure) in try await call.addEntity() },
-        "entity/list": Endpoint(method: .get) { call throws(APIFailure) in try await call.listEntities() },
-        "track/addpoint": Endpoint(method: .post) { call throws(APIFailure) in try await call.addPoint() },
-        "track/addpoints": Endpoint(method: .post) { call throws(APIFailure) in try await call.addPoints() },
-        "track/getdistance": Endpoint(method: .get) { call throws(APIFailure) in try await call.distance() },
-        "track/getlatestpoint": Endpoint(method: .get) { call throws(APIFailure) in try await call.latestPoint() },
-        "track/gettrack": Endpoint(method: .get) { call throws(APIFailure) in try await call.track() },
+        "entity/add": Endpoint(method: .post, subject: \.namedEntity) { call throws(APIFailure) in
+            try await call.addEntity()
+        },
+        "entity/list": Endpoint(method: .get, subject: \.filteredEntities) { call throws(APIFailure) in
+            try await call.listEntities()
+        },
+        "track/addpoint": Endpoint(method: .post, subject: \.namedEntity) { call throws(APIFailure) in
+            try await call.addPoint()
+        },
+        "track/addpoints": Endpoint(method: .post, subject: \.entitiesOfPointList) { call throws(APIFailure) in
+            try await call.addPoints()
+        },
+        "track/getdistance": Endpoint(method: .get, subject: \.namedEntity) { call throws(APIFailure) in
+            try await call.distance()
+        },
+        "track/getlatestpoint": Endpoint(method: .get, subject: \.namedEntity) { call throws(APIFailure) in
+            try await call.latestPoint()
+        },
+        "track/gettrack": Endpoint(method: .get, subject: \.namedEntity) { call throws(APIFailure) in
+            try await call.track()
+        },
     ]
 }
 

@@ -74,7 +74,7 @@ extension APICall {
         return members
     }
 
-    private func pointList() throws(APIFailure) -> [JSON] {
+    func pointList() throws(APIFailure) -> [JSON] {
         let text = try parameters.required("point_list")
         let value: JSON
         do throws(JSONReader.Failure) {

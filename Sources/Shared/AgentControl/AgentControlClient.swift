@@ -86,6 +86,23 @@ package struct AgentControlClient: Sendable {
             ])
     }
 
+    /// `points` as `AddPoints` takes them.
+    package func addPoints(_ points: [JSONValue], entity: String? = nil) async throws -> AddPointsReply {
+        try await call(
+            .addPoints, ["points": .array(points), "entity": entity.map(JSONValue.string)],
+            timeout: timeout + Self.requestTime)
+    }
+
+    /// Any Web API request, with the identity of the agent.
+    package func callWebAPI(_ path: String, _ parameters: [String: String]) async throws -> WebAPIReply {
+        try await call(
+            .call, ["path": .string(path), "parameters": .object(parameters.mapValues(JSONValue.string))],
+            timeout: timeout + Self.requestTime)
+    }
+
+    /// How long the agent itself waits for the server: until it is the request's turn, and then for its answer.
+    package static let requestTime = TimeAmount.seconds(60)
+
     package func reconnect() async throws -> ReconnectReply { try await call(.reconnect) }
 
     /// Calls by name, with the parameters and the reply as they travel.

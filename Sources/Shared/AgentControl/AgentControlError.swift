@@ -26,6 +26,10 @@ package struct AgentControlError: Error, Hashable, Sendable {
         case permissionDenied = "PermissionDenied"
         /// The caller may read and not change.
         case notAuthorized = "NotAuthorized"
+        /// Too many requests wait for the server already: nothing happened.
+        case busy = "Busy"
+        /// It went to the server, and its answer never came: nobody knows what happened.
+        case outcomeUnknown = "OutcomeUnknown"
         /// A `Monitor` client took its events too slowly and gets no more.
         case tooSlow = "TooSlow"
     }

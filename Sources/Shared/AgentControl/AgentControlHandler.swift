@@ -1,4 +1,5 @@
 package import NIOCore
+package import TrackModel
 
 /// The agent as its control socket sees it: one method per call, each on the server's event loop.
 ///
@@ -21,5 +22,9 @@ package protocol AgentControlHandler: AnyObject {
     /// `entities` nil: all.
     func cacheInfo(entities: [String]?) -> EventLoopFuture<CacheInfoReply>
     func clearCache(_ selection: CacheSelection) -> EventLoopFuture<ClearCacheReply>
+    /// `points` are within their rules, at least one; `entity` nil: the one the service runs as.
+    func addPoints(_ points: [TrackPoint], entity: String?) -> EventLoopFuture<AddPointsReply>
+    /// A Web API request; whether its path and parameters make sense is the server's to say.
+    func call(path: String, parameters: [String: String]) -> EventLoopFuture<WebAPIReply>
     func reconnect() -> EventLoopFuture<ReconnectReply>
 }

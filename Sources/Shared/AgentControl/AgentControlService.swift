@@ -10,7 +10,7 @@ package final class AgentControlService: VarlinkInterface {
     package let interfaceDescription = AgentInterface.description
     package let methods = Set(AgentMethod.allCases.map(\.rawValue))
 
-    private let handler: any AgentControlHandler
+    let handler: any AgentControlHandler
     /// May change while serving, as the configuration does.
     package var policy: ControlPolicy
     private let whenAllowed: ((AgentMethod, PeerCredentials) -> Void)?
@@ -121,6 +121,8 @@ package final class AgentControlService: VarlinkInterface {
             try parameters.finish()
             try check(selection)
             return reply(handler.clearCache(selection), method)
+        case .addPoints: return reply(try addPoints(&parameters), method)
+        case .call: return try call(&parameters)
         }
     }
 
@@ -143,7 +145,7 @@ package final class AgentControlService: VarlinkInterface {
                 .flatMapErrorThrowing { throw Self.varlinkError($0, in: method) })
     }
 
-    private static func varlinkError(_ error: any Error, in method: AgentMethod) -> VarlinkError {
+    static func varlinkError(_ error: any Error, in method: AgentMethod) -> VarlinkError {
         switch error {
         case let error as VarlinkError: error
         case let error as AgentControlError: error.varlinkError
@@ -158,7 +160,7 @@ package final class AgentControlService: VarlinkInterface {
 
     // MARK: - Values with rules of their own
 
-    private func check(_ entity: String?, _ method: AgentMethod) throws(AgentControlError) {
+    func check(_ entity: String?, _ method: AgentMethod) throws(AgentControlError) {
         guard let entity, let problem = EntityName.problem(with: entity) else { return }
         throw AgentControlError(.parameterError, in: method, reason: problem, parameter: "entity")
     }

@@ -127,6 +127,25 @@ package enum AgentInterface {
         # Other kinds may come.
         type Event (time: int, kind: string, fields: object)
 
+        # attributes: whole numbers, numbers or texts by key. coord_type: wgs84 when absent; others are for places from maps.
+        type CoordinateType (wgs84, gcj02, bd09ll)
+
+        type Point (
+          time: int,
+          latitude: float,
+          longitude: float,
+          speed: ?float,
+          course: ?float,
+          altitude: ?float,
+          accuracy: ?float,
+          coord_type: ?CoordinateType,
+          object_name: ?string,
+          attributes: ?[string]object
+        )
+
+        # index: of the point among those given, from 0.
+        type RefusedPoint (index: int, reason: string)
+
         type StartOutcome (success, success_but_offline)
 
         # Everything the agent knows of itself.
@@ -173,6 +192,14 @@ package enum AgentInterface {
         # Tries to reach the server now instead of at the next try; a connection that stands is made anew.
         method Reconnect() -> ()
 
+        # Sends points that no receiver made, 1 to 1000 of one entity (the one the service runs as when none is given), at once
+        # over the connection; answers when the server has stored them. They are not cached and not seen by local fences.
+        method AddPoints(entity: ?string, points: []Point) -> (stored: int, refused: []RefusedPoint)
+
+        # A request of the Web API v3, such as track/gettrack, with the identity of the agent instead of a key. status is the
+        # API's, response the whole answer. How much an agent may ask for is the server's to say.
+        method Call(path: string, parameters: ?[string]string) -> (status: int, response: object)
+
         # A value breaks a rule.
         error ParameterError (reason: string, code: ?int, parameter: ?string)
 
@@ -206,6 +233,13 @@ package enum AgentInterface {
 
         # The caller may read and not change.
         error NotAuthorized (reason: string, code: ?int)
+
+        # Too many requests wait for the server already; nothing happened, try again.
+        error Busy (reason: string, code: ?int)
+
+        # It went to the server and its answer never came: nobody knows what happened. Points may be sent again: of two with
+        # the same entity and time the later one counts.
+        error OutcomeUnknown (reason: string, code: ?int)
 
         # A Monitor client took its events too slowly and gets no more.
         error TooSlow (reason: string, code: ?int)

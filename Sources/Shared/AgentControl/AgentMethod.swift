@@ -14,13 +14,15 @@ package enum AgentMethod: String, Hashable, Sendable, CaseIterable {
     case getCacheInfo = "GetCacheInfo"
     case clearCache = "ClearCache"
     case reconnect = "Reconnect"
+    case addPoints = "AddPoints"
+    case call = "Call"
 
     /// Whether it only reads: then whoever may open the socket may call it.
     package var onlyReads: Bool {
         switch self {
         case .getStatus, .monitor, .getSettings, .getCacheInfo: true
         case .startService, .stopService, .startGather, .stopGather, .setIntervals, .setCacheLimit,
-            .setLocationOptions, .resetSettings, .clearCache, .reconnect:
+            .setLocationOptions, .resetSettings, .clearCache, .reconnect, .addPoints, .call:
             false
         }
     }

@@ -50,6 +50,24 @@ struct CallParameters {
         }
     }
 
+    mutating func requiredArray(_ name: String) throws(VarlinkError) -> [JSONValue] {
+        guard let value = try take(name, \.arrayValue) else { throw .invalidParameter(name) }
+        return value
+    }
+
+    mutating func requiredString(_ name: String) throws(VarlinkError) -> String {
+        guard let value = try string(name) else { throw .invalidParameter(name) }
+        return value
+    }
+
+    mutating func dictionary(_ name: String) throws(VarlinkError) -> [String: String]? {
+        try take(name) { value in
+            guard let members = value.objectValue else { return nil }
+            let strings = members.compactMapValues(\.stringValue)
+            return strings.count == members.count ? strings : nil
+        }
+    }
+
     mutating func choice<Choice: RawRepresentable<String>>(
         _ name: String, of type: Choice.Type
     ) throws(VarlinkError) -> Choice? {

@@ -189,6 +189,38 @@ struct UplinkConnectionTests {
         #expect(machine.counters.deadLinks == 1)
     }
 
+    @Test func aLinkOnWhichALongFrameArrivesIsNotDead() {
+        var machine = UplinkMachine.online(heartbeatSeconds: 30)
+        let link = machine.link
+        #expect(machine.timerFired(.heartbeat, now: 30_000).first == .sendHeartbeat)
+        machine.frameArriving(LinkID(rawValue: link.rawValue + 1), now: 48_000)
+        machine.frameArriving(link, now: 45_000)
+        #expect(
+            machine.timerFired(.acknowledgement, now: 50_000) == [.setTimer(.acknowledgement, milliseconds: 15_000)])
+        #expect(machine.timerFired(.acknowledgement, now: 65_000).first == .closeLink(link))
+    }
+
+    @Test func crumbsOfAFrameDoNotKeepALinkForEver() {
+        var machine = UplinkMachine.online(heartbeatSeconds: 30)
+        let link = machine.link
+        _ = machine.timerFired(.heartbeat, now: 30_000)
+        var last: Int64 = 0
+        for now in stride(from: 31_000, through: 400_000, by: 1000) as StrideThrough<Int64> {
+            machine.frameArriving(link, now: now)
+            guard machine.timerFired(.acknowledgement, now: now).first == .closeLink(link) else { continue }
+            last = now
+            break
+        }
+        #expect(last == 170_000)
+    }
+
+    @Test func anOverdueAnswerAsksForASignOfLifeOnce() {
+        var machine = UplinkMachine.online()
+        #expect(machine.answerOverdue(now: 5).first == .sendHeartbeat)
+        #expect(machine.answerOverdue(now: 6).isEmpty)
+        #expect(machine.limits == UplinkLimits())
+    }
+
     @Test func heartbeatIntervalsOfAServerAreKeptWithinReason() {
         for (asked, interval) in [(0, 60_000), (1, 5000), (.max, 3_600_000)] as [(UInt32, Int64)] {
             var machine = UplinkSetup.loggingIn.make()

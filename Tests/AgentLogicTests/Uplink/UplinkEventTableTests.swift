@@ -27,6 +27,13 @@ struct UplinkEventTableTests {
                     return []
                 }
             ),
+            (
+                "frameArriving",
+                {
+                    $0.frameArriving($1, now: 1)
+                    return []
+                }
+            ),
             ("uploadAcknowledged", { $0.uploadAcknowledged($1, through: 50, now: 1) }),
             ("cacheConfirmed", { $0.cacheConfirmed($1, first: 1, next: 101, isNewStream: false, now: 1) }),
             ("cacheConfirmed anew", { $0.cacheConfirmed($1, first: 1, next: 101, isNewStream: true, now: 1) }),
@@ -44,6 +51,7 @@ struct UplinkEventTableTests {
             ("unreadable", { machine, _ in machine.batchRead(read, .unreadable, now: 1) }),
             ("intervalsChanged", { machine, _ in machine.intervalsChanged(gather: 2, pack: 2, now: 1) }),
             ("flush", { machine, _ in machine.flush(now: 1) }),
+            ("answerOverdue", { machine, _ in machine.answerOverdue(now: 1) }),
             ("networkChanged", { machine, _ in machine.networkChanged(now: 1) }),
             ("reconnectRequested", { machine, _ in machine.reconnectRequested(now: 1) }),
             ("configurationChanged", { machine, _ in machine.configurationChanged(now: 1) }),

@@ -1,5 +1,6 @@
 import DriveSimulation
 import Foundation
+import TrackFiles
 
 @testable import saker
 @testable import saker_sim
@@ -16,9 +17,15 @@ enum TimeProperties {
     }
 }
 
-/// Routes that are given to the simulation.
+/// Files of points, and routes that are given to the simulation.
 enum RouteProperties {
     @Sendable static func check(_ input: [UInt8]) throws {
+        do {
+            var reader = try TrackFileReader(ByteSource(bytes: input))
+            while let point = try reader.next() {
+                try require(!point.place.isEmpty, "a point without a place in the file")
+            }
+        } catch is TrackFileError {}
         let path = NSTemporaryDirectory() + "saker-route-\(ProcessInfo.processInfo.processIdentifier)"
         defer { try? FileManager.default.removeItem(atPath: path) }
         try Data(input).write(to: URL(filePath: path))

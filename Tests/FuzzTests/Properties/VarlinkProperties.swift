@@ -1,6 +1,7 @@
 import NIOCore
 import NIOEmbedded
 import Synchronization
+import TrackModel
 
 @testable import AgentControl
 @testable import Varlink
@@ -151,6 +152,12 @@ private final class QuietAgent: AgentControlHandler {
     }
     func clearCache(_ selection: CacheSelection) -> EventLoopFuture<ClearCacheReply> {
         done(ClearCacheReply(removed: 0))
+    }
+    func addPoints(_ points: [TrackPoint], entity: String?) -> EventLoopFuture<AddPointsReply> {
+        done(AddPointsReply(stored: Int64(points.count), refused: []))
+    }
+    func call(path: String, parameters: [String: String]) -> EventLoopFuture<WebAPIReply> {
+        done(WebAPIReply(status: 0, response: .object(parameters.mapValues(JSONValue.string))))
     }
     func reconnect() -> EventLoopFuture<ReconnectReply> { done(ReconnectReply()) }
 }

@@ -166,47 +166,30 @@ import TrackWire
         }
     }
 
-    @Test func callsAreAnsweredByTheHandler() async throws {
-        let handler: GatewayCallHandler = { _, entity, path, parameters in
-            (7, "\(entity) \(path) \(parameters["a"] ?? "")")
-        }
-        try await Fixture.run(callHandler: handler) { fixture in
+    @Test func customPointsThatBreakARuleAreAnsweredAndTheConnectionStays() async throws {
+        try await Fixture.run(configure: { $0.limits.customPointAge = 3_600_000 }) { fixture in
             let agent = try await fixture.login()
-            for id in 1...20 as ClosedRange<UInt64> {
-                var call = Call()
-                call.id = id
-                call.path = "entity/list"
-                call.parameters = ["a": "\(id)"]
-                agent.send(.call(call))
+            var wrong: [Points] = [Points(BatchCodec.encode(points(1...2)), id: 1, entity: "a;b")]
+            wrong.append(Points(EncodedBatch(isCompressed: true, bytes: [1, 2, 3], count: 1), id: 2, entity: ""))
+            var miscounted = Points(BatchCodec.encode(points(1...2)), id: 3, entity: "")
+            miscounted.count = 0
+            wrong.append(miscounted)
+            for message in wrong {
+                agent.send(.points(message))
+                let reply = try #require(await agent.next()?.message?.pointsReply)
+                #expect(reply.id == message.id && reply.stored == 0 && !reply.error.isEmpty)
             }
-            var answered: [UInt64: String] = [:]
-            while answered.count < 20 {
-                let reply = try #require(await agent.next()?.message?.callReply)
-                #expect(reply.status == 7)
-                answered[reply.id] = reply.json
+            // The Web API's rules for times: none too old, none far ahead.
+            var batch = points(1...3)
+            let now = Fixture.now.milliseconds
+            for (index, time) in [now - 3_600_001, now - 3_600_000, now + 600_001].enumerated() {
+                batch[index].fix.time = Timestamp(milliseconds: time)
             }
-            #expect(answered[13] == "car entity/list 13")
-        }
-    }
-
-    @Test func withoutAHandlerCallsAreNotOffered() async throws {
-        try await Fixture.run { fixture in
-            let agent = try await fixture.login()
-            var call = Call()
-            call.id = 3
-            agent.send(.call(call))
-            let reply = try #require(await agent.next()?.message?.callReply)
-            #expect(reply.status == 240)
-            #expect(reply.id == 3)
-        }
-    }
-
-    @Test func anAnswerLongerThanAFrameBecomesAnError() async throws {
-        try await Fixture.run(callHandler: { _, _, _, _ in (0, String(repeating: "x", count: 1 << 20)) }) { fixture in
-            let agent = try await fixture.login()
-            agent.send(.call(Call()))
-            let reply = try #require(await agent.next()?.message?.callReply)
-            #expect(reply.status == 1)
+            agent.send(.points(Points(BatchCodec.encode(batch), id: 4, entity: "")))
+            let reply = try #require(await agent.next()?.message?.pointsReply)
+            #expect(reply.stored == 1)
+            #expect(reply.refused.map(\.sequence) == [0, 2])
+            #expect(try await fixture.storedTimes() == [now - 3_600_000])
         }
     }
 

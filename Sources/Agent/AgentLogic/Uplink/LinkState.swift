@@ -85,6 +85,8 @@ package struct UplinkTiming: Hashable, Sendable {
     package var login: Int64 = 10_000
     /// Without an acknowledgement or an answer to a heartbeat, a link is dead.
     package var acknowledgement: Int64 = 20_000
+    /// For as long a frame that is arriving may hold up an acknowledgement.
+    package var arrival: Int64 = 120_000
     /// Between two tries after a lasting refusal.
     package var refused: Int64 = 300_000
     /// Longest wait that a server may ask for.

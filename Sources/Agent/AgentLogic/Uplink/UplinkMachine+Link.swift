@@ -91,6 +91,18 @@ extension UplinkMachine {
         phase = .online(session)
     }
 
+    /// Bytes came that are no whole frame yet.
+    package mutating func frameArriving(_ link: LinkID, now: Int64) {
+        guard isCurrent(link), case .online(var session) = phase else { return }
+        session.frameArriving(now: now)
+        phase = .online(session)
+    }
+
+    /// An answer that the owner waits for is overdue: a dead link is found out by a heartbeat.
+    package mutating func answerOverdue(now: Int64) -> [Action] {
+        inSession { $0.probe(now: now, in: &$1) }
+    }
+
     /// Everything up to a sequence is committed.
     package mutating func uploadAcknowledged(_ link: LinkID, through: UInt64, now: Int64) -> [Action] {
         guard isCurrent(link) else { return [] }

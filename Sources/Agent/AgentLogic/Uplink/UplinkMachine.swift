@@ -104,6 +104,12 @@ package struct UplinkMachine: Hashable, Sendable {
         schedule = PackSchedule(gather: gatherInterval, pack: packInterval)
     }
 
+    /// What the server allows on the present link; nil without one.
+    package var limits: UplinkLimits? {
+        guard case .online(let session) = phase else { return nil }
+        return session.window.limits
+    }
+
     /// Points sent and not yet acknowledged.
     package var unacknowledgedPoints: Int {
         guard case .online(let session) = phase else { return 0 }

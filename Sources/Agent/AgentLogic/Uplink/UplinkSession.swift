@@ -50,6 +50,8 @@ struct UplinkSession: Hashable, Sendable {
     /// A heartbeat that nothing has answered yet.
     private var heartbeatSentAt: Int64?
     private var hasReportedServerAhead = false
+    /// When bytes of a frame came that is not whole yet.
+    private var heardAt: Int64?
 
     init(
         link: LinkID, limits: UplinkLimits, heartbeatInterval: Int64, schedule: PackSchedule,
@@ -173,6 +175,9 @@ struct UplinkSession: Hashable, Sendable {
     /// The owner has sent a frame of its own.
     mutating func frameSent(now: Int64) { lastSent = max(lastSent, now) }
 
+    /// A part of a frame has come: what it holds up comes behind it.
+    mutating func frameArriving(now: Int64) { heardAt = now }
+
     mutating func packDue(now: Int64, in context: inout UplinkContext) -> [Action] {
         if case .paused = reading { reading = .idle }
         return flush(now: now, in: &context)
@@ -265,8 +270,10 @@ struct UplinkSession: Hashable, Sendable {
     }
 
     private func answerDue(_ timing: UplinkTiming) -> Int64? {
-        [window.waitingSince, heartbeatSentAt].compactMap(\.self).min()?.addingClamped(
-            timing.acknowledgement)
+        guard let since = [window.waitingSince, heartbeatSentAt].compactMap(\.self).min() else { return nil }
+        // A long answer on a slow link keeps the acknowledgement behind it from coming: the link is not dead for that.
+        let latest = since.addingClamped(timing.arrival)
+        return max(since, min(heardAt ?? since, latest)).addingClamped(timing.acknowledgement)
     }
 
     private func armAcknowledgement(now: Int64, in context: inout UplinkContext) -> [Action] {

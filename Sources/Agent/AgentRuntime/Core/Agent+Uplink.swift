@@ -103,6 +103,7 @@ extension Agent {
     private func linkSaid(_ event: FrameHandler.Event, _ id: LinkID) {
         switch event {
         case .frame(let frame): received(frame, id)
+        case .arriving: uplink.frameArriving(id, now: now)
         case .violation(let error):
             perform(uplink.protocolViolated(id, reason: "the server broke the protocol: \(error.detail)", now: now))
         case .closed(let error):
@@ -133,8 +134,14 @@ extension Agent {
         case .closing(let closing):
             let reason = "the server closes: \(closing.reason.isEmpty ? "no reason given" : closing.reason)"
             perform(uplink.closing(id, reason: reason, retryAfterSeconds: closing.retryAfter, now: now))
-        // Nothing but the heartbeat was asked for by this agent.
-        case .heartbeat, .pointsReply, .callReply, .push, nil: perform(uplink.frameReceived(id, now: now))
+        case .pointsReply(let reply):
+            perform(uplink.frameReceived(id, now: now))
+            answered(reply.id, .points, .pointsReply(reply))
+        case .callReply(let reply):
+            perform(uplink.frameReceived(id, now: now))
+            answered(reply.id, .call, .callReply(reply))
+        // Nobody has asked for a push.
+        case .heartbeat, .push, nil: perform(uplink.frameReceived(id, now: now))
         }
     }
 
@@ -245,6 +252,7 @@ extension Agent {
         case .closed, .connecting, .handshaking, .loggingIn, .waiting, .refused, .closing: break
         }
         onEvent(.connection(linkStatus))
+        requestsFollow(state)
         perform(service.uplinkChanged(state))
         serviceMayHaveChanged()
     }

@@ -56,6 +56,7 @@ package final class Agent {
     var timers: [TimerKey: Scheduled<Void>] = [:]
     var maintenanceAt: Int64?
     var calls = PendingCalls()
+    var requests = ServerRequests()
     /// The entity the service runs as, or ran as last.
     var lastEntity: String
     var toldService = ServiceStatus.State.stopped
@@ -69,6 +70,7 @@ package final class Agent {
         case uplink(UplinkTimer)
         case service(ServiceMachine.Timer)
         case maintenance
+        case requests
     }
 
     /// On the loop. Touches nothing before ``start()``.

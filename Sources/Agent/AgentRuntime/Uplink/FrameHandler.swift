@@ -11,6 +11,8 @@ final class FrameHandler: ChannelInboundHandler {
     /// What the link told.
     enum Event {
         case frame(ServerFrame)
+        /// A part of a frame has come.
+        case arriving
         /// The peer broke the protocol; the link is being closed.
         case violation(WireError)
         /// The last event: the link is gone. The error is the one that ended it, when there was one.
@@ -31,6 +33,7 @@ final class FrameHandler: ChannelInboundHandler {
             while onEvent != nil, let bytes = try decoder.next() {
                 onEvent?(.frame(try WireCodec.decodeServer(bytes)))
             }
+            if decoder.bufferedBytes > 0 { onEvent?(.arriving) }
         } catch {
             onEvent?(.violation(error))
             context.close(promise: nil)

@@ -16,7 +16,10 @@ struct AgentOptions: ParsableArguments {
     @Flag(name: .long, help: "Print the agent's answer as it is, one line of JSON (times in ms, m, m/s).")
     var json = false
 
-    var path: String {
+    var path: String { Self.path(socket) }
+
+    /// The socket given, or that of the environment, or the usual one.
+    static func path(_ socket: String?) -> String {
         if let socket { return socket }
         if let variable = getenv("SAKER_SOCKET"), variable.pointee != 0 { return String(cString: variable) }
         return AgentInterface.defaultSocketPath
@@ -62,7 +65,8 @@ struct AgentOptions: ParsableArguments {
     /// What went wrong, with what to do about it.
     func failure(_ error: any Error) -> any Error {
         switch error {
-        case let error as AgentControlError: CommandFailure(.failed, error.reason.printable)
+        case let error as AgentControlError:
+            CommandFailure(error.code == .networkError ? .unreachable : .failed, error.reason.printable)
         case let error as VarlinkError: Self.failure(error)
         case let error as VarlinkClientError: failure(error)
         default: error

@@ -10,6 +10,7 @@ struct EntityCommand: ParsableCommand {
         discussion: """
             Examples:
               saker entity list
+              saker entity list van_07
               saker entity add van_07 --description 'blue van'
             """,
         subcommands: [List.self, Add.self], defaultSubcommand: List.self)
@@ -19,12 +20,16 @@ struct EntityCommand: ParsableCommand {
 
         @OptionGroup var server: ServerOptions
 
+        @Argument(help: "Only these entities.")
+        var entities: [String] = []
+
         private static let pageSize: Int64 = 1000
         private static let maximumPages: Int64 = 1000
         /// The server's way to say that nothing matched.
         private static let nothing: Int64 = 3003
 
         func run() async throws {
+            let filter = entities.isEmpty ? [] : [("filter", "entity_names:" + entities.joined(separator: ","))]
             try await WebClient.with(server) { client in
                 var table = TextTable(
                     [], header: ["ENTITY", "LAST POINT", "AGE", "PLACE", "DESCRIPTION"])
@@ -35,7 +40,7 @@ struct EntityCommand: ParsableCommand {
                         [
                             ("coord_type_output", "wgs84"), ("page_index", String(index)),
                             ("page_size", String(Self.pageSize)),
-                        ], allowed: [Self.nothing])
+                        ] + filter, allowed: [Self.nothing])
                     if server.json { Console.print(answer.description) }
                     let entities = answer["entities"]?.arrayValue ?? []
                     for entity in entities { table.add(Self.row(entity, now: TimeText.now)) }
@@ -43,8 +48,12 @@ struct EntityCommand: ParsableCommand {
                     guard !entities.isEmpty, count < answer["total"]?.integerValue ?? 0 else { break }
                 }
                 if server.json { return }
-                for line in count == 0 ? ["The service has no entity yet."] : table.lines { Console.print(line) }
+                for line in count == 0 ? [nothingFound] : table.lines { Console.print(line) }
             }
+        }
+
+        private var nothingFound: String {
+            entities.isEmpty ? "The service has no entity yet." : "There is no such entity."
         }
 
         static func row(_ entity: JSONValue, now: Int64) -> [String] {

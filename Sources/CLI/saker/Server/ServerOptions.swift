@@ -2,7 +2,8 @@ import ArgumentParser
 import ConfigurationFile
 import Glibc
 
-/// How the server is reached. What is not given stands in a file: ~/.config/saker/client.toml or
+/// How the server is reached: through the agent of this box, which needs no key; or over HTTPS, when anything about the
+/// server is given or there is no agent. What is not given then stands in a file: ~/.config/saker/client.toml or
 /// /etc/saker/client.toml.
 struct ServerOptions: ParsableArguments {
     @Option(name: .long, help: ArgumentHelp("The server, as in https://fleet.example:8443.", valueName: "url"))
@@ -28,6 +29,13 @@ struct ServerOptions: ParsableArguments {
                 + "/etc/saker/client.toml).", valueName: "file"))
     var config: String?
 
+    @Option(
+        name: .long,
+        help: ArgumentHelp(
+            "Ask through the agent with this control socket. It is asked anyway when it is there and neither --server "
+                + "nor a key is given.", valueName: "path"))
+    var socket: String?
+
     @Flag(name: .long, help: "Print the server's answers as they are, one line of JSON each.")
     var json = false
 
@@ -37,6 +45,20 @@ struct ServerOptions: ParsableArguments {
         let service: Int64
         let accessKey: Secret
         let authorityFile: String?
+    }
+
+    /// The agent's socket when the server is to be asked through it; nil when it is asked directly.
+    func agentSocket() throws -> String? {
+        let isDirect =
+            server != nil || serviceId != nil || akFile != nil || ca != nil || config != nil
+            || getenv("SAKER_AK") != nil
+        guard socket == nil || !isDirect else {
+            throw CommandFailure(
+                .usage, "--socket asks through the agent: leave it out, or what says how the server is reached")
+        }
+        let path = AgentOptions.path(socket)
+        if socket != nil { return path }
+        return !isDirect && access(path, F_OK) == 0 ? path : nil
     }
 
     func resolve() throws -> Resolved {

@@ -7,7 +7,8 @@ struct TrackCommand: ParsableCommand {
         commandName: "track",
         abstract: "Reads tracks from the server.",
         discussion: """
-            Coordinates are WGS 84, as the receiver gave them.
+            Coordinates are WGS 84, as the receiver gave them. On a box with an agent no key is needed: it asks for its
+            own entity.
 
             Examples:
               saker track latest van_07 --server https://fleet.example:8443 --service-id 1 --ak-file key
@@ -80,9 +81,7 @@ struct TrackCommand: ParsableCommand {
             }
         }
 
-        /// Points of a page, as large as the server allows.
-        private static let pageSize: Int64 = 5000
-        /// Pages of one window: a point a second makes 18.
+        /// Pages of one window: a point a second makes 18, or 87 through the agent.
         private static let maximumPages: Int64 = 1000
 
         private func page(
@@ -96,7 +95,7 @@ struct TrackCommand: ParsableCommand {
                         ("entity_name", entity), ("start_time", String(window.lowerBound)),
                         ("end_time", String(window.upperBound)), ("is_processed", "0"),
                         ("coord_type_output", "wgs84"), ("page_index", String(index)),
-                        ("page_size", String(Self.pageSize)),
+                        ("page_size", String(client.pagePoints)),
                     ])
                 if server.json {
                     Console.print(answer.description)
@@ -105,7 +104,7 @@ struct TrackCommand: ParsableCommand {
                     if !lines.isEmpty { Console.print(lines.joined(separator: "\n")) }
                 }
                 let total = answer["total"]?.integerValue ?? 0
-                guard index < Self.maximumPages, index * Self.pageSize < total else { return }
+                guard index < Self.maximumPages, index * client.pagePoints < total else { return }
                 index += 1
             }
         }

@@ -1,3 +1,4 @@
+import AgentControl
 import AsyncHTTPClient
 import ConfigurationFile
 import Glibc
@@ -13,18 +14,31 @@ struct WebClient {
     private static let maximumAnswerBytes = 64 << 20
     private static let timeout = TimeAmount.seconds(60)
 
-    private let server: ServerOptions.Resolved
-    private let http: HTTPClient
+    private enum Way {
+        case direct(ServerOptions.Resolved, HTTPClient)
+        /// With its identity: no key is needed.
+        case agent(AgentOptions)
+    }
 
-    private init(_ server: ServerOptions.Resolved, _ http: HTTPClient) {
-        self.server = server
-        self.http = http
+    private let way: Way
+
+    /// Most points of one page: what goes through the agent fits into one of its frames.
+    var pagePoints: Int64 {
+        switch way {
+        case .direct: 5000
+        case .agent: 1000
+        }
     }
 
     /// Runs `body` with a client that is shut down afterwards.
     static func with<Result>(
         _ options: ServerOptions, _ body: (WebClient) async throws -> Result
     ) async throws -> Result {
+        if let socket = try options.agentSocket() {
+            var agent = AgentOptions()
+            agent.socket = socket
+            return try await body(WebClient(way: .agent(agent)))
+        }
         let server = try options.resolve()
         var configuration = HTTPClient.Configuration(redirectConfiguration: .disallow)
         configuration.timeout = .init(connect: .seconds(10))
@@ -42,7 +56,7 @@ struct WebClient {
         let http = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
         let result: Result
         do {
-            result = try await body(WebClient(server, http))
+            result = try await body(WebClient(way: .direct(server, http)))
         } catch {
             try? await http.shutdown()
             throw error
@@ -57,6 +71,36 @@ struct WebClient {
     func call(
         _ path: String, _ parameters: [(String, String)], post: Bool = false, allowed: Set<Int64> = []
     ) async throws -> JSONValue {
+        let (code, answer) = try await ask(path, parameters, post: post)
+        guard code == 0 || allowed.contains(code) else { throw refusal(code, answer) }
+        return answer
+    }
+
+    /// Calls `path` and returns the answer with its status, whatever that is.
+    func ask(
+        _ path: String, _ parameters: [(String, String)], post: Bool
+    ) async throws -> (status: Int64, answer: JSONValue) {
+        switch way {
+        case .direct(let server, let http): try await ask(server, http, path, parameters, post: post)
+        case .agent(let agent): try await ask(agent, path, parameters)
+        }
+    }
+
+    private func ask(
+        _ agent: AgentOptions, _ path: String, _ parameters: [(String, String)]
+    ) async throws -> (status: Int64, answer: JSONValue) {
+        do {
+            let reply = try await agent.client.callWebAPI(path, Dictionary(parameters) { $1 })
+            return (reply.status, reply.response)
+        } catch {
+            throw agent.failure(error)
+        }
+    }
+
+    private func ask(
+        _ server: ServerOptions.Resolved, _ http: HTTPClient, _ path: String, _ parameters: [(String, String)],
+        post: Bool
+    ) async throws -> (status: Int64, answer: JSONValue) {
         let form =
             [("ak", server.accessKey.revealed), ("service_id", String(server.service))] + parameters
         let encoded = form.map { "\(FormText.encoded($0.0))=\(FormText.encoded($0.1))" }.joined(separator: "&")
@@ -74,7 +118,7 @@ struct WebClient {
             status = response.status.code
             body = try await response.body.collect(upTo: Self.maximumAnswerBytes)
         } catch {
-            throw failure(error)
+            throw Self.failure(error, of: server.base.text)
         }
         guard status == 200 else {
             throw CommandFailure(
@@ -86,18 +130,17 @@ struct WebClient {
             throw CommandFailure(
                 .failed, "\(server.base.text) did not answer as a Saker server does: is the address right?")
         }
-        guard code == 0 || allowed.contains(code) else { throw Self.refusal(code, answer) }
-        return answer
+        return (code, answer)
     }
 
     /// What the server said, with what to do about it.
-    private static func refusal(_ code: Int64, _ answer: JSONValue) -> CommandFailure {
+    func refusal(_ code: Int64, _ answer: JSONValue) -> CommandFailure {
         let hint: String? =
             switch code {
             case 3003: "there is no such entity (saker entity list shows those there are)"
             case 3005: "an entity of this name exists already"
             case 101, 200...203: "the access key is not accepted: check --ak-file or SAKER_AK"
-            case 210, 220, 230, 240: "the access key may not be used from here"
+            case 210, 220, 230: "the access key may not be used from here"
             case 211: "this access key asks for signed requests, which this program does not make: use another key"
             case 301, 302, 401, 402: "the key's quota is used up: try later"
             case 4005: "the service does not exist or is not this key's: check --service-id"
@@ -111,8 +154,7 @@ struct WebClient {
     }
 
     /// The error as a sentence; its own text may hold the request's address, and with it the key.
-    private func failure(_ error: any Error) -> CommandFailure {
-        let server = self.server.base.text
+    private static func failure(_ error: any Error, of server: String) -> CommandFailure {
         if error is NIOSSLError || "\(error)".contains("CERTIFICATE_VERIFY_FAILED") || "\(error)".contains("handshake")
         {
             return CommandFailure(
@@ -120,7 +162,7 @@ struct WebClient {
                 "the certificate of \(server) is not trusted or not for this name: with a server that "
                     + "has its own authority give --ca FILE (saker-server shows where its ca.pem is)")
         }
-        let reason = Self.reason(error).map { ": \($0)" } ?? ""
+        let reason = reason(error).map { ": \($0)" } ?? ""
         return CommandFailure(
             .unreachable, "the server cannot be reached at \(server)\(reason). Check the address and the network.")
     }

@@ -126,7 +126,12 @@ extension GatewayConnection {
             checked = try session.rules.check(upload, at: core.now())
             ticket = .upload(refusals: checked.refusals)
         case .points(let points):
-            checked = try session.rules.check(points, at: core.now())
+            do {
+                checked = try session.rules.check(points, at: core.now())
+            } catch {
+                core.writer.cancel(cost)
+                return send(Acknowledgement.refusal(id: points.id, error: error.reason))
+            }
             ticket = .points(id: points.id, stored: checked.batch.points.count, refusals: checked.refusals)
             guard !checked.batch.points.isEmpty else {
                 core.counters.add(UInt64(checked.refusals.count), to: \.refusedPoints)
@@ -183,42 +188,10 @@ extension GatewayConnection {
         }
     }
 
-    // MARK: Calls
-
-    private func take(_ call: Call, in session: OpenSession) {
-        guard let handler = core.callHandler else {
-            return answer(call.id, 240, #"{"status":240,"message":"calls are not offered over this connection"}"#)
-        }
-        window.called()
-        let (service, entity) = (session.rules.service, session.rules.entity)
-        start { () async -> @Sendable (GatewayConnection) -> Void in
-            let (status, json) = await handler(service, entity, call.path, call.parameters)
-            return { connection in
-                connection.window.answered()
-                guard case .open = connection.phase else { return }
-                connection.answer(call.id, status, json)
-                connection.resume()
-            }
-        }
-    }
-
-    private func answer(_ id: UInt64, _ status: Int32, _ json: String) {
-        var reply = CallReply()
-        reply.id = id
-        reply.status = status
-        reply.json = json
-        // The other fields take at most 32 bytes.
-        if json.utf8.count > WireLimits.frameBytes - 32 {
-            reply.status = 1
-            reply.json = #"{"status":1,"message":"the answer is too long for one frame: ask for fewer rows"}"#
-        }
-        send(ServerFrame(.callReply(reply)))
-    }
-
     // MARK: Tasks
 
     /// Runs work off the event loop, then what it returned back on it. Owned by the connection: cancelled at its end.
-    private func start(_ work: @escaping @Sendable () async -> @Sendable (GatewayConnection) -> Void) {
+    func start(_ work: @escaping @Sendable () async -> @Sendable (GatewayConnection) -> Void) {
         guard let context else { return }
         let id = nextTask
         nextTask &+= 1

@@ -49,6 +49,8 @@ final class GatewayConnection: ChannelDuplexHandler {
     var held: HeldFrame?
     var tasks: [UInt64: Task<Void, Never>] = [:]
     var nextTask: UInt64 = 0
+    /// Calls that were not answered yet, by a number of the connection's own, with their deadlines.
+    var calls: [UInt64: Scheduled<Void>] = [:]
     private var decoder: FrameDecoder
     private var isDraining = false
     /// The channel asked for bytes while there was no room for them.
@@ -281,6 +283,8 @@ final class GatewayConnection: ChannelDuplexHandler {
         deadline = nil
         for task in tasks.values { task.cancel() }
         tasks = [:]
+        for deadline in calls.values { deadline.cancel() }
+        calls = [:]
         guard let number else { return }
         core.registry.remove(number)
         core.writer.forget(number)

@@ -14,12 +14,32 @@ enum PointRules {
     /// Nil when the point may be stored; otherwise a sentence that names the value and the rule. Coordinates are
     /// within their range by their type.
     static func problem(with point: TrackPoint, at now: Timestamp) -> String? {
+        let time = point.fix.time
+        guard time <= now.adding(milliseconds: maximumLead) else {
+            return "time \(time.milliseconds) ms is more than 20 years ahead of the server's \(now.milliseconds) ms"
+        }
+        return problem(with: point)
+    }
+
+    /// As ``problem(with:at:)`` for a point that a program sends and may send again: it keeps the Web API's rules for
+    /// times. `lead` and `age` are milliseconds, `age` nil for any.
+    static func problem(withCustom point: TrackPoint, at now: Timestamp, lead: Int64, age: Int64?) -> String? {
+        let time = point.fix.time
+        guard time <= now.adding(milliseconds: lead) else {
+            return "time \(time.milliseconds) ms is more than \(lead / 1000) s ahead of the server's "
+                + "\(now.milliseconds) ms"
+        }
+        if let age, time < now.adding(milliseconds: -age) {
+            return "time \(time.milliseconds) ms is more than \(age / 1000) s old"
+        }
+        return problem(with: point)
+    }
+
+    /// The rules that know no clock.
+    private static func problem(with point: TrackPoint) -> String? {
         let fix = point.fix
         let time = fix.time.milliseconds
         guard time > 0 else { return "time \(time) ms must be after 1970" }
-        guard fix.time <= now.adding(milliseconds: maximumLead) else {
-            return "time \(time) ms is more than 20 years ahead of the server's \(now.milliseconds) ms"
-        }
         if let speed = fix.speed, speed < 0 { return "speed \(speed) cm/s must not be negative" }
         if let course = fix.course, !(0..<3600).contains(course) {
             return "course \(course) must be within 0 ..< 3600 tenths of a degree"

@@ -70,6 +70,14 @@ enum Acknowledgement {
         return (messages, nil)
     }
 
+    /// Nothing of the message was stored, and this is why.
+    static func refusal(id: UInt64, error: String) -> ServerFrame {
+        var reply = PointsReply()
+        reply.id = id
+        reply.error = error
+        return ServerFrame(.pointsReply(reply))
+    }
+
     static func reply(id: UInt64, stored: Int, refusals: [PointRefusal]) -> ServerFrame {
         var reply = PointsReply()
         reply.id = id

@@ -51,11 +51,12 @@ struct UploadRules: Sendable {
                 service: service, entity: name, position: position, points: [], sequences: [],
                 payload: EncodedPoints(isCompressed: isCompressed, bytes: bytes), received: now),
             refusals: [])
-        keep(points, numberedFrom: upload.firstSequence, at: now, in: &checked)
+        keep(points, numberedFrom: upload.firstSequence, in: &checked) { PointRules.problem(with: $0, at: now) }
         checked.batch.sequences = refusedLeftOut(of: upload.firstSequence..<end, checked.refusals)
         return checked
     }
 
+    /// Throws what the sender is told in the reply: nothing of its connection breaks by it.
     func check(_ custom: Points, at now: Timestamp) throws(ProtocolViolation) -> CheckedBatch {
         let name = try entityName(custom.entity, "points")
         let isCompressed = try isCompressed(custom.encoding, "points")
@@ -66,15 +67,19 @@ struct UploadRules: Sendable {
                 service: service, entity: name, position: nil, points: [], sequences: [],
                 payload: EncodedPoints(isCompressed: isCompressed, bytes: bytes), received: now),
             refusals: [])
-        keep(points, numberedFrom: 0, at: now, in: &checked)
+        keep(points, numberedFrom: 0, in: &checked) { point in
+            PointRules.problem(
+                withCustom: point, at: now, lead: limits.customPointLead, age: limits.customPointAge)
+        }
         return checked
     }
 
     private func keep(
-        _ points: [TrackPoint], numberedFrom first: UInt64, at now: Timestamp, in checked: inout CheckedBatch
+        _ points: [TrackPoint], numberedFrom first: UInt64, in checked: inout CheckedBatch,
+        _ problem: (TrackPoint) -> String?
     ) {
         for (index, point) in points.enumerated() {
-            guard let problem = PointRules.problem(with: point, at: now) else { continue }
+            guard let problem = problem(point) else { continue }
             checked.refusals.append(PointRefusal(number: first &+ UInt64(index), reason: problem))
         }
         guard !checked.refusals.isEmpty else {

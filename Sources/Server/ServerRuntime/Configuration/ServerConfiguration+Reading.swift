@@ -19,6 +19,7 @@ extension ServerConfiguration {
         var reader = opened
         let store = readStore(&reader)
         let device = readDevice(&reader)
+        let gateway = Gateway(callPolicy: reader.choice("gateway", "call_policy", default: .entity))
         let web = readWeb(&reader)
         let api = readAPI(&reader)
         let tls = readTLS(&reader)
@@ -29,7 +30,8 @@ extension ServerConfiguration {
         let level = reader.choice("log", "level", default: Logger.Level.info)
         let limit = reader.integer("shutdown", "time_limit", default: 15, range: 1...600, unit: "s")
         return ServerConfiguration(
-            store: store, device: device, web: web, api: api, tls: tls, enrollment: enrollment, logLevel: level,
+            store: store, device: device, gateway: gateway, web: web, api: api, tls: tls, enrollment: enrollment,
+            logLevel: level,
             shutdownLimit: limit, effective: try reader.finish())
     }
 

@@ -33,6 +33,16 @@ package struct ServerConfiguration: Sendable {
         package var heartbeatInterval: Int
     }
 
+    /// What devices may do beside uploading.
+    package struct Gateway: Hashable, Sendable {
+        package var callPolicy: CallPolicy
+    }
+
+    /// What an agent may ask of the Web API through its connection: see the Web API's own type of this name.
+    package enum CallPolicy: String, CaseIterable, Sendable {
+        case entity, service
+    }
+
     package struct Web: Hashable, Sendable {
         package struct Listener: Hashable, Sendable {
             package var host: String
@@ -78,6 +88,7 @@ package struct ServerConfiguration: Sendable {
 
     package var store: Store
     package var device: Device
+    package var gateway: Gateway
     package var web: Web
     package var api: API
     package var tls: TLS

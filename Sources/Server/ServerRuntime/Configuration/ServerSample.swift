@@ -36,6 +36,11 @@ package enum ServerSample {
         # Seconds of silence after which an agent sends a heartbeat, 10 ... 3600.
         # heartbeat_interval = 60
 
+        [gateway]
+        # What an agent may ask of the Web API through its connection, without an access key: "entity" (the data of the
+        # entity it is logged in as) or "service" (whatever a key of its service may).
+        # call_policy = "entity"
+
         [web]
         # Offer the Web API over HTTPS, at this address and TCP port (0 ... 65535; 0 lets the kernel choose).
         # https = true

@@ -131,12 +131,17 @@ package struct ServerRuntime: Sendable {
         settings.limits.connectionsPerAddress = device.connectionsPerAddress
         settings.deadlines.heartbeatInterval = numericCast(device.heartbeatInterval)
         settings.deadlines.idle = .seconds(3 * Int64(device.heartbeatInterval))
+        let api = configuration.api
+        settings.limits.customPointLead = Int64(api.futureTolerance) * 1000
+        settings.limits.customPointAge = api.maximumAge.map { Int64($0) * 1000 }
         let router = router(store)
+        let policy: CallPolicy = configuration.gateway.callPolicy == .service ? .service : .entity
         do throws(GatewayError) {
             return try GatewayServer(
                 configuration: settings, store: store, logger: logger, now: SQLiteTrackStoreOptions.systemTime,
                 callHandler: { service, entity, path, parameters in
-                    let answer = await router.call(service: service, entity: entity, path: path, parameters: parameters)
+                    let answer = await router.call(
+                        service: service, entity: entity, path: path, parameters: parameters, policy: policy)
                     return (Int32(clamping: answer.status), answer.json)
                 })
         } catch {

@@ -1,0 +1,172 @@
+/// One request to the server, as it is numbered on the link.
+package struct ServerRequestID: RawRepresentable, Hashable, Sendable {
+    package let rawValue: UInt64
+
+    package init(rawValue: UInt64) { self.rawValue = rawValue }
+}
+
+/// The requests to the server that are no uploads: which may be sent now, which wait for their turn, which are overdue.
+/// Knows no bytes and no clock.
+///
+/// Few are sent ahead, so that uploads never wait long behind them; what waits is bounded in number and in bytes. Every
+/// request ends: with its answer, or with one `fail`. Do the actions in their order; `now` is a monotonic clock in
+/// milliseconds.
+package struct RequestBook: Hashable, Sendable {
+    package enum Kind: Hashable, Sendable, CaseIterable {
+        /// A Web API request.
+        case call
+        /// Custom points.
+        case points
+    }
+
+    package enum Action: Hashable, Sendable {
+        /// Send it; `answered` follows when its answer has come.
+        case send(ServerRequestID)
+        /// It ends without an answer. Forget it.
+        case fail(ServerRequestID, Failure)
+        /// Call `timerFired` once after this time; replaces an earlier one.
+        case setTimer(milliseconds: Int64)
+        case cancelTimer
+        /// An answer is overdue: the link may be dead.
+        case probeLink
+    }
+
+    package enum Failure: Hashable, Sendable {
+        /// There is no link, or it went before the request was sent: nothing happened.
+        case offline
+        /// Too much waits already: nothing happened.
+        case full
+        /// Its turn never came: nothing happened.
+        case notSent
+        /// The link went between the request and its answer: nobody knows what happened.
+        case cut
+        /// It was sent and not answered in time: nobody knows what happened.
+        case overdue
+    }
+
+    package struct Limits: Hashable, Sendable {
+        /// Sent and not yet answered, a kind.
+        package var sentCalls = 4
+        package var sentPoints = 1
+        /// Waiting for their turn, of both kinds together.
+        package var waiting = 32
+        /// Bytes of all requests, sent and waiting.
+        package var bytes = 1 << 20
+        /// Milliseconds from the request until it is sent, and from then until its answer.
+        package var turn: Int64 = 30_000
+        package var answer: Int64 = 30_000
+
+        package init() {}
+
+        func sent(_ kind: Kind) -> Int {
+            switch kind {
+            case .call: sentCalls
+            case .points: sentPoints
+            }
+        }
+    }
+
+    private struct Entry: Hashable, Sendable {
+        let id: ServerRequestID
+        let kind: Kind
+        let bytes: Int
+        /// Of the present step: its turn, or its answer.
+        var deadline: Int64
+    }
+
+    private let limits: Limits
+    private var next: UInt64 = 1
+    private var isOnline = false
+    private var waiting: [Entry] = []
+    private var sent: [Entry] = []
+    private var timerAt: Int64?
+
+    package init(limits: Limits = Limits()) {
+        self.limits = limits
+    }
+
+    /// Requests that have not ended.
+    package var count: Int { waiting.count + sent.count }
+
+    // MARK: Events
+
+    /// A new request of so many bytes; the actions are about it.
+    package mutating func add(_ kind: Kind, bytes: Int, now: Int64) -> (id: ServerRequestID, actions: [Action]) {
+        let id = ServerRequestID(rawValue: next)
+        next += 1
+        guard isOnline else { return (id, [.fail(id, .offline)]) }
+        let held = (waiting + sent).reduce(0) { $0 + $1.bytes }
+        // A request alone may have any size: its maker has bounds of its own.
+        guard waiting.count < limits.waiting, count == 0 || held + bytes <= limits.bytes else {
+            return (id, [.fail(id, .full)])
+        }
+        waiting.append(Entry(id: id, kind: kind, bytes: bytes, deadline: now.addingClamped(limits.turn)))
+        return (id, proceed(now: now))
+    }
+
+    /// The answer of a request has come. Nil when it is none that is waited for: it came too late, or nobody asked.
+    package mutating func answered(_ id: ServerRequestID, _ kind: Kind, now: Int64) -> [Action]? {
+        guard let index = sent.firstIndex(where: { $0.id == id && $0.kind == kind }) else { return nil }
+        sent.remove(at: index)
+        return proceed(now: now)
+    }
+
+    /// The link is logged in.
+    package mutating func linkUp(now: Int64) -> [Action] {
+        isOnline = true
+        return proceed(now: now)
+    }
+
+    /// The link takes nothing more; answers to what was sent may still come.
+    package mutating func linkCloses(now: Int64) -> [Action] {
+        isOnline = false
+        let failed = waiting.map { Action.fail($0.id, .offline) }
+        waiting = []
+        return failed + rearm(now: now)
+    }
+
+    /// The link is gone.
+    package mutating func linkDown(now: Int64) -> [Action] {
+        isOnline = false
+        let failed = sent.map { Action.fail($0.id, .cut) } + waiting.map { Action.fail($0.id, .offline) }
+        sent = []
+        waiting = []
+        return failed + rearm(now: now)
+    }
+
+    package mutating func timerFired(now: Int64) -> [Action] {
+        timerAt = nil
+        let late = sent.filter { $0.deadline <= now }
+        let unsent = waiting.filter { $0.deadline <= now }
+        sent.removeAll { $0.deadline <= now }
+        waiting.removeAll { $0.deadline <= now }
+        return late.map { .fail($0.id, .overdue) } + unsent.map { .fail($0.id, .notSent) }
+            + (late.isEmpty ? [] : [.probeLink]) + proceed(now: now)
+    }
+
+    // MARK: Turns
+
+    /// Oldest first, each kind within its own limit: a long row of one never holds up the other.
+    private mutating func proceed(now: Int64) -> [Action] {
+        var actions: [Action] = []
+        var left: [Entry] = []
+        for var entry in waiting {
+            guard sent.count(where: { $0.kind == entry.kind }) < limits.sent(entry.kind) else {
+                left.append(entry)
+                continue
+            }
+            entry.deadline = now.addingClamped(limits.answer)
+            sent.append(entry)
+            actions.append(.send(entry.id))
+        }
+        waiting = left
+        return actions + rearm(now: now)
+    }
+
+    private mutating func rearm(now: Int64) -> [Action] {
+        let due = (waiting + sent).map(\.deadline).min()
+        guard due != timerAt else { return [] }
+        timerAt = due
+        return [due.map { .setTimer(milliseconds: max($0 - now, 0)) } ?? .cancelTimer]
+    }
+}

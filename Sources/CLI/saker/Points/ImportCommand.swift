@@ -1,0 +1,165 @@
+import AgentControl
+import ArgumentParser
+import NIOCore
+import TrackModel
+import Varlink
+
+extension PointCommand {
+    struct Import: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Sends the points of a CSV, GPX or GeoJSON file.",
+            discussion: """
+                The file is checked to its end before anything is sent. CSV and GPX may be of any length, GeoJSON of 16 MiB.
+
+                CSV: the first line names the columns: time, latitude (lat), longitude (lon), and if there are any
+                speed (m/s), course (degrees), altitude and accuracy (m), object_name. Others are custom attributes.
+                GPX: track points with their time, ele, speed and course. GeoJSON: points with a property time, and lines
+                with a list of times (coordTimes). Times without a zone are local; Unix seconds or ms may stand, too.
+                """)
+
+        @OptionGroup var agent: AgentOptions
+
+        @Argument(help: "The file.")
+        var file: String
+
+        @Option(
+            name: .long,
+            help: ArgumentHelp(
+                "Whose points they are (default: that of the agent); made when the server does not have it.",
+                valueName: "name"))
+        var entity: String?
+
+        @Option(
+            name: .long,
+            help: ArgumentHelp(
+                "Pass over so many points at the beginning: they are stored already.", valueName: "count"))
+        var skip: Int64 = 0
+
+        func validate() throws {
+            if let entity, let problem = EntityName.problem(with: entity) { throw ValidationError(problem) }
+            guard skip >= 0 else { throw ValidationError("--skip \(skip): give 0 or more") }
+        }
+
+        func run() async throws {
+            let now = TimeText.now
+            let total = try checked(now)
+            guard total > skip else {
+                throw CommandFailure(.failed, "\(file.printable): there is no point in it to send")
+            }
+            var source = try PointFile(file, now: now)
+            for _ in 0..<skip { _ = try source.next() }
+            var work = ImportWork(file: file, total: total, skipped: skip, isShown: !agent.json)
+            while let chunk = try Self.chunk(&source) {
+                work.took(try await send(chunk, work), of: chunk)
+            }
+            if agent.json { Console.print(work.json.description) }
+            try work.finish()
+        }
+
+        /// How many points there are; throws for the first that is wrong.
+        private func checked(_ now: Int64) throws -> Int64 {
+            var source = try PointFile(file, now: now)
+            var count: Int64 = 0
+            while try source.next() != nil { count += 1 }
+            return count
+        }
+
+        private static func chunk(_ source: inout PointFile) throws -> [PointFile.Point]? {
+            var chunk: [PointFile.Point] = []
+            while chunk.count < CustomPoint.maximumCount, let point = try source.next() { chunk.append(point) }
+            return chunk.isEmpty ? nil : chunk
+        }
+
+        private func send(_ chunk: [PointFile.Point], _ work: ImportWork) async throws -> AddPointsReply {
+            do {
+                let reply = try await agent.reply(
+                    .addPoints,
+                    ["points": .array(chunk.map(\.value)), "entity": entity.map(JSONValue.string)],
+                    timeout: .seconds(10) + AgentControlClient.requestTime)
+                return try AgentOptions.decoded(reply)
+            } catch let failure as CommandFailure {
+                work.clearBar()
+                throw CommandFailure(failure.code, "\(failure)\(work.advice(from: chunk.first?.place))")
+            }
+        }
+    }
+}
+
+/// How far an import has come.
+struct ImportWork {
+    /// Refused points that are told one by one.
+    private static let toldRefusals: Int64 = 10
+    private static let barWidth = 30
+
+    let file: String
+    /// Points of the file, those passed over counted.
+    let total: Int64
+    /// At the beginning of the file, dealt with: passed over, stored or refused.
+    private(set) var done: Int64
+    private(set) var stored: Int64 = 0
+    private(set) var refused: Int64 = 0
+    private let isShown: Bool
+
+    init(file: String, total: Int64, skipped: Int64, isShown: Bool) {
+        self.file = file
+        self.total = total
+        self.isShown = isShown
+        done = skipped
+    }
+
+    /// The server's answer to the next points of the file.
+    mutating func took(_ reply: AddPointsReply, of chunk: [PointFile.Point]) {
+        done += Int64(chunk.count)
+        stored += reply.stored
+        for point in reply.refused {
+            refused += 1
+            guard refused <= Self.toldRefusals else { continue }
+            clearBar()
+            let place = chunk.indices.contains(Int(point.index)) ? chunk[Int(point.index)].place : "?"
+            Console.complain("saker: \(file): \(place): refused: \(point.reason)".printable)
+        }
+        if isShown { show() }
+    }
+
+    private func show() {
+        guard hasBar else {
+            // One line for a short file, and one for each ten thousand points of a long one.
+            guard done == total || done % 10_000 < Int64(CustomPoint.maximumCount) else { return }
+            return Console.print("\(progress), \(percent) %")
+        }
+        Console.write("\r\(bar)\(done == total ? "\n" : "\u{1B}[K")")
+    }
+
+    /// A bar is drawn over and over on a terminal, for a file that takes more than one step.
+    private var hasBar: Bool { isShown && Console.isTerminal && total > Int64(CustomPoint.maximumCount) }
+    private var percent: Int64 { done * 100 / max(total, 1) }
+    private var progress: String { "\(Quantity.count(done)) of \(Quantity.count(total, "point"))" }
+
+    var bar: String {
+        let filled = Int(percent) * Self.barWidth / 100
+        let empty = Self.barWidth - filled
+        return "[\(String(repeating: "#", count: filled))\(String(repeating: "-", count: empty))] \(progress)"
+    }
+
+    /// Before something else is said: the bar must not stand in its line.
+    func clearBar() {
+        if hasBar, done < total { Console.write("\r\u{1B}[K") }
+    }
+
+    /// What to do when the next points could not be sent.
+    func advice(from place: String?) -> String {
+        let rest = place.map { " from \($0) on" } ?? ""
+        return ". \(Quantity.count(stored, "point")) stored; the rest of the file\(rest) is still to be sent: "
+            + "saker point import \(file) --skip \(done)"
+    }
+
+    var json: JSONValue { ["stored": .integer(stored), "refused": .integer(refused)] }
+
+    /// Says what came of it; throws when points were refused.
+    func finish() throws(CommandFailure) {
+        if isShown { Console.print("The server has stored \(Quantity.count(stored, "point")).") }
+        guard refused > 0 else { return }
+        throw CommandFailure(
+            .failed, "\(Quantity.count(refused, "point")) of \(file.printable) refused; the others are stored")
+    }
+}

@@ -1,0 +1,120 @@
+import AgentControl
+import ArgumentParser
+import NIOCore
+import TrackModel
+import Varlink
+
+/// `saker point`
+struct PointCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "point",
+        abstract: "Sends points that no receiver made to the server, through the agent.",
+        discussion: """
+            They go out at once and are not cached: without a connection the command fails. Of two points of one
+            entity with the same time the later one counts, so sending again does no harm.
+
+            Examples:
+              saker point add --lat 31.2281 --lon 121.4771
+              saker point add --lat 31.2281 --lon 121.4771 --time '10 min ago' --attribute fuel=51
+              saker point import drive.gpx --entity van_08
+              saker point import drive.csv
+            """,
+        subcommands: [Add.self, Import.self])
+
+    struct Add: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Sends one point.", discussion: "Times: \(TimeExpression.examples).")
+
+        @OptionGroup var agent: AgentOptions
+
+        @Option(name: .long, help: ArgumentHelp("Degrees north, WGS 84.", valueName: "degrees"))
+        var lat: Double
+
+        @Option(name: .long, help: ArgumentHelp("Degrees east.", valueName: "degrees"))
+        var lon: Double
+
+        @Option(name: .long, help: ArgumentHelp("When it was there.", valueName: "time"))
+        var time: String = "now"
+
+        @Option(name: .long, help: ArgumentHelp("Metres per second.", valueName: "m/s"))
+        var speed: Double?
+
+        @Option(name: .long, help: ArgumentHelp("Degrees from true north.", valueName: "degrees"))
+        var course: Double?
+
+        @Option(name: .long, help: ArgumentHelp("Metres above mean sea level.", valueName: "m"))
+        var altitude: Double?
+
+        @Option(name: .long, help: ArgumentHelp("Horizontal error.", valueName: "m"))
+        var accuracy: Double?
+
+        @Option(
+            name: .long,
+            help: ArgumentHelp(
+                "Whose point it is (default: that of the agent); made when the server does not have it.",
+                valueName: "name"))
+        var entity: String?
+
+        @Option(
+            name: .long,
+            help: ArgumentHelp(
+                "A custom attribute, as in fuel=51; may be given again. A number in quotes is a text: fuel='\"51\"'.",
+                valueName: "key=value"))
+        var attribute: [String] = []
+
+        func validate() throws {
+            _ = try attributes()
+            if let entity, let problem = EntityName.problem(with: entity) { throw ValidationError(problem) }
+        }
+
+        func attributes() throws -> [String: JSONValue] {
+            var attributes: [String: JSONValue] = [:]
+            for text in attribute {
+                guard let equals = text.firstIndex(of: "="), equals != text.startIndex else {
+                    throw ValidationError("--attribute '\(text)' is none: give it as key=value")
+                }
+                let key = String(text[..<equals])
+                guard attributes[key] == nil else { throw ValidationError("--attribute \(key) is given twice") }
+                attributes[key] = AttributeText.value(String(text[text.index(after: equals)...]))
+            }
+            return attributes
+        }
+
+        func run() async throws {
+            let time = try TimeArgument.parse(time, "--time", now: TimeText.now)
+            let members: [String: JSONValue?] = [
+                "time": .integer(time), "latitude": .double(lat), "longitude": .double(lon),
+                "speed": speed.map(JSONValue.double), "course": course.map(JSONValue.double),
+                "altitude": altitude.map(JSONValue.double), "accuracy": accuracy.map(JSONValue.double),
+                "attributes": attribute.isEmpty ? nil : .object(try attributes()),
+            ]
+            let point = JSONValue.object(members.compactMapValues { $0 })
+            do throws(CustomPoint.Problem) {
+                _ = try CustomPoint.point(point)
+            } catch {
+                throw CommandFailure(.usage, error.detail.printable)
+            }
+            let value = try await agent.reply(
+                .addPoints, ["points": [point], "entity": entity.map(JSONValue.string)],
+                timeout: .seconds(10) + AgentControlClient.requestTime)
+            if agent.json { Console.print(value.description) }
+            let reply: AddPointsReply = try AgentOptions.decoded(value)
+            if let refused = reply.refused.first {
+                throw CommandFailure(.failed, "the server refused the point: \(refused.reason)".printable)
+            }
+            if !agent.json { Console.print("The server has stored the point.") }
+        }
+    }
+}
+
+/// The value of a custom attribute as it is typed.
+enum AttributeText {
+    /// A whole number, a number, or a text; quotes around it make it a text.
+    static func value(_ text: String) -> JSONValue {
+        if let number = Int64(text) { return .integer(number) }
+        // "nan" and "infinity" are texts.
+        if let number = Double(text), number.isFinite { return .double(number) }
+        guard text.utf8.count >= 2, text.hasPrefix("\""), text.hasSuffix("\"") else { return .string(text) }
+        return .string(String(text.dropFirst().dropLast()))
+    }
+}

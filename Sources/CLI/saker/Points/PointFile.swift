@@ -1,0 +1,77 @@
+import AgentControl
+import TrackFiles
+import Varlink
+
+/// Points of a file as the agent takes them, one after the other. What is wrong is told with the file and the place in it.
+struct PointFile {
+    struct Point {
+        let place: String
+        let value: JSONValue
+    }
+
+    private let path: String
+    private let now: Int64
+    private var reader: TrackFileReader
+
+    init(_ path: String, now: Int64) throws(CommandFailure) {
+        self.path = path
+        self.now = now
+        do throws(TrackFileError) {
+            reader = try TrackFileReader(path: path)
+        } catch {
+            throw Self.failure(path, error.description)
+        }
+    }
+
+    /// Nil after the last. Planned routes are passed over: they say nothing of when.
+    mutating func next() throws(CommandFailure) -> Point? {
+        while true {
+            let point: FilePoint?
+            do throws(TrackFileError) {
+                point = try reader.next()
+            } catch {
+                throw Self.failure(path, error.description)
+            }
+            guard let point else { return nil }
+            if point.isPlanned { continue }
+            return Point(place: point.place, value: try value(of: point))
+        }
+    }
+
+    private func value(of point: FilePoint) throws(CommandFailure) -> JSONValue {
+        var members: [String: JSONValue] = [:]
+        for (field, text) in point.fields {
+            switch field {
+            case .time:
+                guard let time = TimeExpression(text, now: now) else {
+                    throw Self.failure(
+                        path, "\(point.place): time '\(text)' is no time: write it as in 2026-03-05T08:20:12Z")
+                }
+                members[field.rawValue] = .integer(time.milliseconds)
+            case .latitude, .longitude, .speed, .course, .altitude, .accuracy:
+                guard let number = Double(text), number.isFinite else {
+                    throw Self.failure(path, "\(point.place): \(field.rawValue) '\(text)' is no number")
+                }
+                members[field.rawValue] = .double(number)
+            case .objectName: members[field.rawValue] = .string(text)
+            }
+        }
+        guard members["time"] != nil else {
+            throw Self.failure(path, "\(point.place): the point has no time: only points with a time can be stored")
+        }
+        if !point.attributes.isEmpty {
+            members["attributes"] = .object(point.attributes.mapValues(AttributeText.value))
+        }
+        let value = JSONValue.object(members)
+        do throws(CustomPoint.Problem) {
+            _ = try CustomPoint.point(value)
+        } catch {
+            throw Self.failure(path, "\(point.place): \(error.detail)")
+        }
+        return value
+    }
+
+    private static func failure(_ path: String, _ detail: String) -> CommandFailure {
+        CommandFailure(.failed, "\(path): \(detail)".printable)
+    }
+}

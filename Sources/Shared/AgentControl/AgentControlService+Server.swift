@@ -1,0 +1,28 @@
+import NIOCore
+import Varlink
+
+// What goes through the agent to the server.
+extension AgentControlService {
+    func addPoints(_ parameters: inout CallParameters) throws -> EventLoopFuture<AddPointsReply> {
+        let entity = try parameters.string("entity")
+        let given = try parameters.requiredArray("points")
+        try parameters.finish()
+        try check(entity, .addPoints)
+        return handler.addPoints(try CustomPoint.points(given), entity: entity)
+    }
+
+    /// The answer may be long: it is passed on as it was read, without being encoded and read once more.
+    func call(_ parameters: inout CallParameters) throws -> VarlinkAnswer {
+        let path = try parameters.requiredString("path")
+        let arguments = try parameters.dictionary("parameters") ?? [:]
+        try parameters.finish()
+        guard !path.isEmpty else {
+            throw AgentControlError(
+                .parameterError, in: .call, reason: "'path' is empty: give one such as track/getlatestpoint",
+                parameter: "path")
+        }
+        return .reply(
+            handler.call(path: path, parameters: arguments).map(\.json)
+                .flatMapErrorThrowing { throw Self.varlinkError($0, in: .call) })
+    }
+}

@@ -1,0 +1,134 @@
+package import TrackModel
+package import Varlink
+
+/// A point as `AddPoints` takes it, in the control interface's units.
+package enum CustomPoint {
+    /// Most of one call.
+    package static let maximumCount = 1000
+
+    /// All of them; throws for the first that breaks a rule, with its index and the member.
+    static func points(_ values: [JSONValue]) throws(AgentControlError) -> [TrackPoint] {
+        guard (1...maximumCount).contains(values.count) else {
+            throw AgentControlError(
+                .parameterError, in: .addPoints,
+                reason: "\(values.count) points: give 1 to \(maximumCount) in one call", parameter: "points")
+        }
+        var points: [TrackPoint] = []
+        points.reserveCapacity(values.count)
+        for (index, value) in values.enumerated() {
+            do throws(Problem) {
+                points.append(try point(value))
+            } catch {
+                throw AgentControlError(
+                    .parameterError, in: .addPoints, reason: "points[\(index)]: \(error.detail)",
+                    parameter: "points[\(index)]" + (error.member.map { ".\($0)" } ?? ""))
+            }
+        }
+        return points
+    }
+
+    /// What is wrong with a point, and with which member.
+    package struct Problem: Error, Hashable {
+        /// Nil when the point as a whole is wrong.
+        package let member: String?
+        /// Names the value and the rule.
+        package let detail: String
+    }
+
+    private static let members: Set<String> = [
+        "time", "latitude", "longitude", "speed", "course", "altitude", "accuracy", "coord_type", "object_name",
+        "attributes",
+    ]
+
+    /// One point. Of a value that is absent, or null, nothing is known.
+    package static func point(_ value: JSONValue) throws(Problem) -> TrackPoint {
+        guard let object = value.objectValue?.filter({ $0.value != .null }) else {
+            throw Problem(member: nil, detail: "a point is an object with time, latitude and longitude")
+        }
+        if let unknown = object.keys.filter({ !members.contains($0) }).min() {
+            throw Problem(member: unknown, detail: "a point has no member '\(unknown.prefix(64))'")
+        }
+        guard let time = object["time"]?.integerValue, time > 0 else {
+            throw Problem(member: "time", detail: "time must be whole milliseconds since 1970, more than 0")
+        }
+        let latitude = try number("latitude", of: object, in: -90...90, "degrees")
+        let longitude = try number("longitude", of: object, in: -180...180, "degrees")
+        guard let latitude, let longitude, let coordinate = Coordinate(latitude: latitude, longitude: longitude) else {
+            throw Problem(
+                member: latitude == nil ? "latitude" : "longitude", detail: "latitude and longitude are required")
+        }
+        var fix = Fix(time: Timestamp(milliseconds: time), coordinate: coordinate)
+        fix.speed = try number("speed", of: object, in: 0...100_000, "m/s").map { Int32(($0 * 100).rounded()) }
+        fix.course = try number("course", of: object, in: 0...360, "degrees").map {
+            Int32(($0 * 10).rounded()) % 3600
+        }
+        fix.altitude = try number("altitude", of: object, in: -1_000_000...1_000_000, "m").map {
+            Int32(($0 * 10).rounded())
+        }
+        fix.accuracy = try number("accuracy", of: object, in: 0...100_000_000, "m").map { Int32(($0 * 10).rounded()) }
+        return TrackPoint(
+            fix, coordinateType: try coordinateType(object["coord_type"]), objectName: try name(object["object_name"]),
+            attributes: try attributes(object["attributes"]))
+    }
+
+    private static func number(
+        _ member: String, of object: [String: JSONValue], in range: ClosedRange<Double>, _ unit: String
+    ) throws(Problem) -> Double? {
+        guard let value = object[member] else { return nil }
+        guard let number = value.doubleValue, range.contains(number) else {
+            throw Problem(
+                member: member,
+                detail: "\(member) \(value.description.prefix(64)) must be a number from \(Int(range.lowerBound)) to "
+                    + "\(Int(range.upperBound)) \(unit)")
+        }
+        return number
+    }
+
+    private static func coordinateType(_ value: JSONValue?) throws(Problem) -> CoordinateType {
+        guard let value else { return .wgs84 }
+        guard let type = value.stringValue.flatMap(CoordinateType.init) else {
+            throw Problem(
+                member: "coord_type",
+                detail: "coord_type \(value.description.prefix(64)) must be wgs84, gcj02 or bd09ll")
+        }
+        return type
+    }
+
+    private static func name(_ value: JSONValue?) throws(Problem) -> String? {
+        guard let value else { return nil }
+        guard let name = value.stringValue, name.utf8.count <= 128 else {
+            throw Problem(member: "object_name", detail: "object_name must be a text of at most 128 bytes")
+        }
+        return name
+    }
+
+    private static func attributes(_ value: JSONValue?) throws(Problem) -> [String: AttributeValue] {
+        guard let value else { return [:] }
+        guard let members = value.objectValue, members.count <= AttributeValue.maximumCount else {
+            throw Problem(
+                member: "attributes", detail: "attributes must be an object of at most \(AttributeValue.maximumCount)")
+        }
+        var attributes: [String: AttributeValue] = [:]
+        for (key, value) in members {
+            guard (1...AttributeValue.maximumKeyBytes).contains(key.utf8.count) else {
+                throw Problem(
+                    member: "attributes",
+                    detail: "an attribute's key has 1 to \(AttributeValue.maximumKeyBytes) bytes, one has "
+                        + "\(key.utf8.count)")
+            }
+            switch value {
+            case .integer(let number): attributes[key] = .integer(number)
+            case .double(let number) where number.isFinite: attributes[key] = .double(number)
+            case .string(let text) where text.utf8.count <= AttributeValue.maximumStringBytes:
+                attributes[key] = .string(text)
+            case .null: continue
+            case .double, .string, .bool, .array, .object:
+                throw Problem(
+                    member: "attributes",
+                    detail: "attribute \(key) must be a number, or a text of at most "
+                        + "\(AttributeValue.maximumStringBytes) bytes")
+            }
+        }
+        return attributes
+    }
+}

@@ -1,0 +1,72 @@
+/// The points of a file, one after the other: CSV, GPX or GeoJSON, known by how it begins.
+package struct TrackFileReader {
+    private enum Format {
+        case csv(CSVReader)
+        case gpx(GPXReader)
+        case geoJSON(GeoJSONReader)
+    }
+
+    private var format: Format
+
+    /// Throws when the file cannot be opened, and for GeoJSON also for what is wrong with the whole of it.
+    package init(path: String) throws(TrackFileError) {
+        try self.init(ByteSource(path: path))
+    }
+
+    /// As `init(path:)`, from the beginning of the source.
+    package init(_ source: ByteSource) throws(TrackFileError) {
+        switch try source.begin() {
+        case UInt8(ascii: "<"): format = .gpx(GPXReader(source))
+        case UInt8(ascii: "{"): format = .geoJSON(try GeoJSONReader(source))
+        default: format = .csv(CSVReader(source))
+        }
+    }
+
+    /// The route that a file holds: the track of GPX, or else its planned route; the first line of GeoJSON.
+    ///
+    /// Throws for a table too, and beyond `limit` points.
+    package static func route(
+        _ source: ByteSource, limit: Int
+    ) throws(TrackFileError) -> [FilePoint] {
+        var points: [FilePoint] = []
+        switch try source.begin() {
+        case UInt8(ascii: "<"):
+            var reader = GPXReader(source)
+            while let point = try reader.next() {
+                points.append(point)
+                guard points.count <= limit else { throw TrackFileError("more than \(limit) points") }
+            }
+            guard !points.isEmpty else {
+                throw TrackFileError("no trkpt and no rtept in it: a route needs at least two")
+            }
+            let driven = points.filter { !$0.isPlanned }
+            return driven.isEmpty ? points : driven
+        case UInt8(ascii: "{"):
+            var reader = try GeoJSONReader(source)
+            guard reader.keepFirstLine() else {
+                throw TrackFileError("no LineString in it: a route is a geometry of that type")
+            }
+            while let point = try reader.next() {
+                points.append(point)
+                guard points.count <= limit else { throw TrackFileError("more than \(limit) points") }
+            }
+            return points
+        default: throw TrackFileError("neither GPX (begins with <) nor GeoJSON (begins with {)")
+        }
+    }
+
+    /// Nil after the last.
+    package mutating func next() throws(TrackFileError) -> FilePoint? {
+        switch format {
+        case .csv(var reader):
+            defer { format = .csv(reader) }
+            return try reader.next()
+        case .gpx(var reader):
+            defer { format = .gpx(reader) }
+            return try reader.next()
+        case .geoJSON(var reader):
+            defer { format = .geoJSON(reader) }
+            return try reader.next()
+        }
+    }
+}
