@@ -149,7 +149,9 @@ var programs: [Target] {
             name: "sakerd", dependencies: ["AgentRuntime"], path: "Sources/Agent/sakerd", swiftSettings: house),
         .executableTarget(
             name: "saker-server",
-            dependencies: ["ConfigurationFile", "ServerRuntime", "Systemd", "TrackModel", .arguments, .log],
+            dependencies: [
+                "ConfigurationFile", "ServerRuntime", "Systemd", "TrackModel", "TrackStore", .arguments, .log,
+            ],
             path: "Sources/Server/saker-server", swiftSettings: house),
         .executableTarget(
             name: "saker",
@@ -237,7 +239,11 @@ var tests: [Target] {
         .tests(of: "GNSSFeed", ["AgentLogic", "DriveSimulation", "Geodesy", "TrackModel"]),
         .tests(
             of: "AgentRuntime",
-            ["AgentLogic", "ConfigurationFile", "GNSSFeed", "TrackCache", "TrackModel", "TrackTestKit", "TrackWire"]),
+            [
+                "AgentControl", "AgentLogic", "ConfigurationFile", "GNSSFeed", "TrackCache", "TrackModel",
+                "TrackTestKit",
+                "TrackWire", "Varlink", .log, .nioCore, .nioPosix,
+            ]),
         .tests(of: "TrackStore"),
         .tests(
             of: "TrackStoreSQLite",

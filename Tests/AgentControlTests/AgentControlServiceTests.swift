@@ -34,6 +34,13 @@ import Varlink
         _ = try await client.cacheInfo(entities: ["a", "b"])
         #expect(try await client.clearCache(CacheSelection(entities: ["a"], from: 1, through: 2)).removed == 6)
         _ = try await client.clearCache(CacheSelection())
+        #expect(try await client.attributes() == TestAgent.sampleAttributes)
+        let set = try await client.setAttributes(["fuel": 51, "driver": "Li Wei"], ttl: 60)
+        #expect(set.taken == ["driver", "fuel"])
+        #expect(set.ignored == [IgnoredValue(key: "x", reason: "unknown_key", detail: "d")])
+        _ = try await client.setAttributes([:])
+        #expect(try await client.clearAttributes(["fuel"]).cleared == ["fuel"])
+        _ = try await client.clearAttributes()
         _ = try await client.reconnect()
         #expect(
             try await agent.on { $0.agent.asked } == [
@@ -43,9 +50,10 @@ import Varlink
                 .setLocationOptions(LocationOptionsChange(desiredAccuracy: 20, activity: .fitness)), .resetSettings,
                 .cacheInfo(nil), .cacheInfo(["a", "b"]),
                 .clearCache(CacheSelection(entities: ["a"], from: 1, through: 2)), .clearCache(CacheSelection()),
-                .reconnect,
+                .setAttributes(["fuel": 51, "driver": "Li Wei"], .seconds(60)), .setAttributes([:], nil),
+                .clearAttributes(["fuel"]), .clearAttributes(nil), .reconnect,
             ])
-        #expect(agent.allowed.calls.withLock { $0 }.count == 14)
+        #expect(agent.allowed.calls.withLock { $0 }.count == 18)
         try await agent.stop()
     }
 
@@ -58,7 +66,11 @@ import Varlink
             (.setCacheLimit, ["bytes": true], "bytes"), (.setCacheLimit, ["unlimited": 1], "unlimited"),
             (.setLocationOptions, ["activity": "flying"], "activity"), (.getCacheInfo, ["entities": "a"], "entities"),
             (.getCacheInfo, ["entities": ["a", 1]], "entities"), (.clearCache, ["from": "yesterday"], "from"),
-            (.reconnect, ["now": true], "now"),
+            (.reconnect, ["now": true], "now"), (.setAttributes, [:], "attributes"),
+            (.setAttributes, ["attributes": 5], "attributes"),
+            (.setAttributes, ["attributes": [:], "ttl": "1"], "ttl"),
+            (.clearAttributes, ["keys": "fuel"], "keys"), (.provideAttributes, ["request": "1"], "request"),
+            (.provideAttributes, ["request": 1, "attributes": [1]], "attributes"), (.getAttributes, ["x": 1], "x"),
         ] as [(AgentMethod, [String: JSONValue], String)])
     func aMissingUnknownOrMistypedParameterIsNamed(
         method: AgentMethod, parameters: [String: JSONValue], wrong: String
@@ -68,6 +80,34 @@ import Varlink
             try await agent.client.call(method, parameters: parameters)
         }
         #expect(try await agent.on { $0.agent.asked.isEmpty })
+        try await agent.stop()
+    }
+
+    @Test func aProviderKeepsItsConnectionAndIsToldOfOnce() async throws {
+        let agent = try await AgentServer.start(policy: ControlPolicy(group: nil, user: getuid()))
+        let one = try await agent.client.provide()
+        let other = try await agent.client.provide()
+        #expect(try await one.next(nil).request == 1)
+        let given = ProvidedAttributes(request: 1, attributes: ["fuel": 51.5])
+        #expect(try await one.next(given) == ProvideAttributesReply(request: 2, time: 5, late: true, ignored: []))
+        #expect(try await other.next(nil).request == 1)
+        let asked = try await agent.on { $0.agent.asked }
+        guard case .provideAttributes(nil, let first) = asked.first else {
+            Issue.record("\(asked)")
+            return
+        }
+        guard case .provideAttributes(given, connection: first) = asked.dropFirst().first else {
+            Issue.record("\(asked)")
+            return
+        }
+        guard case .provideAttributes(nil, let second) = asked.last else {
+            Issue.record("\(asked)")
+            return
+        }
+        #expect(first != second)
+        #expect(agent.allowed.calls.withLock { $0 } == [.provideAttributes, .provideAttributes])
+        one.close()
+        other.close()
         try await agent.stop()
     }
 
@@ -84,6 +124,9 @@ import Varlink
             (.stopService, ["timeout": -1], "timeout"), (.stopService, ["timeout": 1e300], "timeout"),
             (.setCacheLimit, [:], "bytes"), (.setCacheLimit, ["bytes": 1, "unlimited": true], "bytes"),
             (.clearCache, ["from": 2, "through": 1], "from"),
+            (.setAttributes, ["attributes": [:], "ttl": 0], "ttl"),
+            (.setAttributes, ["attributes": [:], "ttl": 1e9], "ttl"), (.provideAttributes, ["request": 1], "request"),
+            (.provideAttributes, ["attributes": [:]], "request"),
         ] as [(AgentMethod, [String: JSONValue], String)])
     func aValueThatBreaksARuleIsAParameterErrorWithASentence(
         method: AgentMethod, parameters: [String: JSONValue], wrong: String

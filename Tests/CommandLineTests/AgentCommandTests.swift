@@ -148,6 +148,8 @@ import Varlink
         ["settings", "location", "--activity", "flying"],
         ["service", "stop", "--timeout", "-1"], ["status", "--interval", "0"],
         ["cache", "clear", "--yes", "--from", "soon"],
+        ["attributes", "set"], ["attributes", "set", "fuel"], ["attributes", "set", "=5"],
+        ["attributes", "set", "a=1", "--ttl", "soon"], ["attributes", "provide", "command"],
         ["track", "latest"], ["track", "history", "van"], ["entity", "add", "a;b"],
         ["track", "latest", "van", "--server", "http://fleet.example"],
     ])
@@ -160,7 +162,8 @@ import Varlink
 
     @Test(arguments: [
         ["--help"], ["help", "track"], ["status", "--help"], ["service", "--help"], ["gather", "--help"],
-        ["settings", "--help"], ["cache", "--help"], ["watch", "--help"], ["track", "--help"], ["entity", "--help"],
+        ["settings", "--help"], ["attributes", "--help"], ["attributes", "provide", "--help"], ["cache", "--help"],
+        ["watch", "--help"], ["track", "--help"], ["entity", "--help"],
         ["enroll", "--help"], ["--version"],
     ])
     func helpIsExitCode0AndTeachesByExample(arguments: [String]) async throws {

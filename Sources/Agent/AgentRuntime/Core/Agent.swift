@@ -27,6 +27,8 @@ package final class Agent {
     var uplink: UplinkMachine
     var assembler = EpochAssembler()
     var sampler: Sampler
+    var board: AttributeBoard
+    var collector = AttributeCollector()
 
     // The feed
     var feed: (any OpenFeed)?
@@ -38,6 +40,9 @@ package final class Agent {
     var samplingEntity: String?
     /// The entity of the sampler's last point: its time never goes back, another entity's may.
     var samplerEntity: String?
+
+    /// Calls of providers that wait for a point.
+    var providers: [AttributeCollector.ProviderID: ProviderCall] = [:]
 
     // The link
     var link: Link?
@@ -69,6 +74,7 @@ package final class Agent {
         case uplink(UplinkTimer)
         case service(ServiceMachine.Timer)
         case maintenance
+        case providers
     }
 
     /// On the loop. Touches nothing before ``start()``.
@@ -78,6 +84,7 @@ package final class Agent {
         surroundings = opened.surroundings
         snapshot = opened.snapshot
         remembered = opened.remembered
+        board = AttributeBoard(columns: opened.remembered.columns?.columns(of: opened.configuration.service.id))
         settingsInForce = settings
         self.log = log
         self.loop = loop

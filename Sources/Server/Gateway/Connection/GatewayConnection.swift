@@ -49,6 +49,8 @@ final class GatewayConnection: ChannelDuplexHandler {
     var held: HeldFrame?
     var tasks: [UInt64: Task<Void, Never>] = [:]
     var nextTask: UInt64 = 0
+    /// Whether the log says that this session sends attributes that are no columns.
+    var hasToldIgnored = false
     private var decoder: FrameDecoder
     private var isDraining = false
     /// The channel asked for bytes while there was no room for them.
