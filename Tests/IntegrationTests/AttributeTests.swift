@@ -25,9 +25,10 @@ import Testing
         let unknown = try fleet.saker(["attributes", "set", "colour=red", "door=open"])
         #expect(unknown.status == 1)
         #expect(unknown.all.contains("colour is ignored") && unknown.all.contains("door is ignored"))
+        // It ends by itself once nobody reads its lines.
         let provider = try Program(
             Built.path("saker"),
-            ["attributes", "provide", "--", "sh", "-c", #"echo '{"fuel":12.5,"door":1}'; exec sleep 600"#],
+            ["attributes", "provide", "--", "sh", "-c", #"while echo '{"fuel":12.5,"door":1}'; do sleep 0.2; done"#],
             environment: ["SAKER_SOCKET": fleet.socket])
         try waitUntil("the provider is known", within: 20) { try attributes(fleet)["providers"] as? Int == 1 }
         source.resume()

@@ -16,10 +16,18 @@ struct ChildProcess: Sendable {
         posix_spawn_file_actions_init(&actions)
         posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO)
         defer { posix_spawn_file_actions_destroy(&actions) }
+        // A thread of this program's pool blocks signals: the child must be one that can be asked to end.
+        var attributes = posix_spawnattr_t()
+        posix_spawnattr_init(&attributes)
+        defer { posix_spawnattr_destroy(&attributes) }
+        var none = sigset_t()
+        sigemptyset(&none)
+        posix_spawnattr_setsigmask(&attributes, &none)
+        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK))
         var arguments = command.map { strdup($0) } + [nil]
         defer { for argument in arguments { free(argument) } }
         var process = pid_t()
-        let failed = posix_spawnp(&process, command[0], &actions, nil, &arguments, environ)
+        let failed = posix_spawnp(&process, command[0], &actions, &attributes, &arguments, environ)
         close(ends[1])
         guard failed == 0 else {
             close(ends[0])
