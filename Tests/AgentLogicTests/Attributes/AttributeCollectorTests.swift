@@ -110,6 +110,12 @@ import TrackModel
         #expect(collector.failed(first) == [.cancelTimer, released(one)])
     }
 
+    @Test func nobodyBecomesAProviderByAnAnswer() {
+        var collector = AttributeCollector()
+        #expect(collector.called(first, answer: (1, [:]), now: 0) == (.unknownRequest(last: nil), []))
+        #expect(collector.providerCount == 0)
+    }
+
     @Test func aCallWithoutAnAnswerIsNoAnswer() throws {
         var collector = AttributeCollector()
         let point = try point(5)

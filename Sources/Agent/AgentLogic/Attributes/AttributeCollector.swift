@@ -95,7 +95,10 @@ package struct AttributeCollector: Hashable, Sendable {
     package mutating func called(
         _ id: ProviderID, answer: (request: Int64, values: [String: AttributeValue])?, now: Int64
     ) -> (Reception, [Action]) {
-        if !providers.contains(where: { $0.id == id }), providers.count < Self.maximumProviders {
+        if !providers.contains(where: { $0.id == id }) {
+            // Nobody becomes a provider with a call that is refused: nothing would tell of its end.
+            if answer != nil { return (.unknownRequest(last: nil), []) }
+            guard providers.count < Self.maximumProviders else { return (.full, []) }
             providers.append(Provider(id: id))
         }
         guard let index = providers.firstIndex(where: { $0.id == id }) else { return (.full, []) }

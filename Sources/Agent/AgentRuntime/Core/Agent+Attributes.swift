@@ -133,7 +133,7 @@ extension Agent {
         case .unknownRequest(let last):
             return refuse(
                 "request \(answer?.request ?? 0) was not asked of this connection: answer "
-                    + (last.map { "request \($0)" } ?? "once what the last reply asked, or call without parameters"),
+                    + (last.map { "request \($0)" } ?? "what a reply asks, once, or call without parameters to begin"),
                 "request")
         case .waiting, .taken, .late: break
         }
