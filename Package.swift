@@ -150,7 +150,9 @@ var programs: [Target] {
             name: "sakerd", dependencies: ["AgentRuntime"], path: "Sources/Agent/sakerd", swiftSettings: house),
         .executableTarget(
             name: "saker-server",
-            dependencies: ["ConfigurationFile", "ServerRuntime", "Systemd", "TrackModel", .arguments, .log],
+            dependencies: [
+                "ConfigurationFile", "ServerRuntime", "Systemd", "TrackModel", "TrackStore", .arguments, .log,
+            ],
             path: "Sources/Server/saker-server", swiftSettings: house),
         .executableTarget(
             name: "saker",
@@ -245,8 +247,8 @@ var tests: [Target] {
         .tests(
             of: "AgentRuntime",
             [
-                "AgentLogic", "ConfigurationFile", "GNSSFeed", "TrackCache", "TrackModel", "TrackTestKit", "TrackWire",
-                .nioCore, .nioPosix,
+                "AgentControl", "AgentLogic", "ConfigurationFile", "GNSSFeed", "TrackCache", "TrackModel",
+                "TrackTestKit", "TrackWire", "Varlink", .log, .nioCore, .nioPosix,
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "NIOSSL", package: "swift-nio-ssl"),
                 .product(name: "NIOTLS", package: "swift-nio"),

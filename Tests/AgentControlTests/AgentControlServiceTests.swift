@@ -35,6 +35,13 @@ import Varlink
         _ = try await client.cacheInfo(entities: ["a", "b"])
         #expect(try await client.clearCache(CacheSelection(entities: ["a"], from: 1, through: 2)).removed == 6)
         _ = try await client.clearCache(CacheSelection())
+        #expect(try await client.attributes() == TestAgent.sampleAttributes)
+        let set = try await client.setAttributes(["fuel": 51, "driver": "Li Wei"], ttl: 60)
+        #expect(set.taken == ["driver", "fuel"])
+        #expect(set.ignored == [IgnoredValue(key: "x", reason: "unknown_key", detail: "d")])
+        _ = try await client.setAttributes([:])
+        #expect(try await client.clearAttributes(["fuel"]).cleared == ["fuel"])
+        _ = try await client.clearAttributes()
         _ = try await client.reconnect()
         let place: JSONValue = [
             "time": 5000, "latitude": 31.5, "longitude": -121, "speed": 12.34, "attributes": ["n": 1],
@@ -53,9 +60,11 @@ import Varlink
                 .setLocationOptions(LocationOptionsChange(desiredAccuracy: 20, activity: .fitness)), .resetSettings,
                 .cacheInfo(nil), .cacheInfo(["a", "b"]),
                 .clearCache(CacheSelection(entities: ["a"], from: 1, through: 2)), .clearCache(CacheSelection()),
-                .reconnect, .addPoints([point, point], "bus"), .call("a/b", ["x": "1"]),
+                .setAttributes(["fuel": 51, "driver": "Li Wei"], .seconds(60)), .setAttributes([:], nil),
+                .clearAttributes(["fuel"]), .clearAttributes(nil), .reconnect, .addPoints([point, point], "bus"),
+                .call("a/b", ["x": "1"]),
             ])
-        #expect(agent.allowed.calls.withLock { $0 }.count == 16)
+        #expect(agent.allowed.calls.withLock { $0 }.count == 20)
         try await agent.stop()
     }
 
@@ -71,6 +80,11 @@ import Varlink
             (.reconnect, ["now": true], "now"), (.addPoints, [:], "points"), (.addPoints, ["points": 5], "points"),
             (.addPoints, ["points": [], "time": 5], "time"), (.call, ["parameters": [:]], "path"),
             (.call, ["path": "a/b", "parameters": ["x": 1]], "parameters"),
+            (.setAttributes, [:], "attributes"),
+            (.setAttributes, ["attributes": 5], "attributes"),
+            (.setAttributes, ["attributes": [:], "ttl": "1"], "ttl"),
+            (.clearAttributes, ["keys": "fuel"], "keys"), (.provideAttributes, ["request": "1"], "request"),
+            (.provideAttributes, ["request": 1, "attributes": [1]], "attributes"), (.getAttributes, ["x": 1], "x"),
         ] as [(AgentMethod, [String: JSONValue], String)])
     func aMissingUnknownOrMistypedParameterIsNamed(
         method: AgentMethod, parameters: [String: JSONValue], wrong: String
@@ -80,6 +94,34 @@ import Varlink
             try await agent.client.call(method, parameters: parameters)
         }
         #expect(try await agent.on { $0.agent.asked.isEmpty })
+        try await agent.stop()
+    }
+
+    @Test func aProviderKeepsItsConnectionAndIsToldOfOnce() async throws {
+        let agent = try await AgentServer.start(policy: ControlPolicy(group: nil, user: getuid()))
+        let one = try await agent.client.provide()
+        let other = try await agent.client.provide()
+        #expect(try await one.next(nil).request == 1)
+        let given = ProvidedAttributes(request: 1, attributes: ["fuel": 51.5])
+        #expect(try await one.next(given) == ProvideAttributesReply(request: 2, time: 5, late: true, ignored: []))
+        #expect(try await other.next(nil).request == 1)
+        let asked = try await agent.on { $0.agent.asked }
+        guard case .provideAttributes(nil, let first) = asked.first else {
+            Issue.record("\(asked)")
+            return
+        }
+        guard case .provideAttributes(given, connection: first) = asked.dropFirst().first else {
+            Issue.record("\(asked)")
+            return
+        }
+        guard case .provideAttributes(nil, let second) = asked.last else {
+            Issue.record("\(asked)")
+            return
+        }
+        #expect(first != second)
+        #expect(agent.allowed.calls.withLock { $0 } == [.provideAttributes, .provideAttributes])
+        one.close()
+        other.close()
         try await agent.stop()
     }
 
@@ -117,6 +159,9 @@ import Varlink
                 "points[0].attributes"
             ),
             (.addPoints, ["points": [["time": 1, "latitude": 1, "longitude": 1]], "entity": "a;b"], "entity"),
+            (.setAttributes, ["attributes": [:], "ttl": 0], "ttl"),
+            (.setAttributes, ["attributes": [:], "ttl": 1e9], "ttl"), (.provideAttributes, ["request": 1], "request"),
+            (.provideAttributes, ["attributes": [:]], "request"),
         ] as [(AgentMethod, [String: JSONValue], String)])
     func aValueThatBreaksARuleIsAParameterErrorWithASentence(
         method: AgentMethod, parameters: [String: JSONValue], wrong: String

@@ -14,6 +14,8 @@ final class TestAgent: AgentControlHandler {
         case setCacheLimit(CacheLimit), setLocationOptions(LocationOptionsChange), resetSettings, cacheInfo([String]?)
         case clearCache(CacheSelection), reconnect
         case addPoints([TrackPoint], String?), call(String, [String: String])
+        case setAttributes([String: JSONValue], TimeAmount?), clearAttributes([String]?)
+        case provideAttributes(ProvidedAttributes?, connection: UInt64)
     }
 
     let loop: any EventLoop
@@ -48,6 +50,14 @@ final class TestAgent: AgentControlHandler {
             lost: ["cache_full": 0], sessions: 1),
         settings: sampleSettings)
 
+    static let sampleAttributes = AttributesReply(
+        attributes: [
+            AttributeReport(key: "driver", value: "Li Wei", source: .set),
+            AttributeReport(key: "fuel", value: 51, source: .set, ttl: 12.5),
+            AttributeReport(key: "fuel", value: 51.25, source: .provided, age: 3),
+        ], columns: [ColumnReport(key: "fuel", type: "double")],
+        providers: [ProviderReport(process: 7, answered: 5, late: 1)])
+
     private func answer<Reply: Sendable>(_ call: Asked, _ reply: Reply) -> EventLoopFuture<Reply> {
         asked.append(call)
         if let failure { return loop.makeFailedFuture(failure) }
@@ -74,6 +84,24 @@ final class TestAgent: AgentControlHandler {
         answer(.setLocationOptions(change), Self.sampleSettings)
     }
     func resetSettings() -> EventLoopFuture<AgentSettings> { answer(.resetSettings, Self.sampleSettings) }
+    func setAttributes(_ values: [String: JSONValue], ttl: TimeAmount?) -> EventLoopFuture<SetAttributesReply> {
+        answer(
+            .setAttributes(values, ttl),
+            SetAttributesReply(
+                taken: values.keys.sorted(), ignored: [IgnoredValue(key: "x", reason: "unknown_key", detail: "d")],
+                judged: true))
+    }
+    func clearAttributes(keys: [String]?) -> EventLoopFuture<ClearAttributesReply> {
+        answer(.clearAttributes(keys), ClearAttributesReply(cleared: keys ?? []))
+    }
+    func attributes() -> AttributesReply { Self.sampleAttributes }
+    func provideAttributes(
+        _ answer: ProvidedAttributes?, from provider: VarlinkClientConnection, process: Int32
+    ) -> EventLoopFuture<ProvideAttributesReply> {
+        self.answer(
+            .provideAttributes(answer, connection: provider.number),
+            ProvideAttributesReply(request: (answer?.request ?? 0) + 1, time: 5, late: answer != nil, ignored: []))
+    }
     func cacheInfo(entities: [String]?) -> EventLoopFuture<CacheInfoReply> {
         answer(
             .cacheInfo(entities),

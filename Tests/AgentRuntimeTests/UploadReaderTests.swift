@@ -52,6 +52,30 @@ import TrackWire
         }
     }
 
+    @Test func attributesTravelAndABatchHoldsNoMoreThanAPayloadMay() throws {
+        try withCache { cache in
+            var made: [TrackPoint] = []
+            for index in 0..<600 {
+                var point = try point(index)
+                // Each point brings keys of its own: their number times that of the points is what a payload bounds.
+                point.attributes = [
+                    "k\(index)": .integer(Int64(index)), "driver": .string("Li Wei"), "fuel": .double(51.5),
+                ]
+                made.append(point)
+                append(PointRecord.encode(point), to: cache)
+            }
+            var (position, found): (UInt64, [TrackPoint]) = (0, [])
+            while let upload = next(in: cache, after: position) {
+                found += try BatchCodec.decode(
+                    upload.batch.bytes, isCompressed: upload.batch.isCompressed, maximumCount: 1000)
+                #expect(upload.lastSequence == upload.firstSequence + UInt64(upload.batch.count) - 1)
+                position = upload.lastSequence
+            }
+            #expect(found == made)
+            #expect(position == 600)
+        }
+    }
+
     @Test func aDiskThatDoesNotAnswerIsNoEmptyCache() throws {
         let disk = DiskSimulation(directories: ["/var"])
         let cache = try TrackCache(directory: "/var/cache", fileSystem: disk, now: 0)

@@ -148,6 +148,8 @@ import Varlink
         ["settings", "location", "--activity", "flying"],
         ["service", "stop", "--timeout", "-1"], ["status", "--interval", "0"],
         ["cache", "clear", "--yes", "--from", "soon"],
+        ["attributes", "set"], ["attributes", "set", "fuel"], ["attributes", "set", "=5"],
+        ["attributes", "set", "a=1", "--ttl", "soon"], ["attributes", "provide", "command"],
         ["track", "latest"], ["track", "history", "van"], ["entity", "add", "a;b"],
         ["track", "latest", "van", "--server", "http://fleet.example"],
         ["track", "latest", "van", "--server", "https://fleet.example", "--socket", "/tmp/agent"],
@@ -163,8 +165,9 @@ import Varlink
 
     @Test(arguments: [
         ["--help"], ["help", "track"], ["status", "--help"], ["service", "--help"], ["gather", "--help"],
-        ["settings", "--help"], ["cache", "--help"], ["watch", "--help"], ["track", "--help"], ["entity", "--help"],
-        ["call", "--help"], ["point", "--help"], ["point", "import", "--help"],
+        ["settings", "--help"], ["attributes", "--help"], ["attributes", "provide", "--help"], ["cache", "--help"],
+        ["watch", "--help"], ["track", "--help"], ["entity", "--help"], ["call", "--help"], ["point", "--help"],
+        ["point", "import", "--help"],
         ["enroll", "--help"], ["--version"],
     ])
     func helpIsExitCode0AndTeachesByExample(arguments: [String]) async throws {

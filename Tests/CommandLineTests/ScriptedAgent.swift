@@ -11,6 +11,10 @@ final class ScriptedAgent: VarlinkInterface {
         case error(String, [String: JSONValue])
         /// Each on a stream; then the stream stays open, or ends with the error.
         case events([JSONValue], VarlinkError? = nil)
+        /// No answer while the connection stands.
+        case never
+        /// One after the other, the last again and again.
+        indirect case turns([Answer])
     }
 
     struct Asked: Hashable, Sendable {
@@ -23,6 +27,7 @@ final class ScriptedAgent: VarlinkInterface {
     let methods: Set<String>
     private let answers: [String: Answer]
     private(set) var asked: [Asked] = []
+    private var turns: [String: Int] = [:]
 
     init(_ answers: [String: Answer]) {
         self.answers = answers
@@ -31,7 +36,11 @@ final class ScriptedAgent: VarlinkInterface {
 
     func answer(_ call: VarlinkCall, on loop: any EventLoop) -> VarlinkAnswer {
         asked.append(Asked(method: call.method, parameters: call.parameters))
-        switch answers[call.method] {
+        return answer(call, answers[call.method], on: loop)
+    }
+
+    private func answer(_ call: VarlinkCall, _ answer: Answer?, on loop: any EventLoop) -> VarlinkAnswer {
+        switch answer {
         case .reply(let reply): return .reply(loop.makeSucceededFuture(reply))
         case .error(let name, let parameters):
             return .failure(VarlinkError(name: name, parameters: parameters), on: loop)
@@ -40,6 +49,14 @@ final class ScriptedAgent: VarlinkInterface {
                 for event in events { _ = stream.send(event) }
                 if let error { stream.fail(error) }
             }
+        case .never:
+            let promise = loop.makePromise(of: JSONValue.self)
+            call.connection?.closed.whenComplete { _ in promise.succeed([:]) }
+            return .reply(promise.futureResult)
+        case .turns(let answers):
+            let turn = min(turns[call.method, default: 0], answers.count - 1)
+            turns[call.method] = turn + 1
+            return self.answer(call, answers[turn], on: loop)
         case nil: return .failure(.methodNotFound(call.method), on: loop)
         }
     }
@@ -69,6 +86,11 @@ struct ScriptedServer: Sendable {
     /// Runs `saker` against this agent.
     func saker(_ arguments: String..., input: String? = nil) async throws -> SakerProgram.Result {
         try await SakerProgram.run(arguments + ["--socket", path], input: input)
+    }
+
+    /// Runs `saker attributes provide` against this agent; what follows `--` is the command.
+    func provide(_ command: [String], input: String? = nil) async throws -> SakerProgram.Result {
+        try await SakerProgram.run(["attributes", "provide", "--socket", path] + command, input: input)
     }
 
     var asked: [ScriptedAgent.Asked] {

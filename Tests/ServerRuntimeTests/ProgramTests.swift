@@ -128,6 +128,40 @@ struct ProgramTests {
         #expect(try await sakerServer("serve", "--config", path, "--print-config").status == 0)
     }
 
+    // MARK: column
+
+    @Test func columnsAreAddedListedAndDeleted() async throws {
+        let made = try await run(serverPath, ["init", "--directory", home, "--host", "127.0.0.1"])
+        try #require(made.status == 0, "\(made.errors)")
+        func column(_ arguments: String...) async throws -> ProcessResult {
+            try await run(serverPath, ["column"] + arguments + ["--config", configuration])
+        }
+        #expect(try await column("add", "1", "fuel", "double", "--description", "litres").status == 0)
+        #expect(try await column("add", "1", "door", "int").output == "Service 1: track column door, int\n")
+        #expect(try await column("add", "1", "team", "--kind", "entity", "--search").status == 0)
+        #expect(
+            try await column("list", "1").output
+                == "KEY   TYPE    DESCRIPTION\ndoor  int     \nfuel  double  litres\n")
+        #expect(
+            try await column("list", "1", "--kind", "entity").output
+                == "KEY   TYPE    DESCRIPTION\nteam  string   (searchable)\n")
+        let twice = try await column("add", "1", "fuel", "string")
+        #expect(twice.status == 1)
+        #expect(twice.errors.contains("already"))
+        for wrong in [
+            ["add", "1", "speed", "double"], ["add", "1", "a b", "int"], ["add", "1", "x"], ["add", "1", "x", "float"],
+            ["add", "1", "x", "int", "--kind", "entity"], ["add", "1", "x", "int", "--search"],
+        ] {
+            let result = try await run(serverPath, ["column"] + wrong + ["--config", configuration])
+            #expect(result.status == 2, "\(wrong)")
+            #expect(!result.errors.isEmpty && result.output.isEmpty)
+        }
+        #expect(try await column("list", "7").status == 1)
+        #expect(try await column("delete", "1", "fuel").status == 0)
+        #expect(try await column("delete", "1", "fuel").status == 1)
+        #expect(try await column("list", "1").output == "KEY   TYPE    DESCRIPTION\ndoor  int     \n")
+    }
+
     // MARK: serve
 
     /// A server with a known key, whose ports the kernel chooses.

@@ -37,6 +37,22 @@ import TrackTestKit
         #expect(try await everything(store, service) == points.map { StoredPoint($0, received: .at(9)) })
     }
 
+    @Test func columnsAndTheirValuesAreThereAfterARestart() async throws {
+        var store = try await bench.open()
+        let service = try await store.createService(named: "fleet", at: .at(0)).id
+        let fuel = ColumnRecord(key: "fuel", type: .double, description: "litres", created: .at(1))
+        let team = ColumnRecord(key: "team", type: .string, isSearchable: true, created: .at(2))
+        try await store.addColumn(fuel, of: .track, in: service)
+        try await store.addColumn(team, of: .entity, in: service)
+        try await store.addEntity(NewEntity(name: "truck", values: ["team": "north"]), in: service, at: .at(3))
+        try store.close()
+        store = try await bench.open()
+        #expect(try await store.columns(of: .track, in: service) == [fuel])
+        #expect(try await store.columns(of: .entity, in: service) == [team])
+        #expect(try await store.entity(named: "truck", in: service)?.values == ["team": "north"])
+        #expect(try await store.checkIntegrity() == [])
+    }
+
     @Test func aClosedStoreFailsInsteadOfForgetting() async throws {
         let store = try await bench.open()
         let service = try await store.createService(named: "fleet", at: .at(0)).id

@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 import Testing
+import TrackModel
 import TrackStore
 import TrackTestKit
 
@@ -52,6 +53,27 @@ import TrackTestKit
         #expect(error?.detail.contains(bench.path) == true)
         #expect(error?.detail.contains("99") == true)
         #expect(try content(bench.path) == before)
+    }
+
+    @Test func aStoreOfTheFirstSchemaIsTakenFurtherWithWhatItHolds() async throws {
+        let file = try DatabaseQueue(path: bench.path)
+        try await file.write { database in
+            try database.execute(sql: Schema.steps[0])
+            try database.execute(sql: "INSERT INTO service (id, name, created) VALUES (1, 'fleet', 5)")
+            try database.execute(
+                sql: "INSERT INTO entity (service, name, description, created, modified) VALUES (1, 'truck', '', 6, 7)")
+            try database.execute(sql: "PRAGMA user_version = 1")
+            try database.execute(sql: "PRAGMA application_id = \(Schema.applicationID)")
+        }
+        try file.close()
+        let store = try await bench.open()
+        let service = try #require(try await store.services().first)
+        #expect(service.name == "fleet")
+        let column = ColumnRecord(key: "team", type: .string, created: .at(1))
+        try await store.addColumn(column, of: .entity, in: service.id)
+        try await store.updateEntity(EntityChange(name: "truck", values: ["team": "north"]), in: service.id, at: .at(2))
+        #expect(try await store.entity(named: "truck", in: service.id)?.values == ["team": "north"])
+        #expect(try await store.checkIntegrity() == [])
     }
 
     @Test func theDatabaseOfAnotherProgramIsRefusedAndLeftAsItIs() async throws {

@@ -34,6 +34,9 @@ struct EntityTests {
         let bench = try await Bench()
         _ = try await bench.post("entity/add", "entity_name=van_07&entity_desc=d")
         _ = try await bench.post("entity/add", "entity_name=bus_01")
+        for (key, type) in [("fuel", 1), ("load", 2), ("note", 3)] {
+            #expect(try await bench.post("track/addcolumn", "column_key=\(key)&column_type=\(type)").status == 0)
+        }
         var place = try point(1_772_677_800, 39.90234567, 116.40123456, type: .bd09ll, speed: 900, accuracy: 60)
         place.fix.course = 879
         place.fix.altitude = 445

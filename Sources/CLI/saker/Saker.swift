@@ -27,7 +27,8 @@ struct Saker: AsyncParsableCommand {
                 name: "The agent of this box:",
                 subcommands: [
                     StatusCommand.self, WatchCommand.self, ServiceCommand.self, GatherCommand.self,
-                    SettingsCommand.self, CacheCommand.self, PointCommand.self, ReconnectCommand.self,
+                    SettingsCommand.self, AttributesCommand.self, CacheCommand.self, PointCommand.self,
+                    ReconnectCommand.self,
                     EnrollCommand.self,
                 ]),
             CommandGroup(name: "The server:", subcommands: [TrackCommand.self, EntityCommand.self, CallCommand.self]),

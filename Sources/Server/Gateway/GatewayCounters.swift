@@ -18,6 +18,8 @@ package struct GatewayCounts: Hashable, Sendable {
     /// Points of stored batches.
     package var storedPoints: UInt64 = 0
     package var refusedPoints: UInt64 = 0
+    /// Batches stored without some of their attributes: no track column, or of another type.
+    package var batchesWithIgnoredAttributes: UInt64 = 0
     /// Batches given back because the store did not take them.
     package var failedBatches: UInt64 = 0
 

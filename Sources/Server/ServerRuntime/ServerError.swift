@@ -50,7 +50,9 @@ extension ServerError {
             case .busy: ": another process holds it; try again"
             case .newerSchema: ": use the newer saker-server that made it"
             case .corrupt: ": restore it from a backup"
-            case .unknownService, .entityExists, .unknownEntity, .tooManyPoints, .failed: ""
+            case .unknownService, .entityExists, .unknownEntity, .columnExists, .unknownColumn, .tooManyColumns,
+                .tooManyPoints, .failed:
+                ""
             }
         self.init(.store, error.detail + advice)
     }

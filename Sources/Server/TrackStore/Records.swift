@@ -33,10 +33,28 @@ package struct NewEntity: Hashable, Sendable {
     package var name: String
     /// At most 128 bytes of UTF-8; empty means none.
     package var description: String
+    /// By entity column; those that the service does not have are ignored.
+    package var values: [String: String]
 
-    package init(name: String, description: String = "") {
+    package init(name: String, description: String = "", values: [String: String] = [:]) {
         self.name = name
         self.description = description
+        self.values = values
+    }
+}
+
+/// What to change of an entity; nothing named stays as it is.
+package struct EntityChange: Hashable, Sendable {
+    package var name: String
+    /// Nil: stays.
+    package var description: String?
+    /// By entity column; those that the service does not have are ignored.
+    package var values: [String: String]
+
+    package init(name: String, description: String? = nil, values: [String: String] = [:]) {
+        self.name = name
+        self.description = description
+        self.values = values
     }
 }
 
@@ -47,13 +65,19 @@ package struct EntityRecord: Hashable, Sendable {
     package var modified: Timestamp
     /// The stored point with the greatest time.
     package var latest: StoredPoint?
+    /// By entity column.
+    package var values: [String: String]
 
-    package init(name: String, description: String, created: Timestamp, modified: Timestamp, latest: StoredPoint?) {
+    package init(
+        name: String, description: String, created: Timestamp, modified: Timestamp, latest: StoredPoint?,
+        values: [String: String] = [:]
+    ) {
         self.name = name
         self.description = description
         self.created = created
         self.modified = modified
         self.latest = latest
+        self.values = values
     }
 }
 
@@ -65,11 +89,17 @@ package struct EntityFilter: Hashable, Sendable {
     package var activeSince: Timestamp?
     /// Only those whose latest point is before this, or that have none.
     package var inactiveSince: Timestamp?
+    /// Only those that have exactly these values of entity columns. Unknown columns match nothing.
+    package var values: [String: String]
 
-    package init(names: [String]? = nil, activeSince: Timestamp? = nil, inactiveSince: Timestamp? = nil) {
+    package init(
+        names: [String]? = nil, activeSince: Timestamp? = nil, inactiveSince: Timestamp? = nil,
+        values: [String: String] = [:]
+    ) {
         self.names = names
         self.activeSince = activeSince
         self.inactiveSince = inactiveSince
+        self.values = values
     }
 }
 

@@ -17,10 +17,25 @@ package protocol TrackStore: Sendable {
     /// Every key with this hash, one a service; empty when the key is unknown.
     func keys(matching hash: AccessKeyHash) async throws(TrackStoreError) -> [AccessKeyRecord]
 
+    // MARK: Columns
+
+    /// Throws `.columnExists`, `.tooManyColumns` beyond ``ColumnRecord/maximumCount``, `.unknownService`.
+    func addColumn(
+        _ column: ColumnRecord, of kind: ColumnKind, in service: ServiceID
+    ) async throws(TrackStoreError)
+    /// Deletes a column, of entities with all its values; points keep theirs. Throws `.unknownColumn`.
+    func deleteColumn(
+        named key: String, of kind: ColumnKind, in service: ServiceID
+    ) async throws(TrackStoreError)
+    /// In the order of their keys (bytes of UTF-8); empty for an unknown service.
+    func columns(of kind: ColumnKind, in service: ServiceID) async throws(TrackStoreError) -> [ColumnRecord]
+
     // MARK: Entities
 
     /// Throws `.entityExists`, `.unknownService`.
     func addEntity(_ entity: NewEntity, in service: ServiceID, at now: Timestamp) async throws(TrackStoreError)
+    /// Changes what is given, and the time of modification. Throws `.unknownEntity`, `.unknownService`.
+    func updateEntity(_ change: EntityChange, in service: ServiceID, at now: Timestamp) async throws(TrackStoreError)
     /// Makes the entity when the service does not have it; true when it was made. Throws `.unknownService`.
     func ensureEntity(
         named name: String, in service: ServiceID, at now: Timestamp
@@ -64,6 +79,9 @@ package struct TrackStoreError: Error, Equatable, CustomStringConvertible {
         case unknownService
         case entityExists
         case unknownEntity
+        case columnExists
+        case unknownColumn
+        case tooManyColumns
         case tooManyPoints
         /// The store was made by a newer program: it is left untouched.
         case newerSchema
@@ -92,7 +110,10 @@ package struct TrackStoreError: Error, Equatable, CustomStringConvertible {
     package var isRetriable: Bool {
         switch code {
         case .full, .busy: true
-        case .unknownService, .entityExists, .unknownEntity, .tooManyPoints, .newerSchema, .corrupt, .failed: false
+        case .unknownService, .entityExists, .unknownEntity, .columnExists, .unknownColumn, .tooManyColumns,
+            .tooManyPoints,
+            .newerSchema, .corrupt, .failed:
+            false
         }
     }
 }

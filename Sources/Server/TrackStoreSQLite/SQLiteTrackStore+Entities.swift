@@ -24,6 +24,25 @@ extension SQLiteTrackStore {
         return try await insert(NewEntity(name: name), in: service, at: now)
     }
 
+    package func updateEntity(
+        _ change: EntityChange, in service: ServiceID, at now: Timestamp
+    ) async throws(TrackStoreError) {
+        try await writing { database in
+            try self.check(service, database)
+            let id = try Int64.fetchOne(
+                database,
+                sql: """
+                    UPDATE entity SET description = COALESCE(?, description), modified = ?
+                    WHERE service = ? AND name = ? RETURNING id
+                    """,
+                arguments: [change.description, now.milliseconds, service.rawValue, change.name])
+            guard let id else {
+                throw TrackStoreError(.unknownEntity, "the service has no entity of this name")
+            }
+            try Self.setValues(change.values, of: id, in: service, database)
+        }
+    }
+
     /// False when the service has one of this name.
     private func insert(
         _ entity: NewEntity, in service: ServiceID, at now: Timestamp
@@ -38,7 +57,9 @@ extension SQLiteTrackStore {
                 arguments: [
                     service.rawValue, entity.name, entity.description, now.milliseconds, now.milliseconds,
                 ])
-            return database.changesCount == 1
+            guard database.changesCount == 1 else { return false }
+            try Self.setValues(entity.values, of: database.lastInsertedRowID, in: service, database)
+            return true
         }
     }
 
@@ -49,7 +70,7 @@ extension SQLiteTrackStore {
             try Row.fetchOne(
                 database, sql: Self.selectEntities + " WHERE e.service = ? AND e.name = ?",
                 arguments: [service.rawValue, name]
-            ).map(Self.record)
+            ).map { try Self.records([$0], database) }?.first
         }
     }
 
@@ -75,24 +96,41 @@ extension SQLiteTrackStore {
             condition += " AND (l.time IS NULL OR l.time < ?)"
             arguments.append(since.milliseconds)
         }
+        for (key, value) in filter.values {
+            condition += """
+                 AND EXISTS (SELECT 1 FROM entity_value v JOIN attribute_column c ON c.id = v.attribute_column
+                    WHERE v.entity = e.id AND c.key = ? AND c.kind = \(ColumnKind.entity.number) AND v.value = ?)
+                """
+            arguments += [key, value]
+        }
         return try await reading { [condition, arguments] database in
             let count = "SELECT COUNT(*) FROM entity e LEFT JOIN latest l ON l.entity = e.id" + condition
             let list = Self.selectEntities + condition + " ORDER BY e.name LIMIT ? OFFSET ?"
             let bounds: [any DatabaseValueConvertible & Sendable] = [max(0, page.limit), max(0, page.offset)]
             return (
                 try Int.fetchOne(database, sql: count, arguments: StatementArguments(arguments)) ?? 0,
-                try Row.fetchAll(database, sql: list, arguments: StatementArguments(arguments + bounds))
-                    .map(Self.record)
+                try Self.records(
+                    try Row.fetchAll(database, sql: list, arguments: StatementArguments(arguments + bounds)), database)
             )
         }
     }
 
     private static let selectEntities = """
-        SELECT e.name, e.description, e.created, e.modified, l.received, l.payload
+        SELECT e.name, e.description, e.created, e.modified, l.received, l.payload, e.id
         FROM entity e LEFT JOIN latest l ON l.entity = e.id
         """
 
-    private static func record(_ row: Row) throws -> EntityRecord {
+    /// Rows of ``selectEntities`` with the values of their columns.
+    private static func records(_ rows: [Row], _ database: Database) throws -> [EntityRecord] {
+        var values: [Int64: [String: String]] = [:]
+        for start in stride(from: 0, to: rows.count, by: maximumNames) {
+            let some: [Int64] = rows[start..<min(start + maximumNames, rows.count)].map { $0[6] }
+            values.merge(try self.values(of: some, database)) { first, _ in first }
+        }
+        return try rows.map { try record($0, values: values[$0[6]] ?? [:]) }
+    }
+
+    private static func record(_ row: Row, values: [String: String]) throws -> EntityRecord {
         var latest: StoredPoint?
         if let payload: Data = row[5] {
             do {
@@ -104,6 +142,7 @@ extension SQLiteTrackStore {
         }
         return EntityRecord(
             name: row[0], description: row[1], created: Timestamp(milliseconds: row[2]),
-            modified: Timestamp(milliseconds: row[3]), latest: latest)
+            modified: Timestamp(milliseconds: row[3]), latest: latest,
+            values: values)
     }
 }

@@ -68,7 +68,28 @@ enum Schema {
         ) STRICT;
         CREATE INDEX chunk_by_time ON chunk (entity, first_time, id, last_time, count, settled);
         CREATE INDEX chunk_unsettled ON chunk (entity, first_time, count, received) WHERE settled = 0;
+        """,
         """
+        CREATE TABLE attribute_column (
+            id INTEGER PRIMARY KEY,
+            service INTEGER NOT NULL REFERENCES service (id),
+            kind INTEGER NOT NULL CHECK (kind IN (0, 1)),
+            key TEXT NOT NULL,
+            type INTEGER NOT NULL CHECK (type IN (1, 2, 3)),
+            description TEXT NOT NULL,
+            searchable INTEGER NOT NULL CHECK (searchable IN (0, 1)),
+            created INTEGER NOT NULL,
+            UNIQUE (service, kind, key)
+        ) STRICT;
+
+        CREATE TABLE entity_value (
+            attribute_column INTEGER NOT NULL REFERENCES attribute_column (id),
+            entity INTEGER NOT NULL REFERENCES entity (id),
+            value TEXT NOT NULL,
+            PRIMARY KEY (attribute_column, entity)
+        ) STRICT, WITHOUT ROWID;
+        CREATE INDEX entity_value_by_entity ON entity_value (entity);
+        """,
     ]
 
     /// Runs the steps that the file has not seen, each in a transaction of its own.

@@ -11,6 +11,9 @@ enum APIStatus: Int, Hashable, Sendable, CaseIterable {
     case signature = 211
     case notAllowed = 240
     case unknownCall = 260
+    case trackColumnExists = 2001
+    case columnReserved = 2002
+    case tooManyTrackColumns = 2003
     case noEntity = 3003
     case entityExists = 3005
     case tooManyPointsInRange = 3006
@@ -20,6 +23,8 @@ enum APIStatus: Int, Hashable, Sendable, CaseIterable {
     case rangeTooLong = 3200
     case rangeReversed = 3201
     case unknownService = 4005
+    case entityColumnExists = 7001
+    case noEntityColumn = 7002
 
     /// The short Chinese text that existing clients show to their users.
     var message: String {
@@ -35,6 +40,9 @@ enum APIStatus: Int, Hashable, Sendable, CaseIterable {
         case .signature: "APP SN校验失败"
         case .notAllowed: "APP 服务被禁用"
         case .unknownCall: "服务不存在"
+        case .trackColumnExists: "track的属性字段已存在"
+        case .columnReserved: "属性字段为系统保留字段"
+        case .tooManyTrackColumns: "track的属性字段过多"
         case .noEntity: "指定entity不存在"
         case .entityExists: "entity_name已存在"
         case .tooManyPointsInRange: "查询时间段内的轨迹点过多，请缩短查询时间"
@@ -44,6 +52,8 @@ enum APIStatus: Int, Hashable, Sendable, CaseIterable {
         case .rangeTooLong: "end_time与start_time间隔不能超过24小时"
         case .rangeReversed: "end_time不能早于start_time"
         case .unknownService: "指定service_id不存在"
+        case .entityColumnExists: "entity的属性字段已存在"
+        case .noEntityColumn: "entity的属性字段不存在"
         }
     }
 }

@@ -20,14 +20,32 @@ struct Endpoint: Sendable {
         "entity/add": Endpoint(method: .post, subject: \.namedEntity) { call throws(APIFailure) in
             try await call.addEntity()
         },
+        "entity/addcolumn": Endpoint(method: .post) { call throws(APIFailure) in
+            try await call.addColumn(.entity)
+        },
+        "entity/deletecolumn": Endpoint(method: .post) { call throws(APIFailure) in
+            try await call.deleteColumn(.entity)
+        },
         "entity/list": Endpoint(method: .get, subject: \.filteredEntities) { call throws(APIFailure) in
             try await call.listEntities()
+        },
+        "entity/listcolumn": Endpoint(method: .get) { call throws(APIFailure) in
+            try await call.listColumns(.entity)
+        },
+        "entity/update": Endpoint(method: .post, subject: \.namedEntity) { call throws(APIFailure) in
+            try await call.updateEntity()
+        },
+        "track/addcolumn": Endpoint(method: .post) { call throws(APIFailure) in
+            try await call.addColumn(.track)
         },
         "track/addpoint": Endpoint(method: .post, subject: \.namedEntity) { call throws(APIFailure) in
             try await call.addPoint()
         },
         "track/addpoints": Endpoint(method: .post, subject: \.entitiesOfPointList) { call throws(APIFailure) in
             try await call.addPoints()
+        },
+        "track/deletecolumn": Endpoint(method: .post) { call throws(APIFailure) in
+            try await call.deleteColumn(.track)
         },
         "track/getdistance": Endpoint(method: .get, subject: \.namedEntity) { call throws(APIFailure) in
             try await call.distance()
@@ -37,6 +55,9 @@ struct Endpoint: Sendable {
         },
         "track/gettrack": Endpoint(method: .get, subject: \.namedEntity) { call throws(APIFailure) in
             try await call.track()
+        },
+        "track/listcolumn": Endpoint(method: .get) { call throws(APIFailure) in
+            try await call.listColumns(.track)
         },
     ]
 }
@@ -61,15 +82,27 @@ struct APICall: Sendable {
         return name
     }
 
-    /// The datum of the answer.
-    func pointJSON() throws(APIFailure) -> PointJSON {
-        guard let name = parameters["coord_type_output"] else {
-            return PointJSON(coordinateType: .bd09ll, clock: clock)
+    /// The datum of the answer, and the custom columns that it shows.
+    func pointJSON() async throws(APIFailure) -> PointJSON {
+        let type = try outputType()
+        return PointJSON(coordinateType: type, clock: clock, columns: try await columns(of: .track).types)
+    }
+
+    /// The service's columns.
+    func columns(of kind: ColumnKind) async throws(APIFailure) -> [ColumnRecord] {
+        do throws(TrackStoreError) {
+            return try await store.columns(of: kind, in: caller.service)
+        } catch {
+            throw failure(error)
         }
+    }
+
+    private func outputType() throws(APIFailure) -> CoordinateType {
+        guard let name = parameters["coord_type_output"] else { return .bd09ll }
         guard let type = CoordinateType(rawValue: Parameters.trimmed(name).lowercased()) else {
             throw APIFailure(.parameter, "coord_type_output must be wgs84, gcj02 or bd09ll")
         }
-        return PointJSON(coordinateType: type, clock: clock)
+        return type
     }
 
     /// The store's failure as the API says it; what an operator must know is logged.
@@ -78,6 +111,9 @@ struct APICall: Sendable {
         case .unknownService: return APIFailure(.unknownService)
         case .entityExists: return APIFailure(.entityExists)
         case .unknownEntity: return APIFailure(.noEntity)
+        case .columnExists: return APIFailure(.trackColumnExists)
+        case .unknownColumn: return APIFailure(.noEntityColumn)
+        case .tooManyColumns: return APIFailure(.tooManyTrackColumns)
         case .tooManyPoints: return APIFailure(.tooManyPointsInRange)
         case .newerSchema, .full, .busy, .corrupt, .failed:
             logger.error("The store failed a request", metadata: ["reason": "\(error.detail)"])

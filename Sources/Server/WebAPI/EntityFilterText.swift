@@ -3,7 +3,8 @@ import TrackStore
 
 extension EntityFilter {
     /// `key:value` pairs joined by `|`; `=` for `:` too, split at the first of either. Empty pairs are passed over.
-    init(parsing text: String?) throws(APIFailure) {
+    /// `searchable`: the entity columns that may be keys too.
+    init(parsing text: String?, searchable: Set<String> = []) throws(APIFailure) {
         self.init()
         for pair in (text ?? "").split(separator: "|") {
             guard let separator = pair.firstIndex(where: { $0 == ":" || $0 == "=" }) else {
@@ -19,6 +20,7 @@ extension EntityFilter {
                 names = (names ?? []) + given
             case "active_time": activeSince = try Self.time(value, key)
             case "inactive_time": inactiveSince = try Self.time(value, key)
+            case _ where searchable.contains(key): values[key] = value
             default: throw APIFailure(.parameter, "filter: no searchable column is named \(key)")
             }
         }

@@ -7,12 +7,8 @@ struct PointJSON {
     let coordinateType: CoordinateType
     let clock: WallClock
 
-    /// Names that a custom attribute must not take in an answer.
-    private static let reserved: Set<String> = [
-        "loc_time", "longitude", "latitude", "coord_type", "direction", "height", "radius", "speed", "object_name",
-        "create_time", "floor", "distance", "road_grade", "road_name", "locate_mode", "transport_mode", "_supplement",
-        "_provider",
-    ]
+    /// The service's track columns: what else a point carries belongs to a column that is gone, or had another type.
+    let columns: [String: AttributeType]
 
     /// Time and place, and `coord_type` where it is not the one asked for.
     func position(_ point: TrackPoint) -> [JSON.Member] {
@@ -41,7 +37,8 @@ struct PointJSON {
         if let speed = fix.speed { members.append(JSON.Member("speed", Speed.json(centimetresPerSecond: speed))) }
         if let name = point.objectName { members.append(JSON.Member("object_name", .string(name))) }
         guard !point.attributes.isEmpty else { return members }
-        for (key, value) in point.attributes.sorted(by: { $0.key < $1.key }) where !Self.reserved.contains(key) {
+        for (key, value) in point.attributes.sorted(by: { $0.key < $1.key }) {
+            guard let value = columns[key]?.converted(value) else { continue }
             switch value {
             case .integer(let value): members.append(JSON.Member(key, .integer(value)))
             case .double(let value): members.append(JSON.Member(key, .double(value)))

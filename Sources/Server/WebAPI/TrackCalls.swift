@@ -8,7 +8,7 @@ extension APICall {
     /// `track/getlatestpoint`
     func latestPoint() async throws(APIFailure) -> [JSON.Member] {
         let name = try entityName()
-        let writer = try pointJSON()
+        let writer = try await pointJSON()
         let option = ProcessOption(parsing: parameters["process_option"])
         let record: EntityRecord?
         do throws(TrackStoreError) {
@@ -51,7 +51,7 @@ extension APICall {
     /// `track/gettrack`
     func track() async throws(APIFailure) -> [JSON.Member] {
         let query = try TrackQuery(self)
-        let writer = try pointJSON()
+        let writer = try await pointJSON()
         let isDescending = try descending()
         let page = parameters.page(defaultSize: 100, maximumSize: 5000)
         let reading = try await reading(of: query, page: page.index)

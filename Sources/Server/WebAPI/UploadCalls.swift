@@ -10,10 +10,11 @@ extension APICall {
         var parameters = parameters
         parameters["entity_name"] = parameters["entity_name"] ?? caller.entity
         let uploaded = UploadedPoint(parameters)
+        let columns = try await columns(of: .track)
         let batch: IngestBatch
         do throws(UploadedPoint.Problem) {
             batch = self.batch(
-                of: try uploaded.entityName(), [try uploaded.point(now: now, options: options)])
+                of: try uploaded.entityName(), [try uploaded.point(now: now, options: options, columns: columns)])
         } catch {
             throw APIFailure(error.status, error.status == .parameter ? error.detail : "")
         }
@@ -25,6 +26,7 @@ extension APICall {
     func addPoints() async throws(APIFailure) -> [JSON.Member] {
         let list = try pointList()
         guard list.count <= Self.maximumPoints else { throw APIFailure(.tooManyPointsUploaded) }
+        let columns = try await columns(of: .track)
         var refused: [JSON] = []
         var failed: [JSON] = []
         // One batch an entity, in the order in which the entities first appear, points in the order of the list. Names
@@ -38,7 +40,7 @@ extension APICall {
                     throw UploadedPoint.Problem(status: .parameter, detail: "not an object")
                 }
                 let name = try uploaded.entityName()
-                let point = try uploaded.point(now: now, options: options)
+                let point = try uploaded.point(now: now, options: options, columns: columns)
                 let index = order[Array(name.utf8), default: groups.count]
                 if index == groups.count {
                     order[Array(name.utf8)] = index

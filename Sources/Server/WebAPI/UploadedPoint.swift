@@ -1,4 +1,5 @@
 import TrackModel
+import TrackStore
 
 /// One point as a client uploads it, from parameters or from a member of `point_list`.
 struct UploadedPoint {
@@ -30,7 +31,10 @@ struct UploadedPoint {
         return name
     }
 
-    func point(now: Timestamp, options: WebAPIOptions) throws(Problem) -> TrackPoint {
+    /// `columns`: the service's track columns; other fields that are not known are ignored.
+    func point(
+        now: Timestamp, options: WebAPIOptions, columns: [ColumnRecord] = []
+    ) throws(Problem) -> TrackPoint {
         guard let latitude = try number("latitude") else { throw Self.parameter("latitude is required") }
         guard let longitude = try number("longitude") else { throw Self.parameter("longitude is required") }
         guard let coordinate = Coordinate(latitude: latitude, longitude: longitude) else {
@@ -52,7 +56,38 @@ struct UploadedPoint {
         fix.accuracy = try tenths("radius", in: 0...100_000_000)
         let objectName = try text("object_name")
         if let objectName, objectName.utf8.count > 128 { throw Self.parameter("object_name has at most 128 bytes") }
-        return TrackPoint(fix, coordinateType: try coordinateType(), objectName: objectName)
+        return TrackPoint(
+            fix, coordinateType: try coordinateType(), objectName: objectName, attributes: try attributes(columns))
+    }
+
+    private func attributes(_ columns: [ColumnRecord]) throws(Problem) -> [String: AttributeValue] {
+        var attributes: [String: AttributeValue] = [:]
+        for column in columns {
+            let key = column.key
+            let value: AttributeValue?
+            switch column.type {
+            case .integer: value = try integer(key).map(AttributeValue.integer)
+            case .double: value = try number(key).map(AttributeValue.double)
+            case .string: value = try text(key).map(AttributeValue.string)
+            }
+            guard let value else { continue }
+            if let problem = AttributeValue.problem(key: key, value: value) { throw Self.parameter(problem) }
+            attributes[key] = value
+        }
+        return attributes
+    }
+
+    private func integer(_ key: String) throws(Problem) -> Int64? {
+        switch field(key) {
+        case nil: return nil
+        case .integer(let value): return value
+        case .string(let text):
+            let text = Parameters.trimmed(text)
+            if text.isEmpty { return nil }
+            if let value = Int64(text) { return value }
+            throw Self.parameter("\(key) must be a whole number")
+        default: throw Self.parameter("\(key) must be a whole number")
+        }
     }
 
     private func coordinateType() throws(Problem) -> CoordinateType {

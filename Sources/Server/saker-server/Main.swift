@@ -5,6 +5,7 @@ import Logging
 import ServerRuntime
 import Systemd
 import TrackModel
+import TrackStore
 
 /// Arguments to an exit code: 0 done, 1 refused or failed, 2 wrong usage.
 @main
@@ -45,7 +46,7 @@ struct SakerServer: AsyncParsableCommand {
             Begin with `saker-server init`, then `saker-server serve`. Exit codes: 0 done, 1 refused or failed (the reason \
             on standard error), 2 wrong usage.
             """,
-        version: "0.1.0", subcommands: [Serve.self, Initialize.self, Services.self, Certificates.self],
+        version: "0.1.0", subcommands: [Serve.self, Initialize.self, Services.self, Columns.self, Certificates.self],
         defaultSubcommand: Serve.self)
 }
 
@@ -233,6 +234,88 @@ struct Services: AsyncParsableCommand {
                 "Service \(made.service.rawValue): " + (keepOld ? "a further key" : "a new key, the earlier ones ended")
             )
             try printKey(made, configuration)
+        }
+    }
+}
+
+// MARK: - column
+
+extension AttributeType: ExpressibleByArgument {}
+extension ColumnKind: ExpressibleByArgument {}
+
+struct Columns: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "column",
+        abstract: "The custom columns of a service: what points and entities carry beside what is known to all.",
+        discussion: """
+            Works while the server runs; a vehicle learns its service's columns with its next login (saker reconnect).
+
+            Example: saker-server column add 1 fuel double --description litres
+            """,
+        subcommands: [Add.self, Delete.self, List.self])
+
+    struct Place: ParsableArguments {
+        @OptionGroup var file: ConfigurationOption
+        @Option(help: "Whose column: each point's (track) or each entity's (entity).")
+        var kind = ColumnKind.track
+        @Argument(help: "The number of the service.")
+        var service: Int64
+
+        func administration() async throws -> ServiceAdministration {
+            try await ServiceAdministration(try file.load())
+        }
+    }
+
+    struct Add: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "Add a column.")
+
+        @OptionGroup var place: Place
+        @Argument(help: "Its key: ASCII letters, digits, '_' and '-'.")
+        var key: String
+        @Argument(help: "Its type; entity columns are strings.")
+        var type: AttributeType?
+        @Option(help: ArgumentHelp("For people.", valueName: "text"))
+        var description = ""
+        @Flag(help: "Entities can be selected by it (entity columns only).")
+        var search = false
+
+        func run() async throws {
+            guard let type = type ?? (place.kind == .entity ? .string : nil) else {
+                throw ServerError(.usage, "give the type of the column: int, double or string")
+            }
+            try await place.administration().addColumn(
+                key, type: type, kind: place.kind, description: description, isSearchable: search, to: place.service)
+            print("Service \(place.service): \(place.kind.rawValue) column \(key), \(type.rawValue)")
+        }
+    }
+
+    struct Delete: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Delete a column; the values that entities have of it are gone, those of points are hidden.")
+
+        @OptionGroup var place: Place
+        @Argument(help: "Its key.")
+        var key: String
+
+        func run() async throws {
+            try await place.administration().deleteColumn(key, kind: place.kind, of: place.service)
+            print("Service \(place.service): \(place.kind.rawValue) column \(key) is deleted")
+        }
+    }
+
+    struct List: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "All columns of a kind.")
+
+        @OptionGroup var place: Place
+
+        func run() async throws {
+            let columns = try await place.administration().columns(of: place.service, kind: place.kind)
+            let width = max(3, columns.map(\.key.count).max() ?? 0) + 2
+            print("\(padded("KEY", to: width))TYPE    DESCRIPTION")
+            for column in columns {
+                let search = column.isSearchable ? " (searchable)" : ""
+                print(padded(column.key, to: width) + padded(column.type.rawValue, to: 8) + column.description + search)
+            }
         }
     }
 }

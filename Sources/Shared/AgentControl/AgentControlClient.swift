@@ -73,6 +73,25 @@ package struct AgentControlClient: Sendable {
         try await call(.resetSettings, as: SettingsReply.self).settings
     }
 
+    package func attributes() async throws -> AttributesReply { try await call(.getAttributes) }
+
+    /// `ttl` in seconds; nil for no limit.
+    package func setAttributes(
+        _ values: [String: JSONValue], ttl: Double? = nil
+    ) async throws -> SetAttributesReply {
+        try await call(.setAttributes, ["attributes": .object(values), "ttl": ttl.map(JSONValue.double)])
+    }
+
+    /// `keys` nil: all.
+    package func clearAttributes(_ keys: [String]? = nil) async throws -> ClearAttributesReply {
+        try await call(.clearAttributes, ["keys": Self.list(keys)])
+    }
+
+    /// A connection to provide attributes on.
+    package func provide() async throws -> AttributeProvision {
+        AttributeProvision(try await varlink.converse())
+    }
+
     package func cacheInfo(entities: [String]? = nil) async throws -> CacheInfoReply {
         try await call(.getCacheInfo, ["entities": Self.list(entities)])
     }
@@ -128,9 +147,9 @@ package struct AgentControlClient: Sendable {
         strings.map { .array($0.map(JSONValue.string)) }
     }
 
-    private static func name(of method: AgentMethod) -> String { "\(AgentInterface.name).\(method.rawValue)" }
+    static func name(of method: AgentMethod) -> String { "\(AgentInterface.name).\(method.rawValue)" }
 
-    fileprivate static func decode<Value: Decodable>(_ value: JSONValue) throws -> Value {
+    static func decode<Value: Decodable>(_ value: JSONValue) throws -> Value {
         do {
             return try value.decoded()
         } catch {
@@ -140,7 +159,7 @@ package struct AgentControlClient: Sendable {
         }
     }
 
-    fileprivate static func typed(_ error: VarlinkError) -> any Error {
+    static func typed(_ error: VarlinkError) -> any Error {
         AgentControlError(error) ?? error
     }
 }

@@ -1,5 +1,6 @@
 package import NIOCore
 package import TrackModel
+package import Varlink
 
 /// The agent as its control socket sees it: one method per call, each on the server's event loop.
 ///
@@ -19,6 +20,15 @@ package protocol AgentControlHandler: AnyObject {
     func setCacheLimit(_ limit: CacheLimit) -> EventLoopFuture<AgentSettings>
     func setLocationOptions(_ change: LocationOptionsChange) -> EventLoopFuture<AgentSettings>
     func resetSettings() -> EventLoopFuture<AgentSettings>
+    /// Keys and values as they came; `ttl` nil for no limit.
+    func setAttributes(_ values: [String: JSONValue], ttl: TimeAmount?) -> EventLoopFuture<SetAttributesReply>
+    /// `keys` nil: all.
+    func clearAttributes(keys: [String]?) -> EventLoopFuture<ClearAttributesReply>
+    func attributes() -> AttributesReply
+    /// Makes the connection a provider, or takes what it gives; completes when the next point is gathered.
+    func provideAttributes(
+        _ answer: ProvidedAttributes?, from provider: VarlinkClientConnection, process: Int32
+    ) -> EventLoopFuture<ProvideAttributesReply>
     /// `entities` nil: all.
     func cacheInfo(entities: [String]?) -> EventLoopFuture<CacheInfoReply>
     func clearCache(_ selection: CacheSelection) -> EventLoopFuture<ClearCacheReply>

@@ -40,21 +40,25 @@ package final class AgentControlService: VarlinkInterface {
         }
         do {
             if !method.onlyReads {
-                try authorize(call.peer, method)
+                try authorize(call, method)
             }
+            if method == .provideAttributes { return try provide(call) }
             return try answer(method, CallParameters(call.parameters), on: loop)
         } catch {
             return .failure(Self.varlinkError(error, in: method), on: loop)
         }
     }
 
-    private func authorize(_ peer: PeerCredentials, _ method: AgentMethod) throws(AgentControlError) {
+    private func authorize(_ call: VarlinkCall, _ method: AgentMethod) throws(AgentControlError) {
+        let peer = call.peer
         guard policy.mayChange(peer) else {
             throw AgentControlError(
                 .notAuthorized, in: method,
                 reason: "user \(peer.user) may read and not change the agent: call it as root"
                     + (policy.group.map { " or as a member of group \($0)" } ?? ""))
         }
+        // A provider calls again with each point: told once, when it begins.
+        if method == .provideAttributes, call.parameters["request"] != nil { return }
         whenAllowed?(method, peer)
     }
 
@@ -110,6 +114,22 @@ package final class AgentControlService: VarlinkInterface {
         case .resetSettings:
             try parameters.finish()
             return settings(handler.resetSettings(), method)
+        case .setAttributes:
+            let values = try parameters.requiredObject("attributes")
+            let ttl = try parameters.number("ttl")
+            try parameters.finish()
+            try check(values, method)
+            return reply(handler.setAttributes(values, ttl: try Self.ttl(ttl)), method)
+        case .clearAttributes:
+            let keys = try parameters.strings("keys")
+            try parameters.finish()
+            return reply(handler.clearAttributes(keys: keys), method)
+        case .getAttributes:
+            try parameters.finish()
+            return reply(loop.makeSucceededFuture(handler.attributes()), method)
+        case .provideAttributes:
+            // Needs the connection: see above.
+            throw VarlinkError.methodNotImplemented("\(name).\(method.rawValue)")
         case .getCacheInfo:
             let entities = try parameters.strings("entities")
             try parameters.finish()
@@ -124,6 +144,29 @@ package final class AgentControlService: VarlinkInterface {
         case .addPoints: return reply(try addPoints(&parameters), method)
         case .call: return try call(&parameters)
         }
+    }
+
+    private func provide(_ call: VarlinkCall) throws -> VarlinkAnswer {
+        var parameters = CallParameters(call.parameters)
+        let request = try parameters.integer("request")
+        let attributes = try parameters.object("attributes")
+        try parameters.finish()
+        guard let connection = call.connection else {
+            throw VarlinkError.methodNotImplemented("\(name).\(call.method)")
+        }
+        var answer: ProvidedAttributes?
+        switch (request, attributes) {
+        case (nil, nil): break
+        case (let request?, let attributes?):
+            try check(attributes, .provideAttributes)
+            answer = ProvidedAttributes(request: request, attributes: attributes)
+        case (nil, .some), (.some, nil):
+            throw AgentControlError(
+                .parameterError, in: .provideAttributes,
+                reason: "give 'request' and 'attributes' together, or neither to begin", parameter: "request")
+        }
+        return reply(
+            handler.provideAttributes(answer, from: connection, process: call.peer.process), .provideAttributes)
     }
 
     private func monitor(_ stream: VarlinkReplyStream) {
@@ -171,6 +214,26 @@ package final class AgentControlService: VarlinkInterface {
                 .parameterError, in: .clearCache,
                 reason: "'from' (\(from)) lies after 'through' (\(through)): exchange them", parameter: "from")
         }
+    }
+
+    private func check(_ attributes: [String: JSONValue], _ method: AgentMethod) throws(AgentControlError) {
+        guard attributes.count <= 256 else {
+            throw AgentControlError(
+                .parameterError, in: method,
+                reason: "\(attributes.count) attributes are too many for one call: give at most 256",
+                parameter: "attributes")
+        }
+    }
+
+    private static func ttl(_ seconds: Double?) throws(AgentControlError) -> TimeAmount? {
+        guard let seconds else { return nil }
+        guard (0.001...31_536_000).contains(seconds) else {
+            throw AgentControlError(
+                .parameterError, in: .setAttributes,
+                reason: "a ttl of \(seconds) s is out of range: give 0.001 to 31536000 (a year), or none for no limit",
+                parameter: "ttl")
+        }
+        return .milliseconds(Int64(seconds * 1000))
     }
 
     private static func timeout(_ seconds: Double?) throws(AgentControlError) -> TimeAmount? {

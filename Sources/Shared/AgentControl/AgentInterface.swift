@@ -28,7 +28,8 @@ package enum AgentInterface {
           link: Link,
           cache: Cache,
           counters: Counters,
-          settings: Settings
+          settings: Settings,
+          attributes: ?Attributes
         )
 
         type ServiceState (stopped, starting, running, stopping)
@@ -121,6 +122,24 @@ package enum AgentInterface {
           activity: Activity
         )
 
+        # set: values that are set. columns: absent until a login told them.
+        type Attributes (set: int, providers: int, columns: ?int)
+
+        # type: int, double or string.
+        type Column (key: string, type: string)
+
+        # set: points carry it. provided: a provider gave it last, for that point alone; it wins.
+        type AttributeSource (set, provided)
+
+        # value: an integer, a number or a string. ttl: seconds that it still has. age: seconds since it was provided.
+        type Attribute (key: string, value: object, source: AttributeSource, ttl: ?float, age: ?float)
+
+        # reason: unknown_key, wrong_type, invalid or too_many; others may come.
+        type IgnoredAttribute (key: string, reason: string, detail: string)
+
+        # answered: points that carry what it gave. late: answers that came too late.
+        type Provider (process: int, answered: int, late: int)
+
         type EntityCache (entity: string, points: int, first_time: ?int, last_time: ?int)
 
         # fields by kind: status a Status, service a Service, gather a Gather, feed a Feed, connection a Link, cache a Cache.
@@ -181,6 +200,27 @@ package enum AgentInterface {
 
         # Back to the defaults.
         method ResetSettings() -> (settings: Settings)
+
+        # Sets attributes that all points to come carry, for ttl seconds or until they are set again or cleared. What is no
+        # column of the service, or of another type, is ignored. judged: false while no login has told the columns.
+        method SetAttributes(
+          attributes: object,
+          ttl: ?float
+        ) -> (taken: []string, ignored: []IgnoredAttribute, judged: bool)
+
+        # Forgets the values that are set of these keys, or all.
+        method ClearAttributes(keys: ?[]string) -> (cleared: []string)
+
+        # The values, the service's track columns (absent until a login told them) and the providers.
+        method GetAttributes() -> (attributes: []Attribute, columns: ?[]Column, providers: []Provider)
+
+        # Gives attributes for each point as it is gathered. Call it without parameters to begin: the reply comes when a point
+        # is gathered. Call it again on the same connection within 200 ms with the reply's request and the attributes: they
+        # are that point's, and the reply comes with the next point. late, ignored: of the attributes that came with the call.
+        method ProvideAttributes(
+          request: ?int,
+          attributes: ?object
+        ) -> (request: int, time: int, late: bool, ignored: []IgnoredAttribute)
 
         # For the entities given, or all that have points.
         method GetCacheInfo(entities: ?[]string) -> (cache: Cache, entities: []EntityCache)

@@ -11,6 +11,10 @@ package enum AgentMethod: String, Hashable, Sendable, CaseIterable {
     case setCacheLimit = "SetCacheLimit"
     case setLocationOptions = "SetLocationOptions"
     case resetSettings = "ResetSettings"
+    case setAttributes = "SetAttributes"
+    case clearAttributes = "ClearAttributes"
+    case getAttributes = "GetAttributes"
+    case provideAttributes = "ProvideAttributes"
     case getCacheInfo = "GetCacheInfo"
     case clearCache = "ClearCache"
     case reconnect = "Reconnect"
@@ -20,9 +24,10 @@ package enum AgentMethod: String, Hashable, Sendable, CaseIterable {
     /// Whether it only reads: then whoever may open the socket may call it.
     package var onlyReads: Bool {
         switch self {
-        case .getStatus, .monitor, .getSettings, .getCacheInfo: true
+        case .getStatus, .monitor, .getSettings, .getAttributes, .getCacheInfo: true
         case .startService, .stopService, .startGather, .stopGather, .setIntervals, .setCacheLimit,
-            .setLocationOptions, .resetSettings, .clearCache, .reconnect, .addPoints, .call:
+            .setLocationOptions, .resetSettings, .setAttributes, .clearAttributes, .provideAttributes, .clearCache,
+            .reconnect, .addPoints, .call:
             false
         }
     }

@@ -21,11 +21,12 @@ package struct AgentStatus: Codable, Hashable, Sendable {
     package var cache: CacheStatus
     package var counters: AgentCounters
     package var settings: AgentSettings
+    package var attributes: AttributesStatus?
 
     package init(
         version: String, time: Int64, startedTime: Int64, entity: String? = nil, tracked: Bool, reason: String,
         service: ServiceStatus, gather: GatherStatus, feed: FeedStatus, link: LinkStatus, cache: CacheStatus,
-        counters: AgentCounters, settings: AgentSettings
+        counters: AgentCounters, settings: AgentSettings, attributes: AttributesStatus? = nil
     ) {
         self.version = version
         self.time = time
@@ -40,10 +41,11 @@ package struct AgentStatus: Codable, Hashable, Sendable {
         self.cache = cache
         self.counters = counters
         self.settings = settings
+        self.attributes = attributes
     }
 
     enum CodingKeys: String, CodingKey {
-        case version, time, entity, tracked, reason, service, gather, feed, link, cache, counters, settings
+        case version, time, entity, tracked, reason, service, gather, feed, link, cache, counters, settings, attributes
         case startedTime = "started_time"
     }
 }

@@ -68,6 +68,15 @@ struct CallParameters {
         }
     }
 
+    mutating func object(_ name: String) throws(VarlinkError) -> [String: JSONValue]? {
+        try take(name, \.objectValue)
+    }
+
+    mutating func requiredObject(_ name: String) throws(VarlinkError) -> [String: JSONValue] {
+        guard let value = try object(name) else { throw .invalidParameter(name) }
+        return value
+    }
+
     mutating func choice<Choice: RawRepresentable<String>>(
         _ name: String, of type: Choice.Type
     ) throws(VarlinkError) -> Choice? {

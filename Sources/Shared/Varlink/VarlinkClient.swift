@@ -72,12 +72,24 @@ package struct VarlinkClient: Sendable {
         return AsyncThrowingStream { try await source.next() }
     }
 
+    /// Opens a connection for several calls; throws ``VarlinkClientError`` when there is no way to the service.
+    package func converse() async throws -> VarlinkConversation {
+        VarlinkConversation(try await connect())
+    }
+
     func open(_ call: VarlinkFrame) async throws -> VarlinkReplies {
+        let replies = try await connect()
+        // The answer tells whether it arrived; a service that refuses may close before it has read all.
+        replies.channel.writeAndFlush(call.bytes, promise: nil)
+        return replies
+    }
+
+    private func connect() async throws -> VarlinkReplies {
         let loop = group.next()
         let size = maximumMessageBytes
         do {
             // The reader is made with the channel: one that the service closes at once has lost it when asked later.
-            let replies = try await ClientBootstrap(group: loop)
+            return try await ClientBootstrap(group: loop)
                 .connectTimeout(connectTime)
                 .channelOption(.autoRead, value: false)
                 .connect(unixDomainSocketPath: path) { channel in
@@ -88,9 +100,6 @@ package struct VarlinkClient: Sendable {
                             channel: channel, reader: NIOLoopBound(reader, eventLoop: channel.eventLoop))
                     }
                 }
-            // The answer tells whether it arrived; a service that refuses may close before it has read all.
-            replies.channel.writeAndFlush(call.bytes, promise: nil)
-            return replies
         } catch {
             throw Self.error(error, path: path)
         }

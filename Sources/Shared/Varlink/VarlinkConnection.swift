@@ -28,6 +28,7 @@ final class VarlinkConnection: ChannelDuplexHandler {
     private let router: VarlinkRouter
     private let limits: VarlinkServer.Limits
     private let peer: PeerCredentials
+    private let number: UInt64
     private var context: ChannelHandlerContext?
     private var splitter: MessageSplitter
     private var state = State.idle
@@ -41,6 +42,7 @@ final class VarlinkConnection: ChannelDuplexHandler {
         self.router = router
         self.limits = limits
         self.peer = peer
+        number = router.makeConnectionNumber()
         splitter = MessageSplitter(maximumMessageBytes: limits.messageBytes)
     }
 
@@ -121,7 +123,8 @@ final class VarlinkConnection: ChannelDuplexHandler {
         }
         guard let context else { return }
         let loop = context.eventLoop
-        switch router.answer(request, peer: peer, on: loop) {
+        let connection = VarlinkClientConnection(number: number, closed: context.channel.closeFuture)
+        switch router.answer(request, peer: peer, connection: connection, on: loop) {
         case .reply(let future):
             state = .asking
             future.hop(to: loop).assumeIsolated().whenComplete { result in

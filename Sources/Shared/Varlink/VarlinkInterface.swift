@@ -24,16 +24,32 @@ package struct VarlinkCall: Sendable {
     package let more: Bool
     /// The client takes no reply, nor an error.
     package let oneway: Bool
+    /// Nil for a call that came on no connection.
+    package let connection: VarlinkClientConnection?
 
     package init(
         method: String, parameters: [String: JSONValue] = [:], peer: PeerCredentials, more: Bool = false,
-        oneway: Bool = false
+        oneway: Bool = false, connection: VarlinkClientConnection? = nil
     ) {
         self.method = method
         self.parameters = parameters
         self.peer = peer
         self.more = more
         self.oneway = oneway
+        self.connection = connection
+    }
+}
+
+/// The connection that calls come on: what a handler remembers of a client from one call to the next.
+package struct VarlinkClientConnection: Sendable {
+    /// Unique among all connections of the server's life.
+    package let number: UInt64
+    /// Completes on the event loop when the connection is closed.
+    package let closed: EventLoopFuture<Void>
+
+    package init(number: UInt64, closed: EventLoopFuture<Void>) {
+        self.number = number
+        self.closed = closed
     }
 }
 

@@ -3,13 +3,23 @@ import NIOCore
 /// Finds the interface and method of a request, and answers for those that do not exist.
 final class VarlinkRouter {
     private let interfaces: [String: any VarlinkInterface]
+    private var connections: UInt64 = 0
 
     init(service: VarlinkServiceInfo, interfaces: [any VarlinkInterface]) {
         let own = ServiceInterface(service: service, interfaces: interfaces)
         self.interfaces = Dictionary((interfaces + [own]).map { ($0.name, $0) }) { _, last in last }
     }
 
-    func answer(_ request: VarlinkRequest, peer: PeerCredentials, on loop: any EventLoop) -> VarlinkAnswer {
+    /// A number that no other connection has.
+    func makeConnectionNumber() -> UInt64 {
+        connections += 1
+        return connections
+    }
+
+    func answer(
+        _ request: VarlinkRequest, peer: PeerCredentials, connection: VarlinkClientConnection? = nil,
+        on loop: any EventLoop
+    ) -> VarlinkAnswer {
         guard let dot = request.method.lastIndex(of: "."), request.method.utf8.count <= 256 else {
             return .failure(.invalidParameter("method"), on: loop)
         }
@@ -18,7 +28,8 @@ final class VarlinkRouter {
         guard let interface = interfaces[name] else { return .failure(.interfaceNotFound(name), on: loop) }
         guard interface.methods.contains(member) else { return .failure(.methodNotFound(request.method), on: loop) }
         let call = VarlinkCall(
-            method: member, parameters: request.parameters, peer: peer, more: request.more, oneway: request.oneway)
+            method: member, parameters: request.parameters, peer: peer, more: request.more, oneway: request.oneway,
+            connection: connection)
         return interface.answer(call, on: loop)
     }
 }

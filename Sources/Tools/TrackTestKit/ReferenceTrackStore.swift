@@ -32,6 +32,12 @@ package actor ReferenceTrackStore: TrackStore {
         var record: AccessKeyRecord
     }
 
+    private struct ColumnTable: Hashable {
+        let service: ServiceID
+        let kind: ColumnKind
+    }
+
+    private var columnTable: [ColumnTable: [ColumnRecord]] = [:]
     private var serviceList: [ServiceRecord] = []
     private var keyList: [Key] = []
     private var entityTable: [EntityKey: Entity] = [:]
@@ -72,6 +78,48 @@ package actor ReferenceTrackStore: TrackStore {
             .sorted { $0.service < $1.service }
     }
 
+    // MARK: Columns
+
+    package func addColumn(
+        _ column: ColumnRecord, of kind: ColumnKind, in service: ServiceID
+    ) throws(TrackStoreError) {
+        try check(service)
+        var list = columns(of: kind, in: service)
+        guard !list.contains(where: { $0.key == column.key }) else {
+            throw TrackStoreError(.columnExists, "the service has a column of this key already")
+        }
+        guard list.count < ColumnRecord.maximumCount else {
+            throw TrackStoreError(.tooManyColumns, "the service has as many columns as it may have")
+        }
+        list.append(column)
+        columnTable[ColumnTable(service: service, kind: kind)] = list.sorted {
+            $0.key.utf8.lexicographicallyPrecedes($1.key.utf8)
+        }
+    }
+
+    package func deleteColumn(
+        named key: String, of kind: ColumnKind, in service: ServiceID
+    ) throws(TrackStoreError) {
+        let list = columns(of: kind, in: service)
+        guard list.contains(where: { $0.key == key }) else {
+            throw TrackStoreError(.unknownColumn, "the service has no column of this key")
+        }
+        columnTable[ColumnTable(service: service, kind: kind)] = list.filter { $0.key != key }
+        guard kind == .entity else { return }
+        for entity in entityTable.keys where entity.service == service {
+            entityTable[entity]?.record.values[key] = nil
+        }
+    }
+
+    package func columns(of kind: ColumnKind, in service: ServiceID) -> [ColumnRecord] {
+        columnTable[ColumnTable(service: service, kind: kind)] ?? []
+    }
+
+    private func known(_ values: [String: String], _ service: ServiceID) -> [String: String] {
+        let keys = Set(columns(of: .entity, in: service).map(\.key))
+        return values.filter { keys.contains($0.key) }
+    }
+
     // MARK: Entities
 
     package func addEntity(
@@ -83,6 +131,20 @@ package actor ReferenceTrackStore: TrackStore {
             throw TrackStoreError(.entityExists, "the service has an entity of this name already")
         }
         insert(entity, key, at: now)
+        entityTable[key]?.record.values = known(entity.values, service)
+    }
+
+    package func updateEntity(
+        _ change: EntityChange, in service: ServiceID, at now: Timestamp
+    ) throws(TrackStoreError) {
+        try check(service)
+        let key = EntityKey(change.name, service)
+        guard entityTable[key] != nil else {
+            throw TrackStoreError(.unknownEntity, "the service has no entity of this name")
+        }
+        if let description = change.description { entityTable[key]?.record.description = description }
+        entityTable[key]?.record.values.merge(known(change.values, service)) { _, new in new }
+        entityTable[key]?.record.modified = now
     }
 
     package func ensureEntity(
@@ -106,6 +168,7 @@ package actor ReferenceTrackStore: TrackStore {
         let matches = entityTable.filter { key, entity in
             guard key.service == service else { return false }
             if let wanted, !wanted.contains(key.name) { return false }
+            guard filter.values.allSatisfy({ entity.record.values[$0.key] == $0.value }) else { return false }
             let latest = entity.record.latest?.point.fix.time
             if let since = filter.activeSince {
                 guard let latest, latest >= since else { return false }

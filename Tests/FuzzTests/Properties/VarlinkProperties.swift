@@ -144,6 +144,18 @@ private final class QuietAgent: AgentControlHandler {
         done(Self.settingsInForce)
     }
     func resetSettings() -> EventLoopFuture<AgentSettings> { done(Self.settingsInForce) }
+    func setAttributes(_ values: [String: JSONValue], ttl: TimeAmount?) -> EventLoopFuture<SetAttributesReply> {
+        done(SetAttributesReply(taken: values.keys.sorted(), ignored: [], judged: true))
+    }
+    func clearAttributes(keys: [String]?) -> EventLoopFuture<ClearAttributesReply> {
+        done(ClearAttributesReply(cleared: keys ?? []))
+    }
+    func attributes() -> AttributesReply { AttributesReply(attributes: [], columns: [], providers: []) }
+    func provideAttributes(
+        _ answer: ProvidedAttributes?, from provider: VarlinkClientConnection, process: Int32
+    ) -> EventLoopFuture<ProvideAttributesReply> {
+        done(ProvideAttributesReply(request: answer?.request ?? 1, time: 2, late: false, ignored: []))
+    }
     func cacheInfo(entities: [String]?) -> EventLoopFuture<CacheInfoReply> {
         done(
             CacheInfoReply(

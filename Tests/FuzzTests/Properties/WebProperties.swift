@@ -81,16 +81,22 @@ enum WebProperties {
             "more came out than was in the body")
     }
 
+    private static let columns = [
+        ColumnRecord(key: "fuel", type: .double, created: now), ColumnRecord(key: "door", type: .integer, created: now),
+        ColumnRecord(key: "driver", type: .string, created: now),
+    ]
+
     private static func checkPoint(_ bytes: [UInt8]) throws {
         guard let value = try? JSONReader.read(bytes) else { return }
         let uploaded = UploadedPoint(value)
         do throws(UploadedPoint.Problem) {
             _ = try uploaded.entityName()
-            let point = try uploaded.point(now: now, options: WebAPIOptions(maximumAge: 86_400))
+            let point = try uploaded.point(now: now, options: WebAPIOptions(maximumAge: 86_400), columns: columns)
             try requireUploaded((0..<3600).contains(point.fix.course ?? 0) && point.fix.speed ?? 0 >= 0)
             // What it came to must fit an answer.
             let answer = JSON.object(
-                PointJSON(coordinateType: .gcj02, clock: WallClock(zoneMinutes: 480)).members(point))
+                PointJSON(coordinateType: .gcj02, clock: WallClock(zoneMinutes: 480), columns: columns.types).members(
+                    point))
             try requireUploaded((try? JSONReader.read(answer.bytes)) != nil)
         } catch {
             try require(error.detail != impossible && !error.detail.isEmpty, "\(error.detail)")

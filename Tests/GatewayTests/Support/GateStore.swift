@@ -57,6 +57,22 @@ final class GateStore: TrackStore {
     func keys(matching hash: AccessKeyHash) async throws(TrackStoreError) -> [AccessKeyRecord] {
         try await inner.keys(matching: hash)
     }
+    func addColumn(
+        _ column: ColumnRecord, of kind: ColumnKind, in service: ServiceID
+    ) async throws(TrackStoreError) {
+        try await inner.addColumn(column, of: kind, in: service)
+    }
+    func deleteColumn(named key: String, of kind: ColumnKind, in service: ServiceID) async throws(TrackStoreError) {
+        try await inner.deleteColumn(named: key, of: kind, in: service)
+    }
+    func columns(of kind: ColumnKind, in service: ServiceID) async throws(TrackStoreError) -> [ColumnRecord] {
+        try await inner.columns(of: kind, in: service)
+    }
+    func updateEntity(
+        _ change: EntityChange, in service: ServiceID, at now: Timestamp
+    ) async throws(TrackStoreError) {
+        try await inner.updateEntity(change, in: service, at: now)
+    }
     func addEntity(_ entity: NewEntity, in service: ServiceID, at now: Timestamp) async throws(TrackStoreError) {
         try await inner.addEntity(entity, in: service, at: now)
     }

@@ -58,10 +58,10 @@ extension Agent {
         feedStatus.fix = (fix, now)
         trustedTime.fixArrived(fix.time, now: now)
         guard let entity = samplingEntity, case .point(let chosen) = sampler.fix(fix) else { return }
-        append(TrackPoint(chosen), entity: entity)
+        perform(collector.gathered(TrackPoint(chosen), entity: entity))
     }
 
-    private func append(_ point: TrackPoint, entity: String) {
+    func append(_ point: TrackPoint, entity: String) {
         let record = PointRecord.encode(point)
         let time = point.fix.time.milliseconds
         let now = now
@@ -92,6 +92,7 @@ extension Agent {
     func stopSampling() {
         // The epoch that waits for its end belongs to this gathering.
         if let fix = assembler.flush() { take(fix) }
+        perform(collector.flush())
         samplingEntity = nil
         gatherSince = systemTime
     }

@@ -17,6 +17,7 @@ extension Agent {
         configuration.service.accessKey = new.service.accessKey
         configuration.service.applicationCode = new.service.applicationCode
         configuration.service.id = new.service.id
+        if new.service.id != old.service.id { board.forgetColumns() }
         configuration.logLevel = new.logLevel
         // Certificates may have changed in place, so even an unchanged configuration is a reason to log in again.
         perform(uplink.configurationChanged(now: now))
@@ -36,6 +37,8 @@ extension Agent {
         onEvent = { _ in }
         closeFeed()
         samplingEntity = nil
+        perform(collector.flush())
+        dismissProviders()
         perform(uplink.stop(drainThrough: 0, deadline: now, now: now))
         for timer in timers.values { timer.cancel() }
         timers = [:]

@@ -14,7 +14,7 @@ extension Agent {
             version: AgentVersion.text, time: systemTime.milliseconds, startedTime: started.milliseconds,
             entity: lastEntity, tracked: verdict.isTracked, reason: verdict.reason, service: serviceStatus,
             gather: gatherStatus, feed: feedReport, link: linkStatus, cache: cacheStatus, counters: countersReport,
-            settings: settingsReport)
+            settings: settingsReport, attributes: attributesStatus)
     }
 
     var serviceStatus: ServiceStatus {

@@ -120,6 +120,7 @@ extension Agent {
         switch frame.message {
         case .welcome(let welcome):
             linkWatch.session = String(welcome.session)
+            learnColumns(welcome.trackColumns)
             perform(
                 uplink.welcome(
                     id, storedThrough: welcome.storedThrough, heartbeatSeconds: welcome.heartbeatInterval,

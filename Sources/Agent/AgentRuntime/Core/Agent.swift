@@ -27,6 +27,8 @@ package final class Agent {
     var uplink: UplinkMachine
     var assembler = EpochAssembler()
     var sampler: Sampler
+    var board: AttributeBoard
+    var collector = AttributeCollector()
 
     // The feed
     var feed: (any OpenFeed)?
@@ -38,6 +40,9 @@ package final class Agent {
     var samplingEntity: String?
     /// The entity of the sampler's last point: its time never goes back, another entity's may.
     var samplerEntity: String?
+
+    /// Calls of providers that wait for a point.
+    var providers: [AttributeCollector.ProviderID: ProviderCall] = [:]
 
     // The link
     var link: Link?
@@ -71,6 +76,7 @@ package final class Agent {
         case service(ServiceMachine.Timer)
         case maintenance
         case requests
+        case providers
     }
 
     /// On the loop. Touches nothing before ``start()``.
@@ -80,6 +86,7 @@ package final class Agent {
         surroundings = opened.surroundings
         snapshot = opened.snapshot
         remembered = opened.remembered
+        board = AttributeBoard(columns: opened.remembered.columns?.columns(of: opened.configuration.service.id))
         settingsInForce = settings
         self.log = log
         self.loop = loop

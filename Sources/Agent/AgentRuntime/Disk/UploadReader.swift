@@ -22,6 +22,16 @@ enum UploadReader {
         case postponed(undecodable: UInt64)
     }
 
+    /// As many of the points as one payload can hold: values count as points times distinct keys.
+    private static func payload(_ points: [TrackPoint]) -> [TrackPoint] {
+        var keys: Set<String> = []
+        for (index, point) in points.enumerated() {
+            for key in point.attributes.keys { keys.insert(key) }
+            if index > 0, keys.count * (index + 1) > WireLimits.payloadValues { return Array(points[..<index]) }
+        }
+        return points
+    }
+
     /// Reads and packs what follows a sequence.
     ///
     /// A record that passes its checksum and still is no point (written by another version) is passed over and counted:
@@ -37,7 +47,7 @@ enum UploadReader {
             let decoded = found.records.map { try? PointRecord.decode($0.payload) }
             let leading = decoded.prefix { $0 == nil }.count
             undecodable += UInt64(leading)
-            let points = decoded.dropFirst(leading).prefix { $0 != nil }.compactMap(\.self)
+            let points = payload(decoded.dropFirst(leading).prefix { $0 != nil }.compactMap(\.self))
             guard !points.isEmpty else {
                 position = found.lastSequence
                 continue

@@ -67,7 +67,7 @@ package struct OpenedAgent {
                 return (state, settings)
             } catch {
                 log.error("Remembered settings break a rule, defaults are used", metadata: ["error": "\(error)"])
-                return (RememberedState(target: state.target), defaults)
+                return (RememberedState(target: state.target, columns: state.columns), defaults)
             }
         case .putAside(let path):
             log.error("Remembered state was damaged and put aside", metadata: ["file": "\(path)"])

@@ -14,7 +14,7 @@ struct StatusView {
             [
                 ("Service", service), ("Gather", gather), ("Receiver", feed), ("Fix", fix), ("Connection", link),
                 ("Cache", cache), ("Points", points),
-            ] + counted("Skipped", status.counters.skipped) + counted("Lost", status.counters.lost) + [
+            ] + attributes + counted("Skipped", status.counters.skipped) + counted("Lost", status.counters.lost) + [
                 ("Settings", [SettingsView.line(status.settings)]), ("Agent", [agent]),
             ]
         for (title, texts) in rows {
@@ -109,6 +109,14 @@ struct StatusView {
         ]
         if counters.refused > 0 { parts.append("\(Quantity.count(counters.refused)) refused by the server") }
         return [parts.joined(separator: ", ")]
+    }
+
+    private var attributes: [(String, [String])] {
+        guard let attributes = status.attributes, attributes.set > 0 || attributes.providers > 0 else { return [] }
+        let parts = [
+            "\(Quantity.count(attributes.set, "value")) set", Quantity.count(attributes.providers, "provider"),
+        ]
+        return [("Attributes", [parts.joined(separator: ", ")])]
     }
 
     private func counted(_ title: String, _ reasons: [String: Int64]) -> [(String, [String])] {

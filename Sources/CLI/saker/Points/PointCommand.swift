@@ -70,12 +70,11 @@ struct PointCommand: ParsableCommand {
         func attributes() throws -> [String: JSONValue] {
             var attributes: [String: JSONValue] = [:]
             for text in attribute {
-                guard let equals = text.firstIndex(of: "="), equals != text.startIndex else {
+                guard let (key, value) = AttributeText.pair(text) else {
                     throw ValidationError("--attribute '\(text)' is none: give it as key=value")
                 }
-                let key = String(text[..<equals])
                 guard attributes[key] == nil else { throw ValidationError("--attribute \(key) is given twice") }
-                attributes[key] = AttributeText.value(String(text[text.index(after: equals)...]))
+                attributes[key] = AttributeText.value(value, type: nil)
             }
             return attributes
         }
@@ -104,17 +103,5 @@ struct PointCommand: ParsableCommand {
             }
             if !agent.json { Console.print("The server has stored the point.") }
         }
-    }
-}
-
-/// The value of a custom attribute as it is typed.
-enum AttributeText {
-    /// A whole number, a number, or a text; quotes around it make it a text.
-    static func value(_ text: String) -> JSONValue {
-        if let number = Int64(text) { return .integer(number) }
-        // "nan" and "infinity" are texts.
-        if let number = Double(text), number.isFinite { return .double(number) }
-        guard text.utf8.count >= 2, text.hasPrefix("\""), text.hasSuffix("\"") else { return .string(text) }
-        return .string(String(text.dropFirst().dropLast()))
     }
 }

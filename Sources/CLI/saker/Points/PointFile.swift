@@ -60,7 +60,7 @@ struct PointFile {
             throw Self.failure(path, "\(point.place): the point has no time: only points with a time can be stored")
         }
         if !point.attributes.isEmpty {
-            members["attributes"] = .object(point.attributes.mapValues(AttributeText.value))
+            members["attributes"] = .object(point.attributes.mapValues { AttributeText.value($0, type: nil) })
         }
         let value = JSONValue.object(members)
         do throws(CustomPoint.Problem) {

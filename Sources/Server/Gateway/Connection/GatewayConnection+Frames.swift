@@ -26,7 +26,7 @@ extension GatewayConnection {
         let link = SessionLink(number: number, connection: self, eventLoop: context.eventLoop)
         let core = core
         start { () async -> @Sendable (GatewayConnection) -> Void in
-            let result: Result<UInt64, LoginRefusal>
+            let result: Result<Admission, LoginRefusal>
             do throws(LoginRefusal) {
                 result = .success(try await Login.admit(request, to: core.store, at: core.now()))
             } catch {
@@ -36,15 +36,15 @@ extension GatewayConnection {
         }
     }
 
-    private func loggedIn(_ result: Result<UInt64, LoginRefusal>, link: SessionLink) {
+    private func loggedIn(_ result: Result<Admission, LoginRefusal>, link: SessionLink) {
         guard case .login(let request) = phase, context != nil else { return }
         guard !core.census.isClosed else {
             return refuse(LoginRefusal(.busy, "the server stops or restarts", retryAfter: 5), entity: request.entity)
         }
-        let storedThrough: UInt64
+        let admission: Admission
         switch result {
         case .failure(let refusal): return refuse(refusal, entity: request.entity)
-        case .success(let last): storedThrough = last
+        case .success(let admitted): admission = admitted
         }
         let now = core.now()
         let info = SessionInfo(
@@ -55,7 +55,8 @@ extension GatewayConnection {
             $0.end(.replaced, "a newer connection logged in with the same stream", retryAfter: 60)
         }
         let rules = UploadRules(
-            service: request.service, entity: request.entity, stream: request.stream, limits: core.limits)
+            service: request.service, entity: request.entity, stream: request.stream, limits: core.limits,
+            columns: admission.columns.types)
         open(OpenSession(rules: rules, link: link))
         core.counters.add(to: \.logins)
         core.logger.info("login", metadata: metadata(["agent_version": "\(request.agentVersion)"]))
@@ -63,7 +64,8 @@ extension GatewayConnection {
         var welcome = Welcome()
         welcome.session = link.number
         welcome.serverTime = now.milliseconds
-        welcome.storedThrough = storedThrough
+        welcome.storedThrough = admission.storedThrough
+        welcome.trackColumns = admission.columns.map(TrackColumn.init)
         welcome.heartbeatInterval = UInt32(clamping: core.deadlines.heartbeatInterval)
         welcome.limits.batchPoints = UInt32(clamping: core.limits.batchPoints)
         welcome.limits.windowBatches = UInt32(clamping: core.limits.windowBatches)
@@ -145,6 +147,16 @@ extension GatewayConnection {
             core.logger.info(
                 "points refused",
                 metadata: metadata(["count": "\(checked.refusals.count)", "first_reason": "\(first)"]))
+        }
+        if let key = checked.ignoredKeys.min() {
+            core.counters.add(to: \.batchesWithIgnoredAttributes)
+            // Once a session: a program on a vehicle may give the same one with every point.
+            if !hasToldIgnored {
+                hasToldIgnored = true
+                core.logger.info(
+                    "attributes ignored: no track column, or of another type",
+                    metadata: metadata(["count": "\(checked.ignoredKeys.count)", "first_key": "\(key)"]))
+            }
         }
         window.submitted(bytes: payloadBytes)
         core.writer.submit(

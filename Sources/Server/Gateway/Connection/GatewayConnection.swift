@@ -51,6 +51,8 @@ final class GatewayConnection: ChannelDuplexHandler {
     var nextTask: UInt64 = 0
     /// Calls that were not answered yet, by a number of the connection's own, with their deadlines.
     var calls: [UInt64: Scheduled<Void>] = [:]
+    /// Whether the log says that this session sends attributes that are no columns.
+    var hasToldIgnored = false
     private var decoder: FrameDecoder
     private var isDraining = false
     /// The channel asked for bytes while there was no room for them.

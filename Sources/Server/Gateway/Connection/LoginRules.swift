@@ -63,12 +63,20 @@ enum LoginRules {
     }
 }
 
+/// What the store says to a login.
+struct Admission: Hashable, Sendable {
+    /// The last stored sequence of the stream.
+    var storedThrough: UInt64
+    /// The service's track columns.
+    var columns: [ColumnRecord]
+}
+
 /// The part of a login that asks the store.
 enum Login {
-    /// Checks the key, makes the entity and returns the last stored sequence of the stream.
+    /// Checks the key, makes the entity and returns what the session begins with.
     static func admit(
         _ request: LoginRequest, to store: any TrackStore, at now: Timestamp
-    ) async throws(LoginRefusal) -> UInt64 {
+    ) async throws(LoginRefusal) -> Admission {
         do {
             let hash = request.key.hash
             let keys = try await store.keys(matching: hash)
@@ -82,7 +90,9 @@ enum Login {
                     : LoginRefusal(.service, "service \(request.service.rawValue) does not exist")
             }
             _ = try await store.ensureEntity(named: request.entity, in: request.service, at: now)
-            return try await store.storedThrough(request.stream, in: request.service)
+            return Admission(
+                storedThrough: try await store.storedThrough(request.stream, in: request.service),
+                columns: try await store.columns(of: .track, in: request.service))
         } catch let refusal as LoginRefusal {
             throw refusal
         } catch let error as TrackStoreError where error.code == .unknownService {

@@ -56,18 +56,7 @@ enum PointRules {
             return "\(attributes.count) attributes, at most \(AttributeValue.maximumCount) are allowed"
         }
         for (key, value) in attributes {
-            guard !key.isEmpty, key.utf8.count <= AttributeValue.maximumKeyBytes else {
-                return "an attribute key has 1 to \(AttributeValue.maximumKeyBytes) bytes, this one \(key.utf8.count)"
-            }
-            switch value {
-            case .integer: continue
-            case .double(let number):
-                guard number.isFinite else { return "attribute \(key): a double must be finite" }
-            case .string(let text):
-                guard text.utf8.count <= AttributeValue.maximumStringBytes else {
-                    return "attribute \(key): a text has at most \(AttributeValue.maximumStringBytes) bytes"
-                }
-            }
+            if let problem = AttributeValue.problem(key: key, value: value) { return problem }
         }
         return nil
     }

@@ -22,6 +22,8 @@ struct PointRefusal: Hashable, Sendable {
 struct CheckedBatch: Sendable {
     var batch: IngestBatch
     var refusals: [PointRefusal]
+    /// Attributes that were left out: no track column, or of another type.
+    var ignoredKeys: Set<String> = []
 }
 
 /// The rules of Upload and Points messages.
@@ -31,6 +33,8 @@ struct UploadRules: Sendable {
     let entity: String
     let stream: StreamID
     let limits: GatewayLimits
+    /// The service's track columns as the Welcome told them.
+    let columns: [String: AttributeType]
 
     func check(_ upload: Upload, at now: Timestamp) throws(ProtocolViolation) -> CheckedBatch {
         guard upload.stream.isEmpty || upload.streamID == stream else {
@@ -82,6 +86,7 @@ struct UploadRules: Sendable {
             guard let problem = problem(point) else { continue }
             checked.refusals.append(PointRefusal(number: first &+ UInt64(index), reason: problem))
         }
+        let points = fitting(points, in: &checked)
         guard !checked.refusals.isEmpty else {
             checked.batch.points = points
             return
@@ -90,6 +95,20 @@ struct UploadRules: Sendable {
         checked.batch.points = points.indices.filter { !refused.contains(first &+ UInt64($0)) }.map { points[$0] }
         // The bytes as received hold the refused points too.
         checked.batch.payload = nil
+    }
+
+    /// The points without the attributes that are no columns of the service: a point is never refused for these.
+    private func fitting(_ points: [TrackPoint], in checked: inout CheckedBatch) -> [TrackPoint] {
+        var fitting = points
+        for (index, point) in points.enumerated() where !point.attributes.isEmpty {
+            for (key, value) in point.attributes where columns[key]?.converted(value) == nil {
+                fitting[index].attributes[key] = nil
+                checked.ignoredKeys.insert(key)
+            }
+        }
+        // The bytes as received hold what is left out.
+        if !checked.ignoredKeys.isEmpty { checked.batch.payload = nil }
+        return fitting
     }
 
     private func refusedLeftOut(of sequences: Range<UInt64>, _ refusals: [PointRefusal]) -> [UInt64] {

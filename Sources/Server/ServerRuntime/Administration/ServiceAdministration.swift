@@ -6,7 +6,7 @@ import TrackStoreSQLite
 
 /// Services and their keys, also while a server runs on the same store.
 package struct ServiceAdministration: Sendable {
-    private let store: SQLiteTrackStore
+    let store: SQLiteTrackStore
 
     /// Opens the store of a configuration; it must exist.
     package init(_ configuration: ServerConfiguration) async throws(ServerError) {

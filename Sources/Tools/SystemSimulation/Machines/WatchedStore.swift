@@ -67,6 +67,9 @@ final class WatchedStore: TrackStore {
             try await self.inner.storedThrough(stream, in: service)
         }
     }
+    func columns(of kind: ColumnKind, in service: ServiceID) async throws(TrackStoreError) -> [ColumnRecord] {
+        try await call { () async throws(TrackStoreError) in try await self.inner.columns(of: kind, in: service) }
+    }
 
     // The gateway asks nothing of what follows.
     func createService(named name: String, at now: Timestamp) async throws(TrackStoreError) -> ServiceRecord {
@@ -76,6 +79,19 @@ final class WatchedStore: TrackStore {
         _ hash: AccessKeyHash, secret: String?, to service: ServiceID, replacing: Bool, at now: Timestamp
     ) async throws(TrackStoreError) {
         try await inner.addKey(hash, secret: secret, to: service, replacing: replacing, at: now)
+    }
+    func addColumn(
+        _ column: ColumnRecord, of kind: ColumnKind, in service: ServiceID
+    ) async throws(TrackStoreError) {
+        try await inner.addColumn(column, of: kind, in: service)
+    }
+    func deleteColumn(named key: String, of kind: ColumnKind, in service: ServiceID) async throws(TrackStoreError) {
+        try await inner.deleteColumn(named: key, of: kind, in: service)
+    }
+    func updateEntity(
+        _ change: EntityChange, in service: ServiceID, at now: Timestamp
+    ) async throws(TrackStoreError) {
+        try await inner.updateEntity(change, in: service, at: now)
     }
     func addEntity(_ entity: NewEntity, in service: ServiceID, at now: Timestamp) async throws(TrackStoreError) {
         try await inner.addEntity(entity, in: service, at: now)

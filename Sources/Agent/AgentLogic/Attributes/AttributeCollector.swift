@@ -1,0 +1,177 @@
+package import TrackModel
+
+/// Asks the programs that provide attributes for their values at each gathered point, and lets the point go when all
+/// have answered or the time is up. Without providers a point passes at once and no timer is set.
+///
+/// Every `mutating func` is an event; do the actions in their order. At most one point waits: the next one lets it go.
+package struct AttributeCollector: Hashable, Sendable {
+    /// A provider's connection.
+    package struct ProviderID: RawRepresentable, Hashable, Sendable {
+        package let rawValue: UInt64
+
+        package init(rawValue: UInt64) { self.rawValue = rawValue }
+    }
+
+    package enum Action: Hashable, Sendable {
+        /// Tell the provider, whose call waits, that a point of this time was gathered.
+        case ask(ProviderID, request: Int64, time: Timestamp)
+        /// The point goes on its way with what providers answered for it, in the order of their registration.
+        case release(TrackPoint, entity: String, provided: [[String: AttributeValue]])
+        /// Call ``timerFired()`` once after this time; replaces an earlier one.
+        case setTimer(milliseconds: Int64)
+        case cancelTimer
+    }
+
+    /// What became of a provider's call.
+    package enum Reception: Hashable, Sendable {
+        /// Nothing was asked before, or nothing given; the call waits for the next point.
+        case waiting
+        /// The values are the point's.
+        case taken
+        /// The point went without them.
+        case late
+        /// There are as many providers as there may be; it is none of them.
+        case full
+        /// The request is not the one this provider was asked last.
+        case unknownRequest(last: Int64?)
+    }
+
+    /// A provider as people are told of it.
+    package struct ProviderInfo: Hashable, Sendable {
+        package let id: ProviderID
+        package let answered: UInt64
+        package let late: UInt64
+        /// What it gave last, in time or not, and when by the monotonic clock in milliseconds.
+        package let values: [String: AttributeValue]
+        package let answeredAt: Int64?
+    }
+
+    /// Milliseconds that a point waits for its providers.
+    package static let patience: Int64 = 200
+    package static let maximumProviders = 16
+
+    private struct Provider: Hashable {
+        let id: ProviderID
+        /// Its call waits for a point.
+        var isWaiting = false
+        /// The request it was told last and has not answered.
+        var asked: Int64?
+        var answered: UInt64 = 0
+        var late: UInt64 = 0
+        var values: [String: AttributeValue] = [:]
+        var answeredAt: Int64?
+    }
+
+    private struct Round: Hashable {
+        let point: TrackPoint
+        let entity: String
+        let request: Int64
+        /// In the order of their registration.
+        let asked: [ProviderID]
+        var missing: Set<ProviderID>
+        var answers: [ProviderID: [String: AttributeValue]] = [:]
+    }
+
+    /// In the order of registration.
+    private var providers: [Provider] = []
+    private var round: Round?
+    private var requests: Int64 = 0
+
+    package init() {}
+
+    package var infos: [ProviderInfo] {
+        providers.map {
+            ProviderInfo(id: $0.id, answered: $0.answered, late: $0.late, values: $0.values, answeredAt: $0.answeredAt)
+        }
+    }
+
+    package var providerCount: Int { providers.count }
+
+    // MARK: Events
+
+    /// A provider calls, the first time to be one. `answer`: the request it answers, with judged values.
+    ///
+    /// Unless the reception is `full` or `unknownRequest` the call now waits for the next point.
+    package mutating func called(
+        _ id: ProviderID, answer: (request: Int64, values: [String: AttributeValue])?, now: Int64
+    ) -> (Reception, [Action]) {
+        if !providers.contains(where: { $0.id == id }) {
+            // Nobody becomes a provider with a call that is refused: nothing would tell of its end.
+            if answer != nil { return (.unknownRequest(last: nil), []) }
+            guard providers.count < Self.maximumProviders else { return (.full, []) }
+            providers.append(Provider(id: id))
+        }
+        guard let index = providers.firstIndex(where: { $0.id == id }) else { return (.full, []) }
+        let asked = providers[index].asked
+        if let answer, answer.request != asked {
+            return (.unknownRequest(last: asked), failed(id))
+        }
+        providers[index].asked = nil
+        providers[index].isWaiting = true
+        guard let answer else { return (.waiting, noLongerMissing(id)) }
+        providers[index].values = answer.values
+        providers[index].answeredAt = now
+        guard round?.request == answer.request, round?.missing.contains(id) == true else {
+            providers[index].late += 1
+            return (.late, [])
+        }
+        providers[index].answered += 1
+        round?.answers[id] = answer.values
+        return (.taken, noLongerMissing(id))
+    }
+
+    /// A provider's call was refused for what it gave: no point waits for that answer.
+    package mutating func failed(_ id: ProviderID) -> [Action] {
+        if let index = providers.firstIndex(where: { $0.id == id }) { providers[index].asked = nil }
+        return noLongerMissing(id)
+    }
+
+    /// A provider's connection is closed.
+    package mutating func gone(_ id: ProviderID) -> [Action] {
+        providers.removeAll { $0.id == id }
+        return noLongerMissing(id)
+    }
+
+    /// A point was gathered.
+    package mutating func gathered(_ point: TrackPoint, entity: String) -> [Action] {
+        let former = flush()
+        guard providers.contains(where: \.isWaiting) else {
+            return former + [.release(point, entity: entity, provided: [])]
+        }
+        requests += 1
+        var asked: [ProviderID] = []
+        var asking: [Action] = []
+        for index in providers.indices where providers[index].isWaiting {
+            providers[index].isWaiting = false
+            providers[index].asked = requests
+            asked.append(providers[index].id)
+            asking.append(.ask(providers[index].id, request: requests, time: point.fix.time))
+        }
+        round = Round(point: point, entity: entity, request: requests, asked: asked, missing: Set(asked))
+        return former + [.setTimer(milliseconds: Self.patience)] + asking
+    }
+
+    /// The time is up.
+    package mutating func timerFired() -> [Action] {
+        release()
+    }
+
+    /// The point that waits, if any, goes with what there is.
+    package mutating func flush() -> [Action] {
+        round == nil ? [] : [.cancelTimer] + release()
+    }
+
+    // MARK: Inside
+
+    private mutating func noLongerMissing(_ id: ProviderID) -> [Action] {
+        guard round?.missing.remove(id) != nil, round?.missing.isEmpty == true else { return [] }
+        return flush()
+    }
+
+    private mutating func release() -> [Action] {
+        guard let ended = round else { return [] }
+        round = nil
+        let provided = ended.asked.compactMap { ended.answers[$0] }
+        return [.release(ended.point, entity: ended.entity, provided: provided)]
+    }
+}

@@ -1,0 +1,39 @@
+import AgentControl
+import Varlink
+
+/// Attributes among the arguments, and what is said of those that are ignored.
+enum AttributeText {
+    /// Nil unless `text` is `key=value` with a key.
+    static func pair(_ text: String) -> (key: String, text: String)? {
+        guard let equals = text.firstIndex(of: "="), equals != text.startIndex else { return nil }
+        return (String(text[..<equals]), String(text[text.index(after: equals)...]))
+    }
+
+    /// As the column's type (`int`, `double`, `string`) says. What does not fit stays text, and the agent says so.
+    ///
+    /// Nil: by its look, a whole number, a number or a text; quotes around it make it a text.
+    static func value(_ text: String, type: String?) -> JSONValue {
+        switch type {
+        case "string": .string(text)
+        case "int": Int64(text).map(JSONValue.integer) ?? .string(text)
+        case "double": number(text) ?? .string(text)
+        default: Int64(text).map(JSONValue.integer) ?? number(text) ?? .string(unquoted(text))
+        }
+    }
+
+    private static func number(_ text: String) -> JSONValue? {
+        // Double reads words such as "nan" and "infinity" too.
+        guard let number = Double(text), number.isFinite, text.utf8.contains(where: { (0x30...0x39).contains($0) })
+        else { return nil }
+        return .double(number)
+    }
+
+    private static func unquoted(_ text: String) -> String {
+        guard text.utf8.count >= 2, text.hasPrefix("\""), text.hasSuffix("\"") else { return text }
+        return String(text.dropFirst().dropLast())
+    }
+
+    static func ignored(_ values: [IgnoredValue]) -> [String] {
+        values.map { "\($0.key) is ignored: \($0.detail)".printable }
+    }
+}

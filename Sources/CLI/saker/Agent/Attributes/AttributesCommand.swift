@@ -1,0 +1,138 @@
+import AgentControl
+import ArgumentParser
+import Varlink
+
+/// `saker attributes`
+struct AttributesCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "attributes",
+        abstract: "Gives the points to come values of the service's own columns (fuel, driver, ...).",
+        discussion: """
+            The service must have a track column for each key; what it has not is ignored, and said so.
+
+            Examples:
+              saker attributes set fuel=51 driver="Li Wei"
+              saker attributes set fuel=51.5 --ttl 60      forgotten after a minute
+              saker attributes show
+              saker attributes clear driver
+              saker attributes provide -- read-obd --json  a JSON object a line
+            """,
+        subcommands: [Set.self, Clear.self, Show.self, Provide.self], defaultSubcommand: Show.self)
+
+    struct Set: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Sets values that all points to come carry.",
+            discussion: """
+                A value is read as its column's type says; before the columns are known, by its look. Exit code 1 when a key \
+                was ignored.
+                """)
+
+        @OptionGroup var agent: AgentOptions
+
+        @Argument(help: ArgumentHelp("What to set.", valueName: "key=value"))
+        var values: [String]
+
+        @Option(
+            name: .long,
+            help: ArgumentHelp("Forget the values after so long (default: never).", valueName: "seconds"))
+        var ttl: Double?
+
+        func validate() throws {
+            for text in values where AttributeText.pair(text) == nil {
+                throw ValidationError("'\(text)' is no attribute: give key=value")
+            }
+        }
+
+        func run() async throws {
+            let known: AttributesReply = try AgentOptions.decoded(try await agent.reply(.getAttributes))
+            let types = Dictionary((known.columns ?? []).map { ($0.key, $0.type) }) { $1 }
+            let pairs = values.compactMap(AttributeText.pair).map { key, text in
+                (key, AttributeText.value(text, type: types[key]))
+            }
+            let reply = try await agent.reply(
+                .setAttributes,
+                [
+                    "attributes": .object(Dictionary(pairs) { $1 }), "ttl": ttl.map(JSONValue.double),
+                ])
+            let done: SetAttributesReply = try AgentOptions.decoded(reply)
+            if agent.json {
+                Console.print(reply.description)
+            } else {
+                if !done.taken.isEmpty { Console.print("Set: \(done.taken.joined(separator: ", "))".printable) }
+                if !done.judged {
+                    Console.print("The service's columns are not known yet: values are checked at the first login.")
+                }
+            }
+            guard done.ignored.isEmpty else {
+                throw CommandFailure(.failed, AttributeText.ignored(done.ignored).joined(separator: "\nsaker: "))
+            }
+        }
+    }
+
+    struct Clear: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "Forgets values that are set, all without a key.")
+
+        @OptionGroup var agent: AgentOptions
+
+        @Argument(help: "Only these keys.")
+        var keys: [String] = []
+
+        func run() async throws {
+            let parameters: [String: JSONValue?] = ["keys": keys.isEmpty ? nil : .array(keys.map(JSONValue.string))]
+            try await agent.call(.clearAttributes, parameters) { (reply: ClearAttributesReply) in
+                guard !reply.cleared.isEmpty else { return ["Nothing was set."] }
+                return ["Forgot: \(reply.cleared.joined(separator: ", "))".printable]
+            }
+        }
+    }
+
+    struct Show: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Shows the values, where they come from, and the service's columns.")
+
+        @OptionGroup var agent: AgentOptions
+
+        func run() async throws {
+            try await agent.call(.getAttributes) { (reply: AttributesReply) in AttributesView.lines(reply) }
+        }
+    }
+}
+
+/// The attributes as a person reads them.
+enum AttributesView {
+    static func lines(_ reply: AttributesReply) -> [String] {
+        values(reply) + [""] + columns(reply) + providers(reply)
+    }
+
+    private static func values(_ reply: AttributesReply) -> [String] {
+        guard !reply.attributes.isEmpty else { return ["No attributes."] }
+        var table = TextTable(header: ["KEY", "VALUE", "SOURCE", ""])
+        for attribute in reply.attributes {
+            let time =
+                attribute.ttl.map { "for \(duration($0))" } ?? attribute.age.map { "\(duration($0)) ago" } ?? ""
+            table.add(
+                attribute.key, attribute.value.stringValue ?? attribute.value.description, attribute.source.rawValue,
+                time)
+        }
+        return table.lines
+    }
+
+    private static func columns(_ reply: AttributesReply) -> [String] {
+        guard let columns = reply.columns else { return ["Columns: not known before the first login"] }
+        guard !columns.isEmpty else { return ["Columns: the service has none"] }
+        return ["Columns: " + columns.map { "\($0.key) (\($0.type))" }.joined(separator: ", ").printable]
+    }
+
+    private static func providers(_ reply: AttributesReply) -> [String] {
+        reply.providers.map { provider in
+            let late = provider.late > 0 ? ", \(Quantity.count(provider.late)) too late" : ""
+            return "Provider: process \(provider.process), \(Quantity.count(provider.answered, "answer"))\(late)"
+        }
+    }
+
+    /// `seconds` within what 64 bits of milliseconds hold.
+    private static func duration(_ seconds: Double) -> String {
+        let milliseconds = min(max(seconds, 0), 1e12) * 1000
+        return milliseconds < 1000 ? "\(Quantity.decimal(seconds, 1)) s" : TimeText.duration(Int64(milliseconds))
+    }
+}

@@ -1,0 +1,87 @@
+import AgentControl
+import ArgumentParser
+import Glibc
+import Varlink
+
+extension AttributesCommand {
+    /// `saker attributes provide`
+    struct Provide: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Gives each point, as it is gathered, the newest of the lines that a command prints.",
+            discussion: """
+                Each line is a JSON object, such as {"fuel": 51, "driver": "Li Wei"}. The command runs once; when it ends, this \
+                ends with its exit code. Without a command the lines are read from standard input.
+
+                Examples:
+                  saker attributes provide -- read-obd --json
+                  mosquitto_sub -t van/obd | saker attributes provide
+                """)
+
+        @OptionGroup var agent: AgentOptions
+
+        @Argument(parsing: .postTerminator, help: "The command, after --.")
+        var command: [String] = []
+
+        func run() async throws {
+            let lines = LineReader()
+            let child = command.isEmpty ? nil : try ChildProcess.start(command)
+            lines.start(reading: child?.output ?? STDIN_FILENO)
+            do {
+                try await provide(lines)
+            } catch {
+                child?.end()
+                throw agent.failure(error)
+            }
+            guard let child else { return }
+            let code = child.wait()
+            guard code == 0 else { Glibc.exit(code) }
+        }
+
+        /// Returns when the lines end.
+        private func provide(_ lines: LineReader) async throws {
+            let provision: AttributeProvision
+            do {
+                provision = try await agent.client.provide()
+            } catch {
+                throw agent.failure(error)
+            }
+            defer { provision.close() }
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                group.addTask { [agent] in try await Self.answer(lines, provision, isJSON: agent.json) }
+                group.addTask { await lines.untilEnd() }
+                // Whichever ends first: the lines, or the agent by an error.
+                defer { group.cancelAll() }
+                try await group.next()
+            }
+        }
+
+        @concurrent
+        private static func answer(
+            _ lines: LineReader, _ provision: AttributeProvision, isJSON: Bool
+        ) async throws {
+            var answer: ProvidedAttributes?
+            var told: Swift.Set<String> = []
+            while !Task.isCancelled {
+                let asked: ProvideAttributesReply
+                do {
+                    asked = try await provision.next(answer)
+                } catch is CancellationError {
+                    return
+                } catch {
+                    // The lines have ended, and with them the connection.
+                    if Task.isCancelled { return }
+                    throw error
+                }
+                answer = ProvidedAttributes(request: asked.request, attributes: lines.newest)
+                if isJSON {
+                    Console.print((try? JSONValue(encoding: asked))?.description ?? "")
+                }
+                // Once each: it would be said with every point.
+                for (value, text) in zip(asked.ignored, AttributeText.ignored(asked.ignored))
+                where told.insert(value.key).inserted {
+                    Console.complain("saker: \(text)")
+                }
+            }
+        }
+    }
+}

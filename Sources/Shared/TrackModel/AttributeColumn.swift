@@ -1,0 +1,50 @@
+/// What the values of a custom column are. The raw values are the names that people and programs use.
+package enum AttributeType: String, Hashable, Sendable, CaseIterable {
+    /// 64 bits.
+    case integer = "int"
+    /// Finite.
+    case double
+    /// UTF-8.
+    case string
+
+    /// The value as a column of this type keeps it; nil when it is of another type. An integer may stand for a double,
+    /// nothing else is converted.
+    package func converted(_ value: AttributeValue) -> AttributeValue? {
+        switch (self, value) {
+        case (.integer, .integer), (.double, .double), (.string, .string): value
+        case (.double, .integer(let number)): .double(Double(number))
+        case (.integer, .double), (.integer, .string), (.double, .string), (.string, .integer), (.string, .double): nil
+        }
+    }
+}
+
+/// A custom attribute that a service keeps with its points.
+package struct AttributeColumn: Hashable, Sendable {
+    /// 1 to ``AttributeValue/maximumKeyBytes`` bytes of UTF-8.
+    package var key: String
+    package var type: AttributeType
+
+    package init(key: String, type: AttributeType) {
+        self.key = key
+        self.type = type
+    }
+}
+
+extension AttributeValue {
+    /// What is wrong with an attribute whatever its column, a sentence; nil when it may travel in a point.
+    package static func problem(key: String, value: AttributeValue) -> String? {
+        guard !key.isEmpty, key.utf8.count <= maximumKeyBytes else {
+            return "an attribute key has 1 to \(maximumKeyBytes) bytes, this one \(key.utf8.count)"
+        }
+        switch value {
+        case .integer: return nil
+        case .double(let number):
+            guard number.isFinite else { return "attribute \(key): a double must be finite" }
+        case .string(let text):
+            guard text.utf8.count <= maximumStringBytes else {
+                return "attribute \(key): a text has at most \(maximumStringBytes) bytes"
+            }
+        }
+        return nil
+    }
+}

@@ -1,0 +1,119 @@
+import Testing
+import TrackModel
+
+@testable import AgentLogic
+
+@Suite struct AttributeBoardTests {
+    private let columns = [
+        AttributeColumn(key: "fuel", type: .double), AttributeColumn(key: "door", type: .integer),
+        AttributeColumn(key: "driver", type: .string),
+    ]
+
+    private func reasons(_ ignored: [IgnoredAttribute]) -> [String: IgnoredAttribute.Reason] {
+        Dictionary(ignored.map { ($0.key, $0.reason) }) { first, _ in first }
+    }
+
+    @Test func withoutValuesAPointCarriesNothing() {
+        #expect(AttributeBoard(columns: columns).attributes(now: 0) == [:])
+        #expect(AttributeBoard().attributes(now: 0) == [:])
+    }
+
+    @Test func valuesStayUntilTheyAreSetAgainOrCleared() {
+        var board = AttributeBoard(columns: columns)
+        #expect(board.set(["door": .integer(1), "driver": .string("Li Wei")], now: 0) == [])
+        #expect(board.attributes(now: .max) == ["door": .integer(1), "driver": .string("Li Wei")])
+        #expect(board.set(["door": .integer(2)], now: 5) == [])
+        #expect(board.attributes(now: 5) == ["door": .integer(2), "driver": .string("Li Wei")])
+        #expect(board.clear(["door", "other"], now: 6) == ["door"])
+        #expect(board.attributes(now: 6) == ["driver": .string("Li Wei")])
+        #expect(board.clear(now: 7) == ["driver"])
+        #expect(board.attributes(now: 7) == [:])
+    }
+
+    @Test func aTimeToLiveEnds() {
+        var board = AttributeBoard(columns: columns)
+        _ = board.set(["door": .integer(1)], expires: 100, now: 0)
+        #expect(board.values(now: 40) == [.init(key: "door", value: .integer(1), remaining: 60)])
+        #expect(board.attributes(now: 99) == ["door": .integer(1)])
+        #expect(board.attributes(now: 100) == [:])
+        #expect(board.values(now: 100) == [])
+        #expect(board.clear(now: 100) == [])
+        // Set anew without a limit, it has none.
+        _ = board.set(["door": .integer(1)], expires: 200, now: 101)
+        _ = board.set(["door": .integer(3)], now: 102)
+        #expect(board.attributes(now: 1000) == ["door": .integer(3)])
+    }
+
+    @Test func onlyWhatIsAColumnOfThatTypeIsTaken() {
+        var board = AttributeBoard(columns: columns)
+        let ignored = board.set(
+            [
+                "fuel": .integer(51), "door": .double(1), "driver": .integer(7), "colour": .string("red"),
+                "": .integer(1),
+            ], now: 0)
+        #expect(
+            reasons(ignored) == ["door": .wrongType, "driver": .wrongType, "colour": .unknownKey, "": .invalid])
+        #expect(ignored.allSatisfy { $0.detail.count > 10 })
+        #expect(board.attributes(now: 0) == ["fuel": .double(51)])
+        // What is refused leaves the value before in place.
+        #expect(reasons(board.set(["fuel": .string("full")], now: 1)) == ["fuel": .wrongType])
+        #expect(board.attributes(now: 1) == ["fuel": .double(51)])
+    }
+
+    @Test func beforeTheColumnsAreKnownValuesAreKeptAndJudgedThen() {
+        var board = AttributeBoard()
+        #expect(board.set(["fuel": .integer(51), "door": .string("x"), "other": .integer(1)], now: 0) == [])
+        #expect(board.attributes(now: 0).count == 3)
+        #expect(reasons(board.learn(columns)) == ["door": .wrongType, "other": .unknownKey])
+        #expect(board.attributes(now: 0) == ["fuel": .double(51)])
+        // A later login without the column.
+        #expect(reasons(board.learn([columns[1]])) == ["fuel": .unknownKey])
+        #expect(board.attributes(now: 0) == [:])
+        #expect(board.learn([]) == [])
+        #expect(board.columnList == [])
+        board.forgetColumns()
+        #expect(board.columnList == nil)
+    }
+
+    @Test func whatProvidersGaveWinsAndTheLaterProviderMore() {
+        var board = AttributeBoard(columns: columns)
+        _ = board.set(["fuel": .double(1), "driver": .string("set")], now: 0)
+        let provided: [[String: AttributeValue]] = [["fuel": .double(2), "door": .integer(1)], ["fuel": .double(3)]]
+        #expect(
+            board.attributes(provided: provided, now: 0)
+                == ["fuel": .double(3), "door": .integer(1), "driver": .string("set")])
+        // It was for that point alone.
+        #expect(board.attributes(now: 1) == ["fuel": .double(1), "driver": .string("set")])
+    }
+
+    @Test func aPointCarriesNoMoreThanItMay() {
+        var board = AttributeBoard()
+        let many = Dictionary(uniqueKeysWithValues: (100..<170).map { ("k\($0)", AttributeValue.integer($0)) })
+        let ignored = board.set(many, now: 0)
+        #expect(ignored.map(\.key) == ["k164", "k165", "k166", "k167", "k168", "k169"])
+        #expect(ignored.allSatisfy { $0.reason == .tooMany })
+        let long = AttributeValue.string(String(repeating: "x", count: 1024))
+        let provided = Dictionary(uniqueKeysWithValues: (0..<64).map { ("p\($0)", long) })
+        let carried = board.attributes(provided: [provided], now: 0)
+        #expect(carried.count <= AttributeValue.maximumCount)
+        let bytes = carried.reduce(0) { sum, item in
+            guard case .string(let text) = item.value else { return sum + item.key.utf8.count }
+            return sum + item.key.utf8.count + text.utf8.count
+        }
+        #expect(bytes <= AttributeBoard.maximumBytes)
+        #expect(bytes > AttributeBoard.maximumBytes / 2)
+        var texts = AttributeBoard()
+        let refused = texts.set(provided, now: 0)
+        #expect(!refused.isEmpty && refused.count < 64)
+        #expect(refused.allSatisfy { $0.reason == .tooMany })
+    }
+
+    @Test func textsAndNumbersHaveTheirRules() {
+        let board = AttributeBoard(columns: columns)
+        let judged = board.judge([
+            "driver": .string(String(repeating: "x", count: 1025)), "fuel": .double(.infinity), "door": .integer(.min),
+        ])
+        #expect(judged.taken == ["door": .integer(.min)])
+        #expect(reasons(judged.ignored) == ["driver": .invalid, "fuel": .invalid])
+    }
+}

@@ -1,0 +1,169 @@
+import AgentControl
+import AgentLogic
+import ConfigurationFile
+import Foundation
+import GNSSFeed
+import Logging
+import NIOCore
+import NIOPosix
+import Synchronization
+import Testing
+import TrackCache
+import TrackModel
+import TrackWire
+import Varlink
+
+@testable import AgentRuntime
+
+/// A real agent on a real event loop, with a real ring and control socket; the test plays the receiver, and there is no
+/// server.
+struct RunningAgent: Sendable {
+    struct Parts {
+        let agent: Agent
+        let server: VarlinkServer
+        let feed: ScriptedFeed
+    }
+
+    let loop: any EventLoop
+    let parts: NIOLoopBound<Parts>
+    let socket: String
+    private let directory: String
+
+    /// Gathers each second as the entity `van`.
+    static func start() async throws -> RunningAgent {
+        let directory = NSTemporaryDirectory() + "saker-agent-\(UInt64.random(in: 0 ... .max))"
+        try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
+        let loop = MultiThreadedEventLoopGroup.singleton.next()
+        let socket = directory + "/agent.varlink"
+        let parts = try await loop.flatSubmit {
+            do {
+                let opened = NIOLoopBound(try open(directory, loop), eventLoop: loop)
+                let control = AgentControlService(
+                    handler: opened.value.agent, policy: ControlPolicy(group: nil, user: getuid()))
+                let options = VarlinkServer.Options(
+                    path: socket, service: VarlinkServiceInfo(vendor: "Saker", product: "test", version: "1", url: ""))
+                return VarlinkServer.start(options, interfaces: [control], on: loop).map { server in
+                    let (agent, feed) = opened.value
+                    agent.start()
+                    return NIOLoopBound(Parts(agent: agent, server: server, feed: feed), eventLoop: loop)
+                }
+            } catch {
+                return loop.makeFailedFuture(error)
+            }
+        }.get()
+        return RunningAgent(loop: loop, parts: parts, socket: socket, directory: directory)
+    }
+
+    private static func open(
+        _ directory: String, _ loop: any EventLoop
+    ) throws -> (agent: Agent, feed: ScriptedFeed) {
+        let text = """
+            [server]
+            host = "127.0.0.1"
+            [service]
+            id = 1
+            ak = "0123456789abcdefghjkmnpqrstvwxyz"
+            entity = "van"
+            [cache]
+            directory = "\(directory)/cache"
+            [state]
+            directory = "\(directory)"
+            """
+        let configuration = try AgentConfiguration.read(ConfigurationReader(text: text, path: "/etc/agent.toml"))
+        let log = Logger(label: "agent") { _ in SwiftLogNoOpLogHandler() }
+        let memory = StateFile(directory: directory)
+        let feed = ScriptedFeed()
+        let opened = try OpenedAgent(configuration, memory: memory, log: log) { options in
+            let (disk, snapshot) = try CacheWorker.open(
+                directory: configuration.cache.directory, options: options, now: NIODeadline.now().milliseconds)
+            return (
+                Surroundings(
+                    clock: KernelClock(), connector: NoServer(), feeds: feed, disk: disk, memory: memory, seed: 1),
+                snapshot
+            )
+        }
+        return (Agent(opened, log: log, loop: loop), feed)
+    }
+
+    var client: AgentControlClient { AgentControlClient(path: socket) }
+
+    /// Does something with the agent on its loop.
+    @discardableResult
+    func on<Value: Sendable>(_ body: @escaping @Sendable (Parts) -> Value) async throws -> Value {
+        try await loop.submit { [parts] in body(parts.value) }.get()
+    }
+
+    /// The receiver has a fix at a second of the test's time; with the default interval each fifth makes a point.
+    func fix(_ second: Int64) async throws {
+        try await on { parts in
+            parts.feed.say(
+                .report(
+                    GNSSReport(
+                        time: Timestamp(seconds: 1_780_000_000 + second), mode: 3, latitude: 52 + Double(second) / 1e5,
+                        longitude: 4.3)))
+            parts.feed.say(.silence)
+        }
+    }
+
+    func wait(_ what: String, until condition: @escaping @Sendable (Parts) -> Bool) async throws {
+        let deadline = ContinuousClock.now + .seconds(30)
+        while try await !on(condition) {
+            try #require(ContinuousClock.now < deadline, "waited 30 s in vain: \(what)")
+            await Task.yield()
+        }
+    }
+
+    /// Stops as SIGTERM does, and returns what the ring then holds, with the second of the test's time of each.
+    func stop() async throws -> [(second: Int64, attributes: [String: AttributeValue])] {
+        try await loop.flatSubmit { [parts, loop] in
+            parts.value.server.close().hop(to: loop).flatMap { parts.value.agent.shutDown() }
+        }.get()
+        defer { try? FileManager.default.removeItem(atPath: directory) }
+        let cache = try TrackCache(directory: directory + "/cache", now: 0)
+        defer { cache.close(now: 0) }
+        var found: [(Int64, [String: AttributeValue])] = []
+        var position: UInt64 = 0
+        while let batch = cache.read(after: position, maximumCount: 1000, maximumBytes: 1 << 20, now: 0) {
+            for record in batch.records {
+                let point = try PointRecord.decode(record.payload)
+                found.append((point.fix.time.seconds - 1_780_000_000, point.attributes))
+            }
+            position = batch.lastSequence
+        }
+        return found
+    }
+}
+
+/// gpsd and its receiver, as the test says.
+final class ScriptedFeed: FeedSource {
+    private let deliver = Mutex<(@Sendable (FeedEvent) -> Void)?>(nil)
+
+    private final class Watch: OpenFeed {
+        func stop() {}
+    }
+
+    func open(
+        _ gnss: AgentConfiguration.GNSS, deliver: @escaping @Sendable (FeedEvent) -> Void
+    ) throws(GNSSFeedError) -> any OpenFeed {
+        self.deliver.withLock { $0 = deliver }
+        return Watch()
+    }
+
+    func say(_ event: FeedEvent) {
+        deliver.withLock { $0 }?(event)
+    }
+}
+
+/// A server that cannot be reached.
+final class NoServer: LinkConnector {
+    struct Unreachable: Error {}
+
+    func connect(
+        to server: AgentConfiguration.Server, verificationTime: Int64?, on loop: any EventLoop,
+        initializer: @escaping @Sendable (any Channel) -> EventLoopFuture<Void>
+    ) -> EventLoopFuture<any Channel> {
+        loop.makeFailedFuture(Unreachable())
+    }
+
+    func reload(_ server: AgentConfiguration.Server) throws -> [String] { [] }
+}
