@@ -83,6 +83,22 @@ import TrackTestKit
         }
     }
 
+    @Test func whatIsFoundOnAReadOnlyDiskIsSecuredWhenItIsWritableAgain() throws {
+        for seed in 0..<20 as Range<UInt64> {
+            let ring = Ring(syncInterval: 60_000)
+            var cache = try ring.open()
+            cache.fill(0..<10)
+            ring.disk.isReadOnly = true
+            cache = try ring.reopen(cache)
+            #expect(cache.numbers() == Array(0..<10))
+            #expect(cache.state != .disk)
+            ring.disk.isReadOnly = false
+            #expect(cache.tryReturnToDisk(now: 100_000))
+            cache = try ring.reopen(cache, crashSeed: seed)
+            #expect(cache.numbers() == Array(0..<10), "crash seed \(seed)")
+        }
+    }
+
     @Test func memoryIsBoundedAndItsLossesAreCounted() throws {
         let ring = Ring(memoryLimit: 20_000)
         let cache = try ring.open()

@@ -321,7 +321,9 @@ extension TrackCache {
     /// What that process could not synchronise the kernel may call clean without having written it, and synchronising
     /// would pass it over; so it is written again. It can only stand at the end of the last two segments: a record that
     /// fails in one is written to one more, and the next attempt replaces that one.
-    private func secureNewest() {
+    func secureNewest() {
+        guard !hasSecured else { return }
+        hasSecured = true
         for segment in segments.suffix(2) {
             do throws(CacheFileError) {
                 let file = try files.openFile("\(directory)/\(segment.name)", .readWrite)
@@ -331,6 +333,8 @@ extension TrackCache {
                 try files.synchronizeFile(file, dataOnly: true)
                 counters.syncs += 1
             } catch {
+                // Tried again when the cache returns from memory; waiting for a block that is bad for good helps nobody.
+                hasSecured = false
                 count(error)
             }
         }

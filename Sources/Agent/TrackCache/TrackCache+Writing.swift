@@ -169,6 +169,7 @@ extension TrackCache {
         if !hasRead { try readDirectory() }
         do throws(CacheFileError) {
             try takeLock()
+            secureNewest()
             if let waiting {
                 // Nothing of the waiting stream is unanswered: its records may join this one, in a fresh range. That is
                 // durable before a number of it is given out.

@@ -32,6 +32,8 @@ package final class TrackCache {
     var lastLedgerWrite: Int64 = .min
     /// What the directory holds is known. Until then only what is in memory is counted and handed out.
     package internal(set) var hasRead = false
+    /// What opening found is on the disk for sure, not only in the kernel's memory.
+    var hasSecured = false
     /// Attempts to read the directory that met a disk error.
     var failedReads = 0
 

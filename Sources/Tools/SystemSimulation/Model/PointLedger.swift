@@ -143,7 +143,8 @@ struct PointLedger {
             isBlurred = true
             try account(counters)
             try readDisk(
-                duplicate(), count: cache.count, dropped: counters.droppedByBound - before.droppedByBound)
+                duplicate(), count: cache.count, dropped: counters.droppedByBound - before.droppedByBound,
+                isSecured: cache.state == .disk)
             isBlurred = false
         } else {
             try account(counters)
@@ -151,7 +152,8 @@ struct PointLedger {
                 unread = Array(waiting.prefix(durableCount))
                 waiting = []
                 try readDisk(
-                    duplicate(), count: cache.count, dropped: counters.droppedByBound - before.droppedByBound)
+                    duplicate(), count: cache.count, dropped: counters.droppedByBound - before.droppedByBound,
+                    isSecured: true)
                 isBlurred = false
             }
         }
@@ -248,9 +250,10 @@ struct PointLedger {
     ///
     /// The newest `count` of it wait; what stands before them is acknowledged and not deleted yet.
     private mutating func readDisk(
-        _ found: [(entity: String, fix: Fix)], count: UInt64, dropped: UInt64
+        _ found: [(entity: String, fix: Fix)], count: UInt64, dropped: UInt64, isSecured: Bool
     ) throws(Violation) {
         var dropped = dropped
+        let durable = Set(unread)
         var order: [Int] = []
         for record in found {
             guard let index = byKey[Key(record.entity, record.fix)], entries[index].fix == record.fix else {
@@ -305,7 +308,8 @@ struct PointLedger {
             // Owned up to already; what was dropped can stand on the disk once more when the power or the process goes.
             switch entries[index].fate {
             case .droppedByBound, .droppedInMemory: entries[index].mayBeMissing = true
-            default: break
+            // Left by a killed process in the kernel's memory, on a disk that takes no writes.
+            default: if !isSecured, !durable.contains(index) { entries[index].mayBeMissing = true }
             }
             entries[index].fate = .waiting
         }
@@ -325,7 +329,8 @@ struct PointLedger {
         guard !entries[index].isStored else {
             throw broken(.exactlyOnce, "\(describe(index)) was stored twice")
         }
-        if let last = lastStored[entity], index < last, !mayOvertake {
+        // What was cleared, but not on the disk, may come back when later points have gone.
+        if let last = lastStored[entity], index < last, !mayOvertake, !entries[index].mayBeMissing {
             throw broken(.order, "\(describe(index)) was stored after \(describe(last))")
         }
         if case .cleared(isDurable: true) = entries[index].fate, now - entries[index].clearedAt > 600_000, !isInexact {
