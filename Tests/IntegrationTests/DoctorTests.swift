@@ -97,6 +97,7 @@ import Testing
         for name in ["gpsd", "device", "fix", "dns", "tcp", "tls", "login", "service", "gather"] {
             #expect(seen.verdict(name) == "ok", "\(name): \(seen.text)")
         }
+        #expect(seen.checks["clock"]?.found.contains("server ") == true, "\(seen.text)")
         let shown = try fleet.saker(["doctor", "--config", file])
         #expect(shown.status == 0 && shown.output.contains("ok           login           as van_07"), "\(shown.all)")
 
@@ -139,6 +140,15 @@ import Testing
         seen = try visit(fleet)
         #expect(seen.failed == ["service", "tcp"], "\(seen.text)")
         #expect(seen.remedy("service") == "saker service start", "\(seen.text)")
+
+        // What hangs is found too.
+        agent.signal(SIGSTOP)
+        gpsd.signal(SIGSTOP)
+        seen = try visit(fleet)
+        #expect(seen.status == 3 && seen.failed == ["agent", "gpsd", "tcp"], "\(seen.text)")
+        #expect(seen.checks["agent"]?.found.contains("does not answer") == true, "\(seen.text)")
+        #expect(seen.remedy("gpsd").contains("restart gpsd"), "\(seen.text)")
+        agent.signal(SIGCONT)
 
         #expect(agent.end(SIGTERM) == 0, "\(agent.printed)")
         gpsd.end(SIGKILL)

@@ -123,8 +123,9 @@ import Varlink
                 $0.configuration = .valid(places, warnings: [])
             }, .configuration, .warning, "the file says new.example.org:7443", "restart sakerd"),
         Case(
-            "readable", Facts.with { $0.configuration = .valid(Facts.places, warnings: ["ak holds a secret"]) },
-            .configuration, .warning, "holds a secret", "chmod"),
+            "readable",
+            Facts.with { $0.configuration = .valid(Facts.places, warnings: ["/x holds a secret: chmod 0640 /x"]) },
+            .configuration, .warning, "holds a secret", "sudo chmod 0640 /x"),
     ]
 
     static let receiverCases = [
@@ -284,6 +285,22 @@ import Varlink
         Case(
             "closed directory", Facts.with { $0.files[0].found = .mode(0o500, owner: 990) }, .permissions, .failed,
             "0500", "chmod u+rwx"),
+        Case(
+            "unreadable configuration",
+            Facts.with {
+                $0.files[0] = FileFacts(
+                    path: "/etc/saker/agent.toml", role: .readable, found: .mode(0o640, owner: 0, group: 0),
+                    agentUser: 990,
+                    agentGroup: 990)
+            }, .permissions, .failed, "may not read", "chgrp saker /etc/saker/agent.toml"),
+        Case(
+            "readable configuration",
+            Facts.with {
+                $0.files[0] = FileFacts(
+                    path: "/etc/saker/agent.toml", role: .readable, found: .mode(0o640, owner: 0, group: 990),
+                    agentUser: 990,
+                    agentGroup: 990)
+            }, .permissions, .ok),
         Case(
             "open secret", Facts.with { $0.files[1].found = .mode(0o644, owner: 0) }, .permissions, .warning, "0644",
             "chmod o-rwx"),

@@ -9,16 +9,16 @@ struct DoctorCommand: AsyncParsableCommand {
         commandName: "doctor",
         abstract: "Checks each thing that keeps this box from being tracked, and says what to do about it.",
         discussion: """
-            Looks at the agent, its configuration, gpsd, receiver, fix and clock, the way to the server, TLS, login, disk
-            and permissions. Works without any of them, changes nothing, and ends within 15 seconds. With sudo it may
-            look everywhere.
+            Looks at the agent, its configuration, gpsd, receiver, fix and clock, the way
+            to the server, TLS, login, disk and permissions. Works without any of them,
+            changes nothing, and ends within 15 seconds. With sudo it may look everywhere.
 
-            Exit codes: 0 nothing failed, 1 something failed, 2 wrong usage, 3 the agent cannot be asked (what does not
-            need it is checked all the same).
+            Exit codes: 0 nothing failed, 1 something failed, 2 wrong usage, 3 the agent
+            cannot be asked (what does not need it is checked all the same).
 
             Examples:
               sudo saker doctor
-              saker doctor --json | jq -r '.checks[] | select(.verdict == "failed") | .remedy'
+              saker doctor --json | jq -r '.checks[].remedy // empty'
             """)
 
     @Option(

@@ -173,13 +173,15 @@ struct FileFacts: Hashable {
         case credential
         /// A directory that the agent writes to.
         case writable
+        /// The configuration, which the agent reads.
+        case readable
     }
 
     enum Found: Hashable {
         case missing
         /// This user may not look.
         case hidden
-        case mode(UInt32, owner: UInt32)
+        case mode(UInt32, owner: UInt32, group: UInt32 = 0)
     }
 
     var path: String
@@ -187,4 +189,5 @@ struct FileFacts: Hashable {
     var found: Found
     /// The agent's user; nil when it is not known.
     var agentUser: UInt32?
+    var agentGroup: UInt32?
 }

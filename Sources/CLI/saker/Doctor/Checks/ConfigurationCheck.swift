@@ -28,10 +28,16 @@ enum ConfigurationCheck {
             }
             guard warnings.isEmpty else {
                 return .warning(
-                    .configuration, warnings.joined(separator: "; "), "sudo chmod 0640 the files named")
+                    .configuration, warnings.joined(separator: "; "), warnings.map(repair).joined(separator: "; "))
             }
             return .ok(.configuration, "\(path) is right")
         }
+    }
+
+    /// Such a sentence ends with what to do.
+    private static func repair(_ warning: String) -> String {
+        let parts = warning.split(separator: ": chmod ", maxSplits: 1)
+        return parts.count == 2 ? "sudo chmod \(parts[1])" : warning
     }
 
     private static func difference(_ places: ConfiguredPlaces, _ status: AgentStatus) -> String? {

@@ -86,7 +86,7 @@ enum StorageChecks {
 
     static func permissions(_ facts: Facts) -> Check {
         for file in facts.files {
-            guard case .mode(let mode, let owner) = file.found else { continue }
+            guard case .mode(let mode, let owner, let group) = file.found else { continue }
             switch file.role {
             case .writable:
                 guard let user = file.agentUser, user != 0 else { continue }
@@ -100,6 +100,15 @@ enum StorageChecks {
                         .permissions, "\(file.path) has mode \(octal(mode)): the agent may not write there",
                         "sudo chmod u+rwx \(file.path)")
                 }
+            case .readable:
+                guard let user = file.agentUser, user != 0, owner != user else { continue }
+                let isOpen = mode & 0o004 != 0 || mode & 0o040 != 0 && group == file.agentGroup
+                guard !isOpen else { continue }
+                return .failed(
+                    .permissions,
+                    "\(file.path) has owner \(owner), group \(group) and mode \(octal(mode)): the agent, user \(user), may not "
+                        + "read it",
+                    "sudo chgrp saker \(file.path) && sudo chmod 0640 \(file.path)")
             case .credential where mode & 0o007 != 0:
                 return .warning(
                     .permissions, "\(file.path) holds a secret and has mode \(octal(mode)): everyone may get at it",

@@ -87,7 +87,9 @@ struct Examination {
         let places = facts.configuration.places
         let user = MachineProbe.agentUser(socket: socket, configurationPath: configurationPath)
         let directories = [places?.stateDirectory, facts.status?.cache.directory ?? places?.cacheDirectory]
-        return directories.compactMap(\.self).map { MachineProbe.file($0, .writable, agentUser: user) }
+        let configuration = MachineProbe.file(configurationPath, .readable, agentUser: user)
+        return [configuration]
+            + directories.compactMap(\.self).map { MachineProbe.file($0, .writable, agentUser: user) }
             + (places?.credentials ?? []).map { MachineProbe.file($0, .credential, agentUser: user) }
     }
 

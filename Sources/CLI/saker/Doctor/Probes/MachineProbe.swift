@@ -72,11 +72,12 @@ enum MachineProbe {
         var facts = stat()
         let found: FileFacts.Found =
             if stat(path, &facts) == 0 {
-                .mode(facts.st_mode & 0o7777, owner: facts.st_uid)
+                .mode(facts.st_mode & 0o7777, owner: facts.st_uid, group: facts.st_gid)
             } else {
                 errno == EACCES ? .hidden : .missing
             }
-        return FileFacts(path: path, role: role, found: found, agentUser: agentUser)
+        let group = agentUser.flatMap { getpwuid($0)?.pointee.pw_gid }
+        return FileFacts(path: path, role: role, found: found, agentUser: agentUser, agentGroup: group)
     }
 
     /// The owner of the agent's socket, else the user that the unit runs it as.
