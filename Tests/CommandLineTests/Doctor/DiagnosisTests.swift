@@ -116,6 +116,12 @@ import Varlink
             .failed,
             "no such key", "Mend /etc/saker/agent.toml"),
         Case(
+            "unjudged",
+            Facts.with {
+                $0.user = UserFacts(name: "alice", isRoot: false, isInGroup: true)
+                $0.configuration = .unjudged(Facts.places, "its key is hidden")
+            }, .configuration, .notChecked, "hidden", "sudo saker doctor"),
+        Case(
             "changed since",
             Facts.with {
                 var places = Facts.places

@@ -55,7 +55,7 @@ struct UserFacts: Hashable {
 
 enum ConfigurationFacts: Hashable {
     case missing
-    /// This user may not read it or its secrets.
+    /// This user may not read it.
     case forbidden
     /// What is wrong, a sentence each.
     case invalid([String])

@@ -14,12 +14,13 @@ enum ConfigurationCheck {
                 "sudo saker enroll - (asks for the line that saker-server init printed)")
         case .forbidden:
             return .notChecked(
-                .configuration, "\(facts.user.name) may not read \(path) and its credentials", "sudo saker doctor")
+                .configuration, "\(facts.user.name) may not read \(path)", "sudo saker doctor")
         case .invalid(let problems):
             return .failed(
                 .configuration, problems.joined(separator: "; "),
                 "Mend \(path), see that nothing is left: sudo saker doctor. Then: sudo systemctl restart sakerd")
-        case .unjudged(_, let reason): return .notChecked(.configuration, reason)
+        case .unjudged(_, let reason):
+            return .notChecked(.configuration, reason, facts.user.isRoot ? nil : "sudo saker doctor")
         case .valid(let places, let warnings):
             if let status = facts.status, let difference = difference(places, status) {
                 return .warning(

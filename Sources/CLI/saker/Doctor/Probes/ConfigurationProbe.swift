@@ -18,7 +18,10 @@ enum ConfigurationProbe {
         } catch {
             return .invalid(error.problems.map(\.description))
         }
-        guard places.credentials.allSatisfy(isVisible) else { return .forbidden }
+        // Without them sakerd would miss a key that is there.
+        if let hidden = places.credentials.first(where: { !isVisible($0) }) {
+            return .unjudged(places, "\(path) is read; this user may not read \(hidden)")
+        }
         guard let program else {
             return .unjudged(places, "\(path) is read; sakerd, which knows every key, is not found")
         }
