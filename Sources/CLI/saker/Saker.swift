@@ -8,6 +8,7 @@ struct Saker: AsyncParsableCommand {
         discussion: """
             On the vehicle:
               saker status                  is it tracked, and if not, why not
+              sudo saker doctor             checks everything, and says what to do
               saker watch                   what happens, as it happens
               saker service start           logs in and uploads
               saker gather start            makes track points
@@ -26,7 +27,7 @@ struct Saker: AsyncParsableCommand {
             CommandGroup(
                 name: "The agent of this box:",
                 subcommands: [
-                    StatusCommand.self, WatchCommand.self, ServiceCommand.self, GatherCommand.self,
+                    StatusCommand.self, DoctorCommand.self, WatchCommand.self, ServiceCommand.self, GatherCommand.self,
                     SettingsCommand.self, AttributesCommand.self, CacheCommand.self, PointCommand.self,
                     ReconnectCommand.self,
                     EnrollCommand.self,

@@ -29,7 +29,8 @@ package enum AgentInterface {
           cache: Cache,
           counters: Counters,
           settings: Settings,
-          attributes: ?Attributes
+          attributes: ?Attributes,
+          clock: ?Clock
         )
 
         type ServiceState (stopped, starting, running, stopping)
@@ -71,12 +72,14 @@ package enum AgentInterface {
         # waiting: failed, tried again at next_try_time. refused: key, application code or certificate refused, tried slowly.
         type LinkState (closed, connecting, handshaking, logging_in, online, waiting, refused, closing)
 
+        # last_error_cause: what exactly went wrong, a word, when there is one for it; others may come.
         type Link (
           state: LinkState,
           since: ?int,
           server: ?string,
           session: ?string,
           last_error: ?string,
+          last_error_cause: ?string,
           next_try_time: ?int,
           attempts: ?int,
           encryption: ?string
@@ -121,6 +124,9 @@ package enum AgentInterface {
           distance_filter: ?float,
           activity: Activity
         )
+
+        # synchronised: the kernel's word. server_difference: milliseconds that the server's clock was ahead at the last login.
+        type Clock (synchronised: bool, server_difference: ?int)
 
         # set: values that are set. columns: absent until a login told them.
         type Attributes (set: int, providers: int, columns: ?int)

@@ -22,11 +22,13 @@ package struct AgentStatus: Codable, Hashable, Sendable {
     package var counters: AgentCounters
     package var settings: AgentSettings
     package var attributes: AttributesStatus?
+    package var clock: ClockStatus?
 
     package init(
         version: String, time: Int64, startedTime: Int64, entity: String? = nil, tracked: Bool, reason: String,
         service: ServiceStatus, gather: GatherStatus, feed: FeedStatus, link: LinkStatus, cache: CacheStatus,
-        counters: AgentCounters, settings: AgentSettings, attributes: AttributesStatus? = nil
+        counters: AgentCounters, settings: AgentSettings, attributes: AttributesStatus? = nil,
+        clock: ClockStatus? = nil
     ) {
         self.version = version
         self.time = time
@@ -42,10 +44,12 @@ package struct AgentStatus: Codable, Hashable, Sendable {
         self.counters = counters
         self.settings = settings
         self.attributes = attributes
+        self.clock = clock
     }
 
     enum CodingKeys: String, CodingKey {
-        case version, time, entity, tracked, reason, service, gather, feed, link, cache, counters, settings, attributes
+        case version, time, entity, tracked, reason, service, gather, feed, link, cache, counters, settings, attributes,
+            clock
         case startedTime = "started_time"
     }
 }
@@ -164,6 +168,8 @@ package struct LinkStatus: Codable, Hashable, Sendable {
     package var session: String?
     /// Why the connection was lost or could not be made, a sentence; stays until the next success.
     package var lastError: String?
+    /// What exactly went wrong, a word, when there is one for it: `connect_refused`, `certificate_untrusted`, `key_refused`, …
+    package var lastErrorCause: String?
     package var nextTryTime: Int64?
     /// Tries since the last success.
     package var attempts: Int64?
@@ -172,13 +178,14 @@ package struct LinkStatus: Codable, Hashable, Sendable {
 
     package init(
         state: State, since: Int64? = nil, server: String? = nil, session: String? = nil, lastError: String? = nil,
-        nextTryTime: Int64? = nil, attempts: Int64? = nil, encryption: String? = nil
+        lastErrorCause: String? = nil, nextTryTime: Int64? = nil, attempts: Int64? = nil, encryption: String? = nil
     ) {
         self.state = state
         self.since = since
         self.server = server
         self.session = session
         self.lastError = lastError
+        self.lastErrorCause = lastErrorCause
         self.nextTryTime = nextTryTime
         self.attempts = attempts
         self.encryption = encryption
@@ -187,6 +194,7 @@ package struct LinkStatus: Codable, Hashable, Sendable {
     enum CodingKeys: String, CodingKey {
         case state, since, server, session, attempts, encryption
         case lastError = "last_error"
+        case lastErrorCause = "last_error_cause"
         case nextTryTime = "next_try_time"
     }
 }

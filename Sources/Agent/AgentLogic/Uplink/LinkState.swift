@@ -55,13 +55,40 @@ package struct LinkTrouble: Hashable, Sendable {
         case server
     }
 
+    /// What exactly went wrong, for programs that say what to do about it. The raw values are told to them: they stay.
+    package enum Cause: String, Hashable, Sendable, CaseIterable {
+        case nameResolution = "name_resolution"
+        case connectTimeout = "connect_timeout"
+        case connectRefused = "connect_refused"
+        case networkUnreachable = "network_unreachable"
+        case notTLS = "not_tls"
+        case handshakeTimeout = "handshake_timeout"
+        case protocolVersion = "protocol_version"
+        case protocolMismatch = "alpn_mismatch"
+        case certificateExpired = "certificate_expired"
+        case certificateNotYetValid = "certificate_not_yet_valid"
+        case certificateUntrusted = "certificate_untrusted"
+        case certificateWrongName = "certificate_wrong_name"
+        case pinMismatch = "pin_mismatch"
+        case clientCertificateRefused = "client_certificate_refused"
+        /// The access key or the application code.
+        case keyRefused = "key_refused"
+        case serviceUnknown = "service_unknown"
+        /// A value of the login, such as the entity's name.
+        case parameterRefused = "parameter_refused"
+        case loginTimeout = "login_timeout"
+    }
+
     package let kind: Kind
     /// A sentence for people, without secrets.
     package let reason: String
+    /// Nil when it is none of those that somebody can mend.
+    package let cause: Cause?
 
-    package init(_ kind: Kind, _ reason: String) {
+    package init(_ kind: Kind, _ reason: String, cause: Cause? = nil) {
         self.kind = kind
         self.reason = reason
+        self.cause = cause
     }
 
     static let reconnecting = LinkTrouble(.network, "the connection is being made anew")

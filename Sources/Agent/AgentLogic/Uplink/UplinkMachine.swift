@@ -224,13 +224,16 @@ package struct UplinkMachine: Hashable, Sendable {
         case .waiting: return connect(now: now)
         case .connecting:
             return giveUp(
-                LinkTrouble(.timeout, "no connection within \((timing.connect + timing.handshake) / 1000) s"), now: now)
+                LinkTrouble(
+                    .timeout, "no connection within \((timing.connect + timing.handshake) / 1000) s",
+                    cause: .connectTimeout), now: now)
         case .handshaking:
             return giveUp(
-                LinkTrouble(.timeout, "no TLS session within \(timing.handshake / 1000) s"), now: now)
+                LinkTrouble(
+                    .timeout, "no TLS session within \(timing.handshake / 1000) s", cause: .handshakeTimeout), now: now)
         case .loggingIn:
             let reason = "the server has not answered the login within \(timing.login / 1000) s"
-            return giveUp(LinkTrouble(.timeout, reason), now: now)
+            return giveUp(LinkTrouble(.timeout, reason, cause: .loginTimeout), now: now)
         }
     }
 }

@@ -14,7 +14,10 @@ extension Agent {
             version: AgentVersion.text, time: systemTime.milliseconds, startedTime: started.milliseconds,
             entity: lastEntity, tracked: verdict.isTracked, reason: verdict.reason, service: serviceStatus,
             gather: gatherStatus, feed: feedReport, link: linkStatus, cache: cacheStatus, counters: countersReport,
-            settings: settingsReport, attributes: attributesStatus)
+            settings: settingsReport, attributes: attributesStatus,
+            clock: ClockStatus(
+                synchronised: surroundings.clock.read().isSynchronised,
+                serverDifference: linkWatch.serverClockDifference))
     }
 
     var serviceStatus: ServiceStatus {
@@ -69,7 +72,8 @@ extension Agent {
         return LinkStatus(
             state: state, since: linkWatch.since.milliseconds,
             server: "\(configuration.server.host):\(configuration.server.port)", session: linkWatch.session,
-            lastError: linkWatch.lastError, nextTryTime: linkWatch.nextTry?.milliseconds,
+            lastError: linkWatch.lastError, lastErrorCause: linkWatch.lastErrorCause?.rawValue,
+            nextTryTime: linkWatch.nextTry?.milliseconds,
             attempts: Int64(clamping: uplink.counters.attemptsSinceLogin))
     }
 

@@ -82,7 +82,7 @@ extension Agent {
         guard let refusal = error as? SecureLinkError, refusal.code.isMatterOfTime,
             trustedTime.certificateRefused(now: now, systemClock: surroundings.clock.read())
         else { return LinkTrouble(error) }
-        return LinkTrouble(.tls, refusal.detail)
+        return LinkTrouble(.tls, refusal.detail, cause: .init(refusal.code))
     }
 
     private func closeLink(_ id: LinkID) {
@@ -120,6 +120,9 @@ extension Agent {
         switch frame.message {
         case .welcome(let welcome):
             linkWatch.session = String(welcome.session)
+            // A server may say any number.
+            let (difference, isAbsurd) = welcome.serverTime.subtractingReportingOverflow(systemTime.milliseconds)
+            linkWatch.serverClockDifference = isAbsurd || welcome.serverTime == 0 ? nil : difference
             learnColumns(welcome.trackColumns)
             perform(
                 uplink.welcome(
@@ -281,16 +284,40 @@ extension LinkTrouble {
             .other:
             kind = .network
         }
-        self.init(kind, error.detail)
+        self.init(kind, error.detail, cause: .init(error.code))
     }
 
     init(_ refused: Refused) {
         let reason = refused.reason.isEmpty ? "the server refused the login" : refused.reason
         switch refused.code {
-        case .authentication, .service: self.init(.authentication, reason)
-        case .parameter: self.init(.parameter, reason)
+        case .authentication: self.init(.authentication, reason, cause: .keyRefused)
+        case .service: self.init(.authentication, reason, cause: .serviceUnknown)
+        case .parameter: self.init(.parameter, reason, cause: .parameterRefused)
         case .protocol: self.init(.protocolViolation, reason)
         case .busy, .internal, .unspecified, .UNRECOGNIZED: self.init(.server, reason)
+        }
+    }
+}
+
+extension LinkTrouble.Cause {
+    /// Nil for what nobody can mend but the passing of time.
+    fileprivate init?(_ code: SecureLinkError.Code) {
+        switch code {
+        case .nameResolution: self = .nameResolution
+        case .connectTimeout: self = .connectTimeout
+        case .connectRefused: self = .connectRefused
+        case .networkUnreachable: self = .networkUnreachable
+        case .notTLS: self = .notTLS
+        case .handshakeTimeout: self = .handshakeTimeout
+        case .protocolVersion: self = .protocolVersion
+        case .alpnMismatch: self = .protocolMismatch
+        case .certificateExpired: self = .certificateExpired
+        case .certificateNotYetValid: self = .certificateNotYetValid
+        case .certificateUntrusted: self = .certificateUntrusted
+        case .certificateWrongName: self = .certificateWrongName
+        case .pinMismatch: self = .pinMismatch
+        case .clientCertificateRefused: self = .clientCertificateRefused
+        case .closedByPeer, .reset, .peerSilent, .sendBufferFull, .cancelled, .configuration, .other: return nil
         }
     }
 }
@@ -301,6 +328,9 @@ struct LinkWatch {
     var since: SystemTime
     var session: String?
     var lastError: String?
+    var lastErrorCause: LinkTrouble.Cause?
+    /// Milliseconds that the server's clock was ahead of this machine's at the last login; negative: behind.
+    var serverClockDifference: Int64?
     var nextTry: SystemTime?
 
     init(since: SystemTime) {
@@ -314,14 +344,14 @@ struct LinkWatch {
         state = new
         nextTry = nil
         switch new {
-        case .online: lastError = nil
+        case .online: (lastError, lastErrorCause) = (nil, nil)
         case .waiting(let until, let trouble), .refused(let until, let trouble):
-            lastError = trouble.reason
+            (lastError, lastErrorCause) = (trouble.reason, trouble.cause)
             session = nil
             nextTry = SystemTime(milliseconds: time.milliseconds + max(0, until - now))
         case .closed:
             session = nil
-            lastError = nil
+            (lastError, lastErrorCause) = (nil, nil)
         case .connecting, .handshaking, .loggingIn, .closing: break
         }
         return lastError != before

@@ -6,8 +6,9 @@ struct ChildProcess: Sendable {
     /// The end of the pipe to read from.
     let output: Int32
 
-    /// Runs a command of at least one word, found as a shell finds it. Throws when it cannot be run.
-    static func start(_ command: [String]) throws -> ChildProcess {
+    /// Runs a command of at least one word, found as a shell finds it, its standard error with its output when
+    /// `mergingErrors`. Throws when it cannot be run.
+    static func start(_ command: [String], mergingErrors: Bool = false) throws -> ChildProcess {
         var ends: [Int32] = [-1, -1]
         guard pipe(&ends) == 0 else { throw failure(command, errno) }
         // The child gets a copy of the end it writes to, and neither of these.
@@ -15,6 +16,7 @@ struct ChildProcess: Sendable {
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
         posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO)
+        if mergingErrors { posix_spawn_file_actions_adddup2(&actions, ends[1], STDERR_FILENO) }
         defer { posix_spawn_file_actions_destroy(&actions) }
         // A thread of this program's pool blocks signals: the child must be one that can be asked to end.
         var attributes = posix_spawnattr_t()

@@ -1,0 +1,132 @@
+import AgentControl
+import Varlink
+
+/// The agent itself, and what it was told.
+enum AgentChecks {
+    /// Starts in a row that are no accident.
+    private static let manyRestarts = 3
+
+    static func agent(_ facts: Facts) -> Check {
+        switch facts.answer {
+        case .status(let status):
+            let found =
+                "sakerd \(status.version) answers at \(facts.socket), started "
+                + TimeText.relative(status.startedTime, now: status.time)
+            guard let unit = facts.unit, unit.restarts > manyRestarts else { return .ok(.agent, found) }
+            return .warning(
+                .agent, "\(found); systemd has restarted it \(unit.restarts) times",
+                "See why: journalctl -u sakerd -p warning -n 50")
+        case .refused(let reason):
+            return .failed(
+                .agent, "the agent at \(facts.socket) answers, and not with its status: \(reason)",
+                "Bring sakerd and saker to the same version, then: sudo systemctl restart sakerd")
+        case .silent(.permissionDenied, let detail): return forbidden(facts, detail)
+        case .silent(.missing, let detail), .silent(.refused, let detail): return absent(facts, detail)
+        case .silent(_, let detail):
+            return .failed(
+                .agent, "the agent does not answer: \(detail)",
+                "See why: journalctl -u sakerd -n 50. Then: sudo systemctl restart sakerd")
+        }
+    }
+
+    private static func forbidden(_ facts: Facts, _ detail: String) -> Check {
+        .failed(
+            .agent, "\(facts.user.name) may not ask the agent: \(detail)",
+            facts.user.isInGroup
+                ? "\(facts.user.name) is in the group saker since this session began: log in again, or now: "
+                    + "sudo saker doctor"
+                : "sudo usermod -aG saker \(facts.user.name), then log in again; or now: sudo saker doctor")
+    }
+
+    private static func absent(_ facts: Facts, _ detail: String) -> Check {
+        guard facts.program != nil else {
+            return .failed(
+                .agent, "sakerd is not installed (\(detail))",
+                "In Saker's sources: make build && sudo make install. Then: sudo saker enroll -")
+        }
+        let restart = "See why: journalctl -u sakerd -n 50. Then: sudo systemctl restart sakerd"
+        guard let unit = facts.unit else {
+            return .failed(
+                .agent, "the agent does not run (\(detail))", "Start it: sakerd --config \(facts.configurationPath)")
+        }
+        switch (unit.load, unit.active) {
+        case ("not-found", _):
+            return .failed(
+                .agent, "the agent does not run and systemd knows no sakerd.service (\(detail))",
+                "In Saker's sources: sudo make install. Then: sudo systemctl enable --now sakerd")
+        case (_, "inactive"):
+            return .failed(
+                .agent, "the agent is not started (\(detail))",
+                "Start it, now and at boot: sudo systemctl enable --now sakerd")
+        case (_, "active"):
+            return .failed(
+                .agent, "systemd says that the agent runs, and it is not there (\(detail))",
+                "If it listens elsewhere ([control] socket in \(facts.configurationPath)): saker doctor --socket PATH. "
+                    + restart)
+        default:
+            return .failed(
+                .agent, "the agent does not stay up: systemd says \(unit.active), \(unit.result) (\(detail))", restart)
+        }
+    }
+
+    static func service(_ facts: Facts) -> Check {
+        guard let status = facts.status else { return .notChecked(.service, "the agent cannot be asked") }
+        switch status.service.state {
+        case .stopped: return .failed(.service, "stopped: somebody said so, or it never began", "saker service start")
+        case .stopping: return .warning(.service, "is being stopped", "When it has stopped: saker service start")
+        case .starting, .running:
+            return .ok(
+                .service, status.service.state.rawValue + (status.service.entity.map { " as \($0)" } ?? ""))
+        }
+    }
+
+    static func gather(_ facts: Facts) -> Check {
+        guard let status = facts.status else { return .notChecked(.gather, "the agent cannot be asked") }
+        switch status.gather.state {
+        case .stopped where status.service.state == .stopped:
+            return .notChecked(.gather, "the service is stopped", "After the service: saker gather start")
+        case .stopped: return .failed(.gather, "stopped: no points are made", "saker gather start")
+        case .waiting:
+            return .ok(.gather, "told to gather every \(status.settings.gatherInterval) s, waits for a fix")
+        case .gathering:
+            let last = status.gather.lastPointTime.map { ", last point of \(TimeText.local($0))" } ?? ""
+            return .ok(.gather, "every \(status.settings.gatherInterval) s\(last)")
+        }
+    }
+
+    /// Settings that leave out most of the track without anybody wanting it.
+    static func settings(_ facts: Facts) -> Check {
+        guard let status = facts.status else { return .notChecked(.settings, "the agent cannot be asked") }
+        let fixes = status.counters.fixes
+        func share(_ reason: String) -> Int64 {
+            let count = status.counters.skipped[reason] ?? 0
+            return fixes < 100 ? 0 : count.clampedPercent(of: fixes)
+        }
+        if let accuracy = status.settings.desiredAccuracy, share("inaccurate") >= 50 {
+            return .warning(
+                .settings,
+                "\(share("inaccurate")) % of the fixes are skipped as less accurate than "
+                    + "\(Quantity.decimal(accuracy, 1, trimmed: true)) m",
+                "saker settings location --desired-accuracy 0")
+        }
+        if share("implausible") >= 20 {
+            return .warning(
+                .settings,
+                "\(share("implausible")) % of the fixes are skipped as too fast for the activity "
+                    + status.settings.activity.rawValue,
+                "saker settings location --activity other")
+        }
+        return .ok(
+            .settings,
+            "gather \(status.settings.gatherInterval) s, pack \(status.settings.packInterval) s, activity "
+                + status.settings.activity.rawValue)
+    }
+}
+
+extension Int64 {
+    /// 0 ... 100; both must not be negative.
+    func clampedPercent(of whole: Int64) -> Int64 {
+        guard whole > 0, self > 0 else { return 0 }
+        return Swift.min(100, Int64(Double(self) / Double(whole) * 100))
+    }
+}

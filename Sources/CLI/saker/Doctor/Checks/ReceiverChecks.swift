@@ -1,0 +1,86 @@
+import AgentControl
+
+/// gpsd, its receiver, and what comes from it.
+enum ReceiverChecks {
+    /// Metres; a horizontal error that no road is as wide as.
+    private static let poorAccuracy = 50.0
+    /// Milliseconds; fixes come at least every few seconds.
+    private static let oldFix: Int64 = 10_000
+
+    static func gpsd(_ facts: Facts) -> Check {
+        guard let gpsd = facts.gpsd else {
+            return .notChecked(.gpsd, "neither the agent nor a file says where gpsd is")
+        }
+        switch gpsd.result {
+        case .answers(let release, _, _): return .ok(.gpsd, "gpsd \(release) answers at \(gpsd.place)")
+        case .foreign(let start):
+            return .failed(
+                .gpsd, "what answers at \(gpsd.place) is not gpsd, it begins with \"\(start)\"",
+                "Set host and port in [gnss] of \(facts.configurationPath), then: sudo systemctl restart sakerd")
+        case .unreachable(let reason):
+            return .failed(
+                .gpsd, "gpsd does not answer at \(gpsd.place): \(reason)",
+                isHere(gpsd.host)
+                    ? "Start it: sudo systemctl enable --now gpsd.socket (install it: sudo apt install gpsd). It hangs? "
+                        + "sudo systemctl restart gpsd"
+                    : "On \(gpsd.host), let gpsd listen to the network (gpsd -G) and let port \(gpsd.port) through "
+                        + "the firewall")
+        }
+    }
+
+    static func device(_ facts: Facts) -> Check {
+        guard case .answers(_, let devices, _) = facts.gpsd?.result else {
+            return .notChecked(.device, "gpsd does not answer")
+        }
+        guard !devices.isEmpty else {
+            let port = facts.serialPorts.first ?? "/dev/ttyACM0"
+            let ports =
+                facts.serialPorts.isEmpty
+                ? "no serial port is there either: is the receiver plugged in? See: sudo dmesg"
+                : "serial ports here: \(facts.serialPorts.joined(separator: ", "))"
+            return .failed(
+                .device, "gpsd has no receiver; \(ports)",
+                "Write DEVICES=\"\(port)\" into /etc/default/gpsd, then: sudo systemctl restart gpsd. To try: "
+                    + "sudo gpsdctl add \(port)")
+        }
+        let names = devices.map { $0.driver.isEmpty ? $0.path : "\($0.path) (\($0.driver))" }.joined(separator: ", ")
+        if let wanted = facts.configuration.places?.device, !devices.contains(where: { $0.path == wanted }) {
+            return .failed(
+                .device, "gpsd has \(names), and the configuration wants \(wanted)",
+                "Set or remove device in [gnss] of \(facts.configurationPath), then: sudo systemctl restart sakerd")
+        }
+        return .ok(.device, names)
+    }
+
+    static func fix(_ facts: Facts) -> Check {
+        if case .answers(_, let devices, let seen) = facts.gpsd?.result {
+            if let status = facts.status, status.feed.state == .fix, let fix = status.feed.lastFix {
+                return judge(fix.mode ?? 2, fix.accuracy, age: fix.age, satellites: fix.satellites)
+            }
+            if devices.isEmpty { return .notChecked(.fix, "gpsd has no receiver") }
+            if let seen, seen.mode >= 2 { return judge(seen.mode, seen.accuracy, age: 0, satellites: nil) }
+            return .failed(
+                .fix, seen == nil ? "the receiver says nothing" : "the receiver reports and has no fix",
+                "Give the antenna a free view of the sky; a cold start takes up to 15 min. See the satellites: cgps -s")
+        }
+        return .notChecked(.fix, "gpsd does not answer")
+    }
+
+    private static func judge(_ mode: Int64, _ accuracy: Double?, age: Int64, satellites: Int64?) -> Check {
+        var found = "\(mode)D"
+        if let accuracy { found += ", accurate to \(Quantity.decimal(accuracy, 1)) m" }
+        if let satellites { found += ", \(satellites) satellites" }
+        if age > 0 { found += ", \(TimeText.duration(age)) old" }
+        let antenna = "Give the antenna a freer view of the sky. See the satellites: cgps -s"
+        if age > oldFix {
+            return .warning(
+                .fix, found, "Does the receiver still speak? gpspipe -w -n 10. Then: sudo systemctl restart gpsd")
+        }
+        if let accuracy, accuracy > poorAccuracy { return .warning(.fix, found, antenna) }
+        return mode < 3 ? .warning(.fix, found, antenna) : .ok(.fix, found)
+    }
+
+    private static func isHere(_ host: String) -> Bool {
+        ["localhost", "127.0.0.1", "::1"].contains(host)
+    }
+}

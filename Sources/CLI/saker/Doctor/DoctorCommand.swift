@@ -1,0 +1,51 @@
+import AgentControl
+import ArgumentParser
+import Glibc
+import Varlink
+
+/// `saker doctor`
+struct DoctorCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "doctor",
+        abstract: "Checks each thing that keeps this box from being tracked, and says what to do about it.",
+        discussion: """
+            Looks at the agent, its configuration, gpsd, receiver, fix and clock, the way
+            to the server, TLS, login, disk and permissions. Works without any of them,
+            changes nothing, and ends within 15 seconds. With sudo it may look everywhere.
+
+            Exit codes: 0 nothing failed, 1 something failed, 2 wrong usage, 3 the agent
+            cannot be asked (what does not need it is checked all the same).
+
+            Examples:
+              sudo saker doctor
+              saker doctor --json | jq -r '.checks[].remedy // empty'
+            """)
+
+    @Option(
+        name: .long,
+        help: ArgumentHelp(
+            "The agent's control socket (default: $SAKER_SOCKET, or \(AgentInterface.defaultSocketPath)).",
+            valueName: "path"))
+    var socket: String?
+
+    @Option(name: .long, help: ArgumentHelp("The agent's configuration.", valueName: "file"))
+    var config = ConfigurationProbe.systemPath
+
+    @Flag(name: .long, help: "Print the checks as one line of JSON.")
+    var json = false
+
+    func validate() throws {
+        guard !config.isEmpty else { throw ValidationError("--config needs a file") }
+    }
+
+    func run() async throws {
+        let examination = Examination(socket: AgentOptions.path(socket), configurationPath: config)
+        let diagnosis = Diagnosis(await examination.facts())
+        if json {
+            Console.print(diagnosis.json.description)
+        } else {
+            for line in diagnosis.lines { Console.print(line) }
+        }
+        if diagnosis.exitCode != 0 { Glibc.exit(diagnosis.exitCode) }
+    }
+}

@@ -1,0 +1,90 @@
+import Glibc
+
+/// What this machine says of itself: systemd, the user who asks, files, disk.
+enum MachineProbe {
+    /// Nil where systemd does not run the machine.
+    static func unit() async -> UnitFacts? {
+        guard access("/run/systemd/system", F_OK) == 0,
+            let answer = await CommandProbe.run([
+                "systemctl", "show", "sakerd.service", "--property=LoadState,ActiveState,Result,NRestarts",
+            ]), answer.status == 0
+        else { return nil }
+        var values: [Substring: String] = [:]
+        for line in answer.text.split(separator: "\n") {
+            guard let equals = line.firstIndex(of: "=") else { continue }
+            values[line[..<equals]] = String(line[line.index(after: equals)...])
+        }
+        return UnitFacts(
+            load: values["LoadState"] ?? "unknown", active: values["ActiveState"] ?? "unknown",
+            result: values["Result"] ?? "unknown", restarts: values["NRestarts"].flatMap { Int($0) } ?? 0)
+    }
+
+    /// Beside this program, else where programs are.
+    static func agentProgram() -> String? {
+        var own = [CChar](repeating: 0, count: Int(PATH_MAX))
+        let length = readlink("/proc/self/exe", &own, own.count - 1)
+        let path = String(decoding: own.prefix(max(0, length)).map(UInt8.init(bitPattern:)), as: UTF8.self)
+        let beside = path.lastIndex(of: "/").map { String(path[..<$0]) }
+        return ([beside].compactMap(\.self) + ["/usr/local/bin", "/usr/bin", "/usr/local/sbin", "/usr/sbin"])
+            .map { "\($0)/sakerd" }.first { access($0, X_OK) == 0 }
+    }
+
+    static func user() -> UserFacts {
+        let user = geteuid()
+        let entry = getpwuid(user)
+        let name = entry.flatMap { $0.pointee.pw_name.map { String(cString: $0) } } ?? "user \(user)"
+        var isInGroup = false
+        if let group = getgrnam("saker"), var member = group.pointee.gr_mem {
+            while let text = member.pointee {
+                if String(cString: text) == name { isInGroup = true }
+                member += 1
+            }
+        }
+        return UserFacts(name: name, isRoot: user == 0, isInGroup: isInGroup)
+    }
+
+    /// Serial ports that receivers are usually on.
+    static func serialPorts() -> [String] {
+        guard let directory = opendir("/dev") else { return [] }
+        defer { closedir(directory) }
+        var found: [String] = []
+        while let entry = readdir(directory) {
+            let name = withUnsafeBytes(of: entry.pointee.d_name) {
+                String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
+            }
+            if ["ttyACM", "ttyUSB", "ttyAMA", "gps"].contains(where: name.hasPrefix) { found.append("/dev/\(name)") }
+        }
+        return Array(found.sorted().prefix(8))
+    }
+
+    static func disk(_ directory: String) -> DiskFacts? {
+        var facts = statvfs()
+        guard statvfs(directory, &facts) == 0 else { return nil }
+        let block = UInt64(facts.f_frsize)
+        return DiskFacts(
+            directory: directory,
+            free: Int64(clamping: UInt64(facts.f_bavail).multipliedReportingOverflow(by: block).partialValue),
+            total: Int64(clamping: UInt64(facts.f_blocks).multipliedReportingOverflow(by: block).partialValue),
+            isReadOnly: facts.f_flag & UInt(ST_RDONLY) != 0)
+    }
+
+    static func file(_ path: String, _ role: FileFacts.Role, agentUser: UInt32?) -> FileFacts {
+        var facts = stat()
+        let found: FileFacts.Found =
+            if stat(path, &facts) == 0 {
+                .mode(facts.st_mode & 0o7777, owner: facts.st_uid, group: facts.st_gid)
+            } else {
+                errno == EACCES ? .hidden : .missing
+            }
+        let group = agentUser.flatMap { getpwuid($0)?.pointee.pw_gid }
+        return FileFacts(path: path, role: role, found: found, agentUser: agentUser, agentGroup: group)
+    }
+
+    /// The owner of the agent's socket, else the user that the unit runs it as.
+    static func agentUser(socket: String, configurationPath: String) -> UInt32? {
+        var facts = stat()
+        if stat(socket, &facts) == 0 { return facts.st_uid }
+        guard configurationPath == ConfigurationProbe.systemPath else { return nil }
+        return getpwnam("saker")?.pointee.pw_uid
+    }
+}
