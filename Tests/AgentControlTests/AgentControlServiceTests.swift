@@ -7,7 +7,7 @@ import Varlink
 
 @testable import AgentControl
 
-@Suite(.timeLimit(.minutes(1))) struct AgentControlServiceTests {
+@Suite(.timeLimit(.minutes(5))) struct AgentControlServiceTests {
     @Test func theStatusArrivesAsItWas() async throws {
         let agent = try await AgentServer.start()
         #expect(try await agent.client.status() == TestAgent.sampleStatus)

@@ -5,7 +5,7 @@ import Varlink
 
 @testable import AgentControl
 
-@Suite(.timeLimit(.minutes(1))) struct MonitorTests {
+@Suite(.timeLimit(.minutes(5))) struct MonitorTests {
     private static let changes: [AgentEvent.Change] = [
         .connection(LinkStatus(state: .waiting, lastError: "no route", nextTryTime: 5)),
         .gather(GatherStatus(state: .waiting)), .service(ServiceStatus(state: .stopping, since: 1)),

@@ -10,7 +10,7 @@ import Varlink
 @testable import AgentRuntime
 
 /// The methods of the control socket against a real agent: what they say, and what the points in the ring then carry.
-@Suite(.timeLimit(.minutes(2))) struct AttributesTests {
+@Suite(.timeLimit(.minutes(5))) struct AttributesTests {
     private static func columns(_ types: [(String, ColumnType)]) -> [TrackColumn] {
         types.map { key, type in
             var column = TrackColumn()

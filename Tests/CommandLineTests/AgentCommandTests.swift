@@ -5,7 +5,7 @@ import Varlink
 @testable import saker
 
 /// The built program against an agent behind a real socket.
-@Suite(.timeLimit(.minutes(2))) struct AgentCommandTests {
+@Suite(.timeLimit(.minutes(5))) struct AgentCommandTests {
     private static func settingsReply() throws -> JSONValue {
         ["settings": try JSONValue(encoding: SampleStatus.settings)]
     }

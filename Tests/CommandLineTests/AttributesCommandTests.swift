@@ -4,7 +4,7 @@ import Varlink
 
 @testable import saker
 
-@Suite(.timeLimit(.minutes(2))) struct AttributesCommandTests {
+@Suite(.timeLimit(.minutes(5))) struct AttributesCommandTests {
     private static let known = AttributesReply(
         attributes: [
             AttributeReport(key: "driver", value: "Li Wei", source: .set),

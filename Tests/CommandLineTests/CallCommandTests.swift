@@ -5,7 +5,7 @@ import Varlink
 
 @testable import saker
 
-@Suite(.timeLimit(.minutes(2))) struct CallCommandTests {
+@Suite(.timeLimit(.minutes(5))) struct CallCommandTests {
     private static let latest: JSONValue = [
         "status": 0, "response": ["status": 0, "message": "成功", "latest_point": ["loc_time": 1_772_670_030]],
     ]

@@ -6,7 +6,7 @@ import Testing
 
 @testable import saker
 
-@Suite(.timeLimit(.minutes(2))) struct EnrollCommandTests {
+@Suite(.timeLimit(.minutes(5))) struct EnrollCommandTests {
     private static let key = "AKtest0123456789"
 
     private func line(_ trust: EnrollmentString.Trust, web: String? = "https://fleet.example:8443") -> String {

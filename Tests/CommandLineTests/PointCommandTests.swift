@@ -6,7 +6,7 @@ import Varlink
 
 @testable import saker
 
-@Suite(.timeLimit(.minutes(2))) struct PointCommandTests {
+@Suite(.timeLimit(.minutes(5))) struct PointCommandTests {
     private static let stored: ScriptedAgent.Answer = .reply(["stored": 1, "refused": []])
 
     @Test func onePointIsSentWithWhatIsKnownOfIt() async throws {

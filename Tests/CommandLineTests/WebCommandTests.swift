@@ -72,7 +72,7 @@ private final class TinyWebServer: Sendable {
     }
 }
 
-@Suite(.timeLimit(.minutes(2))) struct WebCommandTests {
+@Suite(.timeLimit(.minutes(5))) struct WebCommandTests {
     private static let key = "AKtest/0123&456"
 
     private func run(

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// The program itself, as it is built.
-@Suite(.timeLimit(.minutes(1))) struct SakerSimTests {
+@Suite(.timeLimit(.minutes(5))) struct SakerSimTests {
     private static let program = Bundle.main.bundleURL.appending(path: "saker-sim")
 
     private func run(_ arguments: String...) async throws -> (status: Int32, output: String, errors: String) {

@@ -4,7 +4,7 @@ import Testing
 @testable import FleetSimulation
 
 /// The programs themselves, over real TLS.
-@Suite(.timeLimit(.minutes(2))) struct FleetTests {
+@Suite(.timeLimit(.minutes(5))) struct FleetTests {
     private func withServer(_ body: (ServerProcess) async throws -> Void) async throws {
         let server = try await ServerProcess()
         defer { server.end() }

@@ -7,7 +7,7 @@ import TrackModel
 @testable import GNSSFeed
 
 /// The feed and a real gpsd.
-@Suite(.enabled(if: RealGPSD.isInstalled, "gpsd is not installed at \(RealGPSD.path)"), .timeLimit(.minutes(2)))
+@Suite(.enabled(if: RealGPSD.isInstalled, "gpsd is not installed at \(RealGPSD.path)"), .timeLimit(.minutes(5)))
 struct FeedWithGPSDTests {
     private static let recordings = URL(filePath: #filePath).deletingLastPathComponent()
         .appending(path: "../../../shared/data/receivers").standardizedFileURL

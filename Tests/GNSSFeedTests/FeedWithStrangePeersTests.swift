@@ -5,7 +5,7 @@ import Testing
 @testable import GNSSFeed
 
 /// The feed and what is not, or not quite, gpsd.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(5)))
 struct FeedWithStrangePeersTests {
     private static let greeting = #"{"class":"VERSION","release":"3.22","rev":"3.22","proto_major":3,"proto_minor":14}"#
     private static let devices =

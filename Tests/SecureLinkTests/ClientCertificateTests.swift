@@ -4,7 +4,7 @@ import Testing
 
 @testable import SecureLink
 
-@Suite(.timeLimit(.minutes(1))) struct ClientCertificateTests {
+@Suite(.timeLimit(.minutes(5))) struct ClientCertificateTests {
     let workshop: Workshop
 
     init() throws { workshop = try Workshop() }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import SecureLink
 
-@Suite(.timeLimit(.minutes(1))) struct ContextTests {
+@Suite(.timeLimit(.minutes(5))) struct ContextTests {
     let workshop: Workshop
     let identity: Workshop.Issued
 

@@ -4,7 +4,7 @@ import Testing
 
 @testable import SecureLink
 
-@Suite(.timeLimit(.minutes(1)), .serialized) struct HandlerTests {
+@Suite(.timeLimit(.minutes(5)), .serialized) struct HandlerTests {
     let workshop: Workshop
 
     init() throws { workshop = try Workshop() }

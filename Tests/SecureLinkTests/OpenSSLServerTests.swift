@@ -4,7 +4,7 @@ import Testing
 @testable import SecureLink
 
 /// Against OpenSSL's own server, which is another than the gateway's.
-@Suite(.timeLimit(.minutes(1))) struct OpenSSLServerTests {
+@Suite(.timeLimit(.minutes(5))) struct OpenSSLServerTests {
     let workshop: Workshop
     var options: TLSClientOptions { TLSClientOptions(trust: .authorities(file: workshop.authority.certificate)) }
 

@@ -8,7 +8,7 @@ import Testing
 @testable import SecureLink
 
 /// Peers that are not what they should be.
-@Suite(.timeLimit(.minutes(1))) struct PeerTests {
+@Suite(.timeLimit(.minutes(5))) struct PeerTests {
     let workshop: Workshop
     var options: TLSClientOptions { TLSClientOptions(trust: .authorities(file: workshop.authority.certificate)) }
 

@@ -13,7 +13,7 @@ private func pattern(_ count: Int) -> [UInt8] {
     return bytes
 }
 
-@Suite(.timeLimit(.minutes(2)), .serialized) struct TransferTests {
+@Suite(.timeLimit(.minutes(5)), .serialized) struct TransferTests {
     let workshop: Workshop
     var options: TLSClientOptions { TLSClientOptions(trust: .authorities(file: workshop.authority.certificate)) }
 

@@ -7,7 +7,7 @@ import Testing
 /// 2020-07-01T00:00:00Z.
 private let summer2020: Int64 = 1_593_561_600
 
-@Suite(.timeLimit(.minutes(1))) struct VerificationTests {
+@Suite(.timeLimit(.minutes(5))) struct VerificationTests {
     let workshop: Workshop
     var ours: TLSClientOptions { TLSClientOptions(trust: .authorities(file: workshop.authority.certificate)) }
 

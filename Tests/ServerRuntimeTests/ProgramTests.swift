@@ -6,7 +6,7 @@ import Testing
 @testable import ServerRuntime
 
 /// The real program, from outside.
-@Suite("The program", .timeLimit(.minutes(2)))
+@Suite("The program", .timeLimit(.minutes(5)))
 struct ProgramTests {
     private let directory: TemporaryDirectory
     private var home: String { directory.path + "/server" }

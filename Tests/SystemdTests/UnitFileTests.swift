@@ -4,7 +4,7 @@ import Testing
 @testable import Systemd
 
 /// The unit files as the installed systemd sees them.
-@Suite(.serialized, .timeLimit(.minutes(1))) struct UnitFileTests {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct UnitFileTests {
     /// The repository's `systemd` directory.
     static let units = #filePath.split(separator: "/").dropLast(3).map { "/" + $0 }.joined() + "/systemd"
 

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Varlink
 
-@Suite(.timeLimit(.minutes(1))) struct SocketFileTests {
+@Suite(.timeLimit(.minutes(5))) struct SocketFileTests {
     private func mode(_ path: String) -> (mode: UInt32, group: UInt32)? {
         var status = stat()
         return lstat(path, &status) == 0 ? (status.st_mode & 0o7777, status.st_gid) : nil

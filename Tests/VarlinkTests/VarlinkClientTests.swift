@@ -5,7 +5,7 @@ import Testing
 
 @testable import Varlink
 
-@Suite(.timeLimit(.minutes(1))) struct VarlinkClientTests {
+@Suite(.timeLimit(.minutes(5))) struct VarlinkClientTests {
     private func code(_ path: String) async -> VarlinkClientError.Code? {
         do {
             _ = try await VarlinkClient(path: path).call("org.varlink.service.GetInfo")

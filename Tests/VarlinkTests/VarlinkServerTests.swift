@@ -4,7 +4,7 @@ import Testing
 
 @testable import Varlink
 
-@Suite(.timeLimit(.minutes(1))) struct VarlinkServerTests {
+@Suite(.timeLimit(.minutes(5))) struct VarlinkServerTests {
     private func echo(_ value: String, more: String = "") -> String {
         #"{"method":"org.example.echo.Echo","parameters":{"value":"\#(value)"}\#(more)}"#
     }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Varlink
 
-@Suite(.timeLimit(.minutes(1))) struct VarlinkStreamTests {
+@Suite(.timeLimit(.minutes(5))) struct VarlinkStreamTests {
     @Test func aStreamGivesItsRepliesAndEnds() async throws {
         let echo = try await EchoServer.start()
         var numbers: [Int64?] = []

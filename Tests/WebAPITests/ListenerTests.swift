@@ -35,7 +35,7 @@ private func withListener(
     }
 }
 
-@Suite("The listener", .serialized, .timeLimit(.minutes(1)))
+@Suite("The listener", .serialized, .timeLimit(.minutes(5)))
 struct ListenerTests {
     @Test func curlUploadsAndReadsOverHTTP() async throws {
         try await withListener { port, _ in

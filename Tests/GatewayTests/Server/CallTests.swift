@@ -6,7 +6,7 @@ import TrackWire
 
 @testable import Gateway
 
-@Suite(.timeLimit(.minutes(2))) struct CallTests {
+@Suite(.timeLimit(.minutes(5))) struct CallTests {
     private func call(_ id: UInt64, _ path: String = "entity/list", _ parameters: [String: String] = [:]) -> Call {
         var call = Call()
         call.id = id

@@ -5,7 +5,7 @@ import TrackWire
 
 @testable import Gateway
 
-@Suite(.timeLimit(.minutes(2))) struct ColumnTests {
+@Suite(.timeLimit(.minutes(5))) struct ColumnTests {
     private func addColumns(_ fixture: Fixture) async throws {
         for (key, type) in [("fuel", .double), ("door", .integer), ("driver", .string)] as [(String, AttributeType)] {
             try await fixture.store.addColumn(

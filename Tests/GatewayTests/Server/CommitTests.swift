@@ -6,7 +6,7 @@ import TrackWire
 @testable import Gateway
 
 /// An acknowledgement follows the commit, never precedes it, and no failure of the store loses a point.
-@Suite(.timeLimit(.minutes(2))) struct CommitTests {
+@Suite(.timeLimit(.minutes(5))) struct CommitTests {
     @Test func noAcknowledgementComesBeforeTheCommit() async throws {
         let gate = StoreBox()
         try await Fixture.run(wrapping: gate.wrap()) { fixture in

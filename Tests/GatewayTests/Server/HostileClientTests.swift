@@ -6,7 +6,7 @@ import TrackWire
 @testable import Gateway
 
 /// What clients that mean harm, or are broken, can not do.
-@Suite(.timeLimit(.minutes(2))) struct HostileClientTests {
+@Suite(.timeLimit(.minutes(5))) struct HostileClientTests {
     @Test func silenceInTheHandshakeEndsAtItsDeadline() async throws {
         try await Fixture.run(configure: { $0.deadlines.handshake = .milliseconds(50) }) { fixture in
             let agent = try await TestAgent.connect(port: fixture.port, tls: nil)

@@ -7,7 +7,7 @@ import TrackWire
 
 @testable import Gateway
 
-@Suite(.timeLimit(.minutes(2))) struct LifecycleTests {
+@Suite(.timeLimit(.minutes(5))) struct LifecycleTests {
     @Test func aTakenPortIsSaidAtStart() async throws {
         try await Fixture.run { fixture in
             let configuration = GatewayConfiguration(

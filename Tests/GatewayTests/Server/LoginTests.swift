@@ -6,7 +6,7 @@ import TrackWire
 
 @testable import Gateway
 
-@Suite(.timeLimit(.minutes(2))) struct LoginTests {
+@Suite(.timeLimit(.minutes(5))) struct LoginTests {
     @Test func aRightHelloIsWelcomed() async throws {
         try await Fixture.run { fixture in
             let agent = try await fixture.connect()

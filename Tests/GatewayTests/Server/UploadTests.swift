@@ -5,7 +5,7 @@ import TrackWire
 
 @testable import Gateway
 
-@Suite(.timeLimit(.minutes(2))) struct UploadTests {
+@Suite(.timeLimit(.minutes(5))) struct UploadTests {
     @Test func anUploadIsStoredAndAcknowledged() async throws {
         try await Fixture.run { fixture in
             let agent = try await fixture.login()
