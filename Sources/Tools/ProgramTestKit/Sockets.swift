@@ -61,6 +61,11 @@ package enum LocalSocket {
 }
 
 package enum UnixSocket {
+    /// The other side ended the connection without a byte.
+    struct Ended: Error, CustomStringConvertible {
+        let description: String
+    }
+
     /// Sends bytes and reads up to a delimiter, which is left out; `seconds`: the longest silence that is waited out.
     package static func exchange(
         _ path: String, _ bytes: Data, until delimiter: UInt8, seconds: Int = 20
@@ -84,6 +89,7 @@ package enum UnixSocket {
         var buffer = [UInt8](repeating: 0, count: 65_536)
         while true {
             let count = read(descriptor, &buffer, buffer.count)
+            if count == 0, reply.isEmpty { throw Ended(description: "\(path) ended the connection without a reply") }
             guard count > 0 else { throw Trouble("no whole reply from \(path): errno \(errno)") }
             reply += buffer[..<count]
             if let end = reply.firstIndex(of: delimiter) { return reply[..<end] }
