@@ -18,29 +18,26 @@ package final class CuttingProxy: VehicleLink {
     package var agentNetwork: NetworkNamespace? { nil }
     package var serverNetwork: NetworkNamespace? { nil }
     package var serverHost: String { "127.0.0.1" }
-    package let port: Int
-    private let listener: Int32
+    private let listener: ListeningSocket
     private let state: Mutex<State>
 
     package init(seed: UInt64) throws {
-        (listener, port) = try LocalSocket.listener()
+        listener = try ListeningSocket()
         state = Mutex(State(dice: Dice(seed: seed)))
         let listener = listener
         Thread.detachNewThread { [weak self] in
-            while true {
-                let client = accept(listener, nil, nil)
-                guard client >= 0 else { break }
+            while let client = listener.accept() {
                 Thread.detachNewThread { [weak self] in self?.begin(client) ?? { _ = close(client) }() }
             }
-            close(listener)
+            listener.close()
         }
     }
 
-    deinit { shutdown(listener, Int32(SHUT_RDWR)) }
+    deinit { listener.end() }
 
     package func port(for serverPort: Int) -> Int {
         state.withLock { $0.target = serverPort }
-        return port
+        return listener.port
     }
 
     package var passed: (sent: Int, delivered: Int) { state.withLock { ($0.sent, $0.delivered) } }

@@ -139,13 +139,7 @@ package final class Fleet: Sendable {
         _ method: String, _ parameters: [String: Any] = [:], seconds: Int = 20
     ) throws -> [String: Any] {
         let request = try JSONSerialization.data(withJSONObject: ["method": method, "parameters": parameters])
-        let reply: Data
-        do {
-            reply = try UnixSocket.exchange(socket, request + [0], until: 0, seconds: seconds)
-        } catch is UnixSocket.Ended where method.hasSuffix(".GetStatus") {
-            // A busy agent may end a connection before it has read the request; one that died does not take another.
-            reply = try UnixSocket.exchange(socket, request + [0], until: 0, seconds: seconds)
-        }
+        let reply = try UnixSocket.exchange(socket, request + [0], until: 0, seconds: seconds)
         return try require(
             try JSONSerialization.jsonObject(with: reply) as? [String: Any],
             "no JSON object: \(String(decoding: reply, as: UTF8.self))")

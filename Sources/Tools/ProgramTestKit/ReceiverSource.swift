@@ -4,8 +4,7 @@ import Synchronization
 /// A receiver for a real gpsd, as a `tcp://` source: serves what a receiver said, many times faster than it was said.
 /// Sampling follows GNSS time, so a minute of test is an hour of drive.
 package final class ReceiverSource: Sendable {
-    private let port: Int
-    private let listener: Int32
+    private let listener: ListeningSocket
     private let state = Mutex(State())
 
     private struct State {
@@ -19,15 +18,13 @@ package final class ReceiverSource: Sendable {
         try self.init(pieces: epochs.map { Array($0.utf8) }, pause: pause)
     }
 
-    /// `network`: where gpsd lives.
+    /// `network`: where gpsd lives. It serves until ``end()``.
     package init(pieces: [[UInt8]], pause: Double, in network: NetworkNamespace? = nil) throws {
-        (listener, port) = try inside(network) { try LocalSocket.listener() }
+        listener = try inside(network) { try ListeningSocket() }
         Thread.detachNewThread { [self] in serve(pieces, pause) }
     }
 
-    deinit { end() }
-
-    package var address: String { "tcp://127.0.0.1:\(port)" }
+    package var address: String { "tcp://127.0.0.1:\(listener.port)" }
     /// Pieces sent so far.
     package var sent: Int { state.withLock { $0.sent } }
     package func resume() { state.withLock { $0.isPaused = false } }
@@ -35,16 +32,15 @@ package final class ReceiverSource: Sendable {
 
     package func end() {
         state.withLock { $0.isEnded = true }
-        shutdown(listener, Int32(SHUT_RDWR))
+        listener.end()
     }
 
     /// One receiver: who connects anew goes on where the last one stopped, as with a cable that is plugged in again.
     private func serve(_ pieces: [[UInt8]], _ pause: Double) {
-        defer { close(listener) }
+        defer { listener.close() }
         var next = 0
         while !state.withLock({ $0.isEnded }) {
-            let client = accept(listener, nil, nil)
-            guard client >= 0 else { return }
+            guard let client = listener.accept() else { return }
             while next < pieces.count {
                 let (isEnded, isPaused) = state.withLock { ($0.isEnded, $0.isPaused) }
                 if isEnded { break }

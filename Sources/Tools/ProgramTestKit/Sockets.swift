@@ -1,9 +1,10 @@
 package import Foundation
+import Synchronization
 
 /// A TCP port that was free a moment ago, for programs that must be told theirs.
 package func freePort() throws -> Int {
-    let listener = try LocalSocket.listener()
-    defer { close(listener.descriptor) }
+    let listener = try ListeningSocket()
+    defer { listener.close() }
     return listener.port
 }
 
@@ -14,12 +15,18 @@ package func isListening(_ port: Int) -> Bool {
     return true
 }
 
-/// TCP on 127.0.0.1, as bare descriptors: the tests' own ends.
-package enum LocalSocket {
-    /// Listens on a port that the kernel chooses.
-    package static func listener() throws -> (descriptor: Int32, port: Int) {
+/// Listens on 127.0.0.1, on a port that the kernel chooses, for one thread that accepts.
+///
+/// Whoever is told to end it cannot know whether the accepting thread has closed it already, and its number is soon
+/// another's: the number is used under a lock, and not after ``close()``.
+package final class ListeningSocket: Sendable {
+    package let port: Int
+    private let descriptor: Int32
+    private let isClosed = Mutex(false)
+
+    package init() throws {
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
-        var address = local(port: 0)
+        var address = LocalSocket.local(port: 0)
         var length = socklen_t(MemoryLayout<sockaddr_in>.size)
         let bound = withUnsafeMutablePointer(to: &address) { pointer in
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { raw in
@@ -29,12 +36,40 @@ package enum LocalSocket {
         }
         guard bound else {
             let number = errno
-            close(descriptor)
+            Glibc.close(descriptor)
             throw Trouble("no listening socket: errno \(number)")
         }
-        return (descriptor, Int(UInt16(bigEndian: address.sin_port)))
+        self.descriptor = descriptor
+        port = Int(UInt16(bigEndian: address.sin_port))
     }
 
+    deinit { close() }
+
+    /// Waits for a connection, which is the caller's to close; nil: ``end()`` was called. Only for the thread that
+    /// closes.
+    package func accept() -> Int32? {
+        let client = Glibc.accept(descriptor, nil, nil)
+        return client >= 0 ? client : nil
+    }
+
+    /// Wakes the accepting thread for good; from any thread, at any time, as often as one likes.
+    package func end() {
+        isClosed.withLock { isClosed in
+            if !isClosed { shutdown(descriptor, Int32(SHUT_RDWR)) }
+        }
+    }
+
+    /// Once ``accept()`` is not called any more.
+    package func close() {
+        isClosed.withLock { isClosed in
+            if !isClosed { Glibc.close(descriptor) }
+            isClosed = true
+        }
+    }
+}
+
+/// TCP on 127.0.0.1, as bare descriptors: the tests' own ends.
+package enum LocalSocket {
     package static func connect(port: Int) throws -> Int32 {
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         var address = local(port: port)
@@ -51,7 +86,7 @@ package enum LocalSocket {
         return descriptor
     }
 
-    private static func local(port: Int) -> sockaddr_in {
+    fileprivate static func local(port: Int) -> sockaddr_in {
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
         address.sin_addr.s_addr = inet_addr("127.0.0.1")
@@ -61,11 +96,6 @@ package enum LocalSocket {
 }
 
 package enum UnixSocket {
-    /// The other side ended the connection without a byte.
-    struct Ended: Error, CustomStringConvertible {
-        let description: String
-    }
-
     /// Sends bytes and reads up to a delimiter, which is left out; `seconds`: the longest silence that is waited out.
     package static func exchange(
         _ path: String, _ bytes: Data, until delimiter: UInt8, seconds: Int = 20
@@ -89,8 +119,10 @@ package enum UnixSocket {
         var buffer = [UInt8](repeating: 0, count: 65_536)
         while true {
             let count = read(descriptor, &buffer, buffer.count)
-            if count == 0, reply.isEmpty { throw Ended(description: "\(path) ended the connection without a reply") }
-            guard count > 0 else { throw Trouble("no whole reply from \(path): errno \(errno)") }
+            guard count > 0 else {
+                let what = count == 0 ? "it ended the connection" : "errno \(errno)"
+                throw Trouble("no whole reply from \(path), \(reply.count) bytes: \(what)")
+            }
             reply += buffer[..<count]
             if let end = reply.firstIndex(of: delimiter) { return reply[..<end] }
         }
