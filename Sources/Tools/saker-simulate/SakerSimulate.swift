@@ -23,11 +23,15 @@ import SystemSimulation
     @Option(help: "Where SQLite's files lie; they are removed.")
     var directory = "/dev/shm"
 
-    @Flag(help: "Print what happens in each history.")
+    @Option(help: "Histories run at the same time; default: as many as the machine has cores.")
+    var jobs: Int?
+
+    @Flag(help: "Print what happens in each history, one after the other.")
     var trace = false
 
     func validate() throws {
         guard hours > 0, hours <= 10_000 else { throw ValidationError("--hours must be above 0 and at most 10000") }
+        guard jobs.map({ (1...1024).contains($0) }) != false else { throw ValidationError("--jobs is 1 to 1024") }
         guard (0...100).contains(sqlite) else { throw ValidationError("--sqlite is a share of 100") }
         guard seeds > 0, firstSeed <= UInt64.max - seeds else { throw ValidationError("--seeds must be at least 1") }
     }
@@ -36,15 +40,14 @@ import SystemSimulation
         try Self.makeHashingRepeatable()
         var options = HistoryOptions(hours: hours, sqliteShare: sqlite, directory: directory)
         if trace { options.follow = { line in print(line) } }
-        var total = HistorySummary()
         let start = Self.seconds()
-        for seed in firstSeed..<firstSeed + seeds {
-            let outcome = History(seed: seed, options: options).run()
-            total.add(outcome.summary)
-            guard let violation = outcome.violation else { continue }
-            if !trace { outcome.trace.forEach { print($0) } }
-            print("\nseed \(seed) breaks \(violation)")
-            print("again: saker-simulate --first-seed \(seed) --seeds 1 --hours \(hours) --sqlite \(sqlite) --trace")
+        let workers = Workers(seeds: firstSeed..<firstSeed + seeds, options: options)
+        let (total, broken) = workers.run(threads: trace ? 1 : jobs ?? sysconf(Int32(_SC_NPROCESSORS_ONLN)))
+        if let broken, let violation = broken.violation {
+            if !trace { broken.trace.forEach { print($0) } }
+            print("\nseed \(broken.seed) breaks \(violation)")
+            print(
+                "again: saker-simulate --first-seed \(broken.seed) --seeds 1 --hours \(hours) --sqlite \(sqlite) --trace")
             throw ExitCode.failure
         }
         report(total, seconds: Self.seconds() - start)

@@ -1,0 +1,67 @@
+import Glibc
+import Synchronization
+import SystemSimulation
+
+/// Histories on as many threads as the machine has cores: each is confined to the thread that runs it, and none knows of
+/// another.
+final class Workers: Sendable {
+    private struct State {
+        var next: UInt64
+        var end: UInt64
+        var total = HistorySummary()
+        var broken: HistoryOutcome?
+    }
+
+    private let options: HistoryOptions
+    private let state: Mutex<State>
+
+    init(seeds: Range<UInt64>, options: HistoryOptions) {
+        self.options = options
+        state = Mutex(State(next: seeds.lowerBound, end: seeds.upperBound))
+    }
+
+    /// Runs all seeds, or all before the first that breaks a guarantee, which is the same one with any number of
+    /// threads: what that one printed is returned beside the sum of the rest.
+    func run(threads: Int) -> (total: HistorySummary, broken: HistoryOutcome?) {
+        let others = (1..<max(threads, 1)).compactMap { _ in detach() }
+        work()
+        for other in others { pthread_join(other, nil) }
+        return state.withLock { ($0.total, $0.broken) }
+    }
+
+    private func work() {
+        while let seed = take() {
+            let outcome = History(seed: seed, options: options).run()
+            state.withLock { state in
+                state.total.add(outcome.summary)
+                guard outcome.violation != nil, seed < state.broken?.seed ?? .max else { return }
+                state.broken = outcome
+            }
+        }
+    }
+
+    /// Seeds go out in order: those before a broken one are all under way or done.
+    private func take() -> UInt64? {
+        state.withLock { state in
+            guard state.next < state.end, state.broken == nil else { return nil }
+            defer { state.next += 1 }
+            return state.next
+        }
+    }
+
+    private func detach() -> pthread_t? {
+        var thread = pthread_t()
+        let own = Unmanaged.passRetained(self)
+        let made = pthread_create(
+            &thread, nil,
+            { context in
+                if let context { Unmanaged<Workers>.fromOpaque(context).takeRetainedValue().work() }
+                return nil
+            }, own.toOpaque())
+        guard made == 0 else {
+            own.release()
+            return nil
+        }
+        return thread
+    }
+}
