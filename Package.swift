@@ -184,8 +184,8 @@ var tools: [Target] {
             "SystemSimulation", in: "Tools",
             [
                 "AgentControl", "AgentLogic", "AgentRuntime", "ConfigurationFile", "Gateway", "GNSSFeed", "SecureLink",
-                "TrackCache", "TrackModel", "TrackStore", "TrackStoreSQLite", "TrackTestKit", "TrackWire", .log,
-                .nioCore,
+                "TrackCache", "TrackModel", "TrackStore", "TrackStoreSQLite", "TrackTestKit", "TrackWire", "Varlink",
+                .log, .nioCore,
                 .product(name: "NIOEmbedded", package: "swift-nio"),
                 .product(name: "NIOTLS", package: "swift-nio"),
             ]),

@@ -19,27 +19,38 @@ import Testing
     private var chunks: [Fleet.Chunk] { [chunk(10, 14, 3), chunk(16, 20, 3)] }
 
     @Test func whatIsStoredOnceAndInOrderIsRight() {
-        let verdict = Verdict(taken: [10, 12, 20], chunks: chunks, points: points, reports: reports)
+        let verdict = Verdict(taken: [10, 12, 20], chunks: chunks, points: points, reports: [reports])
         #expect(verdict.problems == [])
         #expect(verdict.stored == 6 && verdict.lost == [] && verdict.doubled == 0)
     }
 
     @Test func aLostPointIsNamed() {
-        let verdict = Verdict(taken: [10, 22], chunks: chunks, points: points, reports: reports)
+        let verdict = Verdict(taken: [10, 22], chunks: chunks, points: points, reports: [reports])
         #expect(verdict.lost == [22] && verdict.problems == ["lost: [22]"])
     }
 
     @Test func aPointStoredTwiceIsCounted() {
         let verdict = Verdict(
-            taken: [10], chunks: chunks + [chunk(22, 22, 1)], points: points, reports: reports)
+            taken: [10], chunks: chunks + [chunk(22, 22, 1)], points: points, reports: [reports])
         #expect(verdict.doubled == 1 && verdict.problems == ["doubled: 1"])
     }
 
     @Test func overtakingAndInventionAreSeen() {
-        let swapped = Verdict(taken: [10], chunks: chunks.reversed(), points: points, reports: reports)
+        let swapped = Verdict(taken: [10], chunks: chunks.reversed(), points: points, reports: [reports])
         #expect(swapped.problems.count == 1 && swapped.problems.first?.hasPrefix("points overtook") == true)
-        let elsewhere = Verdict(taken: [10], chunks: chunks, points: points, reports: Array(reports.dropLast()))
+        let elsewhere = Verdict(taken: [10], chunks: chunks, points: points, reports: [reports.dropLast()])
         #expect(elsewhere.problems.count == 1 && elsewhere.problems.first?.hasPrefix("gpsd never said") == true)
+    }
+
+    @Test func oneEpochOfAKilledGPSDMayBeTheAgentsAlone() {
+        func verdict(_ killed: Int, _ next: Int) -> [String] {
+            Verdict(
+                taken: [10], chunks: chunks, points: points,
+                reports: [Array(reports[..<killed]), Array(reports[next...])]
+            ).problems
+        }
+        #expect(verdict(3, 4) == [])
+        #expect(verdict(3, 5).count == 1)
     }
 
     @Test func growthIsNotFlat() {

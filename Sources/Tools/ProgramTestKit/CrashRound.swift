@@ -214,7 +214,7 @@ package final class CrashRound {
         let begin = try require(chunks.map(\.first).min(), "the server has nothing, the agent took \(taken.count)")
         let verdict = Verdict(
             taken: taken, chunks: chunks, points: try fleet.track(around: begin / 1000),
-            reports: witnesses.flatMap { $0.reports() })
+            reports: witnesses.map { $0.reports() })
         outcome.stored = verdict.stored
         outcome.lost = verdict.lost
         outcome.doubled = verdict.doubled

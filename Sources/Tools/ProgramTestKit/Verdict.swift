@@ -11,8 +11,8 @@ package struct Verdict: Hashable, Sendable {
     ///   - taken: seconds since 1970 of every point that the agent is known to have taken; two never share one.
     ///   - chunks: the database's pieces in the order of storing.
     ///   - points: the track as the Web API tells it.
-    ///   - reports: everything that gpsd said.
-    package init(taken: Set<Int>, chunks: [Fleet.Chunk], points: [Fleet.Stored], reports: [GPSDWitness.Report]) {
+    ///   - reports: everything that gpsd said, one list for each of its processes.
+    package init(taken: Set<Int>, chunks: [Fleet.Chunk], points: [Fleet.Stored], reports: [[GPSDWitness.Report]]) {
         let times = points.map(\.time)
         stored = chunks.reduce(0) { $0 + $1.count }
         lost = taken.subtracting(times).sorted()
@@ -24,12 +24,30 @@ package struct Verdict: Hashable, Sendable {
         where !earlier.isSettled && !later.isSettled && later.first <= earlier.last {
             problems.append("points overtook earlier ones: \(later.first) came after \(earlier.last)")
         }
-        let told = Dictionary(grouping: reports) { $0.time / 1000 }
+        let told = Dictionary(grouping: reports.joined()) { $0.time / 1000 }
+        var gaps = Self.gaps(between: reports)
         for point in points {
             let isTold = told[point.time, default: []].contains {
                 abs($0.latitude - point.latitude) < 1e-6 && abs($0.longitude - point.longitude) < 1e-6
             }
-            if !isTold { problems.append("gpsd never said \(point), but \(told[point.time] ?? [])") }
+            if isTold { continue }
+            if told[point.time] == nil, let gap = gaps.firstIndex(where: { $0.contains(point.time) }) {
+                gaps.remove(at: gap)
+                continue
+            }
+            problems.append("gpsd never said \(point), but \(told[point.time] ?? [])")
+        }
+    }
+
+    /// Seconds between the last that one gpsd told its witness and the first of the next: one that is killed may have
+    /// told the agent one epoch more.
+    private static func gaps(between reports: [[GPSDWitness.Report]]) -> [Range<Int>] {
+        let spans = reports.compactMap { list in
+            list.map(\.time).min().flatMap { first in list.map(\.time).max().map { (first, $0) } }
+        }
+        return zip(spans, spans.dropFirst()).compactMap { earlier, later in
+            let (end, begin) = (earlier.1 / 1000 + 1, later.0 / 1000)
+            return end < begin ? end..<begin : nil
         }
     }
 }

@@ -64,7 +64,9 @@ import SystemSimulation
         print(
             "agent: \(total.agentCuts) power cuts, \(total.agentKills) kills, \(total.agentStops) stops, "
                 + "\(total.diskFaults) disk faults, \(total.commands) commands")
-        print("server: \(total.serverCuts) cuts and kills, \(total.serverRestarts) restarts")
+        print(
+            "server: \(total.serverCuts) cuts and kills, \(total.serverRestarts) restarts, "
+                + "\(total.chunksMerged) chunks merged")
         print(
             "link: \(total.connections) connections, \(total.linksCut) cut, \(total.bytesLost) bytes lost, "
                 + "\(total.batchesSent) batches sent, \(total.batchesTwice) came twice")

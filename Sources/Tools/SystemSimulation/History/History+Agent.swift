@@ -108,6 +108,8 @@ extension History {
         connect(made)
         box = made
         gatheredInThisProcess = 0
+        // A restart forgets what programs have set: they set it again.
+        attributes = AttributeModel()
         grid = GridModel()
         adoptSettings(agent)
         note("agent boots, the ring holds \(opened.executor.cache.count), \(opened.executor.cache.state)")
@@ -261,7 +263,7 @@ extension History {
 
     func choose(_ fix: Fix?) {
         guard let fix, let entity = grid.knownEntity else { return }
-        ledger.choose(fix, entity: entity, at: now)
+        ledger.choose(fix, entity: entity, attributes: attributes.carried(at: now), at: now)
         gatheredInThisProcess += 1
     }
 

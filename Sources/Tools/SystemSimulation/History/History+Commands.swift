@@ -2,7 +2,9 @@ internal import AgentControl
 internal import AgentRuntime
 internal import NIOCore
 internal import TrackCache
+internal import TrackModel
 internal import TrackTestKit
+internal import Varlink
 
 // What people ask of the agent, and whether it is in the end as they asked.
 extension History {
@@ -45,10 +47,37 @@ extension History {
                     desiredAccuracy: pick([nil, 0, 10, 30]), distanceFilter: pick([nil, 0, 5, 50]),
                     activity: pick([nil, .other, .automotive, .fitness, .airborne])))
             adoptSettings(agent)
+        case .attributes: changeAttributes(agent)
         case .reset:
             _ = agent.resetSettings()
             adoptSettings(agent)
         default: _ = agent.reconnect()
+        }
+    }
+
+    private func changeAttributes(_ agent: Agent) {
+        guard !dice.one(in: 4) else {
+            let keys = dice.one(in: 2) ? nil : ["fuel", "driver"]
+            _ = agent.clearAttributes(keys: keys)
+            return attributes.clear(keys)
+        }
+        var new: [String: AttributeValue] = [:]
+        if dice.one(in: 2) { new["fuel"] = .integer(Int64.random(in: -5...100, using: &dice)) }
+        if dice.one(in: 2) { new["load"] = .double(Double.random(in: 0...10, using: &dice)) }
+        // Long ones fill a segment in minutes.
+        if dice.one(in: 2) { new["driver"] = .string(String(repeating: "Wei ", count: dice.one(in: 2) ? 250 : 1)) }
+        if dice.one(in: 3) { new[AttributeModel.unknownKey] = .string("blue") }
+        let ttl: Int64? = dice.one(in: 2) ? nil : Int64.random(in: 1...300_000, using: &dice)
+        note("attributes \(new.keys.sorted()), ttl \(ttl.map(String.init) ?? "none") ms")
+        _ = agent.setAttributes(new.mapValues(Self.json), ttl: ttl.map { .milliseconds($0) })
+        attributes.set(new, expires: ttl.map { now + $0 } ?? .max)
+    }
+
+    private static func json(_ value: AttributeValue) -> JSONValue {
+        switch value {
+        case .integer(let value): .integer(value)
+        case .double(let value): .double(value)
+        case .string(let value): .string(value)
         }
     }
 

@@ -13,6 +13,7 @@ final class ServerMachine {
     let watch: StoreWatch
     /// Nil until the store is open.
     var core: GatewayCore?
+    var store: WatchedStore?
     var wires: [(WireEnd, EmbeddedChannel)] = []
     var isStopping = false
 
@@ -51,6 +52,11 @@ extension History {
                     try? await store.addKey(
                         AccessKey(Self.accessKey).hash, secret: nil, to: service, replacing: false,
                         at: Timestamp(milliseconds: Self.beginning))
+                    for (key, type) in AttributeModel.columns {
+                        let column = ColumnRecord(
+                            key: key, type: type, created: Timestamp(milliseconds: Self.beginning))
+                        try? await store.addColumn(column, of: .track, in: service)
+                    }
                 }
             }
             executor.endOutside()
@@ -86,6 +92,7 @@ extension History {
             now: { Timestamp(milliseconds: clock.value.trueTime + 2000) }, callHandler: nil,
             tasks: GatewayTasks(executor: executor, sleep: sleeper))
         machine.core = core
+        machine.store = store
         note("the server serves")
         Task(executorPreference: executor) { await core.storeSubmissions() }
     }
@@ -129,6 +136,17 @@ extension History {
                 trace.mix(UInt64(new.count))
                 for point in new { try ledger.stored(point, entity: batch.entity, at: now) }
             }
+        }
+    }
+
+    /// What the server does from time to time, beside the batches that come.
+    func mergeChunks() {
+        guard let store = server?.store else { return }
+        medium.clock.set(trueTime)
+        let history = NIOLoopBound(self, eventLoop: loop)
+        Task(executorPreference: executor) {
+            guard let merged = try? await store.mergeChunks(limit: 64) else { return }
+            history.value.summary.chunksMerged += merged
         }
     }
 

@@ -19,7 +19,7 @@ extension History {
             networkTrouble(trouble)
         case .serverRestart, .serverKill, .serverCut, .storeFails, .storeHangs: serverTrouble(trouble)
         case .agentCut, .agentCutInOperation, .agentKill, .agentStop: agentEnds(trouble)
-        case .diskReplaced, .diskFailsAtBoot, .diskFailsAndCut: diskFails(trouble)
+        case .diskReplaced, .diskFailsAtBoot, .diskFailsAndCut, .syncFailsAndKill: diskFails(trouble)
         case .diskFull, .diskError, .diskReadOnly, .diskSlow, .diskStalls, .diskShort, .rot, .memoryFails:
             diskTrouble(trouble)
         case .tunnel, .noFix, .receiverBack, .receiverRollover, .receiverLeaps, .gpsdGone: receiverTrouble(trouble)
@@ -29,8 +29,9 @@ extension History {
             clock.offset = dice.one(in: 4) ? Self.beginning : clock.offset + step
         case .clockDrift: clock.drift = Int64.random(in: -500...500, using: &dice)
         case .startService, .stopService, .startGather, .stopGather, .clear, .limit, .intervals, .location, .reset,
-            .reconnect:
+            .reconnect, .attributes:
             command(trouble)
+        case .merge: mergeChunks()
         }
     }
 
@@ -162,6 +163,20 @@ extension History {
             let kinds: [Set<CacheFileError.Operation>] = [[.list], [.read], [.open], [.list, .open, .read, .write]]
             disk.faults = [DiskFault(kinds[Int.random(in: 0..<kinds.count, using: &dice)], number: 5)]
             after(span(20...300)) { $0.healDisk() }
+        case .syncFailsAndKill:
+            // What the kernel could not write it calls clean: the next process finds it there, the power takes it.
+            disk.faults = [
+                DiskFault([.synchronizeData], times: Int.random(in: 1...2, using: &dice), number: 5),
+                DiskFault([.rename], times: 1, number: 5),
+            ]
+            after(span(1...30)) { history in
+                guard !history.isHealed else { return }
+                history.agentEnds(.agentKill)
+                history.healDisk()
+            }
+            after(span(32...90)) { history in
+                if !history.isHealed { history.agentEnds(.agentCut) }
+            }
         default:
             // In memory, and online if the link is: then the power goes.
             disk.faults = [DiskFault([.write, .synchronizeData, .open], number: dice.one(in: 2) ? 5 : 28)]

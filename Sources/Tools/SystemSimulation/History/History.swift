@@ -41,6 +41,7 @@ package final class History {
 
     // The model
     var grid = GridModel()
+    var attributes = AttributeModel()
     var ledger = PointLedger()
     var store = StoreModel()
     var target = ControlModel()

@@ -30,6 +30,7 @@ package struct HistorySummary: Hashable, Sendable {
     package var agentStops = 0
     package var serverCuts = 0
     package var serverRestarts = 0
+    package var chunksMerged = 0
     package var linksCut = 0
     package var connections = 0
     package var bytesLost = 0
@@ -55,6 +56,7 @@ package struct HistorySummary: Hashable, Sendable {
         agentStops += other.agentStops
         serverCuts += other.serverCuts
         serverRestarts += other.serverRestarts
+        chunksMerged += other.chunksMerged
         linksCut += other.linksCut
         connections += other.connections
         bytesLost += other.bytesLost

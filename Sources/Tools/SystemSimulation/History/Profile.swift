@@ -32,11 +32,12 @@ struct Profile {
         case networkDown, networkBlackHole, linkReset, linkSilent, linkCutAtByte, slowNetwork, tornNetwork
         case serverRestart, serverKill, serverCut, storeFails, storeHangs
         case agentCut, agentCutInOperation, agentKill, agentStop
-        case diskReplaced, diskFailsAtBoot, diskFailsAndCut
+        case diskReplaced, diskFailsAtBoot, diskFailsAndCut, syncFailsAndKill
         case diskFull, diskError, diskReadOnly, diskSlow, diskStalls, diskShort, rot
         case tunnel, noFix, receiverBack, receiverRollover, receiverLeaps, gpsdGone
         case clockStep, clockDrift
         case startService, stopService, startGather, stopGather, clear, limit, intervals, location, reset, reconnect
+        case attributes, merge
         case memoryFails
     }
 

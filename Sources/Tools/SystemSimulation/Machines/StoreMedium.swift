@@ -1,4 +1,6 @@
 internal import FoundationEssentials
+internal import Synchronization
+internal import TrackModel
 internal import TrackStore
 internal import TrackStoreSQLite
 internal import TrackTestKit
@@ -6,6 +8,8 @@ internal import TrackTestKit
 /// What survives the server's processes: the reference store as it is, or SQLite's files, opened anew by each process.
 final class StoreMedium {
     let usesSQLite: Bool
+    /// By which the store's small chunks grow old, milliseconds since 1970.
+    let clock = StoreClock()
     private let path: String
     private var reference: ReferenceTrackStore?
     private var sqlite: SQLiteTrackStore?
@@ -26,8 +30,9 @@ final class StoreMedium {
         }
         if sqlite == nil { try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true) }
         // The former process let go of it without a word: no checkpoint, nothing moved.
-        let store = try await SQLiteTrackStore(
-            path: path + "/store.sqlite", options: SQLiteTrackStoreOptions(synchronous: .normal, readers: 1))
+        let clock = clock
+        let options = SQLiteTrackStoreOptions(synchronous: .normal, readers: 1, now: { clock.now })
+        let store = try await SQLiteTrackStore(path: path + "/store.sqlite", options: options)
         try? sqlite?.close()
         sqlite = store
         current = store
@@ -38,4 +43,13 @@ final class StoreMedium {
         try? sqlite?.close()
         if usesSQLite { try? FileManager.default.removeItem(atPath: path) }
     }
+}
+
+/// Virtual time as a store of the simulation sees it: asked from the store's threads.
+final class StoreClock: Sendable {
+    private let milliseconds = Atomic<Int64>(0)
+
+    var now: Timestamp { Timestamp(milliseconds: milliseconds.load(ordering: .relaxed)) }
+
+    func set(_ time: Int64) { milliseconds.store(time, ordering: .relaxed) }
 }

@@ -70,6 +70,9 @@ final class WatchedStore: TrackStore {
     func columns(of kind: ColumnKind, in service: ServiceID) async throws(TrackStoreError) -> [ColumnRecord] {
         try await call { () async throws(TrackStoreError) in try await self.inner.columns(of: kind, in: service) }
     }
+    func mergeChunks(limit: Int) async throws(TrackStoreError) -> Int {
+        try await call { () async throws(TrackStoreError) in try await self.inner.mergeChunks(limit: limit) }
+    }
 
     // The gateway asks nothing of what follows.
     func createService(named name: String, at now: Timestamp) async throws(TrackStoreError) -> ServiceRecord {
@@ -109,7 +112,6 @@ final class WatchedStore: TrackStore {
     ) async throws(TrackStoreError) -> [StoredPoint] {
         try await inner.points(of: entity, in: service, from: from, through: through, limit: limit)
     }
-    func mergeChunks(limit: Int) async throws(TrackStoreError) -> Int { try await inner.mergeChunks(limit: limit) }
     func checkIntegrity() async throws(TrackStoreError) -> [String] { try await inner.checkIntegrity() }
     func counts() async throws(TrackStoreError) -> StoreCounts { try await inner.counts() }
 }

@@ -1,0 +1,25 @@
+internal import TrackModel
+
+/// What points must carry: the values that were set last, in a plain dictionary, without those that ran out.
+struct AttributeModel {
+    /// The service's track columns.
+    static let columns: [String: AttributeType] = ["fuel": .integer, "load": .double, "driver": .string]
+    /// No column: points are stored without it.
+    static let unknownKey = "colour"
+
+    private var values: [String: (value: AttributeValue, expires: Int64)] = [:]
+
+    /// `expires`: virtual milliseconds.
+    mutating func set(_ new: [String: AttributeValue], expires: Int64 = .max) {
+        for (key, value) in new { values[key] = (value, expires) }
+    }
+
+    mutating func clear(_ keys: [String]?) {
+        for key in keys ?? Array(values.keys) { values[key] = nil }
+    }
+
+    /// Of a point that is gathered now, as it is to be stored.
+    func carried(at now: Int64) -> [String: AttributeValue] {
+        values.filter { Self.columns[$0.key] != nil && now < $0.value.expires }.mapValues(\.value)
+    }
+}
