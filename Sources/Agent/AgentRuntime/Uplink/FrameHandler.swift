@@ -52,6 +52,11 @@ final class FrameHandler: ChannelInboundHandler {
         context.fireChannelInactive()
     }
 
+    /// Nothing comes any more. The owner holds this handler, and what it is told with holds the owner.
+    func handlerRemoved(context: ChannelHandlerContext) {
+        onEvent = nil
+    }
+
     /// The owner is no longer interested: whatever the link still says belongs to the past.
     func detach() {
         onEvent = nil

@@ -23,6 +23,13 @@ final class AgentBox {
     /// Points that the disk's full queue refused.
     var refused: UInt64 = 0
 
+    /// What a process held goes with it.
+    func forget() {
+        executor.forget()
+        feeds.forget()
+        connector.forget()
+    }
+
     init(
         process: ProcessLoop, agent: Agent, executor: SimulatedCacheDisk, feeds: SimulatedFeedSource,
         connector: SimulatedConnector, bornAt: Int64
@@ -199,6 +206,7 @@ extension History {
     func end(_ made: AgentBox, how: AgentEnd) {
         made.process.kill()
         made.connector.drop(tellingPeer: how != .power)
+        made.forget()
         if box === made { box = nil }
         switch how {
         case .power: crashDisk()

@@ -67,6 +67,13 @@ final class SimulatedFeedSource: FeedSource {
         return watch
     }
 
+    /// Its process is dead. Agent, watch and source hold each other: nobody else would let go of them.
+    func forget() {
+        open?.deliver = { _ in }
+        open = nil
+        (onOpen, onClose) = ({}, {})
+    }
+
     fileprivate func closed(_ watch: SimulatedWatch) {
         guard open === watch else { return }
         open = nil
@@ -76,7 +83,7 @@ final class SimulatedFeedSource: FeedSource {
 
 final class SimulatedWatch: OpenFeed {
     private let source: SimulatedFeedSource
-    let deliver: @Sendable (FeedEvent) -> Void
+    fileprivate(set) var deliver: @Sendable (FeedEvent) -> Void
 
     init(source: SimulatedFeedSource, deliver: @escaping @Sendable (FeedEvent) -> Void) {
         self.source = source
@@ -176,5 +183,11 @@ final class SimulatedConnector: LinkConnector {
             if tellingPeer { connection.abort(.agent) } else { connection.drop(.agent) }
         }
         connections = []
+    }
+
+    /// Its process is dead.
+    func forget() {
+        (accept, onLink) = ({ _ in nil }, {})
+        (onWrite, onRead) = ({ _ in }, { _ in })
     }
 }

@@ -69,6 +69,13 @@ final class SimulatedCacheDisk: CacheExecutor {
         return done.futureResult
     }
 
+    /// Its process is dead: what waits is never done.
+    func forget() {
+        waiting = []
+        onOperation = { _, _ in }
+        onPowerFailure = { _ in }
+    }
+
     private func startNext() {
         guard !isBusy, !waiting.isEmpty, process.isAlive else { return }
         isBusy = true

@@ -145,9 +145,13 @@ struct PointLedger {
             // Nothing that was in memory was sure.
             isBlurred = true
             try account(counters)
+            // The disk could be read and not be written: what was gathered meanwhile stays in memory, behind it.
+            let inMemory = cache.state == .disk ? [] : Array(waiting.suffix(cache.unsynchronisedCount))
             try readDisk(
-                duplicate(), count: cache.count, dropped: counters.droppedByBound - before.droppedByBound,
-                isSecured: cache.state == .disk)
+                duplicate(), count: cache.count - UInt64(inMemory.count),
+                dropped: counters.droppedByBound - before.droppedByBound, isSecured: cache.state == .disk,
+                apart: Set(inMemory))
+            waiting += inMemory
             isBlurred = false
         } else {
             try account(counters)
@@ -251,9 +255,11 @@ struct PointLedger {
 
     /// The directory was read, at the start or after a time in memory: `found` is what stands there.
     ///
-    /// The newest `count` of it wait; what stands before them is acknowledged and not deleted yet.
+    /// The newest `count` of it wait; what stands before them is acknowledged and not deleted yet. `apart` counts as in
+    /// memory, whether it stands there or not.
     private mutating func readDisk(
-        _ found: [(entity: String, fix: Fix)], count: UInt64, dropped: UInt64, isSecured: Bool
+        _ found: [(entity: String, fix: Fix)], count: UInt64, dropped: UInt64, isSecured: Bool,
+        apart: Set<Int> = []
     ) throws(Violation) {
         var dropped = dropped
         let durable = Set(unread)
@@ -263,6 +269,7 @@ struct PointLedger {
                 throw broken(
                     .recovery, "recovery brought a point of \(record.entity) that was never gathered: \(record.fix)")
             }
+            if apart.contains(index) { continue }
             if let last = order.last, index <= last {
                 throw broken(.order, "on disk \(describe(index)) follows \(describe(last))")
             }
