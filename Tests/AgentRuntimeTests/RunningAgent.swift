@@ -165,5 +165,7 @@ final class NoServer: LinkConnector {
         loop.makeFailedFuture(Unreachable())
     }
 
-    func reload(_ server: AgentConfiguration.Server) throws -> [String] { [] }
+    func reload(_ server: AgentConfiguration.Server, on loop: any EventLoop) -> EventLoopFuture<[String]> {
+        loop.makeSucceededFuture([])
+    }
 }
