@@ -1,7 +1,7 @@
 internal import GNSSFeed
 
 /// The kernel's clock.
-final class KernelClock: SystemClockSource {
+final class KernelClock: SystemClockSource, Sendable {
     func read() -> SystemClock { .read() }
 }
 
