@@ -103,7 +103,7 @@ struct RunningAgent: Sendable {
             parts.feed.say(
                 .report(
                     GNSSReport(
-                        time: Timestamp(seconds: 1_780_000_000 + second), mode: 3, latitude: 52 + Double(second) / 1e5,
+                        time: Timestamp(seconds: 1_780_000_000 + second), mode: 3, latitude: 52 + Double(second % 100_000) / 1e5,
                         longitude: 4.3)))
             parts.feed.say(.silence)
         }

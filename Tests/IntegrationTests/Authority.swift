@@ -4,16 +4,39 @@ import ProgramTestKit
 /// A certificate authority of the fleet's own, run with the openssl command.
 struct Authority {
     private let directory: String
-    var certificate: String { directory + "/ca.pem" }
+    let certificate: String
+    private let key: String
 
     /// Files go into a directory that is there.
     init(named name: String, in parent: String) throws {
-        directory = parent + "/" + name
+        directory = parent + "/" + name.replacingOccurrences(of: " ", with: "-")
+        (certificate, key) = (directory + "/ca.pem", directory + "/ca.key")
         try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
         try Self.openssl([
             "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "30", "-subj",
-            "/CN=\(name)", "-keyout", directory + "/ca.key", "-out", certificate,
+            "/CN=\(name)", "-keyout", key, "-out", certificate,
         ])
+    }
+
+    /// One that is there already; what it signs goes into the directory.
+    init(certificate: String, key: String, directory: String) {
+        (self.certificate, self.key, self.directory) = (certificate, key, directory)
+    }
+
+    /// The files of a server's certificate for names as OpenSSL writes them, `DNS:track.example`, and of its key.
+    func serve(_ names: String) throws -> (certificate: String, key: String) {
+        let (key, request, file) = (directory + "/server.key", directory + "/server.csr", directory + "/server.pem")
+        try Self.openssl([
+            "req", "-new", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-subj", "/CN=server",
+            "-keyout", key, "-out", request,
+        ])
+        try "subjectAltName=\(names)\n".write(
+            toFile: directory + "/names", atomically: true, encoding: .utf8)
+        try Self.openssl([
+            "x509", "-req", "-in", request, "-CA", certificate, "-CAkey", self.key, "-set_serial", "77", "-days", "30",
+            "-extfile", directory + "/names", "-out", file,
+        ])
+        return (file, key)
     }
 
     /// A vehicle's certificate and key, as PEM.
@@ -30,7 +53,7 @@ struct Authority {
     func sign(request: String) throws -> String {
         let file = directory + "/signed.pem"
         try Self.openssl([
-            "x509", "-req", "-in", request, "-CA", certificate, "-CAkey", directory + "/ca.key", "-CAcreateserial",
+            "x509", "-req", "-in", request, "-CA", certificate, "-CAkey", key, "-CAcreateserial",
             "-days", "30", "-out", file,
         ])
         return try String(contentsOfFile: file, encoding: .utf8)

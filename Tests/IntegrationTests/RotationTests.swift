@@ -15,7 +15,7 @@ import Testing
         let new = try Authority(named: "new", in: fleet.directory.path)
         let served = fleet.server + "/fleet-ca.pem"
         try FileManager.default.copyItem(atPath: old.certificate, toPath: served)
-        try fleet.edit(fleet.server + "/server.toml", "[device]", to: "[device]\nclient_ca = \"fleet-ca.pem\"")
+        try fleet.edit(fleet.server + "/server.toml", "\n[device]\n", to: "\n[device]\nclient_ca = \"fleet-ca.pem\"\n")
         let (certificate, key) = (fleet.agent + "/van.pem", fleet.agent + "/van.key")
         let first = try old.issue("van_07")
         try writeSecret(first.certificate, to: certificate)

@@ -14,7 +14,7 @@ struct TokenTests {
         let token = try Token(in: fleet.directory.path)
         #expect(try token.listed().contains("never extractable"))
         try FileManager.default.copyItem(atPath: authority.certificate, toPath: fleet.server + "/fleet-ca.pem")
-        try fleet.edit(fleet.server + "/server.toml", "[device]", to: "[device]\nclient_ca = \"fleet-ca.pem\"")
+        try fleet.edit(fleet.server + "/server.toml", "\n[device]\n", to: "\n[device]\nclient_ca = \"fleet-ca.pem\"\n")
         try authority.sign(request: try token.request("van_07"))
             .write(toFile: fleet.agent + "/van.pem", atomically: true, encoding: .utf8)
         let pin = fleet.agent + "/credentials/token-pin"

@@ -22,15 +22,17 @@ struct PlainAnswer {
             return SecureLinkError(
                 .notTLS, "what answers does not speak TLS, it begins with \"\(start)\"; is the port right?")
         }
-        let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
-            .map { $0.hasSuffix("\r") ? $0.dropLast() : $0 }
-        let status = lines[0].split(separator: " ").dropFirst().first.map(String.init) ?? ""
+        // Bytes, since CR LF is one character to a text.
+        let lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+            .map { String(decoding: $0.last == UInt8(ascii: "\r") ? $0.dropLast() : $0, as: UTF8.self) }
+        let first = lines.first ?? ""
+        let status = first.split(separator: " ").dropFirst().first.map(String.init) ?? ""
         let place = lines.dropFirst().prefix { !$0.isEmpty }.lazy.compactMap(Self.location).first
         // RFC 9110, section 15.4, and RFC 6585, section 6: "network authentication required".
         guard status == "511" || (status.hasPrefix("3") && place != nil) else {
             return SecureLinkError(
                 .plainHTTP,
-                "a plain HTTP server answers (\"\(String(lines[0]).printable(limit: 40))\"), no TLS; is the port right, or "
+                "a plain HTTP server answers (\"\(first.printable(limit: 40))\"), no TLS; is the port right, or "
                     + "does a proxy answer in the server's place?")
         }
         let target = place.map { " to \($0)" } ?? ""
@@ -39,7 +41,7 @@ struct PlainAnswer {
     }
 
     /// Where a `Location` line leads, without the query, in which a visitor's marks stand.
-    private static func location(_ line: Substring) -> String? {
+    private static func location(_ line: String) -> String? {
         guard let colon = line.firstIndex(of: ":"), line[..<colon].lowercased() == "location" else { return nil }
         let value = line[line.index(after: colon)...].drop { $0 == " " || $0 == "\t" }
         let place = String(value.prefix { !"?#; ".contains($0) })

@@ -72,7 +72,8 @@ extension Agent {
         if new.control.group != old.control.group { keys.append("control.group") }
         if new.stateDirectory != old.stateDirectory { keys.append("state.directory") }
         if new.service.entity != old.service.entity {
-            keys.append("service.entity (or: saker service stop, start)")
+            // What was told last goes before the configuration, after a restart too.
+            keys.append("service.entity (saker service stop; saker service start --entity \(new.service.entity))")
         }
         return keys
     }
