@@ -82,7 +82,8 @@ struct RunningAgent: Sendable {
                 directory: configuration.cache.directory, options: options, now: NIODeadline.now().milliseconds)
             return (
                 Surroundings(
-                    clock: clock, connector: try reaches(configuration.server), feeds: feed, disk: disk, memory: memory, seed: 1),
+                    clock: clock, connector: try reaches(configuration.server), feeds: feed, disk: disk, memory: memory,
+                    seed: 1),
                 snapshot
             )
         }
@@ -103,7 +104,8 @@ struct RunningAgent: Sendable {
             parts.feed.say(
                 .report(
                     GNSSReport(
-                        time: Timestamp(seconds: 1_780_000_000 + second), mode: 3, latitude: 52 + Double(second % 100_000) / 1e5,
+                        time: Timestamp(seconds: 1_780_000_000 + second), mode: 3,
+                        latitude: 52 + Double(second % 100_000) / 1e5,
                         longitude: 4.3)))
             parts.feed.say(.silence)
         }

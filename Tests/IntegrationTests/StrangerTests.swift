@@ -17,12 +17,14 @@ import Testing
     }
 
     static let strangers = [
-        Stranger(manner: "redirect", cause: "sign_in_page", told: "302 to http://login.example/hotspot", remedy: "Sign in"),
+        Stranger(
+            manner: "redirect", cause: "sign_in_page", told: "302 to http://login.example/hotspot", remedy: "Sign in"),
         Stranger(manner: "http", cause: "plain_http", told: "HTTP/1.1 400", remedy: "web port"),
         Stranger(manner: "reset", cause: "handshake_cut", told: "when TLS began", remedy: "firewall or proxy"),
         Stranger(manner: "silent", cause: "handshake_timeout", told: "then said nothing", remedy: "mtu 1280"),
         Stranger(
-            manner: "proxy", cause: "certificate_untrusted", told: "\"CN = Inspecting Proxy CA\"", remedy: "proxy on the way"),
+            manner: "proxy", cause: "certificate_untrusted", told: "\"CN = Inspecting Proxy CA\"",
+            remedy: "proxy on the way"),
         Stranger(manner: "portal", cause: "foreign_server", told: "DNS:login.example", remedy: "sign-in page"),
         Stranger(manner: "other", cause: "certificate_wrong_name", told: "DNS:other.example", remedy: "server_name"),
         Stranger(manner: "http over tls", cause: "alpn_mismatch", told: "saker/1", remedy: "unopened"),
@@ -33,7 +35,10 @@ import Testing
         let identity = try certificate(stranger.manner, fleet)
         let peer = try Program(
             "/usr/bin/env",
-            ["python3", "-c", Self.peer, "\(fleet.devicePort)", stranger.manner, identity?.certificate ?? "", identity?.key ?? ""])
+            [
+                "python3", "-c", Self.peer, "\(fleet.devicePort)", stranger.manner, identity?.certificate ?? "",
+                identity?.key ?? "",
+            ])
         try waitUntil("the stranger listens", within: 20) {
             try require(peer.isRunning, peer.printed)
             return peer.output.contains("ready")
@@ -66,7 +71,7 @@ import Testing
         case "portal": return try Authority(named: "Hotspot CA", in: folder).serve("DNS:login.example")
         case "other", "http over tls":
             // Of the fleet's own authority: the server's key is at hand.
-            let own = try Authority(
+            let own = Authority(
                 certificate: fleet.server + "/ca.pem", key: fleet.server + "/ca-key.pem", directory: folder)
             return try own.serve(manner == "other" ? "DNS:other.example" : "IP:127.0.0.1")
         default: return nil

@@ -53,6 +53,10 @@ struct TokenTests {
 
         // Each thing that may be wrong is told as what it is, and no PIN with it.
         try refusal(fleet, token, "does not take the PIN in \(pin)") { try writeSecret("999999", to: pin) }
+        // A service that is started again and again must not lock the token.
+        try refusal(fleet, token, "has refused the PIN in \(pin) before") {}
+        let note = try String(contentsOfFile: fleet.directory.file("state/refused-pin"), encoding: .utf8)
+        #expect(note.contains("token=box") && !note.contains("999999"))
         try refusal(fleet, token, "the file of the PIN, \(pin), cannot be read") { unlink(pin) }
         try writeSecret(Token.pin, to: pin)
         try refusal(fleet, token, "no token that is plugged in has that name") {

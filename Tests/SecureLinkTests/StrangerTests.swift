@@ -1,4 +1,3 @@
-import Glibc
 import NIOCore
 import NIOPosix
 import NIOSSL
@@ -22,7 +21,10 @@ import Testing
     @Test(arguments: [
         ("HTTP/1.1 400 Bad Request\r\n\r\n", SecureLinkError.Code.plainHTTP, "400"),
         ("HTTP/1.0 200 OK\r\nLocation: http://a.example/\r\n\r\n", .plainHTTP, "200"),
-        ("HTTP/1.1 302 Found\r\nServer: x\r\nLOCATION:  http://login.example/hotspot?mac=00:11\r\n\r\n", .signInPage, "302 to http://login.example/hotspot)"),
+        (
+            "HTTP/1.1 302 Found\r\nServer: x\r\nLOCATION:  http://login.example/hotspot?mac=00:11\r\n\r\n", .signInPage,
+            "302 to http://login.example/hotspot)"
+        ),
         ("HTTP/1.1 511 Network Authentication Required\r\n\r\n", .signInPage, "511"),
         ("HTTP/1.1 307 \nLocation: /login\n\n", .signInPage, "/login"),
         ("HTTP/", .plainHTTP, "HTTP/"), ("SSH-2.0-OpenSSH_9.2\r\n", .notTLS, "SSH-2.0"),
@@ -84,12 +86,19 @@ import Testing
     }
 }
 
-/// Resets the connection at its first bytes.
+/// Resets the connection at its first bytes: the kernel does that when a socket is closed with bytes not yet read.
 private final class Resetter: ChannelInboundHandler, Sendable {
     typealias InboundIn = ByteBuffer
 
+    func handlerAdded(context: ChannelHandlerContext) {
+        let oneByte = FixedSizeRecvByteBufferAllocator(capacity: 1)
+        #expect(throws: Never.self) {
+            try context.channel.syncOptions?.setOption(.recvAllocator, value: oneByte)
+            try context.channel.syncOptions?.setOption(.maxMessagesPerRead, value: 1)
+        }
+    }
+
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        _ = (context.channel as? any SocketOptionProvider)?.setSoLinger(linger(l_onoff: 1, l_linger: 0))
         context.close(promise: nil)
     }
 }

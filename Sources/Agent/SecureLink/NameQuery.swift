@@ -24,7 +24,9 @@ final class NameQuery: Resolver, Sendable {
     private let open = Mutex(Open())
 
     /// `limit`: how long both families may take; `patience`: after which IPv4 is asked for alone.
-    init(resolver: NameResolver = .shared, on loop: any EventLoop, limit: TimeAmount, patience: TimeAmount = .seconds(2)) {
+    init(
+        resolver: NameResolver = .shared, on loop: any EventLoop, limit: TimeAmount, patience: TimeAmount = .seconds(2)
+    ) {
         self.resolver = resolver
         self.loop = loop
         self.limit = limit
@@ -54,7 +56,8 @@ final class NameQuery: Resolver, Sendable {
         let deadline = loop.scheduleTask(in: limit) { [self] in
             failed(
                 SecureLinkError(
-                    .nameResolution, "no name server has answered within \(limit.seconds); is there one that can be reached?"
+                    .nameResolution,
+                    "no name server has answered within \(limit.seconds); is there one that can be reached?"
                 ))
         }
         keep(timers: [alone, deadline])

@@ -110,7 +110,8 @@ final class NameResolver: Sendable {
         var list: UnsafeMutablePointer<addrinfo>?
         let result = unsafe getaddrinfo(host, String(port), &hints, &list)
         guard result == 0 else {
-            let reason = unsafe result == EAI_SYSTEM ? String(cString: strerror(errno)) : String(cString: gai_strerror(result))
+            let reason =
+                unsafe result == EAI_SYSTEM ? String(cString: strerror(errno)) : String(cString: gai_strerror(result))
             return .failure(SecureLinkError(.nameResolution, "the name is not found: \(reason)"))
         }
         defer { unsafe freeaddrinfo(list) }
@@ -120,7 +121,8 @@ final class NameResolver: Sendable {
             if let address = unsafe information.pointee.ai_addr {
                 let bytes = UnsafeRawPointer(address)
                 switch unsafe information.pointee.ai_family {
-                case AF_INET: unsafe addresses.append(SocketAddress(bytes.loadUnaligned(as: sockaddr_in.self), host: host))
+                case AF_INET:
+                    unsafe addresses.append(SocketAddress(bytes.loadUnaligned(as: sockaddr_in.self), host: host))
                 case AF_INET6:
                     unsafe addresses.append(SocketAddress(bytes.loadUnaligned(as: sockaddr_in6.self), host: host))
                 default: break

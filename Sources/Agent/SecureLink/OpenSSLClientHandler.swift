@@ -104,7 +104,8 @@ final class OpenSSLClientHandler: ChannelDuplexHandler {
         let limit = limits.handshake
         let deadline = context.eventLoop.assumeIsolated().scheduleTask(in: limit) {
             self.fail(
-                context, SecureLinkError(
+                context,
+                SecureLinkError(
                     .handshakeTimeout,
                     "no TLS handshake within \(limit.seconds): the port took the connection and then said nothing; a firewall or "
                         + "proxy that holds it, or a server that hangs"))

@@ -37,7 +37,8 @@ struct PlainAnswer {
         }
         let target = place.map { " to \($0)" } ?? ""
         return SecureLinkError(
-            .signInPage, "a network's sign-in page answers (HTTP \(status.printable(limit: 3))\(target)): sign in there first")
+            .signInPage,
+            "a network's sign-in page answers (HTTP \(status.printable(limit: 3))\(target)): sign in there first")
     }
 
     /// Where a `Location` line leads, without the query, in which a visitor's marks stand.

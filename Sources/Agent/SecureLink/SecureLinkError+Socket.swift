@@ -17,7 +17,10 @@ extension SecureLinkError {
                 self.init(.nameResolution, "\(target): the name has no addresses")
             }
         case ChannelError.connectTimeout(let limit):
-            self.init(.connectTimeout, "\(target): no connection within \(limit.seconds); is there a network, and does it let this port through?")
+            self.init(
+                .connectTimeout,
+                "\(target): no connection within \(limit.seconds); is there a network, and does it let this port through?"
+            )
         default:
             let told = Self(ofSocket: error)
             self.init(told.code, "\(target): \(told.detail)")

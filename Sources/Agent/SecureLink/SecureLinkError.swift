@@ -47,6 +47,8 @@ package struct SecureLinkError: Error, Hashable, Sendable, CustomStringConvertib
 
         /// A setting, or a file that it names, cannot be used.
         case configuration
+        /// A token did not take its PIN.
+        case pinRefused
         case other
     }
 
@@ -69,12 +71,13 @@ package struct SecureLinkError: Error, Hashable, Sendable, CustomStringConvertib
     /// Whether the same attempt may succeed later with nothing changed by a person, here or at the server.
     package var retryCanHelp: Bool {
         switch code {
-        case .nameResolution, .connectTimeout, .connectRefused, .networkUnreachable, .notTLS, .plainHTTP, .signInPage, .foreignServer,
+        case .nameResolution, .connectTimeout, .connectRefused, .networkUnreachable, .notTLS, .plainHTTP, .signInPage,
+            .foreignServer,
             .handshakeTimeout,
             .certificateNotYetValid, .closedByPeer, .reset, .peerSilent, .sendBufferFull, .cancelled, .other:
             true
         case .protocolVersion, .alpnMismatch, .certificateExpired, .certificateUntrusted, .certificateWrongName,
-            .pinMismatch, .clientCertificateRefused, .configuration:
+            .pinMismatch, .clientCertificateRefused, .configuration, .pinRefused:
             false
         }
     }
@@ -85,10 +88,11 @@ package struct SecureLinkError: Error, Hashable, Sendable, CustomStringConvertib
         case .certificateExpired, .certificateUntrusted, .certificateWrongName, .pinMismatch,
             .clientCertificateRefused:
             true
-        case .nameResolution, .connectTimeout, .connectRefused, .networkUnreachable, .notTLS, .plainHTTP, .signInPage, .foreignServer,
+        case .nameResolution, .connectTimeout, .connectRefused, .networkUnreachable, .notTLS, .plainHTTP, .signInPage,
+            .foreignServer,
             .handshakeTimeout,
             .certificateNotYetValid, .closedByPeer, .reset, .peerSilent, .sendBufferFull, .cancelled, .other,
-            .protocolVersion, .alpnMismatch, .configuration:
+            .protocolVersion, .alpnMismatch, .configuration, .pinRefused:
             false
         }
     }

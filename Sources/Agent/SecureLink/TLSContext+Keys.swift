@@ -7,7 +7,7 @@ struct PIN: CustomStringConvertible, CustomReflectable {
     /// More than any token takes.
     private static let maximumBytes = 1024
 
-    fileprivate let bytes: [CChar]
+    let bytes: [CChar]
 
     /// Throws `configuration` for a file that cannot be read or holds none.
     init(file: String) throws(SecureLinkError) {
@@ -15,7 +15,8 @@ struct PIN: CustomStringConvertible, CustomReflectable {
         try TLSContext.requireReadable(file, what: "PIN")
         guard let handle = unsafe fopen(file, "re") else {
             throw SecureLinkError(
-                .configuration, unsafe "the file of the PIN, \(name), cannot be read: \(String(cString: strerror(errno)))")
+                .configuration,
+                unsafe "the file of the PIN, \(name), cannot be read: \(String(cString: strerror(errno)))")
         }
         defer { unsafe fclose(handle) }
         var read = [UInt8](repeating: 0, count: Self.maximumBytes + 1)
@@ -54,7 +55,8 @@ extension TLSContext {
             guard unsafe OSSL_PROVIDER_try_load(nil, name, 1) != nil else {
                 throw keyError(
                     redacted(storeURI: uri),
-                    "needs the OpenSSL provider \"\(name.printable(limit: 40))\", which cannot be loaded; is it installed?")
+                    "needs the OpenSSL provider \"\(name.printable(limit: 40))\", which cannot be loaded; is it installed?"
+                )
             }
             return try storeKey(uri, store, pin)
         case .automatic:
@@ -88,7 +90,8 @@ extension TLSContext {
         }
         if let key = unsafe OpenSSLHandle<PrivateKeyKind>(owning: key) { return key }
         let missing =
-            pin == nil ? "; does it need a PIN or passphrase (client_key_pin_file)?" : "; is the PIN or passphrase right?"
+            pin == nil
+            ? "; does it need a PIN or passphrase (client_key_pin_file)?" : "; is the PIN or passphrase right?"
         throw keyError(
             name,
             "cannot be loaded: is what it names there, is the provider for its scheme installed and activated (openssl.cnf, "
@@ -106,7 +109,8 @@ extension TLSContext {
         guard let handle = unsafe saker_engine(engine) else {
             throw keyError(
                 name,
-                "needs the OpenSSL engine \"\(shown)\", which cannot be loaded; install it (Debian: libengine-pkcs11-openssl)")
+                "needs the OpenSSL engine \"\(shown)\", which cannot be loaded; install it (Debian: libengine-pkcs11-openssl)"
+            )
         }
         if let module = store.module {
             let path = module.printable(limit: 200)
@@ -137,13 +141,16 @@ extension TLSContext {
         let reasons = errors.map(\.reason)
         func has(_ text: String) -> Bool { reasons.contains { $0.hasPrefix(text) } }
         let problem: String
+        var code = SecureLinkError.Code.configuration
         let file = store.pinFile?.printable(limit: 200) ?? "its file"
         if has("Unable to load PKCS#11 module") {
             let module = store.module?.printable(limit: 200) ?? "the engine's own"
             problem =
                 "cannot be loaded: the PKCS#11 module, \(module), is none; give the token's shared library as client_key_module"
         } else if has("PIN incorrect") || has("PIN invalid") || has("PIN len range") {
-            problem = "is refused: the token does not take the PIN in \(file). A token locks after a few wrong ones: mend it first"
+            code = .pinRefused
+            problem =
+                "is refused: the token does not take the PIN in \(file). A token locks after a few wrong ones: mend it first"
         } else if has("PIN locked") {
             problem = "is refused: the token is locked after too many wrong PINs; unlock it with its own tool"
         } else if hasPIN {
@@ -156,6 +163,6 @@ extension TLSContext {
                 + "client_key_pin_file"
         }
         return SecureLinkError(
-            .configuration, "the client certificate's key \(name) \(problem) (\(errors.reasons))")
+            code, "the client certificate's key \(name) \(problem) (\(errors.reasons))")
     }
 }

@@ -148,7 +148,9 @@ struct UplinkConnectionTests {
 
     @Test(arguments: [UplinkSetup.connecting, .handshaking])
     func anAttemptThatHangsIsGivenUpForAPersonOrAnotherNetwork(_ setup: UplinkSetup) {
-        for (age, byPerson, byNetwork) in [(999, false, false), (1000, true, false), (5000, true, true)] as [(Int64, Bool, Bool)] {
+        for (age, byPerson, byNetwork) in [(999, false, false), (1000, true, false), (5000, true, true)]
+            as [(Int64, Bool, Bool)]
+        {
             var (asked, moved) = (setup.make(), setup.make())
             let (old, begun) = (asked.link, asked.attemptedAt)
             let actions = asked.reconnectRequested(now: begun + age)

@@ -144,7 +144,8 @@ package struct AgentConfiguration: Sendable {
         guard attributes.contains(where: { ["pin-value", "pin", "password"].contains($0) }) else { return }
         reader.reject(
             "server", "client_key",
-            "client_key holds a PIN: put it into a file that only the agent may read, and name that as client_key_pin_file")
+            "client_key holds a PIN: put it into a file that only the agent may read, and name that as client_key_pin_file"
+        )
     }
 
     /// A credential of systemd's that holds anything: the unit makes a blank one where there is none.

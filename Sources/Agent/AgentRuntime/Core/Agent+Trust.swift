@@ -62,7 +62,8 @@ extension Agent {
         defer { isClockBelieved = isBelieved }
         guard isBelieved != (isClockBelieved ?? true) else { return }
         log.notice(
-            isBelieved ? "System clock is kept" : "System clock is not kept: certificates are judged at the receiver's time",
+            isBelieved
+                ? "System clock is kept" : "System clock is not kept: certificates are judged at the receiver's time",
             metadata: .event(.clockState, ["synchronised": "\(clock.isSynchronised)", "time": "\(clock.seconds)"]))
     }
 

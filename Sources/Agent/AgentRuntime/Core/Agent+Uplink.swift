@@ -274,7 +274,7 @@ extension LinkTrouble {
             kind = .authentication
         case .notTLS, .plainHTTP, .signInPage, .foreignServer, .protocolVersion, .alpnMismatch, .certificateNotYetValid:
             kind = .tls
-        case .configuration: kind = .parameter
+        case .configuration, .pinRefused: kind = .parameter
         case .nameResolution, .connectRefused, .networkUnreachable, .closedByPeer, .reset, .sendBufferFull, .cancelled,
             .other:
             kind = .network
@@ -316,7 +316,8 @@ extension LinkTrouble.Cause {
         case .certificateWrongName: self = .certificateWrongName
         case .pinMismatch: self = .pinMismatch
         case .clientCertificateRefused: self = .clientCertificateRefused
-        case .closedByPeer, .reset, .peerSilent, .sendBufferFull, .cancelled, .configuration, .other: return nil
+        case .closedByPeer, .reset, .peerSilent, .sendBufferFull, .cancelled, .configuration, .pinRefused, .other:
+            return nil
         }
     }
 }

@@ -18,6 +18,8 @@ final class SecureConnector: LinkConnector {
     private var watch: FileWatch?
     private var deliver: (CertificateNews) -> Void = { _ in }
     private let files = DispatchQueue(label: "io.saker.certificates")
+    /// Where a refused PIN is noted; nil notes none.
+    private let refusedPINFile: String?
 
     private enum Finding: Sendable {
         case nothingNew
@@ -25,11 +27,12 @@ final class SecureConnector: LinkConnector {
     }
 
     /// Throws when a certificate or key cannot be used. Reads on the calling thread.
-    init(_ server: AgentConfiguration.Server) throws(SecureLinkError) {
+    init(_ server: AgentConfiguration.Server, refusedPINFile: String? = nil) throws(SecureLinkError) {
+        self.refusedPINFile = refusedPINFile
         options = try Self.options(server)
         // Before reading: a change meanwhile is found by the next look.
         stamps = TLSFileStamps(of: options)
-        context = try TLSContext(options)
+        context = try Self.context(options, refusedPINFile)
     }
 
     var warnings: [String] { context.warnings.map { "\($0)" } }
@@ -78,7 +81,7 @@ final class SecureConnector: LinkConnector {
         generation += 1
         let number = generation
         let promise = loop.makePromise(of: Finding.self)
-        files.async { promise.succeed(Self.read(new)) }
+        files.async { [refusedPINFile] in promise.succeed(Self.read(new, refusedPINFile)) }
         let own = NIOLoopBound(self, eventLoop: loop)
         return promise.futureResult.flatMapThrowing { finding in
             guard case .new(let stamps, let result) = finding else { return [] }
@@ -99,8 +102,8 @@ final class SecureConnector: LinkConnector {
         isLooking = true
         let (options, known, number) = (options, stamps, generation)
         let promise = loop.makePromise(of: Finding.self)
-        files.async {
-            promise.succeed(TLSFileStamps(of: options) == known ? .nothingNew : Self.read(options))
+        files.async { [refusedPINFile] in
+            promise.succeed(TLSFileStamps(of: options) == known ? .nothingNew : Self.read(options, refusedPINFile))
         }
         let own = NIOLoopBound(self, eventLoop: loop)
         return promise.futureResult.map { finding in
@@ -120,9 +123,24 @@ final class SecureConnector: LinkConnector {
         }
     }
 
-    private static func read(_ options: TLSClientOptions) -> Finding {
+    private static func read(_ options: TLSClientOptions, _ refusedPINFile: String?) -> Finding {
         let stamps = TLSFileStamps(of: options)
-        return .new(stamps, Result { () throws(SecureLinkError) in try TLSContext(options) })
+        return .new(stamps, Result { () throws(SecureLinkError) in try context(options, refusedPINFile) })
+    }
+
+    private static func context(
+        _ options: TLSClientOptions, _ refusedPINFile: String?
+    ) throws(SecureLinkError) -> TLSContext {
+        let refused = refusedPINFile.flatMap { RefusedPIN(options, notedIn: $0) }
+        try refused?.check()
+        do throws(SecureLinkError) {
+            let context = try TLSContext(options)
+            refused?.forget()
+            return context
+        } catch {
+            if error.code == .pinRefused { refused?.remember() }
+            throw error
+        }
     }
 
     private static func options(_ server: AgentConfiguration.Server) throws(SecureLinkError) -> TLSClientOptions {

@@ -139,11 +139,14 @@ enum ServerChecks {
         let place = facts.server?.place ?? "the server"
         switch cause {
         case "certificate_untrusted":
-            return "If that signer is the server's own authority, put it (on the server: ca.pem of its init directory) into "
-                + (authority ?? "a file, name it as ca_file in [server] of \(file)") + ", \(reload). If not, a proxy on the way "
+            return
+                "If that signer is the server's own authority, put it (on the server: ca.pem of its init directory) into "
+                + (authority ?? "a file, name it as ca_file in [server] of \(file)")
+                + ", \(reload). If not, a proxy on the way "
                 + "opens TLS and answers in the server's place: have it let \(place) through unopened, or use another network"
         case "foreign_server":
-            return "Is this a network with a sign-in page? Sign in, or use another network. Else: do host and port in [server] of "
+            return
+                "Is this a network with a sign-in page? Sign in, or use another network. Else: do host and port in [server] of "
                 + "\(file) lead to the server?"
         case "certificate_wrong_name":
             return "Set server_name in [server] of \(file) to a name that the certificate holds, \(reload)"
@@ -151,7 +154,8 @@ enum ServerChecks {
             return "Renew the server's certificate; is this box's clock right? timedatectl"
         case "certificate_not_yet_valid": return "Set the clock: sudo timedatectl set-ntp true"
         case "pin_mismatch":
-            return "If the server's operator confirms the new key: set pinned_key in [server] of \(file), \(reload). If not, a proxy on the way may answer in the server's place: use another network"
+            return
+                "If the server's operator confirms the new key: set pinned_key in [server] of \(file), \(reload). If not, a proxy on the way may answer in the server's place: use another network"
         case "client_certificate_refused":
             return
                 "Set client_certificate and client_key in [server] of \(file) to what the server's authority signed, "
@@ -162,7 +166,8 @@ enum ServerChecks {
                 "Set port in [server] of \(file) to the server's device port (7443), not to its web port, \(reload). Does a proxy "
                 + "answer in the server's place? Have it let \(place) through, or use another network"
         case "sign_in_page":
-            return "Sign in to this network with a browser on it, or use another network; the agent tries again by itself"
+            return
+                "Sign in to this network with a browser on it, or use another network; the agent tries again by itself"
         case "alpn_mismatch":
             return
                 "Set port in [server] of \(file) to the server's device port (7443), not to its web port, \(reload). A proxy that "
