@@ -23,7 +23,7 @@ import Testing
         Stranger(manner: "reset", cause: "handshake_cut", told: "when TLS began", remedy: "firewall or proxy"),
         Stranger(manner: "silent", cause: "handshake_timeout", told: "then said nothing", remedy: "mtu 1280"),
         Stranger(
-            manner: "proxy", cause: "certificate_untrusted", told: "\"CN = Inspecting Proxy CA\"",
+            manner: "proxy", cause: "certificate_untrusted", told: "CN = Inspecting Proxy CA",
             remedy: "proxy on the way"),
         Stranger(manner: "portal", cause: "foreign_server", told: "DNS:login.example", remedy: "sign-in page"),
         Stranger(manner: "other", cause: "certificate_wrong_name", told: "DNS:other.example", remedy: "server_name"),
