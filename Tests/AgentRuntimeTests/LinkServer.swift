@@ -91,12 +91,14 @@ struct LinkServer {
     }
 
     /// A self-signed certificate for `localhost`, made for one test.
-    private static func identity() throws -> (certificate: String, key: String) {
+    static func identity(
+        from: Date = Date(timeIntervalSinceNow: -3600), to: Date = Date(timeIntervalSinceNow: 3600)
+    ) throws -> (certificate: String, key: String) {
         let key = P256.Signing.PrivateKey()
         let name = try DistinguishedName { CommonName("localhost") }
         let certificate = try Certificate(
             version: .v3, serialNumber: Certificate.SerialNumber(), publicKey: Certificate.PublicKey(key.publicKey),
-            notValidBefore: Date(timeIntervalSinceNow: -3600), notValidAfter: Date(timeIntervalSinceNow: 3600),
+            notValidBefore: from, notValidAfter: to,
             issuer: name, subject: name, signatureAlgorithm: .ecdsaWithSHA256,
             extensions: try Certificate.Extensions {
                 Critical(BasicConstraints.isCertificateAuthority(maxPathLength: nil))

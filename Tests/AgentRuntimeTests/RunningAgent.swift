@@ -29,15 +29,18 @@ struct RunningAgent: Sendable {
     let socket: String
     private let directory: String
 
-    /// Gathers each second as the entity `van`.
-    static func start() async throws -> RunningAgent {
+    /// Gathers each second as the entity `van`. `server` is what stands under `[server]`; `reaches` makes the way to it.
+    static func start(
+        server table: String = "host = \"127.0.0.1\"", clock: any SystemClockSource & Sendable = KernelClock(),
+        reaches: @escaping @Sendable (AgentConfiguration.Server) throws -> any LinkConnector = { _ in NoServer() }
+    ) async throws -> RunningAgent {
         let directory = NSTemporaryDirectory() + "saker-agent-\(UInt64.random(in: 0 ... .max))"
         try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
         let loop = MultiThreadedEventLoopGroup.singleton.next()
         let socket = directory + "/agent.varlink"
         let parts = try await loop.flatSubmit {
             do {
-                let opened = NIOLoopBound(try open(directory, loop), eventLoop: loop)
+                let opened = NIOLoopBound(try open(directory, loop, table, clock, reaches), eventLoop: loop)
                 let control = AgentControlService(
                     handler: opened.value.agent, policy: ControlPolicy(group: nil, user: getuid()))
                 let options = VarlinkServer.Options(
@@ -55,11 +58,12 @@ struct RunningAgent: Sendable {
     }
 
     private static func open(
-        _ directory: String, _ loop: any EventLoop
+        _ directory: String, _ loop: any EventLoop, _ table: String, _ clock: any SystemClockSource,
+        _ reaches: (AgentConfiguration.Server) throws -> any LinkConnector
     ) throws -> (agent: Agent, feed: ScriptedFeed) {
         let text = """
             [server]
-            host = "127.0.0.1"
+            \(table)
             [service]
             id = 1
             ak = "0123456789abcdefghjkmnpqrstvwxyz"
@@ -78,7 +82,8 @@ struct RunningAgent: Sendable {
                 directory: configuration.cache.directory, options: options, now: NIODeadline.now().milliseconds)
             return (
                 Surroundings(
-                    clock: KernelClock(), connector: NoServer(), feeds: feed, disk: disk, memory: memory, seed: 1),
+                    clock: clock, connector: try reaches(configuration.server), feeds: feed, disk: disk, memory: memory,
+                    seed: 1),
                 snapshot
             )
         }
@@ -99,7 +104,8 @@ struct RunningAgent: Sendable {
             parts.feed.say(
                 .report(
                     GNSSReport(
-                        time: Timestamp(seconds: 1_780_000_000 + second), mode: 3, latitude: 52 + Double(second) / 1e5,
+                        time: Timestamp(seconds: 1_780_000_000 + second), mode: 3,
+                        latitude: 52 + Double(second % 100_000) / 1e5,
                         longitude: 4.3)))
             parts.feed.say(.silence)
         }
@@ -165,5 +171,7 @@ final class NoServer: LinkConnector {
         loop.makeFailedFuture(Unreachable())
     }
 
-    func reload(_ server: AgentConfiguration.Server) throws -> [String] { [] }
+    func reload(_ server: AgentConfiguration.Server, on loop: any EventLoop) -> EventLoopFuture<[String]> {
+        loop.makeSucceededFuture([])
+    }
 }

@@ -60,12 +60,60 @@ import Testing
         }
     }
 
+    @Test func anEncryptedKeyOpensWithItsPassphraseFile() throws {
+        let encrypted = "\(workshop.directory)/locked.key"
+        _ = try workshop.openssl("pkey", "-in", identity.key, "-aes128", "-passout", "pass:s3cret", "-out", encrypted)
+        func failure(passphrase: String, mode: mode_t = 0o600) throws -> SecureLinkError? {
+            let file = try workshop.write(passphrase, to: "passphrase", mode: mode)
+            var options = options(key: .store(uri: "file:\(encrypted)"))
+            options.clientCertificate?.store.pinFile = file
+            #expect(options.files.contains(encrypted) && options.files.contains(file))
+            return self.failure(options)
+        }
+        #expect(try failure(passphrase: " s3cret\n") == nil)
+        for wrong in ["wr0ng", "", "\n", "a\0b", String(repeating: "x", count: 1025)] {
+            let error = try failure(passphrase: wrong)
+            #expect(error?.code == .configuration)
+            #expect(error?.detail.contains("wr0ng") == false)
+        }
+        #expect(try failure(passphrase: "")?.detail.contains("is empty") == true)
+        var open = options(key: .store(uri: "file:\(encrypted)"))
+        let file = try workshop.write("s3cret", to: "passphrase", mode: 0o644)
+        open.clientCertificate?.store.pinFile = file
+        #expect(try TLSContext(open).warnings == [.pinFileOpenToOthers(path: file, mode: 0o644)])
+    }
+
+    @Test func whatCannotOpenAStoreIsNamed() throws {
+        var options = options(key: .store(uri: "pkcs11:object=key"))
+        options.clientCertificate?.store = .init(opener: .init(parsing: "nosuch"))
+        #expect(failure(options)?.detail.contains("the OpenSSL provider \"nosuch\"") == true)
+        options.clientCertificate?.store = .init(opener: .init(parsing: "engine:nosuch"))
+        #expect(failure(options)?.detail.contains("the OpenSSL engine \"nosuch\"") == true)
+        options.clientCertificate?.store = .init(opener: .provider("default"), module: "/none.so")
+        #expect(failure(options)?.detail.contains("openssl.cnf") == true)
+    }
+
+    /// A replaced, changed or removed file shows; the same one does not.
+    @Test func otherFilesHaveOtherStamps() throws {
+        let options = options(key: .file(identity.key))
+        let before = TLSFileStamps(of: options)
+        #expect(TLSFileStamps(of: options) == before)
+        let key = Command.text(of: identity.key)
+        rename(try workshop.write(key, to: "new.key"), identity.key)
+        let replaced = TLSFileStamps(of: options)
+        #expect(replaced != before)
+        unlink(identity.key)
+        #expect(TLSFileStamps(of: options) != replaced)
+    }
+
     @Test func anUnknownStoreSaysWhatIsMissingAndHidesItsPIN() {
-        let error = failure(options(key: .store(uri: "pkcs11:token=box;object=key?pin-value=73541&x=y")))
-        #expect(error?.code == .configuration)
-        #expect(error?.detail.contains("provider") == true)
-        #expect(error?.detail.contains("73541") == false)
-        #expect(error?.detail.contains("pkcs11:token=box;object=key?pin-value=…&x=y") == true)
+        for scheme in ["pkcs11", "vault"] {
+            let error = failure(options(key: .store(uri: "\(scheme):token=box;object=key?pin-value=73541&x=y")))
+            #expect(error?.code == .configuration)
+            if scheme == "vault" { #expect(error?.detail.contains("provider") == true) }
+            #expect(error?.detail.contains("73541") == false)
+            #expect(error?.detail.contains("\(scheme):token=box;object=key?pin-value=…&x=y") == true)
+        }
         #expect(TLSContext.redacted(storeURI: "pkcs11:PIN-VALUE=73541") == "pkcs11:pin-value=…")
         #expect(TLSContext.redacted(storeURI: "pkcs11:a=b?pin-value=73541;") == "pkcs11:a=b?pin-value=…;")
     }

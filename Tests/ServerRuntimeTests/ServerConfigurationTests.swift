@@ -6,7 +6,10 @@ import TrackModel
 @testable import ServerRuntime
 
 /// Keys without a default: what stands in the sample is an example.
-private let examples: Set<String> = ["enrollment.host", "enrollment.port", "enrollment.web_address", "tls.ca"]
+private let examples: Set<String> = [
+    "enrollment.host", "enrollment.port", "enrollment.web_address", "tls.ca",
+    "device.client_ca",
+]
 
 private func read(_ text: String) throws -> ServerConfiguration {
     try ServerConfiguration.read(ConfigurationReader(text: text, path: "/srv/saker/server.toml"))

@@ -4,9 +4,16 @@ internal import Glibc
 /// What stands in a certificate, for details shown to people: cut to a bearable length, without control characters.
 enum CertificateText {
     static func subject(of certificate: OpaquePointer) -> String? {
-        guard let name = unsafe X509_get_subject_name(certificate), unsafe X509_NAME_entry_count(name) > 0 else {
-            return nil
-        }
+        unsafe quoted(X509_get_subject_name(certificate))
+    }
+
+    /// Who signed it, by its own word.
+    static func issuer(of certificate: OpaquePointer) -> String? {
+        unsafe quoted(X509_get_issuer_name(certificate))
+    }
+
+    private static func quoted(_ name: OpaquePointer?) -> String? {
+        guard let name = unsafe name, unsafe X509_NAME_entry_count(name) > 0 else { return nil }
         return unsafe printed { unsafe saker_X509_NAME_print($0, name) }
             .map { "\"\($0)\"" }
     }

@@ -69,7 +69,11 @@ final class OpenSSLClientHandler: ChannelDuplexHandler {
     func channelInactive(context: ChannelHandlerContext) {
         switch phase {
         case .idle, .handshaking:
-            settle(SecureLinkError(.closedByPeer, "the server closed the connection during the TLS handshake"))
+            settle(
+                SecureLinkError(
+                    .closedByPeer,
+                    "the connection was closed when TLS began: by the server, or by a proxy or firewall on the way that lets "
+                        + "no TLS through here"))
         case .open where !inputClosed:
             // Anyone on the way can cut a connection; only close_notify says that the peer meant it.
             let error = SecureLinkError(.closedByPeer, "the connection ended without TLS's goodbye")
@@ -83,7 +87,14 @@ final class OpenSSLClientHandler: ChannelDuplexHandler {
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        fail(context, (error as? SecureLinkError) ?? SecureLinkError(ofSocket: error))
+        let told = (error as? SecureLinkError) ?? SecureLinkError(ofSocket: error)
+        guard case .handshaking = phase, told.code == .reset else { return fail(context, told) }
+        fail(
+            context,
+            SecureLinkError(
+                .reset,
+                "the connection was reset when TLS began: by the server, or by a firewall on the way that lets no TLS through "
+                    + "here"))
     }
 
     // MARK: - Handshake
@@ -93,7 +104,11 @@ final class OpenSSLClientHandler: ChannelDuplexHandler {
         let limit = limits.handshake
         let deadline = context.eventLoop.assumeIsolated().scheduleTask(in: limit) {
             self.fail(
-                context, SecureLinkError(.handshakeTimeout, "no TLS handshake within \(limit.seconds)"))
+                context,
+                SecureLinkError(
+                    .handshakeTimeout,
+                    "no TLS handshake within \(limit.seconds): the port took the connection and then said nothing; a firewall or "
+                        + "proxy that holds it, or a server that hangs"))
         }
         phase = .handshaking(deadline: deadline)
         advanceHandshake(context)

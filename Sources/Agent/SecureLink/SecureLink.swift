@@ -36,8 +36,9 @@ package enum SecureLink {
     /// With TLS 1.3 the server judges the client's certificate after the client has finished: `clientCertificateRefused`
     /// then comes through `errorCaught`, soon after the future has succeeded.
     ///
-    /// Names are resolved by `getaddrinfo` on another thread and addresses tried as RFC 8305 says. A key in a token or
-    /// TPM signs on `loop`, in the handshake.
+    /// Names are resolved by `getaddrinfo` on threads of their own, whose number is bounded, and may take four fifths of
+    /// the time for connecting; addresses are tried as RFC 8305 says. A key in a token or TPM signs on `loop`, in the
+    /// handshake.
     ///
     /// - Parameters:
     ///   - host: a DNS name or an IP address, without brackets.
@@ -56,7 +57,10 @@ package enum SecureLink {
             return loop.makeFailedFuture(SecureLinkError(.configuration, "the port is \(port); give 1...65535"))
         }
         let userTimeout = limits.unacknowledged.nanoseconds / 1_000_000
+        // An answer that comes at the last moment still leaves time to connect.
+        let query = NameQuery(on: loop, limit: .nanoseconds(limits.connect.nanoseconds / 5 * 4))
         return ClientBootstrap(group: loop)
+            .resolver(query)
             .connectTimeout(limits.connect)
             .channelOption(.tcpOption(.tcp_nodelay), value: 1)
             .channelOption(

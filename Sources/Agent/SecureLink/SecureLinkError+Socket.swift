@@ -17,7 +17,10 @@ extension SecureLinkError {
                 self.init(.nameResolution, "\(target): the name has no addresses")
             }
         case ChannelError.connectTimeout(let limit):
-            self.init(.connectTimeout, "\(target): no connection within \(limit.seconds), name resolution included")
+            self.init(
+                .connectTimeout,
+                "\(target): no connection within \(limit.seconds); is there a network, and does it let this port through?"
+            )
         default:
             let told = Self(ofSocket: error)
             self.init(told.code, "\(target): \(told.detail)")
@@ -53,8 +56,7 @@ extension SecureLinkError {
     }
 
     private static func text(ofResolution error: any Error) -> String {
-        guard let error = error as? SocketAddressError.UnknownHost else { return "the name is not found: \(error)" }
-        return "the name is not found: \(error.errorDescription)"
+        (error as? SecureLinkError)?.detail ?? "the name is not found: \(error)"
     }
 }
 

@@ -9,19 +9,6 @@ struct TLSFailureSituation {
 }
 
 extension SecureLinkError {
-    /// `notTLS` when a peer's first bytes are no TLS record; nil when they may be one or there are none.
-    init?(answer bytes: [UInt8]) {
-        // Content types that can come first are alert and handshake; the version's first byte is 3 in every TLS.
-        guard let type = bytes.first, let major = bytes.dropFirst().first else { return nil }
-        guard !(type == SSL3_RT_ALERT || type == SSL3_RT_HANDSHAKE) || major != 3 else { return nil }
-        let start = String(decoding: bytes, as: UTF8.self).printable(limit: 16)
-        if start.hasPrefix("HTTP/") {
-            self.init(.notTLS, "a plain HTTP server answers, or a network's sign-in page: \"\(start)\"")
-        } else {
-            self.init(.notTLS, "what answers does not speak TLS, it begins with \"\(start)\"; is the port right?")
-        }
-    }
-
     /// OpenSSL's reasons as one of ours.
     init(_ errors: [OpenSSLError], situation: TLSFailureSituation) {
         let alert = errors.lazy.compactMap(\.receivedAlert).first

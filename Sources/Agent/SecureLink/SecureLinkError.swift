@@ -10,8 +10,12 @@ package struct SecureLinkError: Error, Hashable, Sendable, CustomStringConvertib
         case networkUnreachable
 
         // Who answers
-        /// What answers does not speak TLS: another service on that port, or a captive portal.
+        /// What answers does not speak TLS: another service on that port.
         case notTLS
+        /// An HTTP server without TLS answers.
+        case plainHTTP
+        /// A captive portal answers: HTTP that leads elsewhere.
+        case signInPage
         case handshakeTimeout
         /// Client and server have no TLS version in common.
         case protocolVersion
@@ -20,8 +24,11 @@ package struct SecureLinkError: Error, Hashable, Sendable, CustomStringConvertib
         case certificateExpired
         /// Judged too early: a server's fresh certificate, or a clock that is behind.
         case certificateNotYetValid
-        /// No trusted authority vouches for the certificate.
+        /// No trusted authority vouches for the certificate, which has the right name: the authority is missing here, or
+        /// something on the way answers in the server's place.
         case certificateUntrusted
+        /// Neither a trusted authority nor the right name: this is another server.
+        case foreignServer
         case certificateWrongName
         case pinMismatch
         /// The server wants a client certificate: none was given, or it refused the one given.
@@ -40,6 +47,8 @@ package struct SecureLinkError: Error, Hashable, Sendable, CustomStringConvertib
 
         /// A setting, or a file that it names, cannot be used.
         case configuration
+        /// A token did not take its PIN.
+        case pinRefused
         case other
     }
 
@@ -62,11 +71,13 @@ package struct SecureLinkError: Error, Hashable, Sendable, CustomStringConvertib
     /// Whether the same attempt may succeed later with nothing changed by a person, here or at the server.
     package var retryCanHelp: Bool {
         switch code {
-        case .nameResolution, .connectTimeout, .connectRefused, .networkUnreachable, .notTLS, .handshakeTimeout,
+        case .nameResolution, .connectTimeout, .connectRefused, .networkUnreachable, .notTLS, .plainHTTP, .signInPage,
+            .foreignServer,
+            .handshakeTimeout,
             .certificateNotYetValid, .closedByPeer, .reset, .peerSilent, .sendBufferFull, .cancelled, .other:
             true
         case .protocolVersion, .alpnMismatch, .certificateExpired, .certificateUntrusted, .certificateWrongName,
-            .pinMismatch, .clientCertificateRefused, .configuration:
+            .pinMismatch, .clientCertificateRefused, .configuration, .pinRefused:
             false
         }
     }
@@ -77,9 +88,11 @@ package struct SecureLinkError: Error, Hashable, Sendable, CustomStringConvertib
         case .certificateExpired, .certificateUntrusted, .certificateWrongName, .pinMismatch,
             .clientCertificateRefused:
             true
-        case .nameResolution, .connectTimeout, .connectRefused, .networkUnreachable, .notTLS, .handshakeTimeout,
+        case .nameResolution, .connectTimeout, .connectRefused, .networkUnreachable, .notTLS, .plainHTTP, .signInPage,
+            .foreignServer,
+            .handshakeTimeout,
             .certificateNotYetValid, .closedByPeer, .reset, .peerSilent, .sendBufferFull, .cancelled, .other,
-            .protocolVersion, .alpnMismatch, .configuration:
+            .protocolVersion, .alpnMismatch, .configuration, .pinRefused:
             false
         }
     }

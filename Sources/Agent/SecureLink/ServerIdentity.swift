@@ -51,6 +51,13 @@ struct ServerIdentity: Hashable, Sendable {
         }
     }
 
+    /// Whether a certificate holds the name, whoever signed it.
+    func isHeld(by certificate: OpaquePointer) -> Bool {
+        if isAddress { return unsafe X509_check_ip_asc(certificate, name, 0) == 1 }
+        let flags = UInt32(X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS | X509_CHECK_FLAG_NEVER_CHECK_SUBJECT)
+        return unsafe X509_check_host(certificate, name, 0, flags, nil) == 1
+    }
+
     private static func isAddress(_ text: String) -> Bool {
         var address = in6_addr()
         return unsafe inet_pton(AF_INET, text, &address) == 1 || inet_pton(AF_INET6, text, &address) == 1

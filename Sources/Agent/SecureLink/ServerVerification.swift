@@ -40,7 +40,8 @@ struct ServerVerification {
         guard !options.pins.contains(pin) else { return nil }
         return SecureLinkError(
             .pinMismatch,
-            "the server's key is \(pin), which is not pinned; pin it only if the server's operator confirms it")
+            unsafe "the server's key is \(pin), which is not pinned; the certificate is signed by \(issuer(of: leaf)). Pin it "
+                + "only if the server's operator confirms it: something on the way may answer in the server's place")
     }
 
     private func chainFailure(of store: OpaquePointer) -> SecureLinkError? {
@@ -68,12 +69,37 @@ struct ServerVerification {
                 .certificateWrongName,
                 "the certificate is for \(names), not for \(identity.name); connect to a name that it holds, or set the "
                     + "server name")
+        case X509_V_ERR_DEPTH_ZERO_SELF_SIGNED_CERT, X509_V_ERR_SELF_SIGNED_CERT_IN_CHAIN,
+            X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT, X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY,
+            X509_V_ERR_UNABLE_TO_VERIFY_LEAF_SIGNATURE, X509_V_ERR_CERT_UNTRUSTED:
+            return unsafe strangerFailure(store, reason: reason)
         default:
             return SecureLinkError(
                 .certificateUntrusted,
                 "\(reason), at the certificate \(subject); does the authority that signed it stand in the trusted ones?"
             )
         }
+    }
+
+    /// Nobody who is trusted has signed: the name tells the server, or who poses as it, from somebody else.
+    private func strangerFailure(_ store: OpaquePointer, reason: String) -> SecureLinkError {
+        let leaf = unsafe X509_STORE_CTX_get0_cert(store)
+        let issuer = unsafe leaf.map { unsafe self.issuer(of: $0) } ?? "nobody"
+        guard let leaf = unsafe leaf, unsafe identity.isHeld(by: leaf) else {
+            let names = unsafe leaf.flatMap { unsafe CertificateText.names(of: $0) } ?? "no names"
+            return SecureLinkError(
+                .foreignServer,
+                "another server answers: its certificate is for \(names), not for \(identity.name), and signed by \(issuer), "
+                    + "who is not trusted; a network's sign-in page, or a wrong address or port?")
+        }
+        return SecureLinkError(
+            .certificateUntrusted,
+            "the certificate for \(identity.name) is signed by \(issuer), who is not trusted here (\(reason)); is that the "
+                + "server's own authority, or something on the way that answers in its place?")
+    }
+
+    private func issuer(of certificate: OpaquePointer) -> String {
+        unsafe CertificateText.issuer(of: certificate) ?? "somebody without a name"
     }
 
     private func judgedAt(_ store: OpaquePointer) -> String {

@@ -34,15 +34,50 @@ package struct TLSClientOptions: Hashable, Sendable {
         }
     }
 
+    /// What opens a store URI, and with what.
+    package struct KeyStore: Hashable, Sendable {
+        /// The part of OpenSSL that knows the URI's scheme.
+        package enum Opener: Hashable, Sendable {
+            /// What openssl.cnf activates; for `pkcs11:` else the engine of that name.
+            case automatic
+            /// A provider of this name, loaded for it: `tpm2`, `pkcs11`.
+            case provider(String)
+            /// An engine of this name, loaded for it: `pkcs11`.
+            case engine(String)
+
+            /// `NAME` for a provider, `engine:NAME` for an engine.
+            package init(parsing text: String) {
+                let prefix = "engine:"
+                self =
+                    text.hasPrefix(prefix) ? .engine(String(text.dropFirst(prefix.count))) : .provider(text)
+            }
+        }
+
+        package var opener: Opener
+        /// The PKCS#11 module, a shared library, that an engine is to use; nil: the one it is set up for.
+        package var module: String?
+        /// A file that holds the PIN or passphrase and nothing else but white space around it.
+        package var pinFile: String?
+
+        package init(opener: Opener = .automatic, module: String? = nil, pinFile: String? = nil) {
+            self.opener = opener
+            self.module = module
+            self.pinFile = pinFile
+        }
+    }
+
     /// The certificate shown to a server that asks for one.
     package struct ClientCertificate: Hashable, Sendable {
         /// A PEM file: the certificate, then the intermediate ones.
         package var chainFile: String
         package var key: PrivateKey
+        /// For a key that is a store URI.
+        package var store: KeyStore
 
-        package init(chainFile: String, key: PrivateKey) {
+        package init(chainFile: String, key: PrivateKey, store: KeyStore = KeyStore()) {
             self.chainFile = chainFile
             self.key = key
+            self.store = store
         }
     }
 
@@ -79,11 +114,15 @@ package struct TLSClientOptions: Hashable, Sendable {
 package enum TLSWarning: Hashable, Sendable, CustomStringConvertible {
     /// Others than the owner may read or change the private key; `mode` holds the permission bits.
     case keyFileOpenToOthers(path: String, mode: UInt32)
+    /// The same of a file with a PIN.
+    case pinFileOpenToOthers(path: String, mode: UInt32)
 
     package var description: String {
         switch self {
         case .keyFileOpenToOthers(let path, let mode):
             "the private key \(path) has mode \(String(mode, radix: 8)): chmod 600 it, only its owner should read it"
+        case .pinFileOpenToOthers(let path, let mode):
+            "the PIN in \(path) has mode \(String(mode, radix: 8)): chmod 600 it, only its owner should read it"
         }
     }
 }

@@ -49,7 +49,11 @@ extension TLSContext {
             }
         case .store(let uri):
             name = redacted(storeURI: uri)
-            let key = try loadKey(storeURI: uri)
+            let pin = try certificate.store.pinFile.map { file throws(SecureLinkError) in try PIN(file: file) }
+            if let file = certificate.store.pinFile {
+                warnings = openToOthers(file).map { [.pinFileOpenToOthers(path: file, mode: $0)] } ?? []
+            }
+            let key = try loadKey(storeURI: uri, certificate.store, pin)
             guard unsafe SSL_CTX_use_PrivateKey(context, key.pointer) == 1 else {
                 throw keyError(name, "is not the certificate's key")
             }
@@ -60,26 +64,8 @@ extension TLSContext {
         return warnings
     }
 
-    /// The first private key that an OpenSSL store holds.
-    private static func loadKey(storeURI uri: String) throws(SecureLinkError) -> OpenSSLHandle<PrivateKeyKind> {
-        let name = redacted(storeURI: uri)
-        // UI_null: a token's PIN comes in the URI (pin-source, pin-value), never from a terminal.
-        guard let store = unsafe OSSL_STORE_open(uri, UI_null(), nil, nil, nil) else {
-            throw keyError(
-                name, "cannot be opened; is the provider for its scheme installed and activated in openssl.cnf?")
-        }
-        defer { unsafe OSSL_STORE_close(store) }
-        // Not OSSL_STORE_expect: providers that hold a whole token differ in how they take it.
-        while unsafe OSSL_STORE_eof(store) == 0, let info = unsafe OSSL_STORE_load(store) {
-            defer { unsafe OSSL_STORE_INFO_free(info) }
-            guard unsafe OSSL_STORE_INFO_get_type(info) == OSSL_STORE_INFO_PKEY else { continue }
-            if let key = unsafe OpenSSLHandle<PrivateKeyKind>(owning: OSSL_STORE_INFO_get1_PKEY(info)) { return key }
-        }
-        throw keyError(name, "holds no private key that can be used")
-    }
-
     // OpenSSL attaches the whole URI, with the PIN that may stand in it: only its reasons are shown.
-    private static func keyError(_ name: String, _ problem: String) -> SecureLinkError {
+    static func keyError(_ name: String, _ problem: String) -> SecureLinkError {
         SecureLinkError(
             .configuration, "the client certificate's key \(name) \(problem): \(OpenSSLErrorQueue.drain().reasons)")
     }
@@ -101,7 +87,7 @@ extension TLSContext {
         return key == "pin-value" || key == "pin" || key == "password" ? "\(key)=…" : String(attribute)
     }
 
-    private static func requireReadable(_ path: String, what: String) throws(SecureLinkError) {
+    static func requireReadable(_ path: String, what: String) throws(SecureLinkError) {
         guard unsafe access(path, R_OK) != 0 else { return }
         let reason = unsafe String(cString: strerror(errno))
         throw SecureLinkError(
@@ -110,14 +96,19 @@ extension TLSContext {
 
     private static func permissionWarnings(ofKey path: String) throws(SecureLinkError) -> [TLSWarning] {
         try requireReadable(path, what: "client certificate's key")
+        return openToOthers(path).map { [.keyFileOpenToOthers(path: path, mode: $0)] } ?? []
+    }
+
+    /// The permission bits of a file that others than its owner may use; nil when only the owner may.
+    private static func openToOthers(_ path: String) -> UInt32? {
         var status = stat()
-        guard unsafe stat(path, &status) == 0 else { return [] }
+        guard unsafe stat(path, &status) == 0 else { return nil }
         var forbidden = S_IRWXG | S_IRWXO
         // systemd gives a credential to its service by an access control list, which shows as a group's right.
         if let directory = unsafe getenv("CREDENTIALS_DIRECTORY"), path.hasPrefix(unsafe String(cString: directory)) {
             forbidden &= ~S_IRGRP
         }
         let mode = status.st_mode & 0o777
-        return mode & forbidden == 0 ? [] : [.keyFileOpenToOthers(path: path, mode: mode)]
+        return mode & forbidden == 0 ? nil : mode
     }
 }

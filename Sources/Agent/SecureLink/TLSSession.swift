@@ -27,6 +27,7 @@ internal import NIOCore
     private var clientCertificateRequested = false
     /// The first bytes that the peer ever sent, to recognise what is no TLS.
     private var firstBytes: [UInt8] = []
+    private var isHandshakeDone = false
 
     /// Throws `configuration` when `host` is no name that a certificate can hold.
     init(context: TLSContext, host: String, verificationTime: Int64?) throws(SecureLinkError) {
@@ -67,7 +68,9 @@ internal import NIOCore
 
     /// Takes encrypted bytes from the peer.
     func receive(_ bytes: ByteBuffer) {
-        if firstBytes.count < 16 { firstBytes += bytes.readableBytesView.prefix(16 - firstBytes.count) }
+        if !isHandshakeDone {
+            firstBytes += bytes.readableBytesView.prefix(PlainAnswer.bytesKept - firstBytes.count)
+        }
         transport.receive(bytes)
     }
 
@@ -81,6 +84,8 @@ internal import NIOCore
             throw SecureLinkError(.certificateUntrusted, "the server's certificate was not verified")
         }
         try requireApplicationProtocol()
+        isHandshakeDone = true
+        firstBytes = []
         return .done
     }
 
@@ -164,7 +169,7 @@ internal import NIOCore
     private func failure() -> SecureLinkError {
         let errors = OpenSSLErrorQueue.drain()
         if let verificationFailure { return verificationFailure }
-        if let stranger = SecureLinkError(answer: firstBytes) { return stranger }
+        if let stranger = PlainAnswer(firstBytes) { return stranger.error }
         return SecureLinkError(
             errors,
             situation: TLSFailureSituation(

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <linux/netlink.h>
 #include <linux/rtnetlink.h>
+#include <sys/inotify.h>
 #include <sys/socket.h>
 #include <sys/timex.h>
 #include <unistd.h>
@@ -30,6 +31,18 @@ static inline int saker_network_socket(void) {
         return -error;
     }
     return descriptor;
+}
+
+// inotify(7): an instance that never blocks. A negative error number on failure.
+static inline int saker_file_watch(void) {
+    int descriptor = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
+    return descriptor < 0 ? -errno : descriptor;
+}
+
+// Tells of files in a directory that were written, replaced, removed or became readable. Asking again changes nothing.
+static inline int saker_file_watch_directory(int descriptor, const char *path) {
+    unsigned int events = IN_CLOSE_WRITE | IN_MOVED_TO | IN_MOVED_FROM | IN_CREATE | IN_DELETE | IN_ATTRIB | IN_ONLYDIR;
+    return inotify_add_watch(descriptor, path, events) < 0 ? -errno : 0;
 }
 
 #endif

@@ -5,7 +5,9 @@
 #include <openssl/asn1.h>
 #include <openssl/bio.h>
 #include <openssl/err.h>
+#include <openssl/engine.h>
 #include <openssl/evp.h>
+#include <openssl/provider.h>
 #include <openssl/ssl.h>
 #include <openssl/store.h>
 #include <openssl/ui.h>
@@ -64,5 +66,66 @@ static inline STACK_OF(X509) *saker_X509_stack_borrowing(X509 *certificate) {
 
 /// sk_X509_free: frees the stack, not what it borrows.
 static inline void saker_X509_stack_free(STACK_OF(X509) *stack) { sk_X509_free(stack); }
+
+/// Whether a provider that is loaded, or built in, opens URIs of a scheme: 1 or 0.
+static inline int saker_store_knows(const char *scheme) {
+    OSSL_STORE_LOADER *loader = OSSL_STORE_LOADER_fetch(NULL, scheme, NULL);
+    OSSL_STORE_LOADER_free(loader);
+    return loader != NULL;
+}
+
+/// Answers OpenSSL's question for a PIN or passphrase with the user data; everything else is refused.
+static inline int saker_answer_pin(UI *ui, UI_STRING *question) {
+    const char *pin = UI_get0_user_data(ui);
+    switch (UI_get_string_type(question)) {
+    case UIT_PROMPT:
+    case UIT_VERIFY: return pin != NULL && UI_set_result(ui, question, pin) == 0;
+    default: return 1;
+    }
+}
+
+/// OSSL_STORE_open, with a PIN for what asks for one; NULL: nobody is asked. The PIN must outlive the store.
+static inline OSSL_STORE_CTX *saker_store_open(const char *uri, const char *pin) {
+    static UI_METHOD *method;
+    if (pin == NULL) return OSSL_STORE_open(uri, UI_null(), NULL, NULL, NULL);
+    if (method == NULL && (method = UI_create_method("saker PIN")) != NULL) {
+        UI_method_set_reader(method, saker_answer_pin);
+    }
+    return method == NULL ? NULL : OSSL_STORE_open(uri, method, (void *)(size_t)pin, NULL, NULL);
+}
+
+// Engines: the way to PKCS#11 where there is no provider for it. Deprecated in OpenSSL 3, gone in later ones.
+#ifndef OPENSSL_NO_ENGINE
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+
+/// ENGINE_by_id, loading it when it is not; it stays for the life of the process.
+static inline void *saker_engine(const char *name) {
+    ENGINE_load_dynamic();
+    ENGINE *engine = ENGINE_by_id(name);
+    // It says on standard error what it also returns, and more.
+    if (engine != NULL) ENGINE_ctrl_cmd_string(engine, "QUIET", NULL, 1);
+    return engine;
+}
+
+/// ENGINE_ctrl_cmd_string
+static inline int saker_engine_set(void *engine, const char *command, const char *value) {
+    return ENGINE_ctrl_cmd_string((ENGINE *)engine, command, value, 0);
+}
+
+/// ENGINE_load_private_key, without a terminal to ask.
+static inline EVP_PKEY *saker_engine_key(void *engine, const char *name) {
+    if (ENGINE_init((ENGINE *)engine) != 1) return NULL;
+    EVP_PKEY *key = ENGINE_load_private_key((ENGINE *)engine, name, (UI_METHOD *)UI_null(), NULL);
+    ENGINE_finish((ENGINE *)engine);
+    return key;
+}
+
+#pragma GCC diagnostic pop
+#else
+static inline void *saker_engine(const char *name) { return NULL; }
+static inline int saker_engine_set(void *engine, const char *command, const char *value) { return 0; }
+static inline EVP_PKEY *saker_engine_key(void *engine, const char *name) { return NULL; }
+#endif
 
 #endif

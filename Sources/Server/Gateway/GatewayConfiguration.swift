@@ -21,8 +21,11 @@ package struct GatewayConfiguration: Sendable {
 
 /// Where the server's certificate comes from.
 package enum GatewayTLS: Sendable {
-    /// PEM files: the certificate and its chain, and the private key. Read at start and at every reload.
-    case files(certificateChain: String, privateKey: String, minimumVersion: GatewayTLSVersion)
+    /// PEM files: the certificate and its chain, and the private key. Read at start and at every reload. With
+    /// `clientAuthorities`, a PEM file too, only devices with a certificate of one of these authorities get in.
+    case files(
+        certificateChain: String, privateKey: String, minimumVersion: GatewayTLSVersion,
+        clientAuthorities: String? = nil)
     /// A ready configuration; the application protocol is set by the gateway.
     case configuration(TLSConfiguration)
 }

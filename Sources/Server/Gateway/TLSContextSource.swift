@@ -24,11 +24,17 @@ final class TLSContextSource: Sendable {
         do {
             var configuration: TLSConfiguration
             switch source {
-            case .files(let certificateChain, let privateKey, let minimumVersion):
+            case .files(let certificateChain, let privateKey, let minimumVersion, let clientAuthorities):
                 let chain = try NIOSSLCertificate.fromPEMFile(certificateChain)
                 let key = try NIOSSLPrivateKey(file: privateKey, format: .pem)
                 configuration = TLSConfiguration.makeServerConfiguration(
                     certificateChain: chain.map { .certificate($0) }, privateKey: .privateKey(key))
+                if let clientAuthorities {
+                    let authorities = try NIOSSLCertificate.fromPEMFile(clientAuthorities)
+                    configuration.trustRoots = .certificates(authorities)
+                    // Clients have no host names: whose certificate it is, is the login's affair.
+                    configuration.certificateVerification = .noHostnameVerification
+                }
                 configuration.minimumTLSVersion = minimumVersion == .tls12 ? .tlsv12 : .tlsv13
             case .configuration(let given):
                 configuration = given
@@ -38,7 +44,8 @@ final class TLSContextSource: Sendable {
         } catch {
             let place =
                 switch source {
-                case .files(let certificateChain, let privateKey, _): "\(certificateChain) and \(privateKey)"
+                case .files(let certificateChain, let privateKey, _, let clientAuthorities):
+                    "\(certificateChain) and \(privateKey)" + (clientAuthorities.map { ", client_ca \($0)" } ?? "")
                 case .configuration: "the given configuration"
                 }
             throw GatewayError(

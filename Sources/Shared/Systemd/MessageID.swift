@@ -32,6 +32,7 @@ package enum MessageID: String, Hashable, Sendable, CaseIterable, CustomStringCo
     case apiListening = "7269d384c52c4fcbb9ddded24462db3e"
     case sessionRefused = "11213f22f64f4498a1403106d972bbf1"
     case certificateReloaded = "1a1e4425e58c4556aca7225c3300bd7f"
+    case certificateRefused = "9c17c3ab8f7e4f38927c647f2bb72fee"
     case certificateEnding = "478340f6e1f440ecab71b2caad22ccbd"
     case storeFailed = "361297c52be04d86818bb5f459a0be85"
     case storeRecovered = "33e6f7ef8f2e45db92130267bbd9124d"

@@ -88,8 +88,12 @@ package final class Fleet: Sendable {
     }
 
     /// Returns when the control socket answers.
-    package func startAgent() throws -> Program {
-        let program = try Program(Built.path("sakerd"), ["--config", agent + "/agent.toml"], in: link?.agentNetwork)
+    ///
+    /// `launcher`: a program and its arguments that becomes the agent, with that as its last arguments.
+    package func startAgent(environment: [String: String] = [:], through launcher: [String] = []) throws -> Program {
+        let command = launcher + [Built.path("sakerd"), "--config", agent + "/agent.toml"]
+        let program = try Program(
+            command[0], Array(command.dropFirst()), environment: environment, in: link?.agentNetwork)
         try waitUntil("the agent's control socket", within: 10) {
             try require(program.isRunning, "\(program.printed)")
             return (try? status()) != nil

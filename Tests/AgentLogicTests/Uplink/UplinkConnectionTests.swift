@@ -146,6 +146,53 @@ struct UplinkConnectionTests {
         #expect(online.uploadAcknowledged(old, through: 9, now: 2) == [])
     }
 
+    @Test(arguments: [UplinkSetup.connecting, .handshaking])
+    func anAttemptThatHangsIsGivenUpForAPersonOrAnotherNetwork(_ setup: UplinkSetup) {
+        for (age, byPerson, byNetwork) in [(999, false, false), (1000, true, false), (5000, true, true)]
+            as [(Int64, Bool, Bool)]
+        {
+            var (asked, moved) = (setup.make(), setup.make())
+            let (old, begun) = (asked.link, asked.attemptedAt)
+            let actions = asked.reconnectRequested(now: begun + age)
+            #expect(actions.contains(.connect(asked.link)) == byPerson && (asked.link > old) == byPerson)
+            if byPerson { #expect(actions.first == .closeLink(old)) }
+            #expect(moved.networkChanged(now: begun + age).contains(.connect(moved.link)) == byNetwork)
+        }
+    }
+
+    /// A proxy that answers in the server's place belongs to a network; a key that the server refuses does not.
+    @Test(arguments: [LinkTrouble.Cause.certificateUntrusted, .certificateWrongName, .pinMismatch])
+    func anotherNetworkIsAReasonToTryAnUntrustedServerAgain(_ cause: LinkTrouble.Cause) {
+        let trouble = LinkTrouble(.authentication, "a stranger answers", cause: cause)
+        var machine = UplinkSetup.connecting.make()
+        guard case .refused(let until, trouble)? = machine.connectFailed(machine.link, trouble, now: 10).reports.first
+        else {
+            Issue.record("no refusal")
+            return
+        }
+        #expect(until >= 300_000)
+        var person = machine
+        #expect(person.reconnectRequested(now: 20).contains(.connect(person.link)))
+        let soon = machine.networkChanged(now: 20)
+        #expect(soon.delay(of: .step) == machine.attemptedAt + 1000 - 20)
+        #expect(soon.reports == [.refused(until: machine.attemptedAt + 1000, trouble)])
+        #expect(machine.timerFired(.step, now: machine.attemptedAt + 1000).contains(.connect(machine.link)))
+    }
+
+    @Test func otherCertificatesEndAWaitAndNoConnection() {
+        var refused = UplinkSetup.loggingIn.make()
+        _ = refused.refused(refused.link, keyRefused, retryAfterSeconds: 0, now: 0)
+        #expect(refused.trustChanged(now: 10).first == .connect(LinkID(rawValue: 2)))
+        // What the server asked for is obeyed.
+        var asked = UplinkMachine.online()
+        _ = asked.closing(asked.link, reason: "maintenance", retryAfterSeconds: 60, now: 0)
+        #expect(asked.trustChanged(now: 10).contains(.connect(LinkID(rawValue: 2))) == false)
+        for setup in [UplinkSetup.off, .connecting, .handshaking, .loggingIn, .online] {
+            var machine = setup.make()
+            #expect(machine.trustChanged(now: 10) == [])
+        }
+    }
+
     @Test(arguments: [UplinkSetup.connecting, .handshaking, .loggingIn, .online, .reading, .sending])
     func anotherConfigurationMeansAnotherConnection(_ setup: UplinkSetup) {
         var machine = setup.make()

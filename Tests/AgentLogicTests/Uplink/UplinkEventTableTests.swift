@@ -54,6 +54,9 @@ struct UplinkEventTableTests {
             ("answerOverdue", { machine, _ in machine.answerOverdue(now: 1) }),
             ("networkChanged", { machine, _ in machine.networkChanged(now: 1) }),
             ("reconnectRequested", { machine, _ in machine.reconnectRequested(now: 1) }),
+            ("trustChanged", { machine, _ in machine.trustChanged(now: 1) }),
+            ("networkChanged late", { machine, _ in machine.networkChanged(now: 9000) }),
+            ("reconnectRequested late", { machine, _ in machine.reconnectRequested(now: 9000) }),
             ("configurationChanged", { machine, _ in machine.configurationChanged(now: 1) }),
         ]
         let timers: [(String, Event)] = UplinkTimer.allCases.map { timer in

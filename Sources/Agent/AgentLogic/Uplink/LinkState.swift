@@ -77,6 +77,14 @@ package struct LinkTrouble: Hashable, Sendable {
         /// A value of the login, such as the entity's name.
         case parameterRefused = "parameter_refused"
         case loginTimeout = "login_timeout"
+        /// An HTTP server without TLS.
+        case plainHTTP = "plain_http"
+        /// A network's sign-in page.
+        case signInPage = "sign_in_page"
+        /// Neither the server's name nor an authority that is trusted.
+        case foreignServer = "foreign_server"
+        /// Closed or reset when TLS began.
+        case handshakeCut = "handshake_cut"
     }
 
     package let kind: Kind
@@ -100,6 +108,15 @@ package struct LinkTrouble: Hashable, Sendable {
         case .network, .timeout, .tls, .protocolViolation, .server: false
         }
     }
+
+    /// Whether it may be the doing of the network that the machine is in: a proxy that answers in the server's place.
+    /// Another network is then a reason to try.
+    var mayBeTheNetworks: Bool {
+        switch cause {
+        case .certificateUntrusted, .certificateWrongName, .pinMismatch: true
+        default: false
+        }
+    }
 }
 
 /// Milliseconds, all of them.
@@ -120,6 +137,8 @@ package struct UplinkTiming: Hashable, Sendable {
     package var longestRetryAfter: Int64 = 3_600_000
     /// Between the beginnings of two attempts that a change of network causes.
     package var networkChange: Int64 = 1000
+    /// An attempt that is under way for so long is given up for a new one when the network changes.
+    package var staleAttempt: Int64 = 5000
     package var backoff = Backoff.Range()
 
     package init() {}

@@ -39,7 +39,7 @@ extension UplinkMachine {
         let delay = backoff.next(atLeast: floor)
         let wait = Wait(
             until: now.addingClamped(delay), notBefore: now.addingClamped(floor),
-            isLasting: trouble.isLasting)
+            isLasting: trouble.isLasting, mayBeTheNetworks: retryAfterSeconds == 0 && trouble.mayBeTheNetworks)
         phase = .waiting(wait)
         actions.append(context.timers.set(.step, after: delay, now: now))
         let state: LinkState =
@@ -55,8 +55,17 @@ extension UplinkMachine {
         shorter.until = earliest
         phase = .waiting(shorter)
         let timer = context.timers.set(.step, after: earliest - now, now: now)
-        guard case .waiting(_, let trouble) = state else { return [timer] }
-        return [timer] + report(.waiting(until: earliest, trouble))
+        switch state {
+        case .waiting(_, let trouble): return [timer] + report(.waiting(until: earliest, trouble))
+        case .refused(_, let trouble): return [timer] + report(.refused(until: earliest, trouble))
+        case .closed, .connecting, .handshaking, .loggingIn, .online, .closing: return [timer]
+        }
+    }
+
+    /// Gives up an attempt that is under way for so long, and begins another.
+    mutating func startAnew(after age: Int64, now: Int64) -> [Action] {
+        guard now >= attemptedAt.addingClamped(age) else { return [] }
+        return leave(sayingGoodbye: false, now: now) + connect(now: now)
     }
 
     /// Leaves the present link in order to make another.

@@ -72,6 +72,8 @@ package struct UplinkMachine: Hashable, Sendable {
         let notBefore: Int64
         /// Only another configuration cuts it short.
         let isLasting: Bool
+        /// Another network does too.
+        var mayBeTheNetworks = false
     }
 
     struct Stop: Hashable, Sendable {
@@ -159,11 +161,13 @@ package struct UplinkMachine: Hashable, Sendable {
     }
 
     /// Whoever asks (a person, a method of the control socket) wants a new connection. Waits that the server asked for
-    /// and those after a lasting refusal go on.
+    /// and those after a lasting refusal of the server's go on.
     package mutating func reconnectRequested(now: Int64) -> [Action] {
         switch phase {
-        case .off, .connecting, .handshaking, .loggingIn: return []
+        case .off, .loggingIn: return []
+        case .connecting, .handshaking: return startAnew(after: timing.networkChange, now: now)
         case .waiting(let wait):
+            if wait.mayBeTheNetworks { return shorten(wait, to: now, now: now) }
             return wait.isLasting ? [] : shorten(wait, to: wait.notBefore, now: now)
         case .online:
             return stopping == nil ? leave(sayingGoodbye: true, now: now) + connect(now: now) : []
@@ -173,10 +177,13 @@ package struct UplinkMachine: Hashable, Sendable {
     /// Addresses or routes changed: a wait makes no sense any more, and a link may be dead.
     package mutating func networkChanged(now: Int64) -> [Action] {
         switch phase {
-        case .off, .connecting, .handshaking, .loggingIn: return []
+        case .off, .loggingIn: return []
+        // It may wait for a name server, or an answer, that only the network before could reach.
+        case .connecting, .handshaking: return startAnew(after: timing.staleAttempt, now: now)
         case .waiting(let wait):
-            if wait.isLasting { return [] }
             let earliest = attemptedAt.addingClamped(timing.networkChange)
+            if wait.mayBeTheNetworks { return shorten(wait, to: earliest, now: now) }
+            if wait.isLasting { return [] }
             return shorten(wait, to: max(wait.notBefore, earliest), now: now)
         case .online: return inSession { $0.probe(now: now, in: &$1) }
         }
@@ -192,6 +199,13 @@ package struct UplinkMachine: Hashable, Sendable {
         case .connecting, .handshaking, .loggingIn, .online:
             return leave(sayingGoodbye: true, now: now) + connect(now: now)
         }
+    }
+
+    /// The certificates, or the time at which they are judged, are others now: what failed may succeed. A connection that
+    /// stands goes on, and so does a wait that the server asked for.
+    package mutating func trustChanged(now: Int64) -> [Action] {
+        guard stopping == nil, case .waiting(let wait) = phase else { return [] }
+        return shorten(wait, to: wait.isLasting ? now : wait.notBefore, now: now)
     }
 
     // MARK: Timers

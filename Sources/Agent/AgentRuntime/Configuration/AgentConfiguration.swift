@@ -12,7 +12,12 @@ package struct AgentConfiguration: Sendable {
         package var certificateAuthorityFile: String?
         package var pinnedKey: String?
         package var clientCertificateFile: String?
+        /// A file, or a store URI.
         package var clientKey: String?
+        /// For a store URI: the file with its PIN, the PKCS#11 module, and what opens it.
+        package var clientKeyPINFile: String? = nil
+        package var clientKeyModule: String? = nil
+        package var clientKeyProvider: String? = nil
         package var minimumTLS: MinimumTLS
     }
 
@@ -113,10 +118,42 @@ package struct AgentConfiguration: Sendable {
         }
         // A key may be a store URI ("pkcs11:…"); only a file's path can be relative to the configuration.
         let keyPlace = key.map { $0.contains(":") ? $0 : reader.resolve($0) }
+        let pinFile = reader.optionalString("server", "client_key_pin_file")
+        let module = reader.optionalString("server", "client_key_module")
+        let provider = reader.optionalString("server", "client_key_provider")
+        if key?.contains(":") == true {
+            refusePIN(in: key ?? "", &reader)
+        } else {
+            for (name, value) in [
+                ("client_key_pin_file", pinFile), ("client_key_module", module), ("client_key_provider", provider),
+            ] where value != nil {
+                reader.reject("server", name, "\(name) is for a client_key that is a store URI (\"pkcs11:…\")")
+            }
+        }
         return Server(
             host: host, port: port, name: name ?? host, certificateAuthorityFile: authority.map { reader.resolve($0) },
             pinnedKey: pin, clientCertificateFile: certificate.map { reader.resolve($0) }, clientKey: keyPlace,
+            clientKeyPINFile: pinFile.map { reader.resolve($0) } ?? credentialFile(named: "token-pin"),
+            clientKeyModule: module.map { reader.resolve($0) }, clientKeyProvider: provider,
             minimumTLS: reader.choice("server", "minimum_tls", default: .v13))
+    }
+
+    /// The configuration is printed and told; a PIN in it would be too.
+    private static func refusePIN(in uri: String, _ reader: inout ConfigurationReader) {
+        let attributes = uri.split { ";?&:".contains($0) }.map { $0.prefix { $0 != "=" }.lowercased() }
+        guard attributes.contains(where: { ["pin-value", "pin", "password"].contains($0) }) else { return }
+        reader.reject(
+            "server", "client_key",
+            "client_key holds a PIN: put it into a file that only the agent may read, and name that as client_key_pin_file"
+        )
+    }
+
+    /// A credential of systemd's that holds anything: the unit makes a blank one where there is none.
+    private static func credentialFile(named name: String) -> String? {
+        guard let directory = getenv("CREDENTIALS_DIRECTORY") else { return nil }
+        let path = String(cString: directory) + "/" + name
+        var status = stat()
+        return stat(path, &status) == 0 && status.st_size > 1 ? path : nil
     }
 
     private static func readService(_ reader: inout ConfigurationReader) -> Service? {

@@ -41,6 +41,7 @@ extension Agent {
         guard generation == feedGeneration, feed != nil else { return }
         switch event {
         case .report(let report):
+            lookAtTheTime()
             if let device = report.device { feedStatus.device = device }
             if let fix = assembler.report(report) { take(fix) }
         case .silence:
@@ -57,6 +58,7 @@ extension Agent {
         tally.fixes += 1
         feedStatus.fix = (fix, now)
         trustedTime.fixArrived(fix.time, now: now)
+        lookAtTheTime()
         guard let entity = samplingEntity, case .point(let chosen) = sampler.fix(fix) else { return }
         perform(collector.gathered(TrackPoint(chosen), entity: entity))
     }

@@ -51,9 +51,11 @@ extension Agent {
         wantedLink = id
         let agent = NIOLoopBound(self, eventLoop: loop)
         let server = configuration.server
-        let judgedAt = trustedTime.verificationTime(now: now, systemClock: surroundings.clock.read())
+        let clock = surroundings.clock.read()
+        tellClock(clock)
+        let judged = trustedTime.judgedTime(now: now, systemClock: clock)
         let handler = NIOLoopBound(FrameHandler { event in agent.value.linkSaid(event, id) }, eventLoop: loop)
-        surroundings.connector.connect(to: server, verificationTime: judgedAt, on: loop) { channel in
+        surroundings.connector.connect(to: server, verificationTime: judged.seconds, on: loop) { channel in
             channel.eventLoop.makeCompletedFuture {
                 try channel.pipeline.syncOperations.addHandler(handler.value)
             }
@@ -71,18 +73,11 @@ extension Agent {
                 link = Link(id: id, channel: channel, handler: handler.value)
                 perform(uplink.connected(id, now: now))
             case .failure(let error):
-                perform(uplink.connectFailed(id, trouble(error), now: now))
+                // What became of an attempt that was given up says nothing about the present one.
+                guard wantedLink == id else { return }
+                perform(uplink.connectFailed(id, trouble(error, judged), now: now))
             }
         }
-    }
-
-    /// A certificate that is refused only for the time it was judged at is tried again soon at another time; all other
-    /// certificates that are refused are a matter for a person.
-    private func trouble(_ error: any Error) -> LinkTrouble {
-        guard let refusal = error as? SecureLinkError, refusal.code.isMatterOfTime,
-            trustedTime.certificateRefused(now: now, systemClock: surroundings.clock.read())
-        else { return LinkTrouble(error) }
-        return LinkTrouble(.tls, refusal.detail, cause: .init(refusal.code))
     }
 
     private func closeLink(_ id: LinkID) {
@@ -111,7 +106,7 @@ extension Agent {
             guard let link, link.id == id else { return }
             self.link = nil
             prepared = [:]
-            let trouble = error.map(LinkTrouble.init) ?? LinkTrouble(.network, "the server closed the connection")
+            let trouble = error.map { LinkTrouble($0) } ?? LinkTrouble(.network, "the server closed the connection")
             perform(uplink.linkClosed(id, trouble, now: now))
         }
     }
@@ -255,6 +250,7 @@ extension Agent {
             log.error("Login refused", metadata: .event(.loginRefused, ["reason": "\(trouble.reason)"]))
         case .closed, .connecting, .handshaking, .loggingIn, .waiting, .refused, .closing: break
         }
+        followTime(state)
         onEvent(.connection(linkStatus))
         requestsFollow(state)
         perform(service.uplinkChanged(state))
@@ -262,13 +258,11 @@ extension Agent {
     }
 }
 
-extension SecureLinkError.Code {
-    fileprivate var isMatterOfTime: Bool { self == .certificateExpired || self == .certificateNotYetValid }
-}
-
 extension LinkTrouble {
     /// What went wrong while a link was made, or ended it.
-    init(_ error: any Error) {
+    ///
+    /// `isConnecting`: it did not come to a verified server.
+    init(_ error: any Error, isConnecting: Bool = false) {
         guard let error = error as? SecureLinkError else {
             self.init(.network, "the connection failed: \(error)")
             return
@@ -278,13 +272,15 @@ extension LinkTrouble {
         case .connectTimeout, .handshakeTimeout, .peerSilent: kind = .timeout
         case .clientCertificateRefused, .certificateExpired, .certificateUntrusted, .certificateWrongName, .pinMismatch:
             kind = .authentication
-        case .notTLS, .protocolVersion, .alpnMismatch, .certificateNotYetValid: kind = .tls
-        case .configuration: kind = .parameter
+        case .notTLS, .plainHTTP, .signInPage, .foreignServer, .protocolVersion, .alpnMismatch, .certificateNotYetValid:
+            kind = .tls
+        case .configuration, .pinRefused: kind = .parameter
         case .nameResolution, .connectRefused, .networkUnreachable, .closedByPeer, .reset, .sendBufferFull, .cancelled,
             .other:
             kind = .network
         }
-        self.init(kind, error.detail, cause: .init(error.code))
+        let isCut = isConnecting && (error.code == .closedByPeer || error.code == .reset)
+        self.init(kind, error.detail, cause: isCut ? .handshakeCut : .init(error.code))
     }
 
     init(_ refused: Refused) {
@@ -301,13 +297,16 @@ extension LinkTrouble {
 
 extension LinkTrouble.Cause {
     /// Nil for what nobody can mend but the passing of time.
-    fileprivate init?(_ code: SecureLinkError.Code) {
+    init?(_ code: SecureLinkError.Code) {
         switch code {
         case .nameResolution: self = .nameResolution
         case .connectTimeout: self = .connectTimeout
         case .connectRefused: self = .connectRefused
         case .networkUnreachable: self = .networkUnreachable
         case .notTLS: self = .notTLS
+        case .plainHTTP: self = .plainHTTP
+        case .signInPage: self = .signInPage
+        case .foreignServer: self = .foreignServer
         case .handshakeTimeout: self = .handshakeTimeout
         case .protocolVersion: self = .protocolVersion
         case .alpnMismatch: self = .protocolMismatch
@@ -317,7 +316,8 @@ extension LinkTrouble.Cause {
         case .certificateWrongName: self = .certificateWrongName
         case .pinMismatch: self = .pinMismatch
         case .clientCertificateRefused: self = .clientCertificateRefused
-        case .closedByPeer, .reset, .peerSilent, .sendBufferFull, .cancelled, .configuration, .other: return nil
+        case .closedByPeer, .reset, .peerSilent, .sendBufferFull, .cancelled, .configuration, .pinRefused, .other:
+            return nil
         }
     }
 }

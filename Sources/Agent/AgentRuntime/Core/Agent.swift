@@ -52,6 +52,8 @@ package final class Agent {
     var uplinkEntity = ""
     /// The attempt that the machine waits for or speaks on.
     var wantedLink: LinkID?
+    /// Whether the system clock could be believed when that was last looked at.
+    var isClockBelieved: Bool?
     /// The stream that the last Hello named.
     var helloStream: StreamID?
 
@@ -77,6 +79,7 @@ package final class Agent {
         case maintenance
         case requests
         case providers
+        case clock
     }
 
     /// On the loop. Touches nothing before ``start()``.
@@ -114,6 +117,7 @@ package final class Agent {
             remembered.target.map(TargetState.init)
             ?? TargetState(entity: configuration.service.entity, isServiceStarted: first, isGathering: first)
         adopt(snapshot)
+        surroundings.connector.watch(on: loop, log: log) { [unowned self] in certificatesChanged($0) }
         perform(service.restore(target))
     }
 

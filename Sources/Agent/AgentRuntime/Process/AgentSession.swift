@@ -24,6 +24,8 @@ final class AgentSession {
 
     /// How long a stop waits for the disk.
     private static let stopLimit = TimeAmount.seconds(10)
+    /// How long systemd is told to wait for a reload.
+    private static let reloadLimit = TimeAmount.seconds(20)
 
     init(_ opened: OpenedAgent, configurationPath: String, log: Logger, loop: any EventLoop) {
         self.loop = loop
@@ -118,20 +120,36 @@ final class AgentSession {
 
     private func reload() {
         notifier.reloading()
-        defer { notifier.ready() }
         do {
             let new = try AgentConfiguration.load(path: configurationPath)
-            let kept = try agent.reload(new)
+            // A key's token may hang: systemd is not kept waiting for it.
+            let limit = loop.assumeIsolated().scheduleTask(in: Self.reloadLimit) { [self] in
+                log.warning("Certificates are still being read, the configuration waits for them")
+                notifier.ready()
+            }
+            agent.reload(new).assumeIsolated().whenComplete { [self] result in
+                limit.cancel()
+                reloaded(result)
+            }
+        } catch {
+            reloaded(.failure(error))
+        }
+    }
+
+    private func reloaded(_ result: Result<[String], any Error>) {
+        switch result {
+        case .success(let kept):
             log.notice(
                 "Configuration reloaded",
                 metadata: .event(
                     .configurationReloaded,
                     ["needs_restart": "\(kept.isEmpty ? "nothing" : kept.joined(separator: ", "))"]))
-        } catch {
+        case .failure(let error):
             log.error(
                 "Configuration refused, the old one stays in force",
                 metadata: .event(.configurationRefused, ["error": "\(error)"]))
         }
+        notifier.ready()
     }
 
     private func stop() {

@@ -15,7 +15,8 @@ package struct OpenedAgent {
 
     /// With the surroundings of a real machine. Throws what an operator has to mend.
     init(_ configuration: AgentConfiguration, log: Logger) throws {
-        let connector = try SecureConnector(configuration.server)
+        let connector = try SecureConnector(
+            configuration.server, refusedPINFile: configuration.stateDirectory + "/refused-pin")
         for warning in connector.warnings {
             log.warning("Credential warning", metadata: .event(.credentialWarning, ["warning": "\(warning)"]))
         }

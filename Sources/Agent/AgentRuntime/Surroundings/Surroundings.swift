@@ -1,4 +1,5 @@
 package import GNSSFeed
+package import Logging
 package import NIOCore
 internal import SecureLink
 package import TrackCache
@@ -40,9 +41,26 @@ package protocol LinkConnector: AnyObject {
         to server: AgentConfiguration.Server, verificationTime: Int64?, on loop: any EventLoop,
         initializer: @escaping @Sendable (any Channel) -> EventLoopFuture<Void>
     ) -> EventLoopFuture<any Channel>
-    /// Reads trust and identity again for the connections to come, and returns what an operator should know of them.
-    /// Throws and goes on with the former ones when they cannot be used.
-    func reload(_ server: AgentConfiguration.Server) throws -> [String]
+    /// Reads trust and identity again for the connections to come, and completes on `loop` with what an operator should
+    /// know of them. Fails and goes on with the former ones when they cannot be used.
+    func reload(_ server: AgentConfiguration.Server, on loop: any EventLoop) -> EventLoopFuture<[String]>
+    /// From now on certificates and keys that are replaced are taken for the connections to come, and told on `loop`.
+    func watch(on loop: any EventLoop, log: Logger, deliver: @escaping (CertificateNews) -> Void)
+    func stopWatching()
+}
+
+/// A connector without files has nothing to watch.
+extension LinkConnector {
+    package func watch(on loop: any EventLoop, log: Logger, deliver: @escaping (CertificateNews) -> Void) {}
+    package func stopWatching() {}
+}
+
+/// What became of certificates or keys whose files changed.
+package enum CertificateNews: Hashable, Sendable {
+    /// The next connection uses them.
+    case replaced(warnings: [String])
+    /// They cannot be used; the former ones stay.
+    case refused(reason: String)
 }
 
 /// Opens the watch of gpsd.

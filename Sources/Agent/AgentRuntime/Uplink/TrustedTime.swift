@@ -2,6 +2,30 @@ internal import CLinux
 internal import Glibc
 internal import TrackModel
 
+/// A time to judge certificates at, and whose it is.
+struct JudgedTime: Hashable {
+    enum Source: Hashable {
+        case receiver
+        /// `isBelieved`: somebody keeps it, and it is not before this program was made.
+        case system(isBelieved: Bool)
+    }
+
+    /// Since 1970.
+    let seconds: Int64
+    let source: Source
+
+    /// For people, behind the time itself.
+    var explanation: String {
+        switch source {
+        case .receiver: "that time is the receiver's, since nobody keeps the system clock"
+        case .system(isBelieved: true): "that time is the system clock's, which is kept"
+        case .system(isBelieved: false):
+            "that time is the system clock's, which nobody keeps, and no fix has told another: it is tried again with the first "
+                + "fix, or when the clock is set"
+        }
+    }
+}
+
 /// The time at which certificates are judged: the system's while it can be believed, else the receiver's.
 ///
 /// A box without a battery boots in 1970; without this it could not connect until somebody set its clock.
@@ -17,6 +41,43 @@ struct TrustedTime {
     private var isReceiverDoubted = false
     /// Seconds; clocks that differ by less would judge alike.
     private static let noDifference: Int64 = 86_400
+
+    /// The time of the next attempt, always one.
+    func judgedTime(now: Int64, systemClock: SystemClock) -> JudgedTime {
+        if let receiver = verificationTime(now: now, systemClock: systemClock) {
+            return JudgedTime(seconds: receiver, source: .receiver)
+        }
+        return JudgedTime(seconds: systemClock.seconds, source: .system(isBelieved: systemClock.isBelievable))
+    }
+
+    /// What the attempts would be judged at when a certificate was last refused for the time, and when that was.
+    private var refusal: (seconds: Int64, now: Int64)?
+    /// Seconds; a clock that is set by less makes no certificate good.
+    private static let step: Int64 = 60
+
+    /// Whether a refusal for the time waits for another time.
+    var waitsForTime: Bool { refusal != nil }
+
+    /// A certificate was refused for the time; after ``certificateRefused(now:systemClock:)``, which may take another.
+    mutating func waitForTime(now: Int64, systemClock: SystemClock) {
+        refusal = (judgedTime(now: now, systemClock: systemClock).seconds, now)
+    }
+
+    /// The link stands, or its trouble is another.
+    mutating func stopWaitingForTime() { refusal = nil }
+
+    /// True once when the time to judge at has not just passed since the refusal but is another: the first fix came, or the
+    /// clock was set.
+    mutating func isAnotherTime(now: Int64, systemClock: SystemClock) -> Bool {
+        guard let refusal else { return false }
+        let passed = (now - refusal.now) / 1000
+        let expected = refusal.seconds.addingReportingOverflow(passed).partialValue
+        let found = judgedTime(now: now, systemClock: systemClock).seconds
+        let (difference, isAbsurd) = found.subtractingReportingOverflow(expected)
+        guard isAbsurd || difference.magnitude > Self.step else { return false }
+        self.refusal = nil
+        return true
+    }
 
     /// Seconds since 1970 to judge certificates at; nil leaves it to the system clock.
     func verificationTime(now: Int64, systemClock: SystemClock) -> Int64? {

@@ -48,14 +48,16 @@ extension ServerConfiguration {
     }
 
     private static func readDevice(_ reader: inout ConfigurationReader) -> Device {
-        Device(
+        let authority = reader.optionalString("device", "client_ca")
+        return Device(
             host: reader.string("device", "host", default: "0.0.0.0"),
             port: reader.integer("device", "port", default: 7443, range: 0...65535),
             minimumTLS: reader.choice("device", "minimum_tls", default: .v13),
             connections: reader.integer("device", "connections", default: 50_000, range: 1...1_000_000),
             connectionsPerAddress: reader.integer(
                 "device", "connections_per_address", default: 10_000, range: 1...1_000_000),
-            heartbeatInterval: reader.integer("device", "heartbeat_interval", default: 60, range: 10...3600, unit: "s"))
+            heartbeatInterval: reader.integer("device", "heartbeat_interval", default: 60, range: 10...3600, unit: "s"),
+            clientAuthority: authority.map { reader.resolve($0) })
     }
 
     private static func readWeb(_ reader: inout ConfigurationReader) -> Web {

@@ -31,6 +31,8 @@ package struct ServerConfiguration: Sendable {
         package var connectionsPerAddress: Int
         /// Seconds.
         package var heartbeatInterval: Int
+        /// Devices must show a certificate of an authority in this file; nil: they need none.
+        package var clientAuthority: String?
     }
 
     /// What devices may do beside uploading.

@@ -35,6 +35,9 @@ package enum ServerSample {
         # connections_per_address = 10000
         # Seconds of silence after which an agent sends a heartbeat, 10 ... 3600.
         # heartbeat_interval = 60
+        # Certificate authorities of the fleet's own vehicles, a PEM file: with it only agents that show a certificate of theirs
+        # get in (client_certificate in agent.toml). Read again with the server's certificate.
+        # client_ca = "fleet-ca.pem"
 
         [gateway]
         # What an agent may ask of the Web API through its connection, without an access key: "entity" (the data of the
@@ -78,7 +81,9 @@ package enum ServerSample {
 
         [tls]
         # The server's certificate with its chain, and its private key without a password: PEM files. Under systemd a
-        # credential "tls-key" that is not empty takes the key's place. Both are read again on reload (SIGHUP).
+        # credential "tls-key" that is not empty takes the key's place. Both are read again on reload (SIGHUP), and by themselves
+        # when the files have changed: new connections get the new certificate, open ones go on. A pair that does not fit
+        # together is refused and the one before stays in use.
         # certificate = "server.pem"
         # key = "server-key.pem"
         # The certificate authority that agents are told to trust in enrolment strings: a PEM file. Without it they trust the

@@ -1,16 +1,13 @@
 import ConfigurationFile
-import Gateway
 import Logging
 import ServiceLifecycle
 import Systemd
 import UnixSignals
-import WebAPI
 
 /// SIGHUP: reads certificates and the log level again; what else changed waits for a restart, and is said to.
 struct Reloading: Service {
     let configuration: ServerConfiguration
-    let gateway: GatewayServer
-    let identity: ServerIdentity?
+    let certificates: ServedCertificates
     let threshold: LogThreshold
     let notifier: Notifier
     let logger: Logger
@@ -38,13 +35,7 @@ struct Reloading: Service {
                 "the configuration is refused; the old one stays in force",
                 metadata: ["reason": "\(error.detail)", "message_id": "\(MessageID.configurationRefused)"])
         }
-        do {
-            try gateway.reloadCertificates()
-            try identity?.reload()
-            logger.notice("certificates reloaded", metadata: ["message_id": "\(MessageID.certificateReloaded)"])
-        } catch {
-            logger.error("the certificates are refused; the old ones stay in use", metadata: ["reason": "\(error)"])
-        }
+        certificates.reload()
     }
 
     /// Names of the keys that only a restart applies.

@@ -126,7 +126,8 @@ package struct ServerRuntime: Sendable {
             host: device.host, port: device.port,
             tls: .files(
                 certificateChain: configuration.tls.certificate, privateKey: configuration.tls.key,
-                minimumVersion: device.minimumTLS == .v12 ? .tls12 : .tls13))
+                minimumVersion: device.minimumTLS == .v12 ? .tls12 : .tls13,
+                clientAuthorities: device.clientAuthority))
         settings.limits.connections = device.connections
         settings.limits.connectionsPerAddress = device.connectionsPerAddress
         settings.deadlines.heartbeatInterval = numericCast(device.heartbeatInterval)
@@ -158,11 +159,17 @@ package struct ServerRuntime: Sendable {
         if web.http != nil { expected.insert(.http) }
         if web.https != nil { expected.insert(.https) }
         let ports = BoundPorts(expected: expected)
+        let files = [configuration.tls.certificate, configuration.tls.key, configuration.device.clientAuthority]
+        let certificates = ServedCertificates(files: files.compactMap { $0 }, logger: logger) {
+            try gateway.reloadCertificates()
+            try identity.reload()
+        }
         var services: [any Service] = [
             CertificateWatch(certificateFile: configuration.tls.certificate, logger: logger),
+            CertificateFollowing(certificates: certificates),
             Reloading(
-                configuration: configuration, gateway: gateway, identity: identity, threshold: threshold,
-                notifier: notifier, logger: logger),
+                configuration: configuration, certificates: certificates, threshold: threshold, notifier: notifier,
+                logger: logger),
         ]
         if let interval = configuration.store.mergeInterval {
             services.append(Merging(store: store, interval: .seconds(interval), logger: logger))

@@ -86,7 +86,7 @@ struct CertificateWatch: Service {
             days < 0 ? "the server's certificate has ended" : "the server's certificate ends soon",
             metadata: [
                 "file": "\(certificateFile)", "days": "\(days)", "message_id": "\(MessageID.certificateEnding)",
-                "advice": "renew it (saker-server certificate renew) and reload the server",
+                "advice": "renew it: saker-server certificate renew; the new one is used by itself",
             ])
     }
 }

@@ -173,7 +173,9 @@ final class SimulatedConnector: LinkConnector {
         return promise.futureResult
     }
 
-    func reload(_ server: AgentConfiguration.Server) throws -> [String] { [] }
+    func reload(_ server: AgentConfiguration.Server, on loop: any EventLoop) -> EventLoopFuture<[String]> {
+        loop.makeSucceededFuture([])
+    }
 
     private static let address = SocketAddress(sockaddr_in())
 

@@ -22,9 +22,9 @@ enum CertificateCheck {
     private static func judge(_ file: CertificateFacts, _ places: ConfiguredPlaces, _ now: Int64) -> Check {
         let remedy =
             file.path == places.clientCertificateFile
-            ? "Put a new certificate for this vehicle's key into \(file.path), then: sudo systemctl restart sakerd"
-            : "Put the server's authority (on the server: ca.pem of its init directory) into \(file.path), then: sudo "
-                + "systemctl restart sakerd"
+            ? "Put a new certificate for this vehicle's key into \(file.path): the agent takes it by itself"
+            : "Put the server's authority (on the server: ca.pem of its init directory) into \(file.path): the agent takes it "
+                + "by itself"
         switch file.content {
         case .forbidden:
             return .notChecked(.certificates, "this user may not read \(file.path)", "sudo saker doctor")

@@ -134,29 +134,55 @@ enum ServerChecks {
 
     private static func tlsRemedy(_ cause: String, _ facts: Facts) -> String {
         let file = facts.configurationPath
-        let restart = "then: sudo systemctl restart sakerd"
+        let reload = "then: sudo systemctl reload sakerd"
         let authority = facts.configuration.places?.authorityFile
+        let place = facts.server?.place ?? "the server"
         switch cause {
         case "certificate_untrusted":
-            return "Put the server's authority (on the server: ca.pem of its init directory) into "
-                + (authority ?? "a file, name it as ca_file in [server] of \(file)") + ", \(restart)"
+            return
+                "If that signer is the server's own authority, put it (on the server: ca.pem of its init directory) into "
+                + (authority ?? "a file, name it as ca_file in [server] of \(file)")
+                + ", \(reload). If not, a proxy on the way "
+                + "opens TLS and answers in the server's place: have it let \(place) through unopened, or use another network"
+        case "foreign_server":
+            return
+                "Is this a network with a sign-in page? Sign in, or use another network. Else: do host and port in [server] of "
+                + "\(file) lead to the server?"
         case "certificate_wrong_name":
-            return "Set server_name in [server] of \(file) to a name that the certificate holds, \(restart)"
+            return "Set server_name in [server] of \(file) to a name that the certificate holds, \(reload)"
         case "certificate_expired":
             return "Renew the server's certificate; is this box's clock right? timedatectl"
         case "certificate_not_yet_valid": return "Set the clock: sudo timedatectl set-ntp true"
         case "pin_mismatch":
-            return "If the server's operator confirms the new key: set pinned_key in [server] of \(file), \(restart)"
+            return
+                "If the server's operator confirms the new key: set pinned_key in [server] of \(file), \(reload). If not, a proxy on the way may answer in the server's place: use another network"
         case "client_certificate_refused":
             return
                 "Set client_certificate and client_key in [server] of \(file) to what the server's authority signed, "
-                + restart
-        case "not_tls", "alpn_mismatch":
+                + reload
+        case "not_tls": return "Set port in [server] of \(file) to the server's device port (7443), \(reload)"
+        case "plain_http":
             return
-                "Set port in [server] of \(file) to the server's device port (7443), \(restart). A sign-in page of the "
-                + "network? Sign in first"
+                "Set port in [server] of \(file) to the server's device port (7443), not to its web port, \(reload). Does a proxy "
+                + "answer in the server's place? Have it let \(place) through, or use another network"
+        case "sign_in_page":
+            return
+                "Sign in to this network with a browser on it, or use another network; the agent tries again by itself"
+        case "alpn_mismatch":
+            return
+                "Set port in [server] of \(file) to the server's device port (7443), not to its web port, \(reload). A proxy that "
+                + "opens TLS and speaks HTTP? Have it let \(place) through unopened"
+        case "handshake_cut":
+            return
+                "Does a firewall or proxy on the way forbid TLS to \(place)? Try another network. On the server: journalctl -u "
+                + "saker-server -n 50 (is it full, connections in [device]?). Then: saker reconnect"
+        case "handshake_timeout":
+            return
+                "Does a firewall or proxy on the way hold TLS to \(place) back? Try another network, and a smaller MTU (sudo ip "
+                + "link set DEVICE mtu 1280). On the server: does it hang? sudo systemctl status saker-server. Then: saker "
+                + "reconnect"
         case "protocol_version":
-            return "Update the server, or set minimum_tls = \"1.2\" in [server] of \(file), \(restart)"
+            return "Update the server, or set minimum_tls = \"1.2\" in [server] of \(file), \(reload)"
         default:
             return "Does something on the way hold TLS up? On the server: journalctl -u saker-server -n 50. "
                 + "Then: saker reconnect"

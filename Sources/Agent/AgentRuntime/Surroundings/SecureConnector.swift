@@ -1,0 +1,164 @@
+internal import Dispatch
+internal import Logging
+internal import NIOCore
+internal import SecureLink
+
+/// Connections over TCP and TLS, with the certificates and keys that stand in their files.
+///
+/// The files are read beside the loop: disks and tokens take their time. They are looked at when their directories change
+/// and before each connection; what cannot be used is told once and the former goes on.
+final class SecureConnector: LinkConnector {
+    private var options: TLSClientOptions
+    private var context: TLSContext
+    /// Of what is in force, or was refused last.
+    private var stamps: TLSFileStamps
+    /// Grows with each reload: what a look at the files of former options finds does not count.
+    private var generation = 0
+    private var isLooking = false
+    private var watch: FileWatch?
+    private var deliver: (CertificateNews) -> Void = { _ in }
+    private let files = DispatchQueue(label: "io.saker.certificates")
+    /// Where a refused PIN is noted; nil notes none.
+    private let refusedPINFile: String?
+
+    private enum Finding: Sendable {
+        case nothingNew
+        case new(TLSFileStamps, Result<TLSContext, SecureLinkError>)
+    }
+
+    /// Throws when a certificate or key cannot be used. Reads on the calling thread.
+    init(_ server: AgentConfiguration.Server, refusedPINFile: String? = nil) throws(SecureLinkError) {
+        self.refusedPINFile = refusedPINFile
+        options = try Self.options(server)
+        // Before reading: a change meanwhile is found by the next look.
+        stamps = TLSFileStamps(of: options)
+        context = try Self.context(options, refusedPINFile)
+    }
+
+    var warnings: [String] { context.warnings.map { "\($0)" } }
+
+    func connect(
+        to server: AgentConfiguration.Server, verificationTime: Int64?, on loop: any EventLoop,
+        initializer: @escaping @Sendable (any Channel) -> EventLoopFuture<Void>
+    ) -> EventLoopFuture<any Channel> {
+        let own = NIOLoopBound(self, eventLoop: loop)
+        return look(on: loop).flatMap {
+            SecureLink.connect(
+                to: server.host, port: server.port, on: loop, context: own.value.context,
+                verificationTime: verificationTime, initializer: initializer)
+        }
+    }
+
+    func watch(on loop: any EventLoop, log: Logger, deliver: @escaping (CertificateNews) -> Void) {
+        self.deliver = deliver
+        let own = NIOLoopBound(self, eventLoop: loop)
+        watch = FileWatch.start(on: loop, log: log) { [unowned self] in
+            look(on: loop).whenComplete { _ in own.value.rewatch() }
+        }
+        rewatch()
+    }
+
+    func stopWatching() {
+        watch?.stop()
+        watch = nil
+        deliver = { _ in }
+    }
+
+    /// Directories may have been made, or links have been set, since.
+    private func rewatch() {
+        guard let descriptor = watch?.descriptor else { return }
+        let paths = options.files
+        files.async { FileWatch.add(paths, to: descriptor) }
+    }
+
+    func reload(_ server: AgentConfiguration.Server, on loop: any EventLoop) -> EventLoopFuture<[String]> {
+        let new: TLSClientOptions
+        do throws(SecureLinkError) {
+            new = try Self.options(server)
+        } catch {
+            return loop.makeFailedFuture(error)
+        }
+        generation += 1
+        let number = generation
+        let promise = loop.makePromise(of: Finding.self)
+        files.async { [refusedPINFile] in promise.succeed(Self.read(new, refusedPINFile)) }
+        let own = NIOLoopBound(self, eventLoop: loop)
+        return promise.futureResult.flatMapThrowing { finding in
+            guard case .new(let stamps, let result) = finding else { return [] }
+            let connector = own.value
+            let context = try result.get()
+            // Of two reloads in a row the later one counts.
+            guard connector.generation == number else { return [] }
+            (connector.options, connector.stamps, connector.context) = (new, stamps, context)
+            connector.rewatch()
+            return connector.warnings
+        }
+    }
+
+    /// Completes when the files were looked at, or are being looked at since longer than that: a disk or token that hangs
+    /// holds up one connection and no more.
+    private func look(on loop: any EventLoop) -> EventLoopFuture<Void> {
+        guard !isLooking else { return loop.makeSucceededVoidFuture() }
+        isLooking = true
+        let (options, known, number) = (options, stamps, generation)
+        let promise = loop.makePromise(of: Finding.self)
+        files.async { [refusedPINFile] in
+            promise.succeed(TLSFileStamps(of: options) == known ? .nothingNew : Self.read(options, refusedPINFile))
+        }
+        let own = NIOLoopBound(self, eventLoop: loop)
+        return promise.futureResult.map { finding in
+            own.value.isLooking = false
+            guard own.value.generation == number, case .new(let stamps, let result) = finding else { return }
+            own.value.adopt(stamps, result)
+        }
+    }
+
+    private func adopt(_ stamps: TLSFileStamps, _ result: Result<TLSContext, SecureLinkError>) {
+        self.stamps = stamps
+        switch result {
+        case .success(let new):
+            context = new
+            deliver(.replaced(warnings: warnings))
+        case .failure(let error): deliver(.refused(reason: error.detail))
+        }
+    }
+
+    private static func read(_ options: TLSClientOptions, _ refusedPINFile: String?) -> Finding {
+        let stamps = TLSFileStamps(of: options)
+        return .new(stamps, Result { () throws(SecureLinkError) in try context(options, refusedPINFile) })
+    }
+
+    private static func context(
+        _ options: TLSClientOptions, _ refusedPINFile: String?
+    ) throws(SecureLinkError) -> TLSContext {
+        let refused = refusedPINFile.flatMap { RefusedPIN(options, notedIn: $0) }
+        try refused?.check()
+        do throws(SecureLinkError) {
+            let context = try TLSContext(options)
+            refused?.forget()
+            return context
+        } catch {
+            if error.code == .pinRefused { refused?.remember() }
+            throw error
+        }
+    }
+
+    private static func options(_ server: AgentConfiguration.Server) throws(SecureLinkError) -> TLSClientOptions {
+        var options = TLSClientOptions()
+        if let file = server.certificateAuthorityFile { options.trust = .authorities(file: file) }
+        if let pin = server.pinnedKey {
+            options.pins = [try PublicKeyPin(parsing: pin)]
+            if server.certificateAuthorityFile == nil { options.trust = .pinnedKeys }
+        }
+        options.serverName = server.name
+        options.minimumVersion = server.minimumTLS == .v13 ? .tls13 : .tls12
+        if let chain = server.clientCertificateFile, let key = server.clientKey {
+            options.clientCertificate = .init(
+                chainFile: chain, key: .init(parsing: key),
+                store: .init(
+                    opener: server.clientKeyProvider.map { .init(parsing: $0) } ?? .automatic,
+                    module: server.clientKeyModule, pinFile: server.clientKeyPINFile))
+        }
+        return options
+    }
+}

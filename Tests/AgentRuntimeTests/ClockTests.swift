@@ -1,0 +1,169 @@
+import AgentControl
+import Foundation
+import NIOCore
+import NIOPosix
+import NIOSSL
+import Synchronization
+import Testing
+import TrackWire
+
+@testable import AgentRuntime
+
+/// A box whose clock is wrong, real TLS, and a certificate that is valid for some hours only.
+@Suite(.timeLimit(.minutes(5)), .serialized) struct ClockTests {
+    /// Of the certificate, seconds since 1970; both after this program was made, as everything in these tests is.
+    private static let validity: ClosedRange<Int64> = 1_800_000_000...1_800_010_000
+    private static let never = SystemClock(seconds: 7, isSynchronised: false)
+    /// Fixes count from here.
+    private static let fixes: Int64 = 1_780_000_000
+
+    private func withAgent(
+        _ time: SystemClock, _ body: (RunningAgent, SettableClock) async throws -> Void
+    ) async throws {
+        let server = try await WelcomingServer(validity: Self.validity)
+        let clock = SettableClock(time)
+        let agent = try await RunningAgent.start(server: server.table, clock: clock) { try SecureConnector($0) }
+        do {
+            try await body(agent, clock)
+        } catch {
+            _ = try await agent.stop()
+            try await server.stop()
+            throw error
+        }
+        _ = try await agent.stop()
+        try await server.stop()
+    }
+
+    private func refusal(
+        _ agent: RunningAgent, _ cause: String, _ words: String..., state: LinkStatus.State = .waiting
+    ) async throws {
+        try await agent.wait("a refusal: \(cause), \(words)") { parts in
+            let link = parts.agent.linkStatus
+            return link.state == state && link.lastErrorCause == cause
+                && words.allSatisfy { link.lastError?.contains($0) == true }
+        }
+    }
+
+    private func online(_ agent: RunningAgent) async throws {
+        try await agent.wait("online") { $0.agent.linkStatus.state == .online }
+    }
+
+    private func fix(_ agent: RunningAgent, at seconds: Int64) async throws {
+        try await agent.fix(seconds - Self.fixes)
+    }
+
+    @Test func aBoxInThe1970sConnectsWithItsFirstFix() async throws {
+        try await withAgent(Self.never) { agent, _ in
+            try await refusal(agent, "certificate_not_yet_valid", "1970-01-01", "no fix has told another")
+            let reason = try await agent.on { $0.agent.report().link.lastError ?? "" }
+            #expect(reason.contains("first fix"), "\(reason)")
+            try await fix(agent, at: Self.validity.lowerBound + 100)
+            try await online(agent)
+        }
+    }
+
+    @Test func aClockInTheFutureIsNoLastingRefusalAndTheFixDecides() async throws {
+        let future = SystemClock(seconds: 2_500_000_000, isSynchronised: false)
+        try await withAgent(future) { agent, _ in
+            try await refusal(agent, "certificate_expired", "2049-03-22", "no fix has told another")
+            try await fix(agent, at: Self.validity.lowerBound + 100)
+            try await online(agent)
+        }
+    }
+
+    @Test func aCertificateThatHasEndedAtTheReceiversTimeIsRefused() async throws {
+        try await withAgent(Self.never) { agent, _ in
+            try await fix(agent, at: Self.validity.upperBound + 100)
+            try await refusal(agent, "certificate_expired", "the receiver's", state: .refused)
+        }
+    }
+
+    @Test func aCertificateThatBeginsAfterTheReceiversTimeIsRefused() async throws {
+        try await withAgent(Self.never) { agent, _ in
+            try await fix(agent, at: Self.validity.lowerBound - 1000)
+            try await refusal(agent, "certificate_not_yet_valid", "the receiver's")
+        }
+    }
+
+    @Test func aClockThatIsSetLaterIsNoticed() async throws {
+        try await withAgent(Self.never) { agent, clock in
+            try await refusal(agent, "certificate_not_yet_valid", "no fix")
+            clock.set(SystemClock(seconds: Self.validity.lowerBound + 5, isSynchronised: true))
+            try await online(agent)
+        }
+    }
+
+    @Test func aKeptClockGoesBeforeTheReceiver() async throws {
+        let kept = SystemClock(seconds: Self.validity.upperBound + 5, isSynchronised: true)
+        try await withAgent(kept) { agent, clock in
+            try await fix(agent, at: Self.validity.lowerBound + 100)
+            try await refusal(agent, "certificate_expired", "which is kept", state: .refused)
+            // Whoever keeps it mends it.
+            clock.set(SystemClock(seconds: Self.validity.upperBound - 500, isSynchronised: true))
+            try await online(agent)
+        }
+    }
+}
+
+/// Says what the test says.
+private final class SettableClock: SystemClockSource, Sendable {
+    private let clock: Mutex<SystemClock>
+
+    init(_ clock: SystemClock) { self.clock = Mutex(clock) }
+
+    func read() -> SystemClock { clock.withLock { $0 } }
+    func set(_ new: SystemClock) { clock.withLock { $0 = new } }
+}
+
+/// A TLS server on a port of the kernel's choosing that accepts every login.
+private struct WelcomingServer {
+    private let channel: any Channel
+    private let directory: URL
+    /// For the agent's configuration, under `[server]`.
+    let table: String
+
+    init(validity: ClosedRange<Int64>) async throws {
+        directory = FileManager.default.temporaryDirectory.appending(path: "saker-clock-\(UUID())")
+        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+        let identity = try LinkServer.identity(
+            from: Date(timeIntervalSince1970: Double(validity.lowerBound)),
+            to: Date(timeIntervalSince1970: Double(validity.upperBound)))
+        let authority = directory.appending(path: "authority.pem").path()
+        try Data(identity.certificate.utf8).write(to: URL(fileURLWithPath: authority))
+        var configuration = TLSConfiguration.makeServerConfiguration(
+            certificateChain: try NIOSSLCertificate.fromPEMBytes(Array(identity.certificate.utf8))
+                .map { .certificate($0) },
+            privateKey: .privateKey(try NIOSSLPrivateKey(bytes: Array(identity.key.utf8), format: .pem)))
+        configuration.applicationProtocols = ["saker/1"]
+        let context = try NIOSSLContext(configuration: configuration)
+        channel = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+            .childChannelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    try channel.pipeline.syncOperations.addHandlers([NIOSSLServerHandler(context: context), Welcomer()])
+                }
+            }
+            .bind(host: "127.0.0.1", port: 0).get()
+        let port = try #require(channel.localAddress?.port)
+        table = "host = \"127.0.0.1\"\nport = \(port)\nserver_name = \"localhost\"\nca_file = \"\(authority)\""
+    }
+
+    func stop() async throws {
+        try await channel.close().get()
+        try FileManager.default.removeItem(at: directory)
+    }
+}
+
+private final class Welcomer: ChannelInboundHandler {
+    typealias InboundIn = ByteBuffer
+    typealias OutboundOut = ByteBuffer
+    private var hasWelcomed = false
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        guard !hasWelcomed else { return }
+        hasWelcomed = true
+        let frame = WireCodec.encode(ServerFrame(.welcome(Welcome())))
+        context.writeAndFlush(wrapOutboundOut(ByteBuffer(bytes: frame)), promise: nil)
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
+}
