@@ -136,7 +136,7 @@ package struct IngestBatch: Sendable {
     package var points: [TrackPoint]
     /// For a streamed batch: the sequence of each point, ascending, `points.count` of them. Refused points are missing.
     package var sequences: [UInt64]
-    /// The points as batch payload format 1, byte for byte as received; nil when points were refused or there is none.
+    /// The points as a batch payload, byte for byte as received; nil when points were refused or there is none.
     package var payload: EncodedPoints?
     package var received: Timestamp
 
@@ -170,7 +170,7 @@ package struct StreamPosition: Hashable, Sendable {
     package var last: UInt64 { first + UInt64(count) - 1 }
 }
 
-/// Batch payload format 1, see docs/formats/batch-payload.md.
+/// A batch payload of any format that this program reads, see docs/formats/batch-payload.md.
 package struct EncodedPoints: Hashable, Sendable {
     package var isCompressed: Bool
     package var bytes: [UInt8]

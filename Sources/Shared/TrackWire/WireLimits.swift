@@ -5,6 +5,8 @@ package enum WireLimits {
     /// The name offered in TLS application-layer protocol negotiation (RFC 7301).
     package static let applicationProtocol = "saker/1"
     package static let defaultPort = 7443
+    /// The highest batch payload format that this program reads; it reads all below, too.
+    package static let payloadFormat = 2
     /// Longest message inside a frame, bytes.
     package static let frameBytes = 1 << 20
     /// Most points of one Upload or Points message.

@@ -24,6 +24,7 @@ extension Agent {
         var needsRestart: [String] = []
         if new.gnss != old.gnss { needsRestart.append("gnss") }
         if new.cache != old.cache { needsRestart.append("cache") }
+        if new.parking != old.parking { needsRestart.append("parking") }
         if new.control != old.control { needsRestart.append("control") }
         if new.stateDirectory != old.stateDirectory { needsRestart.append("state") }
         if new.service.entity != old.service.entity {

@@ -38,7 +38,8 @@ extension Agent {
         case .started: state = feedStatus.state == .fix ? .gathering : .waiting
         }
         return GatherStatus(
-            state: state, since: gatherSince.milliseconds, lastPointTime: lastPointTime?.milliseconds)
+            state: state, since: gatherSince.milliseconds, lastPointTime: lastPointTime?.milliseconds,
+            parkedSince: samplingEntity == nil ? nil : sampler.parkedSince?.milliseconds)
     }
 
     var feedReport: FeedStatus {
@@ -108,7 +109,9 @@ extension Agent {
             cacheLimit: settingsInForce.cacheLimit.map(Int64.init),
             desiredAccuracy: settingsInForce.location.desiredAccuracy,
             distanceFilter: settingsInForce.location.distanceFilter,
-            activity: AgentControl.Activity(rawValue: settingsInForce.location.activity.rawValue) ?? .other)
+            activity: AgentControl.Activity(rawValue: settingsInForce.location.activity.rawValue) ?? .other,
+            parkingDelay: settingsInForce.location.parking.map { Int64($0.delay) },
+            parkingInterval: Int64(settingsInForce.parkingInterval))
     }
 }
 

@@ -123,6 +123,8 @@ extension Agent {
             // A server may say any number.
             let (difference, isAbsurd) = welcome.serverTime.subtractingReportingOverflow(systemTime.milliseconds)
             linkWatch.serverClockDifference = isAbsurd || welcome.serverTime == 0 ? nil : difference
+            // 0 says nothing: a server from before there were two.
+            serverPayloadFormat = Int(clamping: max(welcome.payloadFormat, 1))
             learnColumns(welcome.trackColumns)
             perform(
                 uplink.welcome(
@@ -193,9 +195,11 @@ extension Agent {
 
     private func read(_ id: ReadID, after: UInt64, maximumPoints: Int, maximumBytes: Int) {
         let now = now
+        let format = serverPayloadFormat
         let accepted = onDisk { cache in
             UploadReader.next(
-                in: cache, after: after, maximumPoints: maximumPoints, maximumBytes: maximumBytes, now: now)
+                in: cache, after: after, maximumPoints: maximumPoints, maximumBytes: maximumBytes, format: format,
+                now: now)
         } then: { [self] reading in
             perform(uplink.batchRead(id, keep(reading, as: id), now: self.now))
         }

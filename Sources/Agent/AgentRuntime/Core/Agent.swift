@@ -54,6 +54,8 @@ package final class Agent {
     var wantedLink: LinkID?
     /// The stream that the last Hello named.
     var helloStream: StreamID?
+    /// The highest batch payload format that the server of the last login reads.
+    var serverPayloadFormat = 1
 
     // The rest
     var snapshot: CacheSnapshot

@@ -70,6 +70,7 @@ extension GatewayConnection {
         welcome.limits.batchPoints = UInt32(clamping: core.limits.batchPoints)
         welcome.limits.windowBatches = UInt32(clamping: core.limits.windowBatches)
         welcome.limits.windowBytes = UInt32(clamping: core.limits.windowBytes)
+        welcome.payloadFormat = UInt32(WireLimits.payloadFormat)
         send(ServerFrame(.welcome(welcome)))
         resume()
     }

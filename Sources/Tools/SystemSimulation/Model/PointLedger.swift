@@ -23,6 +23,7 @@ struct PointLedger {
     struct Entry {
         let entity: String
         let fix: Fix
+        let isParked: Bool
         var fate = Fate.chosen
         var isStored = false
         /// A person cleared it or it was counted as lost, durably or not: whether it arrives is open.
@@ -98,9 +99,9 @@ struct PointLedger {
 
     // MARK: Gathering
 
-    mutating func choose(_ fix: Fix, entity: String, at now: Int64 = 0) {
+    mutating func choose(_ fix: Fix, entity: String, isParked: Bool = false, at now: Int64 = 0) {
         let index = entries.count
-        entries.append(Entry(entity: entity, fix: fix, chosenAt: now))
+        entries.append(Entry(entity: entity, fix: fix, isParked: isParked, chosenAt: now))
         byKey[Key(entity, fix)] = index
         chosen.append(index)
     }
@@ -322,7 +323,7 @@ struct PointLedger {
     /// A point that was committed now, for the first time as far as its stream's numbers say.
     mutating func stored(_ point: TrackPoint, entity: String, at now: Int64) throws(Violation) {
         guard let index = byKey[Key(entity, point.fix)], entries[index].fix == point.fix,
-            point.coordinateType == .wgs84, point.attributes.isEmpty, point.objectName == nil
+            entries[index].isParked == point.isParked, point.coordinateType == .wgs84, point.attributes.isEmpty, point.objectName == nil
         else {
             throw broken(.exactlyOnce, "a point of \(entity) was stored that was never gathered: \(point.fix)")
         }
