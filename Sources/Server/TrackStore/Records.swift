@@ -63,7 +63,7 @@ package struct EntityRecord: Hashable, Sendable {
     package var description: String
     package var created: Timestamp
     package var modified: Timestamp
-    /// The stored point with the greatest time.
+    /// The stored point with the greatest time, or a newer one that was told ahead of its track.
     package var latest: StoredPoint?
     /// By entity column.
     package var values: [String: String]
@@ -139,10 +139,13 @@ package struct IngestBatch: Sendable {
     /// The points as a batch payload, byte for byte as received; nil when points were refused or there is none.
     package var payload: EncodedPoints?
     package var received: Timestamp
+    /// The entity's newest point, told ahead of the track that it is part of: see ``TrackStore/ingest(_:)``. Only in a batch
+    /// without points and position.
+    package var hint: TrackPoint?
 
     package init(
         service: ServiceID, entity: String, position: StreamPosition?, points: [TrackPoint], sequences: [UInt64],
-        payload: EncodedPoints?, received: Timestamp
+        payload: EncodedPoints?, received: Timestamp, hint: TrackPoint? = nil
     ) {
         self.service = service
         self.entity = entity
@@ -151,6 +154,7 @@ package struct IngestBatch: Sendable {
         self.sequences = sequences
         self.payload = payload
         self.received = received
+        self.hint = hint
     }
 }
 

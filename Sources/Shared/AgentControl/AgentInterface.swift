@@ -111,7 +111,8 @@ package enum AgentInterface {
           refused: int,
           skipped: [string]int,
           lost: [string]int,
-          sessions: int
+          sessions: int,
+          hints: ?int
         )
 
         type Activity (other, automotive, fitness, airborne)

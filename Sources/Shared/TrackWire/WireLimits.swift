@@ -17,6 +17,8 @@ package enum WireLimits {
     package static let windowBytes = 256 * 1024
     /// Most Calls of a client that wait for their answer.
     package static let calls = 4
+    /// Longest newest point of a Heartbeat, bytes.
+    package static let newestPointBytes = 4096
     /// Seconds of silence after which the agent sends a Heartbeat.
     package static let heartbeatInterval = 60
     /// Most points any batch payload may hold, also one made by merging stored chunks.

@@ -133,9 +133,9 @@ import TrackModel
     @Test func aDepartureWithoutSpeedsIsSeenByThePlace() {
         var sampler = Self.sampler()
         _ = run(&sampler, (Int64(0)...120).map { at($0, speed: nil) })
-        let drive = (Int64(121)...140).map { at($0, Double($0 - 120) * 10, speed: nil) }
-        // Reach is 10 m and the error of 5 m: 122 is the first beyond it.
-        #expect(run(&sampler, drive).made == moving([122, 125, 130, 135, 140]))
+        let drive = (Int64(121)...140).map { at($0, Double(max(0, $0 - 126)) * 10, speed: nil) }
+        // Reach is 10 m and the error of 5 m: 128 is the first beyond it.
+        #expect(run(&sampler, drive).made == moving([128, 130, 135, 140]))
     }
 
     @Test func aDepartureRightAfterAParkedPointKeepsTheGrid() {
@@ -151,30 +151,27 @@ import TrackModel
         let still = stride(from: Int64(0), through: 120, by: 10).map { at($0) }
         #expect(run(&sampler, still).made.last == Made(second: 120, isParked: true))
         let drive = stride(from: Int64(130), through: 170, by: 10).map { at($0, Double($0 - 120) * 20, speed: 2000) }
-        // The first sign waits for the second: then both are points.
+        // The first sign waits for the third: then all are points.
         #expect(run(&sampler, drive).made == moving([130, 140, 150, 160, 170]))
     }
 
-    @Test func aTenHertzReceiverNeedsASecondOfSigns() {
+    @Test func aTenHertzReceiverNeedsTwoSecondsOfSigns() {
         var sampler = Self.sampler()
         _ = run(&sampler, (Int64(0)...120).map { at($0) })
-        var second = (Int64(1)...8).map { tenth -> Fix in
-            var fix = AgentLogicTests.fix(at: 121_000 + tenth * 100, north: 60, accuracy: 50)
-            fix.speed = 0
-            return fix
-        }
-        #expect(run(&sampler, second).made.isEmpty)
+        _ = run(&sampler, (Int64(121)...126).map { at($0) })
+        let signs = (Int64(1)...19).map { AgentLogicTests.fix(at: 127_000 + $0 * 100, north: 60, accuracy: 50) }
+        #expect(run(&sampler, signs).made.isEmpty)
         #expect(sampler.parkedSince != nil)
-        // Nine tenths after the first it is a departure, and the first one is the point.
-        second = [AgentLogicTests.fix(at: 122_000, north: 60, accuracy: 50)]
-        #expect(run(&sampler, second).made == [])
+        // The twentieth makes a departure, and the first is the point.
+        let result = run(&sampler, [AgentLogicTests.fix(at: 129_000, north: 60, accuracy: 50)])
+        #expect(result.points.map(\.time.milliseconds) == [epochStart + 127_100])
         #expect(sampler.parkedSince == nil)
     }
 
     @Test func aDepartureIsSubjectToTheDistanceFilter() {
         var sampler = Self.sampler { $0.distanceFilter = 100 }
         _ = run(&sampler, (Int64(0)...120).map { at($0) })
-        let drive = (Int64(121)...140).map { at($0, Double($0 - 120) * 10, speed: 1000) }
+        let drive = (Int64(121)...140).map { at($0, Double($0 - 120) * 10.5, speed: 1000) }
         // As at full rate: the first due fix 100 m away.
         #expect(run(&sampler, drive).made == moving([130, 140]))
     }

@@ -35,9 +35,9 @@ struct ParkingFilter: Hashable, Sendable {
     static let movingSpeed: Int32 = 150
     /// Milliseconds without a fix after which nobody knows that the vehicle stayed.
     static let longestGap: Int64 = 60_000
-    /// Fixes in a row, and milliseconds from the first to the last of them: one reflection is no departure.
-    static let confirmations = 2
-    static let confirmationSpan: Int64 = 900
+    /// Fixes in a row, and milliseconds from the first to the last of them: one reflection is no departure, nor are two.
+    static let confirmations = 3
+    static let confirmationSpan: Int64 = 1900
 
     /// What a due fix becomes while parked.
     enum Verdict: Hashable {

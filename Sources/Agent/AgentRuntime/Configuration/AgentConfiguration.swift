@@ -28,6 +28,8 @@ package struct AgentConfiguration: Sendable {
         package var applicationCode: Secret?
         package var entity: String
         package var isStartedAtFirstBoot: Bool
+        /// Whether the newest point goes ahead of a backlog.
+        package var tellsNewest: Bool
     }
 
     package struct GNSS: Hashable, Sendable {
@@ -146,10 +148,11 @@ package struct AgentConfiguration: Sendable {
             reader.reject("service", "entity", "entity = \"\(entity)\": \(problem)")
         }
         let autostart = reader.boolean("service", "autostart", default: true)
+        let tellsNewest = reader.boolean("service", "live_hint", default: true)
         guard let number, let id = ServiceID(rawValue: Int64(number)), let accessKey else { return nil }
         return Service(
             id: id, accessKey: accessKey, applicationCode: applicationCode, entity: entity,
-            isStartedAtFirstBoot: autostart)
+            isStartedAtFirstBoot: autostart, tellsNewest: tellsNewest)
     }
 
     /// From the file, else from what systemd passed.

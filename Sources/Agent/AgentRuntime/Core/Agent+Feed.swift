@@ -89,6 +89,7 @@ extension Agent {
         } then: { [self] sequence in
             guard let sequence else { return }
             lastPointTime = point.fix.time
+            newest = (point, entity)
             onEvent(.gather(gatherStatus))
             perform(uplink.pointsAppended(next: sequence + 1, now: self.now))
         }

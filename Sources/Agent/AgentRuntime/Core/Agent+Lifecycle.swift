@@ -22,6 +22,7 @@ extension Agent {
         // Certificates may have changed in place, so even an unchanged configuration is a reason to log in again.
         perform(uplink.configurationChanged(now: now))
         var needsRestart: [String] = []
+        if new.service.tellsNewest != old.service.tellsNewest { needsRestart.append("service.live_hint") }
         if new.gnss != old.gnss { needsRestart.append("gnss") }
         if new.cache != old.cache { needsRestart.append("cache") }
         if new.parking != old.parking { needsRestart.append("parking") }

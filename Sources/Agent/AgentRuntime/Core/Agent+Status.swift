@@ -100,7 +100,8 @@ extension Agent {
             uploaded: Int64(clamping: uplink.counters.points),
             acknowledged: Int64(clamping: snapshot.counters.acknowledged),
             refused: Int64(clamping: tally.refused), skipped: skipped.mapValues { Int64(clamping: $0) },
-            lost: lost.mapValues { Int64(clamping: $0) }, sessions: Int64(clamping: uplink.counters.sessions))
+            lost: lost.mapValues { Int64(clamping: $0) }, sessions: Int64(clamping: uplink.counters.sessions),
+            hints: Int64(clamping: uplink.counters.hints))
     }
 
     var settingsReport: AgentSettings {

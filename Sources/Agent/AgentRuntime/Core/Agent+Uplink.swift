@@ -30,6 +30,7 @@ extension Agent {
             case .discard(let id): prepared[id] = nil
             case .acknowledgeCache(let sequence): acknowledge(through: sequence)
             case .sendHeartbeat: send(.heartbeat(Heartbeat()))
+            case .sendNewest: sendNewest()
             case .sendGoodbye: send(.goodbye(Goodbye()))
             case .closeLink(let id): closeLink(id)
             case .serverAhead(let sequence):
@@ -221,6 +222,21 @@ extension Agent {
             prepared[id] = found
             return .batch(first: found.firstSequence, count: found.batch.count, bytes: found.batch.bytes.count)
         }
+    }
+
+    /// Ahead of the backlog, for whoever looks at the map now; as a track point it comes in its turn.
+    private func sendNewest() {
+        guard let newest, newest.entity == uplinkEntity else { return }
+        var point = newest.point
+        var bytes = PointRecord.encode(point, format: serverPayloadFormat)
+        if bytes.count > WireLimits.newestPointBytes {
+            // Long texts are worth no delay.
+            point.attributes = [:]
+            bytes = PointRecord.encode(point, format: serverPayloadFormat)
+        }
+        var heartbeat = Heartbeat()
+        heartbeat.newestPointBytes = bytes
+        send(.heartbeat(heartbeat))
     }
 
     private func sendUpload(_ id: ReadID, first: UInt64, count: Int) {

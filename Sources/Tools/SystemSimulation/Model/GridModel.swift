@@ -225,7 +225,7 @@ struct GridModel {
                 return []
             }
             signs.append(fix)
-            guard signs.count >= 2, fix.time.milliseconds - signs[0].time.milliseconds >= 900 else { return [] }
+            guard signs.count >= 3, fix.time.milliseconds - signs[0].time.milliseconds >= 1900 else { return [] }
             let waiting = dueSigns
             drivesOff()
             if !isFast { stay = [fix] }

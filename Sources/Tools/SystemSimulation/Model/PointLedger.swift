@@ -320,6 +320,12 @@ struct PointLedger {
 
     // MARK: The store
 
+    func wasGathered(_ point: TrackPoint, entity: String) -> Bool {
+        byKey[Key(entity, point.fix)].map {
+            entries[$0].fix == point.fix && entries[$0].isParked == point.isParked
+        } ?? false
+    }
+
     /// A point that was committed now, for the first time as far as its stream's numbers say.
     mutating func stored(_ point: TrackPoint, entity: String, at now: Int64) throws(Violation) {
         guard let index = byKey[Key(entity, point.fix)], entries[index].fix == point.fix,
