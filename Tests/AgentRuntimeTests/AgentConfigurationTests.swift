@@ -33,7 +33,7 @@ import TrackModel
         #expect(Agent.defaultSettings(try read(minimal)).location.parking == nil)
         for wrong in ["delay = 59", "delay = 86401", "interval = 9", "interval = 0"] {
             let error = #expect(throws: ConfigurationError.self) { try read(minimal + "[parking]\n\(wrong)\n") }
-            #expect(error?.description.contains(":7:") == true, "\(wrong): \(error?.description ?? "")")
+            #expect(error?.description.contains(":8:") == true, "\(wrong): \(error?.description ?? "")")
         }
     }
 

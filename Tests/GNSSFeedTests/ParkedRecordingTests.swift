@@ -79,10 +79,12 @@ struct ParkedRecordingTests {
         return outcome
     }
 
-    /// A recording over and over, to and fro so that its end meets its beginning.
+    /// The second half of a recording, without the receiver's start, over and over: to and fro, so that its end meets its
+    /// beginning.
     private func lengthened(_ fixes: [Fix], hours: Int64) -> [Fix] {
         guard let first = fixes.first else { return [] }
-        let round = fixes + fixes.reversed()
+        let half = Array(fixes.suffix(fixes.count / 2))
+        let round = half + half.reversed()
         return (0..<hours * 3600).map { second in
             var fix = round[Int(second) % round.count]
             fix.time = first.time.adding(milliseconds: second * 1000)
@@ -97,7 +99,8 @@ struct ParkedRecordingTests {
         for gather in [2, 5] {
             let before = sampled(fixes, gather: gather, nil)
             let after = sampled(fixes, gather: gather, ParkingOptions(delay: 120, interval: 60))
-            report("\(recording), \(fixes.count) s, gather \(gather) s, delay 120 s, interval 60 s", before, after, gather)
+            report(
+                "\(recording), \(fixes.count) s, gather \(gather) s, delay 120 s, interval 60 s", before, after, gather)
             #expect(after.points.count < before.points.count)
             let parked = after.points.drop { !$0.isParked }
             #expect(!parked.isEmpty && parked.allSatisfy { $0.isParked })

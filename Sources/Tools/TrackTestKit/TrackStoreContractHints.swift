@@ -42,7 +42,8 @@ extension TrackStoreContract {
                 for (first, seconds) in [(1, 0..<10), (11, 10..<89)] as [(UInt64, Range<Int64>)] {
                     _ = try await store.ingest([subject.batch(service, first: first, TrackPoint.samples(seconds))])
                     try expect(
-                        try await store.latest(in: service)?.point, is: .sample(90, mark: 7), "before the track is there")
+                        try await store.latest(in: service)?.point, is: .sample(90, mark: 7),
+                        "before the track is there")
                 }
                 _ = try await store.ingest([subject.batch(service, first: 90, TrackPoint.samples([89, 90]))])
                 try expect(try await store.latest(in: service)?.point, is: .sample(90), "once it is there")
@@ -67,7 +68,8 @@ extension TrackStoreContract {
                 try expect(try await store.latest(in: service)?.point, is: .sample(81, mark: 6), "a later hint")
                 try expect(try await store.checkIntegrity(), is: [], "problems")
             },
-            TrackStoreCheck("a hint makes an entity, counts as activity, and fails alone without its service") { subject in
+            TrackStoreCheck("a hint makes an entity, counts as activity, and fails alone without its service") {
+                subject in
                 let (store, service) = try await subject.withService()
                 guard let nobody = ServiceID(rawValue: service.rawValue + 1) else { return }
                 try expect(
@@ -89,7 +91,8 @@ extension TrackStoreContract {
                 try expect(try await names(EntityFilter(inactiveSince: .at(90))), is: ["van"], "inactive")
                 try expect(try await store.history(in: service), is: [], "points")
             },
-            TrackStoreCheck("of an entity's hints and batches in one transaction the later ones count in order") { subject in
+            TrackStoreCheck("of an entity's hints and batches in one transaction the later ones count in order") {
+                subject in
                 let (store, service) = try await subject.withService()
                 _ = try await store.ingest([
                     subject.hint(service, .sample(90, mark: 1)),

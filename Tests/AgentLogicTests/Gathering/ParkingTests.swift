@@ -58,7 +58,9 @@ import TrackModel
 
     @Test func offIsTheDefaultAndChangesNothing() {
         var sampler = Sampler(interval: 5)
-        #expect(run(&sampler, (Int64(0)...600).map { at($0) }).made == moving(Array(stride(from: Int64(0), through: 600, by: 5))))
+        #expect(
+            run(&sampler, (Int64(0)...600).map { at($0) }).made
+                == moving(Array(stride(from: Int64(0), through: 600, by: 5))))
         #expect(sampler.parkedSince == nil)
     }
 
@@ -181,7 +183,9 @@ import TrackModel
     @Test func oneReflectionIsNoDeparture() {
         var sampler = Self.sampler()
         _ = run(&sampler, (Int64(0)...120).map { at($0) })
-        let stray = (Int64(121)...300).map { at($0, $0.isMultiple(of: 7) ? 80 : 0, speed: $0.isMultiple(of: 11) ? 300 : 0) }
+        let stray = (Int64(121)...300).map {
+            at($0, $0.isMultiple(of: 7) ? 80 : 0, speed: $0.isMultiple(of: 11) ? 300 : 0)
+        }
         let result = run(&sampler, stray)
         #expect(result.made.allSatisfy { $0.isParked })
         #expect(Self.metres(result.points) == 0)
@@ -206,7 +210,8 @@ import TrackModel
             offset = offset * 0.98 + Double.random(in: -2.5...2.5, using: &random)
             let isFlicker = Int.random(in: 0..<50, using: &random) == 0
             let speed = isFlicker ? Int32(180) : Int32.random(in: 0...90, using: &random)
-            return at(second, min(max(offset, -12), 12), speed: speed, accuracy: Int32.random(in: 150...400, using: &random))
+            return at(
+                second, min(max(offset, -12), 12), speed: speed, accuracy: Int32.random(in: 150...400, using: &random))
         }
         let settled = run(&sampler, fixes.prefix(1800))
         let result = run(&sampler, fixes.dropFirst(1800))
@@ -242,7 +247,9 @@ import TrackModel
         }
         // A ship whose receiver tells no speed.
         var sampler = Self.sampler()
-        #expect(run(&sampler, (Int64(0)...1800).map { at($0, Double($0) * 1.5, speed: nil, accuracy: nil) }).made.count == 361)
+        #expect(
+            run(&sampler, (Int64(0)...1800).map { at($0, Double($0) * 1.5, speed: nil, accuracy: nil) }).made.count
+                == 361)
     }
 
     @Test func aTowFromTheParkingPlaceIsSeen() {
@@ -293,7 +300,9 @@ import TrackModel
         _ = run(&sampler, (Int64(0)...120).map { at($0) })
         sampler.restart()
         #expect(sampler.parkedSince == nil)
-        #expect(run(&sampler, (Int64(121)...180).map { at($0) }).made == moving(Array(stride(from: Int64(121), through: 176, by: 5))))
+        #expect(
+            run(&sampler, (Int64(121)...180).map { at($0) }).made
+                == moving(Array(stride(from: Int64(121), through: 176, by: 5))))
         #expect(run(&sampler, [at(181)]).made == parked([181]))
         sampler.setOptions(LocationOptions(parking: ParkingOptions(delay: 60, interval: 10)))
         #expect(sampler.parkedSince == nil)

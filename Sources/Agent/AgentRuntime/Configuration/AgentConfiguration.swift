@@ -181,7 +181,8 @@ package struct AgentConfiguration: Sendable {
         let delays = ParkingOptions.delays
         let delay = reader.integer("parking", "delay", default: 0, range: 0...delays.upperBound, unit: "seconds")
         if delay != 0, delay < delays.lowerBound {
-            reader.reject("parking", "delay", "delay = \(delay): it must be 0 (off) or at least \(delays.lowerBound) seconds")
+            reader.reject(
+                "parking", "delay", "delay = \(delay): it must be 0 (off) or at least \(delays.lowerBound) seconds")
         }
         let interval = reader.integer(
             "parking", "interval", default: ParkingOptions.defaultInterval, range: ParkingOptions.intervals,

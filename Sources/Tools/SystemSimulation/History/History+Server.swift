@@ -214,8 +214,9 @@ extension History {
                 }
                 // The newest point may have been told ahead of a track that was then cleared or lost.
                 guard let shown = newest[entity],
-                    shown == wanted.last || shown.fix.time > (wanted.last ?? shown).fix.time
-                        && ledger.wasGathered(shown, entity: entity)
+                    shown == wanted.last
+                        || shown.fix.time > (wanted.last ?? shown).fix.time
+                            && ledger.wasGathered(shown, entity: entity)
                 else {
                     throw Violation(
                         guarantee: .exactlyOnce,

@@ -262,7 +262,8 @@ struct GridModel {
         }
         let latitude = mean(fixes.map(\.coordinate.latitudeE7))
         let longitude = mean(fixes.map(\.coordinate.longitudeE7))
-        var middle = Fix(time: fixes[0].time, coordinate: fixes[0].coordinate, accuracy: fixes[fixes.count - 1].accuracy)
+        var middle = Fix(
+            time: fixes[0].time, coordinate: fixes[0].coordinate, accuracy: fixes[fixes.count - 1].accuracy)
         if let place = Coordinate(latitudeE7: latitude, longitudeE7: longitude) { middle.coordinate = place }
         return middle
     }

@@ -329,7 +329,8 @@ struct PointLedger {
     /// A point that was committed now, for the first time as far as its stream's numbers say.
     mutating func stored(_ point: TrackPoint, entity: String, at now: Int64) throws(Violation) {
         guard let index = byKey[Key(entity, point.fix)], entries[index].fix == point.fix,
-            entries[index].isParked == point.isParked, point.coordinateType == .wgs84, point.attributes.isEmpty, point.objectName == nil
+            entries[index].isParked == point.isParked, point.coordinateType == .wgs84, point.attributes.isEmpty,
+            point.objectName == nil
         else {
             throw broken(.exactlyOnce, "a point of \(entity) was stored that was never gathered: \(point.fix)")
         }
