@@ -243,7 +243,7 @@ var tests: [Target] {
                 .product(name: "NIOSSL", package: "swift-nio-ssl"),
             ]),
         .tests(of: "TrackCache", ["ProgramTestKit", "TrackModel", "TrackTestKit"]),
-        .tests(of: "GNSSFeed", ["AgentLogic", "DriveSimulation", "Geodesy", "TrackModel"]),
+        .tests(of: "GNSSFeed", ["AgentLogic", "DriveSimulation", "Geodesy", "TrackModel", "TrackWire"]),
         .tests(
             of: "AgentRuntime",
             [

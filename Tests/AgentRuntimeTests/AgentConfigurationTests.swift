@@ -1,3 +1,4 @@
+import AgentLogic
 import ConfigurationFile
 import Foundation
 import Testing
@@ -21,6 +22,19 @@ import TrackModel
         #expect(configuration.service.isStartedAtFirstBoot)
         #expect(configuration.cache.limit == 256 << 20)
         #expect(configuration.server.minimumTLS == .v13)
+    }
+
+    @Test func parkingIsOffUnlessToldAndReachesTheSettings() throws {
+        #expect(try read(minimal).parking == .init(delay: nil, interval: 240))
+        let told = try read(minimal + "[parking]\ndelay = 300\ninterval = 60\n")
+        #expect(told.parking == .init(delay: 300, interval: 60))
+        let settings = Agent.defaultSettings(told)
+        #expect(settings.location.parking == ParkingOptions(delay: 300, interval: 60))
+        #expect(Agent.defaultSettings(try read(minimal)).location.parking == nil)
+        for wrong in ["delay = 59", "delay = 86401", "interval = 9", "interval = 0"] {
+            let error = #expect(throws: ConfigurationError.self) { try read(minimal + "[parking]\n\(wrong)\n") }
+            #expect(error?.description.contains(":8:") == true, "\(wrong): \(error?.description ?? "")")
+        }
     }
 
     /// The sample is the documentation of every key: what the program reads and what the sample names is the same.

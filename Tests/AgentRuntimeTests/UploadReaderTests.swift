@@ -52,6 +52,24 @@ import TrackWire
         }
     }
 
+    @Test func anOlderServerGetsParkedPointsWithoutTheFlag() throws {
+        try withCache { cache in
+            var parked = try point(0)
+            parked.isParked = true
+            append(PointRecord.encode(parked), to: cache)
+            func read(format: Int) throws -> [TrackPoint] {
+                let reading = UploadReader.next(
+                    in: cache, after: 0, maximumPoints: 1000, maximumBytes: 1 << 18, format: format, now: 0)
+                guard case .batch(let upload) = reading else { return [] }
+                #expect(Int(upload.batch.bytes[0]) == format)
+                return try BatchCodec.decode(upload.batch.bytes, isCompressed: upload.batch.isCompressed)
+            }
+            #expect(try read(format: 2) == [parked])
+            parked.isParked = false
+            #expect(try read(format: 1) == [parked])
+        }
+    }
+
     @Test func attributesTravelAndABatchHoldsNoMoreThanAPayloadMay() throws {
         try withCache { cache in
             var made: [TrackPoint] = []

@@ -37,6 +37,21 @@ import TrackTestKit
         #expect(try await everything(store, service) == points.map { StoredPoint($0, received: .at(9)) })
     }
 
+    @Test func aHintIsThereAfterARestart() async throws {
+        var store = try await bench.open()
+        let service = try await store.createService(named: "fleet", at: .at(0)).id
+        let hint = IngestBatch(
+            service: service, entity: "truck", position: nil, points: [], sequences: [], payload: nil, received: .at(9),
+            hint: point(7))
+        #expect(try await store.ingest([hint]) == [.stored(through: 0)])
+        try store.close()
+        store = try await bench.open()
+        #expect(
+            try await store.entity(named: "truck", in: service)?.latest == StoredPoint(point(7), received: .at(9)))
+        #expect(try await everything(store, service) == [])
+        #expect(try await store.checkIntegrity() == [])
+    }
+
     @Test func columnsAndTheirValuesAreThereAfterARestart() async throws {
         var store = try await bench.open()
         let service = try await store.createService(named: "fleet", at: .at(0)).id

@@ -16,6 +16,25 @@ import TrackModel
         }
     }
 
+    @Test func onlyParkedPointsNeedFormatTwo() throws {
+        var points = try BatchExampleTests.points()
+        let before = BatchEncoder.encode(points)
+        #expect(before[0] == 1)
+        points[1].isParked = true
+        let bytes = BatchEncoder.encode(points)
+        #expect(bytes[0] == 2)
+        #expect(try BatchCodec.decode(bytes, isCompressed: false) == points)
+        // For a reader of format 1 the flag is left out and nothing else.
+        #expect(BatchEncoder.encode(points, format: 1) == before)
+        #expect(PointRecord.encode(points[1], format: 1)[0] == 1)
+        #expect(try PointRecord.decode(PointRecord.encode(points[1])) == points[1])
+        #expect(PointRecord.encode(points[1]).count <= PointRecord.encode(points[1], format: 1).count + 1)
+        // A reader of format 1 alone knows that it does not understand.
+        var newer = bytes
+        newer[0] = 3
+        #expect(throws: WireError(.unsupportedVersion, "")) { try BatchCodec.decode(newer, isCompressed: false) }
+    }
+
     @Test func theEmptyBatchComesBack() throws {
         let batch = BatchCodec.encode([])
         #expect(batch.bytes.count == 2)

@@ -96,7 +96,7 @@ import TrackModel
     }
 
     @Test func otherVersionsAreNotGuessed() {
-        #expect(throws: WireError(.unsupportedVersion, "")) { try BatchCodec.decode([2, 0, 0], isCompressed: false) }
+        #expect(throws: WireError(.unsupportedVersion, "")) { try BatchCodec.decode([3, 0, 0], isCompressed: false) }
         #expect(throws: WireError(.malformed, "")) { try BatchCodec.decode([], isCompressed: false) }
         #expect(throws: WireError(.malformed, "")) { try BatchCodec.decode([1, 2, 3], isCompressed: true) }
     }

@@ -22,6 +22,7 @@ enum RandomTrack {
     /// Points of every kind: drives, jumps, gaps in any column, times that go back, all attribute types.
     static func wild(count: Int, using random: inout SeededGenerator) -> [TrackPoint] {
         let presence: [Double] = (0..<9).map { _ in [0, 0.02, 0.5, 0.98, 1].randomElement(using: &random) ?? 1 }
+        let parked: Double = [0, 0, 0.02, 0.5, 1].randomElement(using: &random) ?? 0
         func chance(_ probability: Double) -> Bool { Double.random(in: 0..<1, using: &random) < probability }
         let keys = (0..<Int.random(in: 0...4, using: &random)).map { "key\($0)" }
         let isSmooth = Bool.random(using: &random)
@@ -55,6 +56,7 @@ enum RandomTrack {
                 satellites: chance(presence[6]) ? UInt8.random(in: 0...(isSmooth ? 12 : 255), using: &random) : nil)
             var point = TrackPoint(fix, coordinateType: chance(0.95) ? .wgs84 : .bd09ll)
             if chance(1 - presence[7]) { point.objectName = "object \(Int.random(in: 0...3, using: &random))" }
+            point.isParked = chance(parked)
             for key in keys where chance(presence[8]) { point.attributes[key] = value(using: &random) }
             return point
         }

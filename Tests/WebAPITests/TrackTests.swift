@@ -36,6 +36,24 @@ struct TrackTests {
                 + "\"create_time\":\"2026-03-05 10:31:40\"}]}")
     }
 
+    @Test func parkedPointsSaySoUnlessAColumnHasTheName() async throws {
+        let bench = try await Bench()
+        var points = [try point(Self.start, 0, 0, speed: 0), try point(Self.start + 240, 0, 0, speed: 0)]
+        points[1].isParked = true
+        await #expect(throws: Never.self) { try await bench.upload("van", points) }
+        func parked() async throws -> [JSON?] {
+            let track = try await bench.get("track/gettrack", range())
+            #expect(track["distance"] == .integer(0) || track["distance"] == .double(0))
+            let latest = try await bench.get("track/getlatestpoint", "entity_name=van")
+            return (track["points"]?.items ?? []).map { $0["parked"] } + [latest["latest_point"]?["parked"]]
+        }
+        #expect(try await parked() == [nil, .integer(1), .integer(1)])
+        // A column of this name is older than the member.
+        try await bench.store.addColumn(
+            ColumnRecord(key: "parked", type: .string, created: Bench.now), of: .track, in: bench.service)
+        #expect(try await parked() == [nil, nil, nil])
+    }
+
     @Test func pagesAndOrderDoNotChangeTheTotals() async throws {
         let bench = try await bench(count: 7)
         func times(_ query: String) async throws -> [Int64] {

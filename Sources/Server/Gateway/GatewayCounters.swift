@@ -22,6 +22,10 @@ package struct GatewayCounts: Hashable, Sendable {
     package var batchesWithIgnoredAttributes: UInt64 = 0
     /// Batches given back because the store did not take them.
     package var failedBatches: UInt64 = 0
+    /// Newest points that came with heartbeats and reached the store.
+    package var hints: UInt64 = 0
+    /// Those that broke a rule of the model and were left alone.
+    package var refusedHints: UInt64 = 0
 
     package init() {}
 }

@@ -63,7 +63,7 @@ package struct EntityRecord: Hashable, Sendable {
     package var description: String
     package var created: Timestamp
     package var modified: Timestamp
-    /// The stored point with the greatest time.
+    /// The stored point with the greatest time, or a newer one that was told ahead of its track.
     package var latest: StoredPoint?
     /// By entity column.
     package var values: [String: String]
@@ -136,13 +136,16 @@ package struct IngestBatch: Sendable {
     package var points: [TrackPoint]
     /// For a streamed batch: the sequence of each point, ascending, `points.count` of them. Refused points are missing.
     package var sequences: [UInt64]
-    /// The points as batch payload format 1, byte for byte as received; nil when points were refused or there is none.
+    /// The points as a batch payload, byte for byte as received; nil when points were refused or there is none.
     package var payload: EncodedPoints?
     package var received: Timestamp
+    /// The entity's newest point, told ahead of the track that it is part of: see ``TrackStore/ingest(_:)``. Only in a batch
+    /// without points and position.
+    package var hint: TrackPoint?
 
     package init(
         service: ServiceID, entity: String, position: StreamPosition?, points: [TrackPoint], sequences: [UInt64],
-        payload: EncodedPoints?, received: Timestamp
+        payload: EncodedPoints?, received: Timestamp, hint: TrackPoint? = nil
     ) {
         self.service = service
         self.entity = entity
@@ -151,6 +154,7 @@ package struct IngestBatch: Sendable {
         self.sequences = sequences
         self.payload = payload
         self.received = received
+        self.hint = hint
     }
 }
 
@@ -170,7 +174,7 @@ package struct StreamPosition: Hashable, Sendable {
     package var last: UInt64 { first + UInt64(count) - 1 }
 }
 
-/// Batch payload format 1, see docs/formats/batch-payload.md.
+/// A batch payload of any format that this program reads, see docs/formats/batch-payload.md.
 package struct EncodedPoints: Hashable, Sendable {
     package var isCompressed: Bool
     package var bytes: [UInt8]

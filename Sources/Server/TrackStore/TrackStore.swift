@@ -53,6 +53,9 @@ package protocol TrackStore: Sendable {
     /// Stores all batches in one transaction and returns after its commit, one outcome a batch, in order.
     ///
     /// A batch that belongs to a stream is stored exactly once: what its sequences say is stored already is left out.
+    /// A hint becomes the entity's latest point when it is later than both the latest stored one and an earlier hint, until a
+    /// point as late is stored. It is no point of the track: no range, count or stream knows it.
+    ///
     /// A batch whose service is gone fails alone. Throws only when the transaction as a whole failed: nothing is stored.
     func ingest(_ batches: [IngestBatch]) async throws(TrackStoreError) -> [IngestOutcome]
     /// Points with `from <= time <= through`, ascending; of two with the same time the one stored later.

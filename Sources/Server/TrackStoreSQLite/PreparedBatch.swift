@@ -10,6 +10,8 @@ struct PreparedBatch: Sendable {
     let stream: (id: StreamID, first: UInt64, last: UInt64)?
     let received: Timestamp
     let content: Content
+    /// The newest point, told ahead of its track.
+    let hint: (point: TrackPoint, record: [UInt8])?
     /// What the batch's own form forbids.
     let problem: TrackStoreError?
 
@@ -30,6 +32,7 @@ struct PreparedBatch: Sendable {
         received = batch.received
         points = batch.points
         sequences = batch.sequences
+        hint = batch.hint.map { ($0, PointRecord.encode($0)) }
         content = Self.content(batch.points, payload: batch.payload, received: batch.received)
         guard let position = batch.position else {
             stream = nil

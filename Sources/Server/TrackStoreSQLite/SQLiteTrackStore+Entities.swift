@@ -89,11 +89,11 @@ extension SQLiteTrackStore {
             arguments += distinct
         }
         if let since = filter.activeSince {
-            condition += " AND l.time >= ?"
+            condition += " AND COALESCE(h.time, l.time) >= ?"
             arguments.append(since.milliseconds)
         }
         if let since = filter.inactiveSince {
-            condition += " AND (l.time IS NULL OR l.time < ?)"
+            condition += " AND COALESCE(h.time, l.time, \(Int64.min)) < ?"
             arguments.append(since.milliseconds)
         }
         for (key, value) in filter.values {
@@ -104,7 +104,7 @@ extension SQLiteTrackStore {
             arguments += [key, value]
         }
         return try await reading { [condition, arguments] database in
-            let count = "SELECT COUNT(*) FROM entity e LEFT JOIN latest l ON l.entity = e.id" + condition
+            let count = "SELECT COUNT(*) FROM entity e" + Self.joinLatest + condition
             let list = Self.selectEntities + condition + " ORDER BY e.name LIMIT ? OFFSET ?"
             let bounds: [any DatabaseValueConvertible & Sendable] = [max(0, page.limit), max(0, page.offset)]
             return (
@@ -115,10 +115,16 @@ extension SQLiteTrackStore {
         }
     }
 
-    private static let selectEntities = """
-        SELECT e.name, e.description, e.created, e.modified, l.received, l.payload, e.id
-        FROM entity e LEFT JOIN latest l ON l.entity = e.id
+    /// There is a hint only while it is later than the latest stored point.
+    private static let joinLatest = """
+         LEFT JOIN latest l ON l.entity = e.id LEFT JOIN hint h ON h.entity = e.id
         """
+
+    private static let selectEntities = """
+        SELECT e.name, e.description, e.created, e.modified, COALESCE(h.received, l.received),
+            COALESCE(h.payload, l.payload), e.id
+        FROM entity e
+        """ + joinLatest
 
     /// Rows of ``selectEntities`` with the values of their columns.
     private static func records(_ rows: [Row], _ database: Database) throws -> [EntityRecord] {

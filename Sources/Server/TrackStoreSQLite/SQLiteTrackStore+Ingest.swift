@@ -44,6 +44,8 @@ struct IngestTransaction {
     private let entityInsertion: Statement
     private let chunkInsertion: Statement
     private let latestUpdate: Statement
+    private let hintUpdate: Statement
+    private let hintRemoval: Statement
 
     init(_ database: Database, _ store: SQLiteTrackStore) throws {
         self.database = database
@@ -67,6 +69,17 @@ struct IngestTransaction {
                     received = excluded.received, payload = excluded.payload
                 WHERE excluded.time >= latest.time
                 """)
+        hintUpdate = try database.cachedStatement(
+            sql: """
+                INSERT INTO hint (entity, time, latitude, longitude, received, payload)
+                SELECT ?1, ?2, ?3, ?4, ?5, ?6
+                WHERE NOT EXISTS (SELECT 1 FROM latest WHERE entity = ?1 AND time >= ?2)
+                ON CONFLICT (entity) DO UPDATE SET
+                    time = excluded.time, latitude = excluded.latitude, longitude = excluded.longitude,
+                    received = excluded.received, payload = excluded.payload
+                WHERE excluded.time > hint.time
+                """)
+        hintRemoval = try database.cachedStatement(sql: "DELETE FROM hint WHERE entity = ? AND time <= ?")
     }
 
     /// Everything that can be wrong with one batch alone is found before its first row is written, so that a batch
@@ -80,6 +93,7 @@ struct IngestTransaction {
         if let problem = batch.problem { return .failed(problem) }
         guard let stream = batch.stream else {
             try add(batch.content, of: batch)
+            if let hint = batch.hint { try tell(hint.point, record: hint.record, of: batch) }
             return .stored(through: 0)
         }
         let name = Data(stream.id.bytes)
@@ -106,6 +120,16 @@ struct IngestTransaction {
         try latestUpdate.execute(arguments: [
             entity, latest.fix.time.milliseconds, place.latitudeE7, place.longitudeE7, batch.received.milliseconds,
             Data(content.record),
+        ])
+        // From here on the track knows as much as was told ahead of it.
+        try hintRemoval.execute(arguments: [entity, latest.fix.time.milliseconds])
+    }
+
+    private mutating func tell(_ hint: TrackPoint, record: [UInt8], of batch: PreparedBatch) throws {
+        let place = hint.fix.coordinate
+        try hintUpdate.execute(arguments: [
+            try row(of: batch), hint.fix.time.milliseconds, place.latitudeE7, place.longitudeE7,
+            batch.received.milliseconds, Data(record),
         ])
     }
 

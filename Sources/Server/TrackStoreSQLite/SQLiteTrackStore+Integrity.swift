@@ -11,7 +11,8 @@ extension SQLiteTrackStore {
     /// Reads every page and every payload, in many short looks, so that writing and merging go on beside it.
     package func checkIntegrity() async throws(TrackStoreError) -> [String] {
         var problems = try await checkStructure()
-        problems += try await checkLatest()
+        problems += try await checkLatest(in: "latest")
+        problems += try await checkLatest(in: "hint")
         var cursor: Int64 = 0
         while problems.count < Self.maximumProblems {
             let (found, next) = try await reading { [cursor] database in
@@ -58,12 +59,17 @@ extension SQLiteTrackStore {
             LEFT JOIN latest l ON l.entity = c.entity WHERE l.time IS NULL OR l.time <> c.time
             """, "entities have a latest point that is not the latest of their chunks"
         ),
+        (
+            "SELECT COUNT(*) FROM hint h JOIN latest l ON l.entity = h.entity WHERE l.time >= h.time",
+            "entities have a hint that is not later than their latest point"
+        ),
     ]
 
-    private func checkLatest() async throws(TrackStoreError) -> [String] {
+    /// `table`: `latest`, or `hint`, which has the same columns.
+    private func checkLatest(in table: String) async throws(TrackStoreError) -> [String] {
         try await reading { database in
             let rows = try Row.fetchCursor(
-                database, sql: "SELECT entity, time, latitude, longitude, payload FROM latest")
+                database, sql: "SELECT entity, time, latitude, longitude, payload FROM \(table)")
             var problems: [String] = []
             while let row = try rows.next(), problems.count < Self.maximumProblems {
                 let entity: Int64 = row[0]

@@ -90,6 +90,16 @@ enum Schema {
         ) STRICT, WITHOUT ROWID;
         CREATE INDEX entity_value_by_entity ON entity_value (entity);
         """,
+        """
+        CREATE TABLE hint (
+            entity INTEGER PRIMARY KEY REFERENCES entity (id),
+            time INTEGER NOT NULL,
+            latitude INTEGER NOT NULL,
+            longitude INTEGER NOT NULL,
+            received INTEGER NOT NULL,
+            payload BLOB NOT NULL
+        ) STRICT;
+        """,
     ]
 
     /// Runs the steps that the file has not seen, each in a transaction of its own.

@@ -36,6 +36,8 @@ struct PointJSON {
         if let accuracy = fix.accuracy { members.append(JSON.Member("radius", .decimal(Int64(accuracy), digits: 1))) }
         if let speed = fix.speed { members.append(JSON.Member("speed", Speed.json(centimetresPerSecond: speed))) }
         if let name = point.objectName { members.append(JSON.Member("object_name", .string(name))) }
+        // Not of the original service; a column of this name goes first.
+        if point.isParked, columns["parked"] == nil { members.append(JSON.Member("parked", .integer(1))) }
         guard !point.attributes.isEmpty else { return members }
         for (key, value) in point.attributes.sorted(by: { $0.key < $1.key }) {
             guard let value = columns[key]?.converted(value) else { continue }

@@ -65,6 +65,8 @@ package struct AgentControlClient: Sendable {
                 "desired_accuracy": change.desiredAccuracy.map(JSONValue.double),
                 "distance_filter": change.distanceFilter.map(JSONValue.double),
                 "activity": change.activity.map { .string($0.rawValue) },
+                "parking_delay": change.parkingDelay.map(JSONValue.integer),
+                "parking_interval": change.parkingInterval.map(JSONValue.integer),
             ], as: SettingsReply.self
         ).settings
     }

@@ -108,7 +108,9 @@ package final class AgentControlService: VarlinkInterface {
             let change = LocationOptionsChange(
                 desiredAccuracy: try parameters.number("desired_accuracy"),
                 distanceFilter: try parameters.number("distance_filter"),
-                activity: try parameters.choice("activity", of: Activity.self))
+                activity: try parameters.choice("activity", of: Activity.self),
+                parkingDelay: try parameters.integer("parking_delay"),
+                parkingInterval: try parameters.integer("parking_interval"))
             try parameters.finish()
             return settings(handler.setLocationOptions(change), method)
         case .resetSettings:

@@ -40,7 +40,8 @@ package enum AgentInterface {
         # waiting: told to gather, and no fix to gather from.
         type GatherState (stopped, waiting, gathering)
 
-        type Gather (state: GatherState, since: ?int, last_point_time: ?int)
+        # parked_since: only while the vehicle is parked and makes few points for that, by GNSS time.
+        type Gather (state: GatherState, since: ?int, last_point_time: ?int, parked_since: ?int)
 
         # unreachable: gpsd does not answer. no_device: gpsd answers and has no receiver.
         type FeedState (closed, unreachable, no_device, no_fix, fix)
@@ -110,19 +111,22 @@ package enum AgentInterface {
           refused: int,
           skipped: [string]int,
           lost: [string]int,
-          sessions: int
+          sessions: int,
+          hints: ?int
         )
 
         type Activity (other, automotive, fitness, airborne)
 
-        # Intervals in seconds, cache_limit in bytes (absent for unlimited), options absent for off.
+        # Intervals and parking_delay in seconds, cache_limit in bytes (absent for unlimited), options absent for off.
         type Settings (
           gather_interval: int,
           pack_interval: int,
           cache_limit: ?int,
           desired_accuracy: ?float,
           distance_filter: ?float,
-          activity: Activity
+          activity: Activity,
+          parking_delay: ?int,
+          parking_interval: ?int
         )
 
         # synchronised: the kernel's word. server_difference: milliseconds that the server's clock was ahead at the last login.
@@ -197,11 +201,14 @@ package enum AgentInterface {
         # Either bytes or unlimited: true.
         method SetCacheLimit(bytes: ?int, unlimited: ?bool) -> (settings: Settings)
 
-        # What is absent stays as it is; 0 turns desired_accuracy or distance_filter off.
+        # What is absent stays as it is; 0 turns desired_accuracy, distance_filter or parking_delay off. After parking_delay
+        # seconds without movement (60 to 86400) a point is made every parking_interval seconds (10 to 86400).
         method SetLocationOptions(
           desired_accuracy: ?float,
           distance_filter: ?float,
-          activity: ?Activity
+          activity: ?Activity,
+          parking_delay: ?int,
+          parking_interval: ?int
         ) -> (settings: Settings)
 
         # Back to the defaults.

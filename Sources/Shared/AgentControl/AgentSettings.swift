@@ -11,10 +11,14 @@ package struct AgentSettings: Codable, Hashable, Sendable {
     /// Metres: fixes that moved less make no point; nil for off.
     package var distanceFilter: Double?
     package var activity: Activity
+    /// Seconds without movement after which few points are made; nil for off.
+    package var parkingDelay: Int64?
+    /// Seconds from one point to the next while parked; nil from an agent that knows no parking.
+    package var parkingInterval: Int64?
 
     package init(
         gatherInterval: Int64, packInterval: Int64, cacheLimit: Int64?, desiredAccuracy: Double? = nil,
-        distanceFilter: Double? = nil, activity: Activity
+        distanceFilter: Double? = nil, activity: Activity, parkingDelay: Int64? = nil, parkingInterval: Int64? = nil
     ) {
         self.gatherInterval = gatherInterval
         self.packInterval = packInterval
@@ -22,6 +26,8 @@ package struct AgentSettings: Codable, Hashable, Sendable {
         self.desiredAccuracy = desiredAccuracy
         self.distanceFilter = distanceFilter
         self.activity = activity
+        self.parkingDelay = parkingDelay
+        self.parkingInterval = parkingInterval
     }
 
     enum CodingKeys: String, CodingKey {
@@ -31,6 +37,8 @@ package struct AgentSettings: Codable, Hashable, Sendable {
         case cacheLimit = "cache_limit"
         case desiredAccuracy = "desired_accuracy"
         case distanceFilter = "distance_filter"
+        case parkingDelay = "parking_delay"
+        case parkingInterval = "parking_interval"
     }
 }
 
@@ -52,11 +60,20 @@ package struct LocationOptionsChange: Hashable, Sendable {
     /// Metres; 0 turns it off.
     package var distanceFilter: Double?
     package var activity: Activity?
+    /// Seconds; 0 turns it off.
+    package var parkingDelay: Int64?
+    /// Seconds.
+    package var parkingInterval: Int64?
 
-    package init(desiredAccuracy: Double? = nil, distanceFilter: Double? = nil, activity: Activity? = nil) {
+    package init(
+        desiredAccuracy: Double? = nil, distanceFilter: Double? = nil, activity: Activity? = nil,
+        parkingDelay: Int64? = nil, parkingInterval: Int64? = nil
+    ) {
         self.desiredAccuracy = desiredAccuracy
         self.distanceFilter = distanceFilter
         self.activity = activity
+        self.parkingDelay = parkingDelay
+        self.parkingInterval = parkingInterval
     }
 }
 

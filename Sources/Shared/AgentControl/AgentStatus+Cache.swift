@@ -64,10 +64,13 @@ package struct AgentCounters: Codable, Hashable, Sendable {
     package var lost: [String: Int64]
     /// Connections that reached a session.
     package var sessions: Int64
+    /// Newest points told ahead of a backlog; nil from an agent that tells none.
+    package var hints: Int64?
 
     package init(
         fixes: Int64 = 0, gathered: Int64 = 0, uploaded: Int64 = 0, acknowledged: Int64 = 0, refused: Int64 = 0,
-        skipped: [String: Int64] = [:], lost: [String: Int64] = [:], sessions: Int64 = 0
+        skipped: [String: Int64] = [:], lost: [String: Int64] = [:], sessions: Int64 = 0,
+        hints: Int64? = nil
     ) {
         self.fixes = fixes
         self.gathered = gathered
@@ -77,6 +80,7 @@ package struct AgentCounters: Codable, Hashable, Sendable {
         self.skipped = skipped
         self.lost = lost
         self.sessions = sessions
+        self.hints = hints
     }
 }
 

@@ -86,16 +86,20 @@ package struct GatherStatus: Codable, Hashable, Sendable {
     package var since: Int64?
     /// Time of the newest point gathered since the agent started.
     package var lastPointTime: Int64?
+    /// GNSS time at which the stay began, while the vehicle is parked and makes few points for that.
+    package var parkedSince: Int64?
 
-    package init(state: State, since: Int64? = nil, lastPointTime: Int64? = nil) {
+    package init(state: State, since: Int64? = nil, lastPointTime: Int64? = nil, parkedSince: Int64? = nil) {
         self.state = state
         self.since = since
         self.lastPointTime = lastPointTime
+        self.parkedSince = parkedSince
     }
 
     enum CodingKeys: String, CodingKey {
         case state, since
         case lastPointTime = "last_point_time"
+        case parkedSince = "parked_since"
     }
 }
 

@@ -26,6 +26,8 @@ package enum MessageID: String, Hashable, Sendable, CaseIterable, CustomStringCo
     case clockState = "b24cfd5d017b4c4d992d9f06f63d477a"
     case fenceAlarm = "66f23abe9d6c41208cdd8d1683d5d481"
     case hookFailed = "0ea1ac7f34104f0ba19103ec107401b5"
+    case vehicleParked = "2698f344898945f6a454047e31af128d"
+    case vehicleMoves = "46613ed65fbb4809b8d7504a4f03ae00"
 
     // The server
     case gatewayListening = "7d450802019e41a2bcbf2446b6303558"

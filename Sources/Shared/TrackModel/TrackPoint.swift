@@ -7,15 +7,18 @@ package struct TrackPoint: Hashable, Sendable {
     package var objectName: String?
     /// Values by track column key. At most ``AttributeValue/maximumCount`` entries.
     package var attributes: [String: AttributeValue]
+    /// The vehicle was parked: the place is that of the whole stay, not one fix's, and few such points stand for many fixes.
+    package var isParked: Bool
 
     package init(
         _ fix: Fix, coordinateType: CoordinateType = .wgs84, objectName: String? = nil,
-        attributes: [String: AttributeValue] = [:]
+        attributes: [String: AttributeValue] = [:], isParked: Bool = false
     ) {
         self.fix = fix
         self.coordinateType = coordinateType
         self.objectName = objectName
         self.attributes = attributes
+        self.isParked = isParked
     }
 }
 

@@ -201,6 +201,7 @@ package actor ReferenceTrackStore: TrackStore {
         try check(batch.service)
         guard let position = batch.position else {
             store(batch.points, batch)
+            if let hint = batch.hint { tell(hint, batch) }
             return .stored(through: 0)
         }
         guard batch.sequences.count == batch.points.count else {
@@ -279,5 +280,13 @@ package actor ReferenceTrackStore: TrackStore {
         }
         entity.chunks += 1
         entityTable[key] = entity
+    }
+
+    /// A stored point as late takes its place by itself: see ``store(_:_:)``.
+    private func tell(_ hint: TrackPoint, _ batch: IngestBatch) {
+        let key = EntityKey(batch.entity, batch.service)
+        if entityTable[key] == nil { insert(NewEntity(name: batch.entity), key, at: batch.received) }
+        guard entityTable[key]?.record.latest.map({ hint.fix.time > $0.point.fix.time }) ?? true else { return }
+        entityTable[key]?.record.latest = StoredPoint(hint, received: batch.received)
     }
 }

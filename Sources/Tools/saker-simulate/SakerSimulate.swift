@@ -59,7 +59,7 @@ import SystemSimulation
         print("\(seeds) seeds from \(firstSeed), every guarantee held; \(rounded(Double(seeds) / seconds)) seeds/s")
         print("virtual days \(rounded(days)), \(rounded(seconds / days)) s each")
         print(
-            "points gathered \(total.points), stored \(total.stored); not stored: cleared \(total.cleared), bound "
+            "points gathered \(total.points), parked \(total.parked), stored \(total.stored); not stored: cleared \(total.cleared), bound "
                 + "\(total.droppedByBound), memory \(total.droppedInMemory), lost with power \(total.lostWithPower)")
         print(
             "agent: \(total.agentCuts) power cuts, \(total.agentKills) kills, \(total.agentStops) stops, "

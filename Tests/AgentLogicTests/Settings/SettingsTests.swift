@@ -98,6 +98,43 @@ struct SettingsTests {
         #expect(settings.cacheLimit == nil)
     }
 
+    @Test func parkingIsSetByItsDelayAndKeepsItsInterval() throws {
+        var settings = Settings()
+        var patch = SettingsPatch()
+        patch.parkingInterval = 60
+        try settings.apply(patch)
+        #expect(settings.location.parking == nil)
+        patch = SettingsPatch()
+        patch.parkingDelay = .set(300)
+        try settings.apply(patch)
+        #expect(settings.location.parking == ParkingOptions(delay: 300, interval: 60))
+        #expect(try Settings(SettingsRecord(settings)) == settings)
+        patch.parkingDelay = .set(nil)
+        try settings.apply(patch)
+        #expect(settings.location.parking == nil)
+        #expect(settings.parkingInterval == 60)
+        #expect(try Settings(SettingsRecord(settings)) == settings)
+    }
+
+    @Test(arguments: [0, 59, 86_401, -1, Int64.max, Int64.min]) func badParkingDelays(_ seconds: Int64) {
+        var settings = Settings()
+        var patch = SettingsPatch()
+        patch.parkingDelay = .set(seconds)
+        let error = #expect(throws: SettingsError.self) { try settings.apply(patch) }
+        #expect(error?.code == .parkingDelay)
+        #expect(settings == Settings())
+    }
+
+    @Test(arguments: [0, 9, 86_401, -1, Int64.max]) func badParkingIntervals(_ seconds: Int64) {
+        var settings = Settings()
+        var patch = SettingsPatch()
+        patch.parkingInterval = seconds
+        let error = #expect(throws: SettingsError.self) { try settings.apply(patch) }
+        #expect(error?.code == .parkingInterval)
+        #expect(error?.detail.contains("10 to 86400") == true)
+        #expect(settings == Settings())
+    }
+
     @Test func aPatchWithOneMistakeChangesNothing() {
         var settings = Settings()
         var patch = SettingsPatch()

@@ -166,6 +166,69 @@ import TrackWire
         }
     }
 
+    private func heartbeat(_ point: TrackPoint) -> Heartbeat {
+        var heartbeat = Heartbeat()
+        heartbeat.newestPointBytes = PointRecord.encode(point)
+        return heartbeat
+    }
+
+    /// Hints reach the store behind what was sent before them; a custom point's reply says that they have.
+    private func settle(_ agent: TestAgent, id: UInt64) async throws {
+        agent.send(.points(Points(BatchCodec.encode(points([0])), id: id, entity: "another")))
+        while let message = await agent.next()?.message {
+            if let reply = message.pointsReply { return #expect(reply.id == id && reply.stored == 1) }
+        }
+        Issue.record("the connection ended")
+    }
+
+    @Test func theNewestPointOfAHeartbeatIsTheLatestUntilTheTrackIsThere() async throws {
+        try await Fixture.run { fixture in
+            func latest() async throws -> TrackPoint? {
+                try await fixture.store.entity(named: "car", in: fixture.service)?.latest?.point
+            }
+            let agent = try await fixture.login()
+            agent.send(.upload(upload(1...3)))
+            // Many at once: the last one counts, and nothing is acknowledged twice.
+            for number in 50...100 as ClosedRange<Int64> { agent.send(.heartbeat(heartbeat(points([number])[0]))) }
+            try await settle(agent, id: 1)
+            try await settle(agent, id: 2)
+            #expect(try await latest() == points([100])[0])
+            #expect(try await fixture.storedTimes() == [1, 2, 3].map(time))
+            #expect(try await fixture.store.storedThrough(.test, in: fixture.service) == 3)
+            agent.send(.upload(upload(4...99)))
+            try await settle(agent, id: 3)
+            #expect(try await latest() == points([100])[0])
+            agent.send(.upload(upload(100...101)))
+            try await settle(agent, id: 4)
+            #expect(try await latest() == points([101])[0])
+            #expect(fixture.server.counts.hints >= 1)
+            #expect(fixture.server.counts.storedPoints == 101 + 4)
+        }
+    }
+
+    @Test func aNewestPointThatBreaksARuleIsLeftAloneAndOneThatIsNoneEndsTheConnection() async throws {
+        try await Fixture.run { fixture in
+            let agent = try await fixture.login()
+            var wrong = points([5])[0]
+            wrong.fix.speed = -1
+            agent.send(.heartbeat(heartbeat(wrong)))
+            wrong = points([5])[0]
+            wrong.fix.time = Fixture.now.adding(milliseconds: 21 * 366 * 86_400_000)
+            agent.send(.heartbeat(heartbeat(wrong)))
+            try await settle(agent, id: 1)
+            #expect(try await fixture.store.entity(named: "car", in: fixture.service)?.latest == nil)
+            #expect(fixture.server.counts.refusedHints == 2)
+            for bytes in [[1, 2, 3], [UInt8](repeating: 1, count: 4097), BatchCodec.encode(points([1, 2])).bytes] {
+                let agent = try await fixture.login()
+                var heartbeat = Heartbeat()
+                heartbeat.newestPointBytes = bytes
+                agent.send(.heartbeat(heartbeat))
+                let closing = try #require(await agent.next()?.message?.closing)
+                #expect(closing.code == .protocol && closing.reason.hasPrefix("heartbeat: "))
+            }
+        }
+    }
+
     @Test func customPointsThatBreakARuleAreAnsweredAndTheConnectionStays() async throws {
         try await Fixture.run(configure: { $0.limits.customPointAge = 3_600_000 }) { fixture in
             let agent = try await fixture.login()

@@ -5,16 +5,20 @@ package struct LocationOptions: Hashable, Sendable {
     /// Metres, ``distances``: a fix that is less far from the last point makes none; nil for off.
     package var distanceFilter: Double?
     package var activity: Activity
+    /// Fewer points while the vehicle is parked; nil for off.
+    package var parking: ParkingOptions?
 
     package static let accuracies: ClosedRange<Double> = 0.1...10_000
     package static let distances: ClosedRange<Double> = 0.1...100_000
 
     package init(
-        desiredAccuracy: Double? = nil, distanceFilter: Double? = nil, activity: Activity = .other
+        desiredAccuracy: Double? = nil, distanceFilter: Double? = nil, activity: Activity = .other,
+        parking: ParkingOptions? = nil
     ) {
         self.desiredAccuracy = desiredAccuracy
         self.distanceFilter = distanceFilter
         self.activity = activity
+        self.parking = parking
     }
 }
 

@@ -4,11 +4,15 @@ package import TrackModel
 ///
 /// The first fix sets t0; points are due at t0 + k * interval, and a point is the first fix at or after a due time
 /// (50 ms early is in time). After a gap the grid goes on. A due fix that a gate rejects leaves the point due: the next
-/// fix may take its place. Time never goes back.
+/// fix may take its place. Time never goes back. With ``LocationOptions/parking`` a parked vehicle makes few points.
 package struct Sampler: Hashable, Sendable {
     package enum Outcome: Hashable, Sendable {
         /// Make a track point of it.
         case point(Fix)
+        /// Make a point of it that says so: the vehicle is parked, and this is the place of its stay.
+        case parked(Fix)
+        /// The vehicle has left its place: make track points of these, in order. All but the last came before this fix.
+        case departed([Fix])
         /// A good fix between two due times.
         case notDue
         case skipped(SkipReason)
@@ -26,6 +30,8 @@ package struct Sampler: Hashable, Sendable {
         case implausible
         /// Closer to the last point than the distance filter.
         case unmoved
+        /// Its due time makes no point because the vehicle is parked.
+        case parked
     }
 
     /// Milliseconds by which a fix may come before its due time.
@@ -44,19 +50,30 @@ package struct Sampler: Hashable, Sendable {
     private var served: Timestamp?
     private var time = TimeGuard()
     private var plausibility = PlausibilityGate()
+    /// Nil: off.
+    private var parking: ParkingFilter?
+    /// The last due time that made no point because the vehicle is parked.
+    private var withheld: Timestamp?
+
+    /// When the stay began, while the vehicle is parked.
+    package var parkedSince: Timestamp? { parking?.parkedSince }
 
     /// `interval`: seconds, as ``Settings`` has checked it; less than one counts as one.
     package init(interval: Int, options: LocationOptions = LocationOptions()) {
         self.interval = Self.milliseconds(interval)
         self.options = options
+        parking = options.parking.map(ParkingFilter.init)
     }
 
     /// Takes the next fix of the receiver.
     package mutating func fix(_ fix: Fix) -> Outcome {
         counters.fixes &+= 1
-        let outcome = judge(fix)
+        let (released, outcome) = judge(fix)
         counters.count(outcome)
-        return outcome
+        guard !released.isEmpty else { return outcome }
+        counters.released &+= UInt64(released.count)
+        if case .point(let last) = outcome { return .departed(released + [last]) }
+        return .departed(released)
     }
 
     /// Takes effect at once: the next point is due one new interval after the due time of the last one.
@@ -70,6 +87,7 @@ package struct Sampler: Hashable, Sendable {
     package mutating func setOptions(_ options: LocationOptions) {
         self.options = options
         plausibility.reset()
+        forgetParking()
     }
 
     /// Gathering begins again: the next fix sets a new t0, and only time remembers the points before.
@@ -79,24 +97,72 @@ package struct Sampler: Hashable, Sendable {
         anchor = nil
         served = nil
         plausibility.reset()
+        forgetParking()
     }
 
-    private mutating func judge(_ fix: Fix) -> Outcome {
+    /// What becomes of the fix, and what a departure that it confirms makes of those before it.
+    private mutating func judge(_ fix: Fix) -> (released: [Fix], Outcome) {
         switch time.judge(fix.time, floor: lastPoint?.time) {
         case .trusted: break
-        case .notLater: return .skipped(.notLater)
-        case .unconfirmed: return .skipped(.unconfirmedTime)
+        case .notLater: return ([], .skipped(.notLater))
+        case .unconfirmed: return ([], .skipped(.unconfirmedTime))
         case .beginsAnew:
             restart()
             lastPoint = nil
             counters.timeRestarts &+= 1
         }
-        guard let slot = dueTime(reachedBy: fix.time) else { return .notDue }
-        if let reason = rejection(of: fix) { return .skipped(reason) }
-        served = slot
-        lastPoint = fix
-        return .point(fix)
+        guard let slot = dueTime(reachedBy: fix.time) else { return (isAccurate(fix) ? observe(fix) : [], .notDue) }
+        guard isAccurate(fix) else { return ([], .skipped(.inaccurate)) }
+        guard isPlausible(fix) else { return ([], .skipped(.implausible)) }
+        let released = observe(fix)
+        if let served, slot <= served { return (released, .notDue) }
+        switch parkingVerdict(fix, slot) {
+        case .moving: break
+        case .withheld: return (released, outcomeWithheld(slot))
+        case .parked(let point):
+            accept(point, slot)
+            return (released, .parked(point))
+        }
+        guard hasMoved(fix) else { return (released, .skipped(.unmoved)) }
+        accept(fix, slot)
+        return (released, .point(fix))
     }
+
+    private mutating func accept(_ point: Fix, _ slot: Timestamp) {
+        served = slot
+        lastPoint = point
+    }
+
+    // MARK: Parking
+
+    private mutating func forgetParking() {
+        parking = options.parking.map(ParkingFilter.init)
+        withheld = nil
+    }
+
+    /// Tells the parking filter; what it held before a departure takes its due times as if it had not been held.
+    private mutating func observe(_ fix: Fix) -> [Fix] {
+        guard let held = parking?.observe(fix) else { return [] }
+        return held.filter { fix in
+            guard let slot = dueTime(reachedBy: fix.time), hasMoved(fix) else { return false }
+            accept(fix, slot)
+            return true
+        }
+    }
+
+    private mutating func parkingVerdict(_ fix: Fix, _ slot: Timestamp) -> ParkingFilter.Verdict {
+        let heldSlot = parking?.held.last.flatMap { dueTime(reachedBy: $0.time) }
+        return parking?.judge(fix, isNewSlot: heldSlot.map { slot > $0 } ?? true) ?? .moving
+    }
+
+    /// One point a due time is withheld, however many fixes come in it.
+    private mutating func outcomeWithheld(_ slot: Timestamp) -> Outcome {
+        if let withheld, slot <= withheld { return .notDue }
+        withheld = slot
+        return .skipped(.parked)
+    }
+
+    // MARK: Gates
 
     /// The latest due time that a fix of this time serves; nil when the point due then is made already.
     private mutating func dueTime(reachedBy time: Timestamp) -> Timestamp? {
@@ -116,19 +182,20 @@ package struct Sampler: Hashable, Sendable {
         return slot > served ? slot : nil
     }
 
-    private mutating func rejection(of fix: Fix) -> SkipReason? {
-        if let limit = options.desiredAccuracy, let error = fix.accuracy, Double(error) / 10 > limit {
-            return .inaccurate
-        }
+    private func isAccurate(_ fix: Fix) -> Bool {
+        guard let limit = options.desiredAccuracy, let error = fix.accuracy else { return true }
+        return Double(error) / 10 <= limit
+    }
+
+    private mutating func isPlausible(_ fix: Fix) -> Bool {
         // After a restart the box may have been carried anywhere.
-        guard let lastPoint, served != nil else { return nil }
-        guard plausibility.admits(fix, after: lastPoint, activity: options.activity) else {
-            return .implausible
-        }
-        if let filter = options.distanceFilter, PlausibilityGate.distance(lastPoint, fix) < filter {
-            return .unmoved
-        }
-        return nil
+        guard let lastPoint, served != nil else { return true }
+        return plausibility.admits(fix, after: lastPoint, activity: options.activity)
+    }
+
+    private func hasMoved(_ fix: Fix) -> Bool {
+        guard let lastPoint, served != nil, let filter = options.distanceFilter else { return true }
+        return PlausibilityGate.distance(lastPoint, fix) >= filter
     }
 
     private static func milliseconds(_ seconds: Int) -> Int64 {
@@ -137,16 +204,20 @@ package struct Sampler: Hashable, Sendable {
     }
 }
 
-/// What became of every fix: `fixes` is the sum of all the others except `timeRestarts`. Only grow.
+/// What became of every fix: `fixes` is the sum of all the others except `timeRestarts` and `released`. Only grow.
 package struct SamplerCounters: Hashable, Sendable {
     package internal(set) var fixes: UInt64 = 0
+    /// Points made at once, those of a parked vehicle included.
     package internal(set) var points: UInt64 = 0
+    /// Points made of fixes that were counted before, as withheld: those of a departure.
+    package internal(set) var released: UInt64 = 0
     package internal(set) var notDue: UInt64 = 0
     package internal(set) var notLater: UInt64 = 0
     package internal(set) var unconfirmedTime: UInt64 = 0
     package internal(set) var inaccurate: UInt64 = 0
     package internal(set) var implausible: UInt64 = 0
     package internal(set) var unmoved: UInt64 = 0
+    package internal(set) var parked: UInt64 = 0
     /// Times that a receiver's first date turned out to be wrong.
     package internal(set) var timeRestarts: UInt64 = 0
 
@@ -158,18 +229,22 @@ package struct SamplerCounters: Hashable, Sendable {
         case .inaccurate: inaccurate
         case .implausible: implausible
         case .unmoved: unmoved
+        case .parked: parked
         }
     }
 
     mutating func count(_ outcome: Sampler.Outcome) {
         switch outcome {
-        case .point: points &+= 1
+        case .point, .parked: points &+= 1
+        // Made of what is counted here first.
+        case .departed: break
         case .notDue: notDue &+= 1
         case .skipped(.notLater): notLater &+= 1
         case .skipped(.unconfirmedTime): unconfirmedTime &+= 1
         case .skipped(.inaccurate): inaccurate &+= 1
         case .skipped(.implausible): implausible &+= 1
         case .skipped(.unmoved): unmoved &+= 1
+        case .skipped(.parked): parked &+= 1
         }
     }
 }

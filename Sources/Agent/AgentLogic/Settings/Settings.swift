@@ -7,6 +7,8 @@ package struct Settings: Hashable, Sendable {
     /// Bytes of the track cache on disk, at least ``minimumCacheLimit``; nil for unlimited.
     package private(set) var cacheLimit: Int? = 256 << 20
     package private(set) var location = LocationOptions()
+    /// Seconds between points while parked, kept also while ``LocationOptions/parking`` is off.
+    package private(set) var parkingInterval = ParkingOptions.defaultInterval
     /// Whether the gpsd watch stays open while the service runs without gathering, so that the next start has a fix at once.
     package var keepAlive = false
 
@@ -52,7 +54,20 @@ package struct Settings: Hashable, Sendable {
             options.desiredAccuracy, .desiredAccuracy, "desired accuracy", LocationOptions.accuracies)
         try Self.check(
             options.distanceFilter, .distanceFilter, "distance filter", LocationOptions.distances)
+        if let parking = options.parking {
+            try Self.check(parking.delay, .parkingDelay, "parking delay", ParkingOptions.delays, ", or 0 for off")
+            try Self.check(parking.interval, .parkingInterval, "parking interval", ParkingOptions.intervals)
+            parkingInterval = parking.interval
+        }
         location = options
+    }
+
+    /// Seconds, ``ParkingOptions/intervals``.
+    package mutating func setParkingInterval(_ seconds: Int64) throws(SettingsError) {
+        let interval = Int(clamping: seconds)
+        try Self.check(interval, .parkingInterval, "parking interval", ParkingOptions.intervals)
+        parkingInterval = interval
+        location.parking?.interval = interval
     }
 
     private static func checkedInterval(_ seconds: Int64, _ field: SettingsError.Code)
@@ -82,6 +97,16 @@ package struct Settings: Hashable, Sendable {
             "a \(name) of \(metres) m is outside \(range.lowerBound) to \(range.upperBound) m: "
                 + "use a number of metres within, or turn it off")
     }
+
+    private static func check(
+        _ seconds: Int, _ field: SettingsError.Code, _ name: String, _ range: ClosedRange<Int>, _ hint: String = ""
+    ) throws(SettingsError) {
+        guard !range.contains(seconds) else { return }
+        throw SettingsError(
+            field,
+            "a \(name) of \(seconds) s is outside \(range.lowerBound) to \(range.upperBound) s: "
+                + "use a whole number of seconds within\(hint)")
+    }
 }
 
 /// A setting broke its rule. Equality is by code.
@@ -94,6 +119,8 @@ package struct SettingsError: Error, Hashable, Sendable, CustomStringConvertible
         case desiredAccuracy = "desired_accuracy"
         case distanceFilter = "distance_filter"
         case activity
+        case parkingDelay = "parking_delay"
+        case parkingInterval = "parking_interval"
     }
 
     package let code: Code

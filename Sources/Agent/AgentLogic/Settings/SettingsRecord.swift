@@ -11,6 +11,10 @@ package struct SettingsRecord: Hashable, Sendable {
     /// A raw value of ``Activity``.
     package var activity: String
     package var keepAlive: Bool
+    /// Seconds; nil for off.
+    package var parkingDelay: Int64?
+    /// Seconds.
+    package var parkingInterval: Int64
 
     /// As a plain record; `Settings(record)` gives the same settings back.
     package init(_ settings: Settings) {
@@ -21,6 +25,8 @@ package struct SettingsRecord: Hashable, Sendable {
         distanceFilter = settings.location.distanceFilter
         activity = settings.location.activity.rawValue
         keepAlive = settings.keepAlive
+        parkingDelay = settings.location.parking.map { Int64($0.delay) }
+        parkingInterval = Int64(settings.parkingInterval)
     }
 }
 
@@ -50,6 +56,10 @@ extension Settings {
             }
             options.activity = activity
         }
+        if let interval = patch.parkingInterval { try changed.setParkingInterval(interval) }
+        var delay = options.parking.map { Int64($0.delay) }
+        if case .set(let wanted) = patch.parkingDelay { delay = wanted }
+        options.parking = delay.map { ParkingOptions(delay: Int(clamping: $0), interval: changed.parkingInterval) }
         try changed.setLocation(options)
         if let keepAlive = patch.keepAlive { changed.keepAlive = keepAlive }
         self = changed
@@ -76,6 +86,9 @@ package struct SettingsPatch: Hashable, Sendable {
     /// A raw value of ``Activity``.
     package var activity: String?
     package var keepAlive: Bool?
+    /// Seconds.
+    package var parkingDelay = Change<Int64>.keep
+    package var parkingInterval: Int64?
 
     package init() {}
 
@@ -88,5 +101,7 @@ package struct SettingsPatch: Hashable, Sendable {
         distanceFilter = .set(record.distanceFilter)
         activity = record.activity
         keepAlive = record.keepAlive
+        parkingDelay = .set(record.parkingDelay)
+        parkingInterval = record.parkingInterval
     }
 }

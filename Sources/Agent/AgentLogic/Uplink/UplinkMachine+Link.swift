@@ -123,6 +123,7 @@ extension UplinkMachine {
 extension UplinkMachine {
     /// Points were appended, or numbered anew: `next` is the cache's `nextSequence`. Smaller than before means late.
     package mutating func pointsAppended(next: UInt64, now: Int64) -> [Action] {
+        context.hasNewest = true
         guard next > self.next else { return [] }
         self.next = next
         return inSession { $0.appended(next: next, now: now, in: &$1) }

@@ -20,6 +20,8 @@ package struct UplinkMachine: Hashable, Sendable {
         /// The server owns everything up to this sequence: `TrackCache.acknowledge`.
         case acknowledgeCache(through: UInt64)
         case sendHeartbeat
+        /// Send a heartbeat with the newest point: what waits before it will take a while. Not a probe.
+        case sendNewest
         case sendGoodbye
         /// Close when what was written before has gone, or is stuck; nothing of this link counts any more.
         case closeLink(LinkID)
@@ -98,10 +100,13 @@ package struct UplinkMachine: Hashable, Sendable {
     package var timing: UplinkTiming { context.timing }
 
     /// Intervals in seconds as ``Settings`` has checked them; `seed` is random, and the same in a repeated run.
+    ///
+    /// `tellsNewest`: whether the newest point goes ahead of a backlog (docs/decisions/0009-live-hint.md).
     package init(
-        gatherInterval: Int, packInterval: Int, seed: UInt64, timing: UplinkTiming = UplinkTiming()
+        gatherInterval: Int, packInterval: Int, seed: UInt64, timing: UplinkTiming = UplinkTiming(),
+        tellsNewest: Bool = false
     ) {
-        context = UplinkContext(timing: timing)
+        context = UplinkContext(timing: timing, tellsNewest: tellsNewest)
         backoff = Backoff(range: timing.backoff, seed: seed)
         schedule = PackSchedule(gather: gatherInterval, pack: packInterval)
     }

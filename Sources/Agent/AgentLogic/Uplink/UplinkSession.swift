@@ -52,6 +52,8 @@ struct UplinkSession: Hashable, Sendable {
     private var hasReportedServerAhead = false
     /// When bytes of a frame came that is not whole yet.
     private var heardAt: Int64?
+    /// When the newest point was told ahead of a backlog last.
+    private var hintedAt: Int64?
 
     init(
         link: LinkID, limits: UplinkLimits, heartbeatInterval: Int64, schedule: PackSchedule,
@@ -86,12 +88,29 @@ struct UplinkSession: Hashable, Sendable {
         sent = first == 0 ? 0 : first - 1
         acknowledged = sent
         self.next = next
-        return flush(now: now, in: &context)
+        return tellNewest(now: now, in: &context) + flush(now: now, in: &context)
     }
 
     mutating func appended(next: UInt64, now: Int64, in context: inout UplinkContext) -> [Action] {
         self.next = max(self.next, next)
-        return proceed(now: now, in: &context)
+        return tellNewest(now: now, in: &context) + proceed(now: now, in: &context)
+    }
+
+    /// While far behind: the newest point ahead of what waits, once a pack interval. It leaves heartbeats, windows and
+    /// deadlines as they are.
+    private mutating func tellNewest(now: Int64, in context: inout UplinkContext) -> [Action] {
+        guard context.tellsNewest, context.hasNewest, isConfirmed, isBehind else { return [] }
+        if let hintedAt, now - hintedAt < schedule.packInterval { return [] }
+        hintedAt = now
+        context.counters.hints &+= 1
+        return [.sendNewest]
+    }
+
+    /// More than two packs are not known to be stored: one may be gathered and one be under way while live.
+    private var isBehind: Bool {
+        let done = window.isEmpty ? max(sent, dry) : acknowledged
+        let newest = next == 0 ? 0 : next - 1
+        return newest > done && newest - done > 2 * schedule.pointsPerPack
     }
 
     mutating func intervalsChanged(

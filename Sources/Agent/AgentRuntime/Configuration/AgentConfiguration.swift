@@ -1,3 +1,4 @@
+internal import AgentLogic
 package import ConfigurationFile
 internal import Glibc
 package import TrackModel
@@ -32,6 +33,8 @@ package struct AgentConfiguration: Sendable {
         package var applicationCode: Secret?
         package var entity: String
         package var isStartedAtFirstBoot: Bool
+        /// Whether the newest point goes ahead of a backlog.
+        package var tellsNewest: Bool
     }
 
     package struct GNSS: Hashable, Sendable {
@@ -50,6 +53,13 @@ package struct AgentConfiguration: Sendable {
         package var syncInterval: Double
     }
 
+    package struct Parking: Hashable, Sendable {
+        /// Seconds without movement after which few points are made; nil: off.
+        package var delay: Int?
+        /// Seconds between points while parked.
+        package var interval: Int
+    }
+
     package struct Control: Hashable, Sendable {
         package var socket: String
         package var group: String
@@ -63,6 +73,7 @@ package struct AgentConfiguration: Sendable {
     package var service: Service
     package var gnss: GNSS
     package var cache: Cache
+    package var parking: Parking
     package var control: Control
     package var stateDirectory: String
     package var logLevel: LogLevel
@@ -88,6 +99,7 @@ package struct AgentConfiguration: Sendable {
             device: reader.optionalString("gnss", "device"),
             isKeptOpen: reader.boolean("gnss", "keep_open", default: false))
         let cache = readCache(&reader)
+        let parking = readParking(&reader)
         let control = Control(
             socket: reader.string("control", "socket", default: "/run/saker/agent.varlink"),
             group: reader.string("control", "group", default: "saker"))
@@ -99,7 +111,8 @@ package struct AgentConfiguration: Sendable {
             throw ConfigurationError(.invalid, file: effective.path, "[service] is incomplete")
         }
         return AgentConfiguration(
-            server: server, service: service, gnss: gnss, cache: cache, control: control, stateDirectory: state,
+            server: server, service: service, gnss: gnss, cache: cache, parking: parking, control: control,
+            stateDirectory: state,
             logLevel: level, effective: effective)
     }
 
@@ -172,10 +185,11 @@ package struct AgentConfiguration: Sendable {
             reader.reject("service", "entity", "entity = \"\(entity)\": \(problem)")
         }
         let autostart = reader.boolean("service", "autostart", default: true)
+        let tellsNewest = reader.boolean("service", "live_hint", default: true)
         guard let number, let id = ServiceID(rawValue: Int64(number)), let accessKey else { return nil }
         return Service(
             id: id, accessKey: accessKey, applicationCode: applicationCode, entity: entity,
-            isStartedAtFirstBoot: autostart)
+            isStartedAtFirstBoot: autostart, tellsNewest: tellsNewest)
     }
 
     /// From the file, else from what systemd passed.
@@ -198,6 +212,19 @@ package struct AgentConfiguration: Sendable {
         }
         let interval = reader.number("cache", "sync_interval", default: 0, range: 0...3600, unit: "seconds")
         return Cache(directory: directory, limit: limit == 0 ? nil : limit, syncInterval: interval)
+    }
+
+    private static func readParking(_ reader: inout ConfigurationReader) -> Parking {
+        let delays = ParkingOptions.delays
+        let delay = reader.integer("parking", "delay", default: 0, range: 0...delays.upperBound, unit: "seconds")
+        if delay != 0, delay < delays.lowerBound {
+            reader.reject(
+                "parking", "delay", "delay = \(delay): it must be 0 (off) or at least \(delays.lowerBound) seconds")
+        }
+        let interval = reader.integer(
+            "parking", "interval", default: ParkingOptions.defaultInterval, range: ParkingOptions.intervals,
+            unit: "seconds")
+        return Parking(delay: delay == 0 ? nil : delay, interval: interval)
     }
 
     private static func hostName() -> String {

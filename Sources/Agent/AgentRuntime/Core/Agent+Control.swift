@@ -125,6 +125,8 @@ extension Agent: AgentControlHandler {
             if let accuracy = wanted.desiredAccuracy { patch.desiredAccuracy = .set(accuracy == 0 ? nil : accuracy) }
             if let distance = wanted.distanceFilter { patch.distanceFilter = .set(distance == 0 ? nil : distance) }
             patch.activity = wanted.activity?.rawValue
+            if let delay = wanted.parkingDelay { patch.parkingDelay = .set(delay == 0 ? nil : delay) }
+            patch.parkingInterval = wanted.parkingInterval
             try settings.apply(patch)
         }
     }
@@ -143,6 +145,10 @@ extension Agent: AgentControlHandler {
         settings.keepAlive = configuration.gnss.isKeptOpen
         // The configuration has checked its limit by the same rule.
         try? settings.setCacheLimit(configuration.cache.limit.map(Int64.init))
+        var parking = SettingsPatch()
+        parking.parkingDelay = .set(configuration.parking.delay.map(Int64.init))
+        parking.parkingInterval = Int64(configuration.parking.interval)
+        try? settings.apply(parking)
         return settings
     }
 

@@ -59,8 +59,27 @@ extension Agent {
         feedStatus.fix = (fix, now)
         trustedTime.fixArrived(fix.time, now: now)
         lookAtTheTime()
-        guard let entity = samplingEntity, case .point(let chosen) = sampler.fix(fix) else { return }
-        perform(collector.gathered(TrackPoint(chosen), entity: entity))
+        guard let entity = samplingEntity else { return }
+        let before = sampler.parkedSince
+        let outcome = sampler.fix(fix)
+        parkingMayHaveChanged(from: before)
+        switch outcome {
+        case .point(let chosen): perform(collector.gathered(TrackPoint(chosen), entity: entity))
+        case .parked(let place): perform(collector.gathered(TrackPoint(place, isParked: true), entity: entity))
+        case .departed(let chosen):
+            for fix in chosen { perform(collector.gathered(TrackPoint(fix), entity: entity)) }
+        case .notDue, .skipped: break
+        }
+    }
+
+    private func parkingMayHaveChanged(from before: Timestamp?) {
+        guard sampler.parkedSince != before else { return }
+        if sampler.parkedSince == nil {
+            log.info("Vehicle moves", metadata: .event(.vehicleMoves, ["entity": "\(samplingEntity ?? "")"]))
+        } else {
+            log.info("Vehicle parked", metadata: .event(.vehicleParked, ["entity": "\(samplingEntity ?? "")"]))
+        }
+        onEvent(.gather(gatherStatus))
     }
 
     func append(_ point: TrackPoint, entity: String) {
@@ -72,6 +91,7 @@ extension Agent {
         } then: { [self] sequence in
             guard let sequence else { return }
             lastPointTime = point.fix.time
+            newest = (point, entity)
             onEvent(.gather(gatherStatus))
             perform(uplink.pointsAppended(next: sequence + 1, now: self.now))
         }

@@ -67,6 +67,8 @@ extension Agent {
     /// What was opened once and stays open.
     private static func keysThatWait(_ new: AgentConfiguration, _ old: AgentConfiguration) -> [String] {
         var keys: [String] = []
+        if new.service.tellsNewest != old.service.tellsNewest { keys.append("service.live_hint") }
+        if new.parking != old.parking { keys.append("parking") }
         if new.cache.directory != old.cache.directory { keys.append("cache.directory") }
         if new.control.socket != old.control.socket { keys.append("control.socket") }
         if new.control.group != old.control.group { keys.append("control.group") }

@@ -38,7 +38,8 @@ extension Agent {
         case .started: state = feedStatus.state == .fix ? .gathering : .waiting
         }
         return GatherStatus(
-            state: state, since: gatherSince.milliseconds, lastPointTime: lastPointTime?.milliseconds)
+            state: state, since: gatherSince.milliseconds, lastPointTime: lastPointTime?.milliseconds,
+            parkedSince: samplingEntity == nil ? nil : sampler.parkedSince?.milliseconds)
     }
 
     var feedReport: FeedStatus {
@@ -99,7 +100,8 @@ extension Agent {
             uploaded: Int64(clamping: uplink.counters.points),
             acknowledged: Int64(clamping: snapshot.counters.acknowledged),
             refused: Int64(clamping: tally.refused), skipped: skipped.mapValues { Int64(clamping: $0) },
-            lost: lost.mapValues { Int64(clamping: $0) }, sessions: Int64(clamping: uplink.counters.sessions))
+            lost: lost.mapValues { Int64(clamping: $0) }, sessions: Int64(clamping: uplink.counters.sessions),
+            hints: Int64(clamping: uplink.counters.hints))
     }
 
     var settingsReport: AgentSettings {
@@ -108,7 +110,9 @@ extension Agent {
             cacheLimit: settingsInForce.cacheLimit.map(Int64.init),
             desiredAccuracy: settingsInForce.location.desiredAccuracy,
             distanceFilter: settingsInForce.location.distanceFilter,
-            activity: AgentControl.Activity(rawValue: settingsInForce.location.activity.rawValue) ?? .other)
+            activity: AgentControl.Activity(rawValue: settingsInForce.location.activity.rawValue) ?? .other,
+            parkingDelay: settingsInForce.location.parking.map { Int64($0.delay) },
+            parkingInterval: Int64(settingsInForce.parkingInterval))
     }
 }
 

@@ -30,6 +30,7 @@ extension Agent {
             case .discard(let id): prepared[id] = nil
             case .acknowledgeCache(let sequence): acknowledge(through: sequence)
             case .sendHeartbeat: send(.heartbeat(Heartbeat()))
+            case .sendNewest: sendNewest()
             case .sendGoodbye: send(.goodbye(Goodbye()))
             case .closeLink(let id): closeLink(id)
             case .serverAhead(let sequence):
@@ -118,6 +119,8 @@ extension Agent {
             // A server may say any number.
             let (difference, isAbsurd) = welcome.serverTime.subtractingReportingOverflow(systemTime.milliseconds)
             linkWatch.serverClockDifference = isAbsurd || welcome.serverTime == 0 ? nil : difference
+            // 0 says nothing: a server from before there were two.
+            serverPayloadFormat = Int(clamping: max(welcome.payloadFormat, 1))
             learnColumns(welcome.trackColumns)
             perform(
                 uplink.welcome(
@@ -188,9 +191,11 @@ extension Agent {
 
     private func read(_ id: ReadID, after: UInt64, maximumPoints: Int, maximumBytes: Int) {
         let now = now
+        let format = serverPayloadFormat
         let accepted = onDisk { cache in
             UploadReader.next(
-                in: cache, after: after, maximumPoints: maximumPoints, maximumBytes: maximumBytes, now: now)
+                in: cache, after: after, maximumPoints: maximumPoints, maximumBytes: maximumBytes, format: format,
+                now: now)
         } then: { [self] reading in
             perform(uplink.batchRead(id, keep(reading, as: id), now: self.now))
         }
@@ -212,6 +217,21 @@ extension Agent {
             prepared[id] = found
             return .batch(first: found.firstSequence, count: found.batch.count, bytes: found.batch.bytes.count)
         }
+    }
+
+    /// Ahead of the backlog, for whoever looks at the map now; as a track point it comes in its turn.
+    private func sendNewest() {
+        guard let newest, newest.entity == uplinkEntity else { return }
+        var point = newest.point
+        var bytes = PointRecord.encode(point, format: serverPayloadFormat)
+        if bytes.count > WireLimits.newestPointBytes {
+            // Long texts are worth no delay.
+            point.attributes = [:]
+            bytes = PointRecord.encode(point, format: serverPayloadFormat)
+        }
+        var heartbeat = Heartbeat()
+        heartbeat.newestPointBytes = bytes
+        send(.heartbeat(heartbeat))
     }
 
     private func sendUpload(_ id: ReadID, first: UInt64, count: Int) {

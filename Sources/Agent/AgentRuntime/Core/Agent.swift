@@ -56,6 +56,8 @@ package final class Agent {
     var isClockBelieved: Bool?
     /// The stream that the last Hello named.
     var helloStream: StreamID?
+    /// The highest batch payload format that the server of the last login reads.
+    var serverPayloadFormat = 1
 
     // The rest
     var snapshot: CacheSnapshot
@@ -70,6 +72,8 @@ package final class Agent {
     var serviceSince: SystemTime
     var gatherSince: SystemTime
     var lastPointTime: Timestamp?
+    /// The point that the ring took last, as far as it was gathered by this process.
+    var newest: (point: TrackPoint, entity: String)?
     /// Tells whoever watches: set by the process, which owns the control socket and the notification of systemd.
     package var onEvent: (AgentEvent.Change) -> Void = { _ in }
 
@@ -100,7 +104,8 @@ package final class Agent {
         lastEntity = remembered.target?.entity ?? configuration.service.entity
         service = ServiceMachine(keepAlive: settings.keepAlive)
         uplink = UplinkMachine(
-            gatherInterval: settings.gatherInterval, packInterval: settings.packInterval, seed: surroundings.seed)
+            gatherInterval: settings.gatherInterval, packInterval: settings.packInterval, seed: surroundings.seed,
+            tellsNewest: configuration.service.tellsNewest)
         sampler = Sampler(interval: settings.gatherInterval, options: settings.location)
         feedStatus = FeedWatch(source: "\(configuration.gnss.host):\(configuration.gnss.port)", since: started)
     }

@@ -36,9 +36,12 @@ enum UploadReader {
     ///
     /// A record that passes its checksum and still is no point (written by another version) is passed over and counted:
     /// it must not stop everything behind it.
-    static func next(in cache: TrackCache, after: UInt64, maximumPoints: Int, maximumBytes: Int, now: Int64)
-        -> Reading
-    {
+    ///
+    /// `format`: the highest batch payload format that the server reads.
+    static func next(
+        in cache: TrackCache, after: UInt64, maximumPoints: Int, maximumBytes: Int,
+        format: Int = WireLimits.payloadFormat, now: Int64
+    ) -> Reading {
         var position = after
         var undecodable: UInt64 = 0
         while let found = cache.read(
@@ -56,7 +59,7 @@ enum UploadReader {
             return .batch(
                 PreparedUpload(
                     firstSequence: first, lastSequence: first + UInt64(points.count) - 1, stream: found.stream,
-                    entity: found.entity, batch: BatchCodec.encode(points), undecodable: undecodable))
+                    entity: found.entity, batch: BatchCodec.encode(points, format: format), undecodable: undecodable))
         }
         return cache.isReadPostponed(now: now)
             ? .postponed(undecodable: undecodable) : .nothing(undecodable: undecodable)

@@ -29,6 +29,9 @@ package struct RememberedState: Codable, Hashable, Sendable {
         var distanceFilter: Double?
         var activity: String
         var keepAlive: Bool
+        /// Seconds; nil for off, or written by a version that knew none of it.
+        var parkingDelay: Int64?
+        var parkingInterval: Int64?
 
         init(_ settings: Settings) {
             let record = SettingsRecord(settings)
@@ -39,6 +42,8 @@ package struct RememberedState: Codable, Hashable, Sendable {
             distanceFilter = record.distanceFilter
             activity = record.activity
             keepAlive = record.keepAlive
+            parkingDelay = record.parkingDelay
+            parkingInterval = record.parkingInterval
         }
 
         /// Throws when a value breaks its rule: somebody edited the file.
@@ -51,6 +56,8 @@ package struct RememberedState: Codable, Hashable, Sendable {
             record.distanceFilter = distanceFilter
             record.activity = activity
             record.keepAlive = keepAlive
+            record.parkingDelay = parkingDelay
+            if let parkingInterval { record.parkingInterval = parkingInterval }
             return try Settings(record)
         }
     }

@@ -101,9 +101,22 @@ struct SettingsCommand: ParsableCommand {
         @Option(name: .long, help: "What carries the box: decides which speeds are believed.")
         var activity: AgentControl.Activity?
 
+        @Option(
+            name: .long,
+            help: ArgumentHelp("Count as parked after so long without movement; 0 for never.", valueName: "seconds"))
+        var parkingDelay: Int64?
+
+        @Option(name: .long, help: ArgumentHelp("From one point to the next while parked.", valueName: "seconds"))
+        var parkingInterval: Int64?
+
         func validate() throws {
-            guard desiredAccuracy != nil || distanceFilter != nil || activity != nil else {
-                throw ValidationError("give at least one of --desired-accuracy, --distance-filter and --activity")
+            guard
+                desiredAccuracy != nil || distanceFilter != nil || activity != nil || parkingDelay != nil
+                    || parkingInterval != nil
+            else {
+                throw ValidationError(
+                    "give at least one of --desired-accuracy, --distance-filter, --activity, --parking-delay and "
+                        + "--parking-interval")
             }
         }
 
@@ -114,6 +127,8 @@ struct SettingsCommand: ParsableCommand {
                     "desired_accuracy": desiredAccuracy.map(JSONValue.double),
                     "distance_filter": distanceFilter.map(JSONValue.double),
                     "activity": activity.map { .string($0.rawValue) },
+                    "parking_delay": parkingDelay.map(JSONValue.integer),
+                    "parking_interval": parkingInterval.map(JSONValue.integer),
                 ])
         }
     }

@@ -47,8 +47,12 @@ struct StatusView {
             case .waiting: "waiting for a fix"
             case .gathering: "gathering every \(status.settings.gatherInterval) s"
             }
+        let parked = status.gather.parkedSince.map { time in
+            "parked since \(TimeText.both(time, now: now))"
+                + (status.settings.parkingInterval.map { ", a point every \($0) s" } ?? "")
+        }
         let last = status.gather.lastPointTime.map { "last point \(TimeText.both($0, now: now))" }
-        return [state + since(status.gather.since)] + (last.map { [$0] } ?? [])
+        return [state + since(status.gather.since)] + [parked, last].compactMap { $0 }
     }
 
     private var feed: [String] {
@@ -180,6 +184,7 @@ enum SettingsView {
             "gather \(settings.gatherInterval) s", "pack \(settings.packInterval) s", settings.activity.rawValue,
             settings.desiredAccuracy.map { "accuracy \(Quantity.decimal($0, 1, trimmed: true)) m" },
             settings.distanceFilter.map { "distance filter \(Quantity.decimal($0, 1, trimmed: true)) m" },
+            settings.parkingDelay.map { "parked after \($0) s" },
         ].compactMap { $0 }.joined(separator: ", ")
     }
 
@@ -192,6 +197,8 @@ enum SettingsView {
         table.add("Desired accuracy", metres(settings.desiredAccuracy))
         table.add("Distance filter", metres(settings.distanceFilter))
         table.add("Activity", settings.activity.rawValue)
+        table.add("Parked after", settings.parkingDelay.map { "\($0) s" } ?? "off")
+        if let interval = settings.parkingInterval { table.add("Parked interval", "\(interval) s") }
         return table.lines
     }
 }

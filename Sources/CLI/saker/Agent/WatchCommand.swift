@@ -51,7 +51,8 @@ enum EventView {
         case .status(let status): StatusView(status).headline
         case .connection(let link): text(link, at: event.time)
         case .gather(let gather):
-            gather.state == .waiting ? "waiting for a fix" : gather.state.rawValue
+            (gather.state == .waiting ? "waiting for a fix" : gather.state.rawValue)
+                + (gather.parkedSince == nil ? "" : ", parked")
         case .service(let service): service.state.rawValue + (service.entity.map { " as \($0)" } ?? "")
         case .cache(let cache): CacheView.lines(cache, now: event.time).joined(separator: ", ")
         case .feed(let feed): text(feed)

@@ -70,6 +70,7 @@ extension GatewayConnection {
         welcome.limits.batchPoints = UInt32(clamping: core.limits.batchPoints)
         welcome.limits.windowBatches = UInt32(clamping: core.limits.windowBatches)
         welcome.limits.windowBytes = UInt32(clamping: core.limits.windowBytes)
+        welcome.payloadFormat = UInt32(WireLimits.payloadFormat)
         send(ServerFrame(.welcome(welcome)))
         resume()
     }
@@ -166,24 +167,46 @@ extension GatewayConnection {
 
     private func take(_ heartbeat: Heartbeat, in session: OpenSession) throws(ProtocolViolation) {
         let bytes = heartbeat.newestPointBytes
-        if !bytes.isEmpty {
-            do {
-                let point = try PointRecord.decode(bytes)
-                if PointRules.problem(with: point, at: core.now()) == nil {
-                    core.registry.note(point, of: session.link.number)
-                }
-            } catch {
-                throw ProtocolViolation("heartbeat: \(error.detail)")
-            }
-        }
+        if !bytes.isEmpty { hint(try session.rules.checkNewest(bytes), in: session) }
         send(ServerFrame(.heartbeat(Heartbeat())))
+    }
+
+    /// Takes the newest point of a heartbeat: at most one is with the writer and one waits, whatever comes.
+    private func hint(_ point: TrackPoint, in session: OpenSession) {
+        guard PointRules.problem(with: point, at: core.now()) == nil else {
+            core.counters.add(to: \.refusedHints)
+            return
+        }
+        core.registry.note(point, of: session.link.number)
+        guard !isStoringHint else {
+            waitingHint = point
+            return
+        }
+        let cost = IngestJob.cost(payloadBytes: 0, points: 1)
+        // With the store behind there will be another soon; uploads go first.
+        guard core.writer.reserve(cost, for: session.link) else { return }
+        isStoringHint = true
+        let batch = IngestBatch(
+            service: session.rules.service, entity: session.rules.entity, position: nil, points: [], sequences: [],
+            payload: nil, received: core.now(), hint: point)
+        core.writer.submit(
+            IngestJob(owner: session.link, ticket: .hint, batch: batch, payloadBytes: 0, cost: cost))
+    }
+
+    private func hintStored() {
+        isStoringHint = false
+        guard case .open(let session) = phase, let waiting = waitingHint else { return }
+        waitingHint = nil
+        hint(waiting, in: session)
     }
 
     // MARK: Answers
 
     /// A transaction has ended.
     func settled(_ jobs: [SettledJob]) {
-        for job in jobs { window.settled(bytes: job.payloadBytes) }
+        for job in jobs {
+            if job.ticket == .hint { hintStored() } else { window.settled(bytes: job.payloadBytes) }
+        }
         guard case .open = phase else {
             // A failure after the end must not leave its mark behind.
             if let number { core.writer.forget(number) }

@@ -53,6 +53,9 @@ final class GatewayConnection: ChannelDuplexHandler {
     var calls: [UInt64: Scheduled<Void>] = [:]
     /// Whether the log says that this session sends attributes that are no columns.
     var hasToldIgnored = false
+    /// Newest points from heartbeats: one is with the writer at a time, and the newest of the others waits.
+    var isStoringHint = false
+    var waitingHint: TrackPoint?
     private var decoder: FrameDecoder
     private var isDraining = false
     /// The channel asked for bytes while there was no room for them.

@@ -43,7 +43,7 @@ enum Acknowledgement {
             if let ack = pending { messages.append(ServerFrame(.uploadAck(ack))) }
             pending = nil
         }
-        for job in jobs {
+        for job in jobs where job.ticket != .hint {
             let outcome: UInt64
             switch job.result {
             case .failure(let failure):
@@ -64,6 +64,7 @@ enum Acknowledgement {
             case .points(let id, let stored, let refusals):
                 flush()
                 messages.append(reply(id: id, stored: stored, refusals: refusals))
+            case .hint: break
             }
         }
         flush()

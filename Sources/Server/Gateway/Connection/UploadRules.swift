@@ -78,6 +78,21 @@ struct UploadRules: Sendable {
         return checked
     }
 
+    /// The newest point of a heartbeat; without the attributes that are no columns, as a stored point would be.
+    func checkNewest(_ bytes: [UInt8]) throws(ProtocolViolation) -> TrackPoint {
+        guard bytes.count <= WireLimits.newestPointBytes else {
+            throw ProtocolViolation(
+                "heartbeat: a newest point has at most \(WireLimits.newestPointBytes) bytes, this one \(bytes.count)")
+        }
+        do {
+            var point = try PointRecord.decode(bytes)
+            point.attributes = point.attributes.filter { columns[$0.key]?.converted($0.value) != nil }
+            return point
+        } catch {
+            throw ProtocolViolation("heartbeat: \(error.detail)")
+        }
+    }
+
     private func keep(
         _ points: [TrackPoint], numberedFrom first: UInt64, in checked: inout CheckedBatch,
         _ problem: (TrackPoint) -> String?

@@ -5,6 +5,8 @@ struct IngestJob: Sendable {
     enum Ticket: Hashable, Sendable {
         case upload(refusals: [PointRefusal])
         case points(id: UInt64, stored: Int, refusals: [PointRefusal])
+        /// Nobody is told what became of it, and nothing fails with it.
+        case hint
     }
 
     var owner: any IngestOwner

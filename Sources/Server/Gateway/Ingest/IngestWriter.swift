@@ -99,8 +99,12 @@ final class IngestWriter: Sendable {
         var failed: Set<UInt64> = []
         for (job, result) in zip(group, results) {
             let result = Self.flattened(result)
-            if case .failure = result { failed.insert(job.owner.number) }
-            counters.count(result, points: job.batch.points.count)
+            if job.ticket == .hint {
+                if case .success = result { counters.add(to: \.hints) }
+            } else {
+                if case .failure = result { failed.insert(job.owner.number) }
+                counters.count(result, points: job.batch.points.count)
+            }
             let settled = SettledJob(ticket: job.ticket, payloadBytes: job.payloadBytes, result: result)
             byOwner[job.owner.number, default: (job.owner, [])].jobs.append(settled)
         }

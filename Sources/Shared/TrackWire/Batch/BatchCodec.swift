@@ -1,7 +1,7 @@
 internal import Compression
 package import TrackModel
 
-/// Points as batch payload format 1.
+/// Points as a batch payload.
 package struct EncodedBatch: Hashable, Sendable {
     /// True when `bytes` is one zlib stream (RFC 1950) around the format.
     package var isCompressed: Bool
@@ -16,15 +16,17 @@ package struct EncodedBatch: Hashable, Sendable {
     }
 }
 
-/// Batch payload format 1 (docs/formats/batch-payload.md): every field of every point comes back exactly.
+/// Batch payload formats 1 and 2 (docs/formats/batch-payload.md): every field of every point comes back exactly.
 package enum BatchCodec {
     /// The points in their order, compressed by zlib when that makes them smaller.
     ///
     /// What is decoded again later must have at most ``WireLimits/payloadPoints`` points and
     /// ``WireLimits/payloadValues`` attribute values, counted as points times distinct keys, and at most
     /// ``WireLimits/plainPayloadBytes`` bytes before compression.
-    package static func encode(_ points: [TrackPoint]) -> EncodedBatch {
-        let plain = BatchEncoder.encode(points)
+    ///
+    /// `format`: the highest that the reader understands, 1 at least; what an older one cannot say is left out.
+    package static func encode(_ points: [TrackPoint], format: Int = WireLimits.payloadFormat) -> EncodedBatch {
+        let plain = BatchEncoder.encode(points, format: format)
         // The columns are packed to the bit: only repeated patterns and texts leave something to find.
         if plain.count >= 64, plain.count <= WireLimits.plainPayloadBytes,
             let compressed = try? Zlib.compress(plain, level: 6), compressed.count < plain.count
@@ -57,8 +59,8 @@ package enum BatchCodec {
 /// One point in the compact form of the agent's disk ring: a batch payload of one point, never compressed.
 package enum PointRecord {
     /// Some 30 bytes with every field and no attributes.
-    package static func encode(_ point: TrackPoint) -> [UInt8] {
-        BatchEncoder.encode([point])
+    package static func encode(_ point: TrackPoint, format: Int = WireLimits.payloadFormat) -> [UInt8] {
+        BatchEncoder.encode([point], format: format)
     }
 
     /// Throws `.malformed` unless the bytes are exactly one point.

@@ -1,17 +1,22 @@
 import TrackModel
 
-/// Reads batch payload format 1 and distrusts it: no count is believed before its bound was checked.
+/// Reads batch payload formats 1 and 2 and distrusts them: no count is believed before its bound was checked.
 struct BatchDecoder {
     private var columns: ColumnReader
     private let maximumCount: Int
+    /// Format 2 has a column more.
+    private let tellsParked: Bool
 
     static func decode(_ bytes: [UInt8], maximumCount: Int) throws(WireError) -> [TrackPoint] {
         guard let version = bytes.first else { throw WireError(.malformed, "batch payload: empty") }
-        guard version == BatchEncoder.version else {
-            throw WireError(.unsupportedVersion, "batch payload: format \(version), this program reads format 1")
+        guard (1...WireLimits.payloadFormat).contains(Int(version)) else {
+            throw WireError(
+                .unsupportedVersion,
+                "batch payload: format \(version), this program reads formats 1 to \(WireLimits.payloadFormat)")
         }
         var decoder = BatchDecoder(
-            columns: ColumnReader(bits: BitReader(bytes, skipping: 1)), maximumCount: maximumCount)
+            columns: ColumnReader(bits: BitReader(bytes, skipping: 1)), maximumCount: maximumCount,
+            tellsParked: version >= 2)
         return try decoder.read()
     }
 
@@ -55,6 +60,10 @@ struct BatchDecoder {
         }
         let names = columns.bits.readBit() ? try columns.optionalColumn(rows: rows, .stringIndex, "object name") : []
         let attributes = columns.bits.readBit() ? try AttributeColumns(rows: rows, from: &columns) : nil
+        if tellsParked {
+            let parked = try columns.optionalColumn(rows: rows, .parked, "parked")
+            for (row, value) in parked.enumerated() where value != ColumnReader.absent { points[row].isParked = true }
+        }
         try finish(points: &points, names: names, attributes: attributes)
         return points
     }

@@ -1,14 +1,20 @@
 import TrackModel
 
-/// Batch payload format 1: see docs/formats/batch-payload.md for the grammar.
+/// Batch payload formats 1 and 2: see docs/formats/batch-payload.md for the grammar.
 struct BatchEncoder {
-    static let version: UInt8 = 1
-
-    private var columns = ColumnWriter(bits: BitWriter(startingWith: [Self.version]))
+    /// Whether the payload is format 2, which has one column more.
+    private let tellsParked: Bool
+    private var columns: ColumnWriter
     private var strings = StringTable()
 
-    static func encode(_ points: [TrackPoint]) -> [UInt8] {
-        var encoder = BatchEncoder()
+    private init(tellsParked: Bool) {
+        self.tellsParked = tellsParked
+        columns = ColumnWriter(bits: BitWriter(startingWith: [tellsParked ? 2 : 1]))
+    }
+
+    /// The lowest format that holds the points; `format` 1 leaves out what only format 2 can say.
+    static func encode(_ points: [TrackPoint], format: Int = WireLimits.payloadFormat) -> [UInt8] {
+        var encoder = BatchEncoder(tellsParked: format >= 2 && points.contains(where: \.isParked))
         encoder.write(points)
         return encoder.columns.bits.bytes
     }
@@ -36,6 +42,7 @@ struct BatchEncoder {
             courses: courses.map { $0 ?? ColumnReader.absent }, to: &columns)
         writeNames(points)
         writeAttributes(points)
+        if tellsParked { columns.optionalColumn(points.map { $0.isParked ? 0 : nil }, .parked) }
         columns.bits.align()
         strings.write(to: &columns.bits)
     }

@@ -18,6 +18,8 @@ struct ColumnShape {
     static let coordinateType = ColumnShape(firstOrder: 0, initialOrder: 0, range: 0...2)
     static let valueType = ColumnShape(firstOrder: 0, initialOrder: 0, range: 0...2)
     static let stringIndex = ColumnShape(firstOrder: 2, initialOrder: 1, range: 0...Int64(Int32.max))
+    /// Its presence alone tells.
+    static let parked = ColumnShape(firstOrder: 0, initialOrder: 0, range: 0...0)
     static let integerValue = ColumnShape(firstOrder: 6, initialOrder: 4, range: .min ... .max)
 
     private static let int32 = Int64(Int32.min)...Int64(Int32.max)

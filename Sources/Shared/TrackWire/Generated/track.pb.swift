@@ -133,7 +133,7 @@ package nonisolated enum RefusedCode: SwiftProtobuf.Enum, Swift.CaseIterable {
 package nonisolated enum Encoding: SwiftProtobuf.Enum, Swift.CaseIterable {
   package typealias RawValue = Int
 
-  /// The batch payload format 1 as it is.
+  /// The batch payload as it is; its first byte is its format, at most the Welcome's payload_format.
   case plain // = 0
 
   /// The same, as one zlib stream (RFC 1950).
@@ -464,6 +464,9 @@ package nonisolated struct Welcome: Sendable {
   /// Clears the value of `limits`. Subsequent reads from it will return its default value.
   package mutating func clearLimits() {self._limits = nil}
 
+  /// The highest batch payload format the server reads; it reads the lower ones too. 0 means 1.
+  package var payloadFormat: UInt32 = 0
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package init() {}
@@ -666,7 +669,8 @@ package nonisolated struct Heartbeat: Sendable {
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  /// Batch payload format 1 with one point, plain, not stored as part of the track. May be empty.
+  /// A batch payload with one point, plain, not stored as part of the track: the entity's latest position until a point of
+  /// the track is as late. May be empty.
   package var newestPoint: Data = Data()
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -1146,7 +1150,7 @@ nonisolated extension Hello: SwiftProtobuf.Message, SwiftProtobuf._MessageImplem
 
 nonisolated extension Welcome: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".Welcome"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}session\0\u{3}server_time\0\u{3}stored_through\0\u{3}track_columns\0\u{3}heartbeat_interval\0\u{1}limits\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}session\0\u{3}server_time\0\u{3}stored_through\0\u{3}track_columns\0\u{3}heartbeat_interval\0\u{1}limits\0\u{3}payload_format\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -1160,6 +1164,7 @@ nonisolated extension Welcome: SwiftProtobuf.Message, SwiftProtobuf._MessageImpl
       case 4: try { try decoder.decodeRepeatedMessageField(value: &self.trackColumns) }()
       case 5: try { try decoder.decodeSingularUInt32Field(value: &self.heartbeatInterval) }()
       case 6: try { try decoder.decodeSingularMessageField(value: &self._limits) }()
+      case 7: try { try decoder.decodeSingularUInt32Field(value: &self.payloadFormat) }()
       default: break
       }
     }
@@ -1188,6 +1193,9 @@ nonisolated extension Welcome: SwiftProtobuf.Message, SwiftProtobuf._MessageImpl
     try { if let v = self._limits {
       try visitor.visitSingularMessageField(value: v, fieldNumber: 6)
     } }()
+    if self.payloadFormat != 0 {
+      try visitor.visitSingularUInt32Field(value: self.payloadFormat, fieldNumber: 7)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -1198,6 +1206,7 @@ nonisolated extension Welcome: SwiftProtobuf.Message, SwiftProtobuf._MessageImpl
     if lhs.trackColumns != rhs.trackColumns {return false}
     if lhs.heartbeatInterval != rhs.heartbeatInterval {return false}
     if lhs._limits != rhs._limits {return false}
+    if lhs.payloadFormat != rhs.payloadFormat {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

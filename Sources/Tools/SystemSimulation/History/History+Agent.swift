@@ -82,6 +82,7 @@ extension History {
             let text =
                 Self.configurationText
                 + "\nsync_interval = \(profile.syncInterval)\n[gnss]\nkeep_open = \(profile.keepsFeedOpen)\n"
+                + "[parking]\ndelay = \(profile.parkingDelay)\ninterval = \(profile.parkingInterval)\n"
             let configuration = try AgentConfiguration.read(ConfigurationReader(text: text, path: "/etc/agent.toml"))
             var executor: SimulatedCacheDisk?
             let opening = try OpenedAgent(configuration, memory: memory, log: log) { options in
@@ -269,10 +270,14 @@ extension History {
         }
     }
 
-    func choose(_ fix: Fix?) {
-        guard let fix, let entity = grid.knownEntity else { return }
-        ledger.choose(fix, entity: entity, attributes: attributes.carried(at: now), at: now)
-        gatheredInThisProcess += 1
+    func choose(_ points: [ChosenPoint]) {
+        guard let entity = grid.knownEntity else { return }
+        for point in points {
+            ledger.choose(
+                point.fix, entity: entity, isParked: point.isParked, attributes: attributes.carried(at: now), at: now)
+            gatheredInThisProcess += 1
+            if point.isParked { summary.parked += 1 }
+        }
     }
 
     /// At the moment of the fix, whatever network, disk and control do: taken is taken.
@@ -313,10 +318,14 @@ extension History {
         grid.setInterval(seconds: settings.gatherInterval)
         if grid.desiredAccuracy != settings.desiredAccuracy || grid.distanceFilter != settings.distanceFilter
             || grid.plausibleSpeed != Self.speed(settings.activity)
+            || grid.parkingDelay != settings.parkingDelay.map({ $0 * 1000 })
+            || settings.parkingDelay != nil && grid.parkingInterval != settings.parkingInterval.map({ $0 * 1000 })
         {
             grid.desiredAccuracy = settings.desiredAccuracy
             grid.distanceFilter = settings.distanceFilter
             grid.plausibleSpeed = Self.speed(settings.activity)
+            grid.parkingDelay = settings.parkingDelay.map { $0 * 1000 }
+            grid.parkingInterval = (settings.parkingInterval ?? 240) * 1000
             grid.optionsChanged()
         }
     }

@@ -45,7 +45,8 @@ extension History {
             _ = agent.setLocationOptions(
                 LocationOptionsChange(
                     desiredAccuracy: pick([nil, 0, 10, 30]), distanceFilter: pick([nil, 0, 5, 50]),
-                    activity: pick([nil, .other, .automotive, .fitness, .airborne])))
+                    activity: pick([nil, .other, .automotive, .fitness, .airborne]),
+                    parkingDelay: pick([nil, nil, 0, 60, 120]), parkingInterval: pick([nil, 10, 60])))
             adoptSettings(agent)
         case .attributes: changeAttributes(agent)
         case .reset:

@@ -192,20 +192,24 @@ extension History {
             let counts = try? await store.counts()
             let problems = try? await store.checkIntegrity()
             var found: [String: [TrackPoint]] = [:]
+            var latest: [String: TrackPoint] = [:]
             for entity in history.value.store.points.keys.sorted() {
                 found[entity] = try? await store.points(
                     of: entity, in: service, from: Timestamp(milliseconds: .min),
                     through: Timestamp(milliseconds: .max), limit: 10_000_000
                 ).map(\.point)
+                latest[entity] = try? await store.entity(named: entity, in: service)?.latest?.point
             }
             executor.endOutside()
-            history.value.compare(found, points: counts?.points, problems: problems)
+            history.value.compare(found, newest: latest, points: counts?.points, problems: problems)
         }
         Task(executorPreference: executor, operation: work)
         loop.run()
     }
 
-    private func compare(_ found: [String: [TrackPoint]], points: Int?, problems: [String]?) {
+    private func compare(
+        _ found: [String: [TrackPoint]], newest: [String: TrackPoint], points: Int?, problems: [String]?
+    ) {
         check { () throws(Violation) in
             guard problems == [] else {
                 throw Violation(guarantee: .exactlyOnce, detail: "the store says of itself: \(problems ?? ["nothing"])")
@@ -225,6 +229,17 @@ extension History {
                         guarantee: .exactlyOnce,
                         detail: "the store shows \(found[entity]?.count ?? -1) points of \(entity), not the "
                             + "\(wanted.count) that were committed, or others")
+                }
+                // The newest point may have been told ahead of a track that was then cleared or lost.
+                guard let shown = newest[entity],
+                    shown == wanted.last
+                        || shown.fix.time > (wanted.last ?? shown).fix.time
+                            && ledger.wasGathered(shown, entity: entity)
+                else {
+                    throw Violation(
+                        guarantee: .exactlyOnce,
+                        detail: "the latest point of \(entity) is neither the newest of its track nor a later one "
+                            + "that was gathered")
                 }
             }
         }

@@ -24,6 +24,8 @@ package struct HistoryOptions: Sendable {
 package struct HistorySummary: Hashable, Sendable {
     package var virtualMilliseconds: Int64 = 0
     package var points = 0
+    /// Of these, made while parked.
+    package var parked = 0
     package var stored = 0
     package var agentCuts = 0
     package var agentKills = 0
@@ -50,6 +52,7 @@ package struct HistorySummary: Hashable, Sendable {
     package mutating func add(_ other: HistorySummary) {
         virtualMilliseconds += other.virtualMilliseconds
         points += other.points
+        parked += other.parked
         stored += other.stored
         agentCuts += other.agentCuts
         agentKills += other.agentKills

@@ -18,6 +18,9 @@ struct Profile {
     let keepsFeedOpen: Bool
     /// No way to the server for nearly all of it: the ring fills.
     let isOffline: Bool
+    /// Seconds; 0: off.
+    let parkingDelay: Int
+    let parkingInterval: Int
     /// Seconds between two troubles, on average.
     let pace: Int64
     /// How often each kind of trouble comes, as weights.
@@ -59,6 +62,8 @@ struct Profile {
         hasRot = dice.one(in: 16)
         batchPoints = pick([5, 50, 1000])
         windowBatches = pick([2, 4, 16])
+        parkingDelay = pick([0, 0, 60, 60, 120, 300])
+        parkingInterval = pick([10, 30, 240])
         // Some troubles are left out, so that each is also met without the others.
         let spares = dice.one(in: 2)
         var weights: [(trouble: Trouble, weight: Int)] = []
@@ -75,7 +80,7 @@ struct Profile {
         let troubles = weights.map { "\($0.trouble) \($0.weight)" }.joined(separator: ", ")
         return "epoch \(epochInterval) ms, gather \(gather) s, pack \(pack) s, sync \(syncInterval) s, "
             + "ring \(ringLimit.map(String.init) ?? "unlimited"), memory \(memoryLimit), sqlite \(usesSQLite), "
-            + "rot \(hasRot), a trouble each \(pace) s: \(troubles)"
+            + "rot \(hasRot), parked after \(parkingDelay) s: a point each \(parkingInterval) s, a trouble each \(pace) s: \(troubles)"
     }
 
     private static func frequency(of trouble: Trouble) -> Int {

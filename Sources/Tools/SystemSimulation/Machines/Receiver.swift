@@ -13,6 +13,8 @@ struct Receiver {
     private var east = 0.0
     /// Milliseconds added to the true time.
     var timeOffset: Int64 = 0
+    /// Milliseconds for which the vehicle still stands.
+    private var standing: Int64 = 0
     var isInTunnel = false
     var hasFix = true
     let hasIncompleteReports: Bool
@@ -32,6 +34,7 @@ struct Receiver {
             east = Double.random(in: -1...1, using: &dice) * 2.5e-4
         }
         if dice.one(in: 60) { (north, east) = (0, 0) }
+        stand(for: span)
         latitude = min(80, max(-80, latitude + north * Double(span) / 1000))
         longitude += east * Double(span) / 1000
         if longitude > 179 || longitude < -179 { east = -east }
@@ -42,13 +45,13 @@ struct Receiver {
             time: time + timeOffset, mode: dice.one(in: 10) ? 2 : 3,
             latitude: Int32((latitude * 1e7).rounded()) + Int32.random(in: -300...300, using: &dice),
             longitude: Int32((longitude * 1e7).rounded()) + Int32.random(in: -300...300, using: &dice),
-            speed: optional(Int32.random(in: 0...5000, using: &dice)),
+            speed: optional(speed()),
             course: optional(Int32.random(in: 0..<3600, using: &dice)),
             altitude: optional(Int32.random(in: -500...20_000, using: &dice)),
             accuracy: optional(Int32.random(in: 5...600, using: &dice)),
             status: dice.one(in: 3) ? Int.random(in: 0...6, using: &dice) : nil,
             satellites: dice.one(in: 8) ? nil : Int.random(in: 3...30, using: &dice))
-        guard hasIncompleteReports else { return [report] }
+        guard hasIncompleteReports else { return [reflected(report)] }
         var reports: [PlainReport] = []
         if dice.one(in: 3) { reports.append(PlainReport(time: nil, mode: 0)) }
         if dice.one(in: 2) {
@@ -76,6 +79,32 @@ struct Receiver {
     /// The vehicle is somewhere else all of a sudden: a ferry, a tow, a reflection.
     mutating func leap() {
         latitude = min(80, max(-80, latitude + Double.random(in: -1...1, using: &dice)))
+    }
+
+    /// Long stays now and then, some of them with a creep of a tenth of a metre a second.
+    private mutating func stand(for span: Int64) {
+        if standing <= 0 {
+            guard dice.one(in: 400) else { return }
+            standing = Int64.random(in: 60_000...1_500_000, using: &dice)
+            (north, east) = (0, dice.one(in: 4) ? 1e-6 : 0)
+        }
+        standing -= span
+        if standing > 0 { north = 0 }
+        if standing > 0, abs(east) > 1e-6 { east = 0 }
+    }
+
+    /// cm/s. At rest a receiver says little, and sometimes much.
+    private mutating func speed() -> Int32 {
+        guard standing > 0 else { return Int32.random(in: 0...5000, using: &dice) }
+        return dice.one(in: 200) ? Int32.random(in: 100...400, using: &dice) : Int32.random(in: 0...80, using: &dice)
+    }
+
+    /// At rest, one fix in many is a reflection.
+    private mutating func reflected(_ report: PlainReport) -> PlainReport {
+        guard standing > 0, dice.one(in: 100) else { return report }
+        var report = report
+        report.latitude = report.latitude.map { $0 + Int32.random(in: -3000...3000, using: &dice) }
+        return report
     }
 
     private mutating func optional(_ value: Int32) -> Int32? { dice.one(in: 12) ? nil : value }

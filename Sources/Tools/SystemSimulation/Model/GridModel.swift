@@ -43,6 +43,12 @@ struct PlainReport {
     }
 }
 
+/// A track point that must be made.
+struct ChosenPoint: Hashable {
+    var fix: Fix
+    var isParked = false
+}
+
 /// Which reports must become track points: the rules of gathering once more, written down from their description with
 /// nothing but lists and whole numbers.
 struct GridModel {
@@ -69,10 +75,20 @@ struct GridModel {
     /// Fixes in a row that lie too far away.
     private var strays: [Fix] = []
 
+    // Parking, milliseconds; nil: off.
+    var parkingDelay: Int64?
+    var parkingInterval: Int64 = 240_000
+    /// All fixes of the present stay, slow and near the first of them.
+    private var stay: [Fix] = []
+    private var place: (fix: Fix, lastPoint: Int64?)?
+    private var signs: [Fix] = []
+    /// Those of `signs` that were due, the first of each due time.
+    private var dueSigns: [Fix] = []
+
     // MARK: The feed
 
-    /// Returns the point that must be gathered now, if any.
-    mutating func report(_ report: PlainReport) -> Fix? {
+    /// Returns the points that must be gathered now.
+    mutating func report(_ report: PlainReport) -> [ChosenPoint] {
         let isSameEpoch: Bool
         if let time = report.time, let epochTime {
             isSameEpoch = abs(time - epochTime) <= 1
@@ -81,22 +97,22 @@ struct GridModel {
         }
         guard let fix = report.fix else {
             if report.mode == 1 || (report.time != nil && !isSameEpoch) { return endEpoch() }
-            return nil
+            return []
         }
         if isSameEpoch {
             // What still comes of an epoch that is over is too late.
             if !epoch.isEmpty { epoch.append(report) }
-            return nil
+            return []
         }
-        let point = endEpoch()
+        let points = endEpoch()
         epochTime = fix.time.milliseconds
         epoch = [report]
-        return point
+        return points
     }
 
     /// Nothing more comes of this epoch.
-    mutating func endEpoch() -> Fix? {
-        guard let fix = takeEpoch() else { return nil }
+    mutating func endEpoch() -> [ChosenPoint] {
+        guard let fix = takeEpoch() else { return [] }
         return choose(fix)
     }
 
@@ -130,13 +146,14 @@ struct GridModel {
         knownEntity = name
         grid = nil
         servedAt = nil
+        drivesOff()
     }
 
-    /// What waits for the end of its epoch belongs to this gathering; returns its point.
-    mutating func stopGathering() -> Fix? {
-        let point = endEpoch()
+    /// What waits for the end of its epoch belongs to this gathering; returns its points.
+    mutating func stopGathering() -> [ChosenPoint] {
+        let points = endEpoch()
         entity = nil
-        return point
+        return points
     }
 
     mutating func setInterval(seconds: Int64) {
@@ -146,22 +163,112 @@ struct GridModel {
         if grid != nil { grid = (servedAt ?? grid?.from ?? 0, interval) }
     }
 
-    mutating func optionsChanged() { strays = [] }
+    mutating func optionsChanged() {
+        strays = []
+        drivesOff()
+    }
 
-    private mutating func choose(_ fix: Fix) -> Fix? {
-        guard entity != nil else { return nil }
+    private mutating func choose(_ fix: Fix) -> [ChosenPoint] {
+        guard entity != nil else { return [] }
         let time = fix.time.milliseconds
-        guard believes(time) else { return nil }
-        guard let due = dueTime(time) else { return nil }
-        if let limit = desiredAccuracy, let accuracy = fix.accuracy, Double(accuracy) / 10 > limit { return nil }
-        if let last, servedAt != nil {
-            guard isReachable(fix, from: last) else { return nil }
-            if let filter = distanceFilter, Self.metres(last, fix) < filter { return nil }
+        guard believes(time) else { return [] }
+        let due = dueTime(time)
+        if let limit = desiredAccuracy, let accuracy = fix.accuracy, Double(accuracy) / 10 > limit { return [] }
+        if due != nil, let last, servedAt != nil, !isReachable(fix, from: last) { return [] }
+        var points = leavesPlace(fix)
+        guard let due, servedAt.map({ due > $0 }) ?? true else { return points }
+        if var place {
+            if !signs.isEmpty {
+                if dueSigns.last.map({ dueTime($0.time.milliseconds) ?? .min < due }) ?? true { dueSigns.append(fix) }
+            } else if place.lastPoint.map({ time - $0 + 50 >= parkingInterval }) ?? true {
+                var point = place.fix
+                point.time = fix.time
+                point.speed = fix.speed.map { _ in 0 }
+                (point.altitude, point.accuracy, point.mode) = (fix.altitude, fix.accuracy, fix.mode)
+                (point.status, point.satellites) = (fix.status, fix.satellites)
+                place.lastPoint = time
+                self.place = place
+                servedAt = due
+                last = point
+                points.append(ChosenPoint(fix: point, isParked: true))
+            }
+            return points
         }
+        if let point = take(fix, due) { points.append(point) }
+        return points
+    }
+
+    private mutating func take(_ fix: Fix, _ due: Int64) -> ChosenPoint? {
+        if let last, servedAt != nil, let filter = distanceFilter, Self.metres(last, fix) < filter { return nil }
         servedAt = due
         last = fix
-        return fix
+        return ChosenPoint(fix: fix)
     }
+
+    // MARK: Parking
+
+    private mutating func drivesOff() {
+        stay = []
+        place = nil
+        signs = []
+        dueSigns = []
+    }
+
+    /// Follows the vehicle to its place and away from it; returns the points that a departure gives back.
+    private mutating func leavesPlace(_ fix: Fix) -> [ChosenPoint] {
+        guard let parkingDelay else { return [] }
+        let isFast = fix.speed.map { $0 >= 150 } ?? false
+        if let place {
+            guard isFast || !isAt(place.fix, fix) else {
+                signs = []
+                dueSigns = []
+                return []
+            }
+            signs.append(fix)
+            guard signs.count >= 3, fix.time.milliseconds - signs[0].time.milliseconds >= 1900 else { return [] }
+            let waiting = dueSigns
+            drivesOff()
+            if !isFast { stay = [fix] }
+            var points: [ChosenPoint] = []
+            for fix in waiting {
+                if let due = dueTime(fix.time.milliseconds), let point = take(fix, due) { points.append(point) }
+            }
+            return points
+        }
+        if let first = stay.first, let newest = stay.last, !isFast, isAt(first, fix),
+            fix.time.milliseconds - newest.time.milliseconds <= 60_000
+        {
+            stay.append(fix)
+        } else {
+            stay = isFast ? [] : [fix]
+        }
+        if let first = stay.first, fix.time.milliseconds - first.time.milliseconds >= parkingDelay {
+            place = (middle(of: stay), nil)
+            stay = []
+        }
+        return []
+    }
+
+    private func isAt(_ place: Fix, _ fix: Fix) -> Bool {
+        func error(_ fix: Fix) -> Double { fix.accuracy.map { Double($0) / 10 } ?? 20 }
+        return Self.metres(place, fix) <= 10 + min(30, max(error(place), error(fix)))
+    }
+
+    /// The mean place; the receiver never crosses the date line. The error is the newest fix's.
+    private func middle(of fixes: [Fix]) -> Fix {
+        func mean(_ values: [Int32]) -> Int32 {
+            let offsets = values.reduce(Int64(0)) { $0 + Int64($1) - Int64(values[0]) }
+            return values[0] + Int32(offsets / Int64(values.count))
+        }
+        let latitude = mean(fixes.map(\.coordinate.latitudeE7))
+        let longitude = mean(fixes.map(\.coordinate.longitudeE7))
+        var middle = Fix(
+            time: fixes[0].time, coordinate: fixes[0].coordinate, accuracy: fixes[fixes.count - 1].accuracy)
+        if let place = Coordinate(latitudeE7: latitude, longitudeE7: longitude) { middle.coordinate = place }
+        return middle
+    }
+
+    // MARK: Time and place
 
     private mutating func believes(_ time: Int64) -> Bool {
         guard let newest = believed.last else {
@@ -180,6 +287,7 @@ struct GridModel {
             grid = nil
             servedAt = nil
             strays = []
+            drivesOff()
             last = nil
             return true
         }

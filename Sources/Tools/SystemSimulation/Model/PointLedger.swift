@@ -23,6 +23,7 @@ struct PointLedger {
     struct Entry {
         let entity: String
         let fix: Fix
+        let isParked: Bool
         let attributes: [String: AttributeValue]
         var fate = Fate.chosen
         var isStored = false
@@ -100,10 +101,12 @@ struct PointLedger {
     // MARK: Gathering
 
     mutating func choose(
-        _ fix: Fix, entity: String, attributes: [String: AttributeValue] = [:], at now: Int64 = 0
+        _ fix: Fix, entity: String, isParked: Bool = false, attributes: [String: AttributeValue] = [:],
+        at now: Int64 = 0
     ) {
         let index = entries.count
-        entries.append(Entry(entity: entity, fix: fix, attributes: attributes, chosenAt: now))
+        entries.append(
+            Entry(entity: entity, fix: fix, isParked: isParked, attributes: attributes, chosenAt: now))
         byKey[Key(entity, fix)] = index
         chosen.append(index)
     }
@@ -329,10 +332,16 @@ struct PointLedger {
 
     // MARK: The store
 
+    func wasGathered(_ point: TrackPoint, entity: String) -> Bool {
+        byKey[Key(entity, point.fix)].map {
+            entries[$0].fix == point.fix && entries[$0].isParked == point.isParked
+        } ?? false
+    }
+
     /// A point that was committed now, for the first time as far as its stream's numbers say.
     mutating func stored(_ point: TrackPoint, entity: String, at now: Int64) throws(Violation) {
         guard let index = byKey[Key(entity, point.fix)], entries[index].fix == point.fix,
-            point.coordinateType == .wgs84, point.objectName == nil
+            entries[index].isParked == point.isParked, point.coordinateType == .wgs84, point.objectName == nil
         else {
             throw broken(.exactlyOnce, "a point of \(entity) was stored that was never gathered: \(point.fix)")
         }

@@ -1,0 +1,133 @@
+import Foundation
+import Testing
+import TrackModel
+import TrackWire
+
+@testable import AgentLogic
+@testable import GNSSFeed
+
+/// What parking saves on recorded receivers that stood still, through a real gpsd.
+@Suite(.enabled(if: RealGPSD.isInstalled, "gpsd is not installed at \(RealGPSD.path)"), .timeLimit(.minutes(5)))
+struct ParkedRecordingTests {
+    private static let recordings = URL(filePath: #filePath).deletingLastPathComponent()
+        .appending(path: "../../../shared/data/receivers").standardizedFileURL
+
+    /// The fixes that the agent makes of a recording; nil, and said so, when it is not there.
+    private func fixes(of recording: String) async throws -> [Fix]? {
+        let file = Self.recordings.appending(path: recording)
+        guard FileManager.default.fileExists(atPath: file.path) else {
+            print("skipped: no recording at \(file.path)")
+            return nil
+        }
+        let bytes = [UInt8](try Data(contentsOf: file))
+        let receiver = try SimulatedReceiver()
+        let gpsd = try RealGPSD(sources: [receiver.source])
+        let connection = try #require(try await receiver.opened())
+        let log = EventLog()
+        let feed = try GNSSFeed(
+            configuration: FeedConfiguration(host: "127.0.0.1", port: gpsd.port, device: receiver.source)
+        ) { log.add($0) }
+        try feed.start()
+        #expect(await log.wait(for: \.hasReceiver))
+        try await onThread {
+            let data = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+                .drop { $0.first == UInt8(ascii: "#") }.joined(separator: [UInt8(ascii: "\n")])
+            var rest = Array(data)[...]
+            while !rest.isEmpty {
+                connection.send(Array(rest.prefix(1024)))
+                rest = rest.dropFirst(1024)
+                usleep(15_000)
+            }
+        }
+        #expect(try gpsd.control("-" + receiver.source))
+        #expect(await log.wait(for: \.isNoDevice))
+        feed.stop()
+        #expect(await log.wait { $0.last == .state(.stopped) })
+        var assembler = EpochAssembler()
+        var fixes = log.reports.compactMap { assembler.report($0) }
+        if let last = assembler.flush() { fixes.append(last) }
+        return fixes
+    }
+
+    private struct Outcome {
+        var points: [TrackPoint] = []
+        var withheld: UInt64 = 0
+        var metres: Double {
+            zip(points.dropFirst(), points).reduce(0) { $0 + PlausibilityGate.distance($1.0.fix, $1.1.fix) }
+        }
+        /// As they go on the wire live: batches of one pack interval of 30 s, or what it holds while parked.
+        func bytes(gather: Int) -> Int {
+            let batch = max(1, 30 / gather)
+            return stride(from: 0, to: points.count, by: batch).reduce(0) {
+                $0 + BatchCodec.encode(Array(points[$1..<min($1 + batch, points.count)])).bytes.count
+            }
+        }
+    }
+
+    private func sampled(_ fixes: [Fix], gather: Int, _ parking: ParkingOptions?) -> Outcome {
+        var sampler = Sampler(interval: gather, options: LocationOptions(parking: parking))
+        var outcome = Outcome()
+        for fix in fixes {
+            switch sampler.fix(fix) {
+            case .point(let fix): outcome.points.append(TrackPoint(fix))
+            case .parked(let fix): outcome.points.append(TrackPoint(fix, isParked: true))
+            case .departed(let fixes): outcome.points += fixes.map { TrackPoint($0) }
+            case .notDue, .skipped: break
+            }
+        }
+        outcome.withheld = sampler.counters.parked
+        return outcome
+    }
+
+    /// A recording without its start, over and over: to and fro, so that its end meets its beginning.
+    private func lengthened(_ fixes: [Fix], without start: Int, hours: Int64) -> [Fix] {
+        guard let first = fixes.first else { return [] }
+        let settled = Array(fixes.dropFirst(start))
+        let round = settled + settled.reversed()
+        return (0..<hours * 3600).map { second in
+            var fix = round[Int(second) % round.count]
+            fix.time = first.time.adding(milliseconds: second * 1000)
+            return fix
+        }
+    }
+
+    /// `start`: seconds in which the receiver finds its place, 50 m off at first.
+    @Test(arguments: [("sirf2.log", 308), ("ublox-glo.log", 0)])
+    func aParkedReceiverMakesFewPointsAndNoDistance(recording: String, start: Int) async throws {
+        guard let fixes = try await fixes(of: recording) else { return }
+        #expect(fixes.count > 200)
+        for gather in [2, 5] {
+            let before = sampled(fixes, gather: gather, nil)
+            let after = sampled(fixes, gather: gather, ParkingOptions(delay: 120, interval: 60))
+            report(
+                "\(recording), \(fixes.count) s, gather \(gather) s, delay 120 s, interval 60 s", before, after, gather)
+            #expect(after.points.count < before.points.count)
+            let parked = after.points.drop { !$0.isParked }
+            #expect(!parked.isEmpty && parked.allSatisfy { $0.isParked })
+            #expect(Set(parked.map(\.fix.coordinate)).count == 1)
+            #expect(after.metres <= before.metres)
+        }
+        let night = lengthened(fixes, without: start, hours: 12)
+        let before = sampled(night, gather: 5, nil)
+        let after = sampled(night, gather: 5, ParkingOptions(delay: 300))
+        report("\(recording), 12 h, gather 5 s, delay 300 s, interval 240 s", before, after, 5)
+        #expect(after.points.count * 30 < before.points.count)
+        #expect(after.points.drop { !$0.isParked }.allSatisfy { $0.isParked })
+    }
+
+    @Test(arguments: ["bt451.log", "haicom-305N.log"])
+    func aMovingReceiverLosesNoPoint(recording: String) async throws {
+        guard let fixes = try await fixes(of: recording) else { return }
+        let before = sampled(fixes, gather: 2, nil)
+        let after = sampled(fixes, gather: 2, ParkingOptions(delay: 60, interval: 60))
+        #expect(before.points == after.points)
+    }
+
+    private func report(_ what: String, _ before: Outcome, _ after: Outcome, _ gather: Int) {
+        func rounded(_ value: Double) -> Double { (value * 10).rounded() / 10 }
+        print(
+            "parking: \(what): points \(before.points.count) -> \(after.points.count), payload bytes "
+                + "\(before.bytes(gather: gather)) -> \(after.bytes(gather: gather)), metres "
+                + "\(rounded(before.metres)) -> \(rounded(after.metres)), withheld \(after.withheld)")
+    }
+}
