@@ -139,10 +139,12 @@ package struct IngestBatch: Sendable {
     /// The points as batch payload format 1, byte for byte as received; nil when points were refused or there is none.
     package var payload: EncodedPoints?
     package var received: Timestamp
+    /// What these points bring about: stored with them, or not at all. Queued at `received`.
+    package var pushes: [CausedPush]
 
     package init(
         service: ServiceID, entity: String, position: StreamPosition?, points: [TrackPoint], sequences: [UInt64],
-        payload: EncodedPoints?, received: Timestamp
+        payload: EncodedPoints?, received: Timestamp, pushes: [CausedPush] = []
     ) {
         self.service = service
         self.entity = entity
@@ -151,6 +153,7 @@ package struct IngestBatch: Sendable {
         self.sequences = sequences
         self.payload = payload
         self.received = received
+        self.pushes = pushes
     }
 }
 
