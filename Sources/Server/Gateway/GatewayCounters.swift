@@ -22,6 +22,11 @@ package struct GatewayCounts: Hashable, Sendable {
     package var batchesWithIgnoredAttributes: UInt64 = 0
     /// Batches given back because the store did not take them.
     package var failedBatches: UInt64 = 0
+    /// Every attempt counts.
+    package var sentPushes: UInt64 = 0
+    package var acknowledgedPushes: UInt64 = 0
+    /// Not acknowledged for ten minutes by the session that counts it.
+    package var givenUpPushes: UInt64 = 0
 
     package init() {}
 }

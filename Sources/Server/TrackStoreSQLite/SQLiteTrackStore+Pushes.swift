@@ -1,4 +1,5 @@
 import GRDB
+import Synchronization
 package import TrackModel
 package import TrackStore
 

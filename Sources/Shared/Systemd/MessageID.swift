@@ -26,6 +26,9 @@ package enum MessageID: String, Hashable, Sendable, CaseIterable, CustomStringCo
     case clockState = "b24cfd5d017b4c4d992d9f06f63d477a"
     case fenceAlarm = "66f23abe9d6c41208cdd8d1683d5d481"
     case hookFailed = "0ea1ac7f34104f0ba19103ec107401b5"
+    case alarmReceived = "fc8d07ddaf614adfb8bebc3ff2b6ca17"
+    case alarmJournalFailed = "9ddd9d30764746dba2cbf425edc8b663"
+    case alarmJournalReturned = "e292891c3a72414aaca0cab71ad5de25"
 
     // The server
     case gatewayListening = "7d450802019e41a2bcbf2446b6303558"

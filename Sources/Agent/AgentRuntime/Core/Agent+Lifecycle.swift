@@ -26,6 +26,7 @@ extension Agent {
         if new.cache != old.cache { needsRestart.append("cache") }
         if new.control != old.control { needsRestart.append("control") }
         if new.stateDirectory != old.stateDirectory { needsRestart.append("state") }
+        if new.hooks != old.hooks { needsRestart.append("hooks") }
         if new.service.entity != old.service.entity {
             needsRestart.append("service.entity (or: saker service stop, start)")
         }
@@ -34,7 +35,8 @@ extension Agent {
 
     /// Ends everything in the reverse order of its start. What was told last stays remembered: the next start goes on.
     package func shutDown() -> EventLoopFuture<Void> {
-        onEvent = { _ in }
+        onChange = { _ in }
+        isShutDown = true
         closeFeed()
         samplingEntity = nil
         perform(collector.flush())
@@ -42,6 +44,7 @@ extension Agent {
         perform(uplink.stop(drainThrough: 0, deadline: now, now: now))
         for timer in timers.values { timer.cancel() }
         timers = [:]
-        return surroundings.disk.shutDown(on: loop, now: now)
+        let hooksEnd = surroundings.hooks?.shutDown(on: loop) ?? loop.makeSucceededVoidFuture()
+        return hooksEnd.and(surroundings.disk.shutDown(on: loop, now: now)).map { _ in }
     }
 }

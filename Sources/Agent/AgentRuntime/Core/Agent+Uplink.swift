@@ -95,7 +95,7 @@ extension Agent {
         link.channel.close(promise: nil)
     }
 
-    private func send(_ message: ClientFrame.OneOf_Message) {
+    func send(_ message: ClientFrame.OneOf_Message) {
         guard let link else { return }
         link.channel.writeAndFlush(ByteBuffer(bytes: WireCodec.encode(ClientFrame(message))), promise: nil)
     }
@@ -124,6 +124,7 @@ extension Agent {
             let (difference, isAbsurd) = welcome.serverTime.subtractingReportingOverflow(systemTime.milliseconds)
             linkWatch.serverClockDifference = isAbsurd || welcome.serverTime == 0 ? nil : difference
             learnColumns(welcome.trackColumns)
+            forgetOldAlarms(serverTime: welcome.serverTime)
             perform(
                 uplink.welcome(
                     id, storedThrough: welcome.storedThrough, heartbeatSeconds: welcome.heartbeatInterval,
@@ -144,8 +145,10 @@ extension Agent {
         case .callReply(let reply):
             perform(uplink.frameReceived(id, now: now))
             answered(reply.id, .call, .callReply(reply))
-        // Nobody has asked for a push.
-        case .heartbeat, .push, nil: perform(uplink.frameReceived(id, now: now))
+        case .push(let push):
+            perform(uplink.frameReceived(id, now: now))
+            take(push)
+        case .heartbeat, nil: perform(uplink.frameReceived(id, now: now))
         }
     }
 

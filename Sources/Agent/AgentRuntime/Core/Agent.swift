@@ -62,6 +62,10 @@ package final class Agent {
     var maintenanceAt: Int64?
     var calls = PendingCalls()
     var requests = ServerRequests()
+    var alarms = AlarmDesk()
+    var hooks = HookDesk()
+    /// After ``shutDown()`` has begun.
+    var isShutDown = false
     /// The entity the service runs as, or ran as last.
     var lastEntity: String
     var toldService = ServiceStatus.State.stopped
@@ -69,7 +73,7 @@ package final class Agent {
     var gatherSince: SystemTime
     var lastPointTime: Timestamp?
     /// Tells whoever watches: set by the process, which owns the control socket and the notification of systemd.
-    package var onEvent: (AgentEvent.Change) -> Void = { _ in }
+    package var onChange: (AgentEvent.Change) -> Void = { _ in }
 
     enum TimerKey: Hashable {
         case uplink(UplinkTimer)
@@ -99,6 +103,7 @@ package final class Agent {
         uplink = UplinkMachine(
             gatherInterval: settings.gatherInterval, packInterval: settings.packInterval, seed: surroundings.seed)
         sampler = Sampler(interval: settings.gatherInterval, options: settings.location)
+        if let wanted = opened.configuration.hooks, opened.surroundings.hooks != nil { hooks.kinds = Set(wanted.events) }
         feedStatus = FeedWatch(source: "\(configuration.gnss.host):\(configuration.gnss.port)", since: started)
     }
 
@@ -114,6 +119,7 @@ package final class Agent {
             remembered.target.map(TargetState.init)
             ?? TargetState(entity: configuration.service.entity, isServiceStarted: first, isGathering: first)
         adopt(snapshot)
+        openAlarms()
         perform(service.restore(target))
     }
 
@@ -161,6 +167,7 @@ package final class Agent {
             let reasons = new.losses.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }.joined(separator: " ")
             log.warning("Points were lost", metadata: .event(.cacheDropped, ["reasons": "\(reasons)"]))
             onEvent(.cache(cacheStatus))
+            onEvent(.loss(LossReport(lost: new.losses.mapValues { Int64(clamping: $0) })))
         }
         scheduleMaintenance()
         followStream()

@@ -71,6 +71,7 @@ extension GatewayConnection {
         welcome.limits.windowBatches = UInt32(clamping: core.limits.windowBatches)
         welcome.limits.windowBytes = UInt32(clamping: core.limits.windowBytes)
         send(ServerFrame(.welcome(welcome)))
+        pushesMayWait()
         resume()
     }
 
@@ -90,8 +91,7 @@ extension GatewayConnection {
         case .points(let points)?: try take(.points(points), in: session)
         case .call(let call)?: take(call, in: session)
         case .heartbeat(let heartbeat)?: try take(heartbeat, in: session)
-        // Harmless: it acknowledges a push that this process did not send.
-        case .pushAck?: break
+        case .pushAck(let acknowledgement)?: take(acknowledgement, in: session)
         case .goodbye?: close()
         case .hello?: throw ProtocolViolation("a second hello on one connection")
         case nil: throw ProtocolViolation("a frame of an unknown kind")
