@@ -54,13 +54,15 @@ extension AlarmJournal {
         (end, counters.damaged, counters.tornTails) = (AlarmFormat.headerBytes, 0, 0)
         var offset = end
         var finished: Set<UInt64> = []
+        // Damage that nothing sound follows is the end that was being written.
+        var unsure = 0
         // Nobody writes more than twice the limit; a longer file is read that far.
         while offset < min(size, 4 * options.limit) {
             let head = try bytes(of: file, at: offset, count: AlarmFormat.recordBytes) ?? []
             guard let length = AlarmFormat.length(head), offset + length <= size,
                 let record = try bytes(of: file, at: offset, count: length)
             else {
-                counters.tornTails += 1
+                unsure += 1
                 break
             }
             switch AlarmFormat.decode(record) {
@@ -74,10 +76,15 @@ extension AlarmJournal {
             case .finished(let number)?:
                 finished.insert(number)
                 end = offset + length
-            case nil: counters.damaged += 1
+            case nil: unsure += 1
             }
             offset += length
+            if end == offset {
+                counters.damaged += unsure
+                unsure = 0
+            }
         }
+        if unsure > 0 { counters.tornTails += 1 }
         for index in entries.indices where finished.contains(entries[index].number) { entries[index].isOwed = false }
         return true
     }

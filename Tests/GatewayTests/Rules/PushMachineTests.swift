@@ -136,6 +136,18 @@ import TrackStore
             }
             #expect(machine.underWay <= 4, "seed \(seed)")
         }
+        // When the store answers and the agent acknowledges, everything arrives.
+        for _ in 0..<stored.count + 100 {
+            now += 20
+            if let question = asked {
+                asked = nil
+                let found = stored.filter { $0 > question.after }.prefix(question.limit).map(Self.push)
+                note(machine.loaded(found, now: now))
+            }
+            note(machine.acknowledged(stored.map { UInt64($0) * 1000 }, now: now))
+            note(machine.timerFired(now: now))
+        }
+        #expect(known == Set(stored), "seed \(seed)")
         #expect(ended.values.allSatisfy { $0 == 1 }, "seed \(seed)")
     }
 }

@@ -69,7 +69,7 @@ extension Agent {
     private func listHooks(_ id: HookMachine.EventID) {
         guard let executor = surroundings.hooks else { return perform(hooks.machine.listed(id, [])) }
         executor.list(on: loop).assumeIsolated().whenComplete { [self] result in
-            let found = (try? result.get()) ?? ([], [])
+            let found = (try? result.get()) ?? (hooks: [], refusals: [])
             if found.refusals != hooks.refusals {
                 hooks.refusals = found.refusals
                 for refusal in found.refusals { complain(refusal) }

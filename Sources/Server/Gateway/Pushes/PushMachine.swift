@@ -39,7 +39,8 @@ struct PushMachine: Hashable {
     private var flights: [Flight] = []
     /// The last message that was loaded.
     private var cursor: Int64 = 0
-    private var isLoading = false
+    /// How many the store was asked for; nil while it is not being asked.
+    private var asked: Int?
     /// The store may hold more behind the cursor.
     private var mayBeMore = false
     /// Something was queued while the store was being asked.
@@ -58,17 +59,17 @@ struct PushMachine: Hashable {
 
     /// The session begins, or something was queued for its entity.
     mutating func mayWait(now: Int64) -> [Action] {
-        if isLoading { isNewsPending = true }
+        if asked != nil { isNewsPending = true }
         mayBeMore = true
         return proceed(now)
     }
 
     /// What the store had, in the order of the messages.
     mutating func loaded(_ pushes: [PendingPush], now: Int64) -> [Action] {
-        guard isLoading else { return [] }
-        isLoading = false
-        // Fewer than there was room for: that was all, unless more has come meanwhile.
-        mayBeMore = isNewsPending || flights.count + pushes.count >= limits.window
+        guard let asked else { return [] }
+        self.asked = nil
+        // Fewer than were asked for: that was all, unless more has come meanwhile.
+        mayBeMore = isNewsPending || pushes.count >= asked
         isNewsPending = false
         var actions: [Action] = []
         for push in pushes where push.message > cursor {
@@ -80,8 +81,8 @@ struct PushMachine: Hashable {
     }
 
     mutating func loadFailed(now: Int64) -> [Action] {
-        guard isLoading else { return [] }
-        isLoading = false
+        guard asked != nil else { return [] }
+        asked = nil
         isNewsPending = false
         mayBeMore = true
         nextLoad = now + limits.interval
@@ -121,9 +122,10 @@ struct PushMachine: Hashable {
     private mutating func proceed(_ now: Int64) -> [Action] {
         var actions: [Action] = []
         if let next = nextLoad, next <= now { nextLoad = nil }
-        if mayBeMore, !isLoading, nextLoad == nil, flights.count < limits.window {
-            isLoading = true
-            actions.append(.load(after: cursor, limit: limits.window - flights.count))
+        if mayBeMore, asked == nil, nextLoad == nil, flights.count < limits.window {
+            let room = limits.window - flights.count
+            asked = room
+            actions.append(.load(after: cursor, limit: room))
         }
         let moments = flights.map { min($0.due, $0.end) } + [nextLoad].compactMap(\.self)
         guard let next = moments.min() else {
