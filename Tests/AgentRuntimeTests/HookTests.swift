@@ -80,7 +80,11 @@ import Testing
     @Test func aHookGetsTheEventAndNothingElseOfTheAgent() throws {
         // Ours, open and not closed in children on purpose.
         let open = Glibc.open(folder, O_RDONLY)
-        defer { close(open) }
+        let high = fcntl(open, F_DUPFD, 77)
+        defer {
+            close(open)
+            close(high)
+        }
         setenv("SAKER_TEST_SECRET", "1", 1)
         defer { unsetenv("SAKER_TEST_SECRET") }
         try write(
@@ -89,15 +93,15 @@ import Testing
             #!/bin/sh
             cat
             echo "event $SAKER_EVENT secret ${SAKER_TEST_SECRET:-none} in $(pwd)"
-            ls /proc/$$/fd | tr '\\n' ' '
+            echo /proc/$$/fd/*
             """)
         let outcome = run("look", input: "{\"kind\":\"alarm\"}\n")
         #expect(outcome.failure == nil)
         let lines = outcome.output.split(separator: "\n")
         #expect(lines.prefix(2) == ["{\"kind\":\"alarm\"}", "event alarm secret none in /"])
-        // The shell itself keeps its script open at 10 or above.
-        let descriptors = (lines.last ?? "").split(separator: " ").compactMap { Int($0) }
-        #expect(descriptors.filter { $0 < 10 } == [0, 1, 2])
+        // The shell itself has the directory open that it looks into, and its script at 10.
+        let descriptors = (lines.last ?? "").split(separator: " ").compactMap { Int($0.split(separator: "/").last ?? "") }
+        #expect(Set(descriptors).subtracting([3, 10]) == [0, 1, 2], "\(descriptors)")
     }
 
     @Test func aHookOfItsOwnGroupWithDefaultSignals() throws {
@@ -106,7 +110,9 @@ import Testing
             "group", "#!/bin/sh\nread pid comm state parent group rest < /proc/$$/stat\necho $(($$ - group))\ngrep SigIgn /proc/$$/status\n")
         let outcome = run("group")
         #expect(outcome.output.split(separator: "\n").first == "0")
-        #expect(outcome.output.contains("0000000000000000"), "\(outcome.output)")
+        let ignored = try #require(UInt64(outcome.output.split(whereSeparator: \.isWhitespace).last ?? "", radix: 16))
+        // The C library keeps signals 32 and 33 for itself.
+        #expect(ignored & 0x7FFF_FFFF == 0, "\(outcome.output)")
     }
 
     @Test func failuresAreToldWithWhatWasPrinted() throws {
