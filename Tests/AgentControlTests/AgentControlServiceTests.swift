@@ -65,7 +65,8 @@ import Varlink
                 .setAttributes(["fuel": 51, "driver": "Li Wei"], .seconds(60)), .setAttributes([:], nil),
                 .clearAttributes(["fuel"]), .clearAttributes(nil),
                 .alarms(AlarmSelection()),
-                .alarms(AlarmSelection(after: 5, from: 1, through: 2, type: 65, limit: 1000)), .reconnect, .addPoints([point, point], "bus"),
+                .alarms(AlarmSelection(after: 5, from: 1, through: 2, type: 65, limit: 1000)), .reconnect,
+                .addPoints([point, point], "bus"),
                 .call("a/b", ["x": "1"]),
             ])
         #expect(agent.allowed.calls.withLock { $0 }.count == 20)

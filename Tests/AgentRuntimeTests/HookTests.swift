@@ -100,14 +100,18 @@ import Testing
         let lines = outcome.output.split(separator: "\n")
         #expect(lines.prefix(2) == ["{\"kind\":\"alarm\"}", "event alarm secret none in /"])
         // The shell itself has the directory open that it looks into, and its script at 10.
-        let descriptors = (lines.last ?? "").split(separator: " ").compactMap { Int($0.split(separator: "/").last ?? "") }
+        let descriptors = (lines.last ?? "").split(separator: " ").compactMap {
+            Int($0.split(separator: "/").last ?? "")
+        }
         #expect(Set(descriptors).subtracting([3, 10]) == [0, 1, 2], "\(descriptors)")
     }
 
     @Test func aHookOfItsOwnGroupWithDefaultSignals() throws {
         signal(SIGPIPE, SIG_IGN)
         try write(
-            "group", "#!/bin/sh\nread pid comm state parent group rest < /proc/$$/stat\necho $(($$ - group))\ngrep SigIgn /proc/$$/status\n")
+            "group",
+            "#!/bin/sh\nread pid comm state parent group rest < /proc/$$/stat\necho $(($$ - group))\ngrep SigIgn /proc/$$/status\n"
+        )
         let outcome = run("group")
         #expect(outcome.output.split(separator: "\n").first == "0")
         let ignored = try #require(UInt64(outcome.output.split(whereSeparator: \.isWhitespace).last ?? "", radix: 16))

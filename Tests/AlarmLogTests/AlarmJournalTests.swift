@@ -14,7 +14,8 @@ import TrackTestKit
     @Test func whatWasAppendedIsThereAfterAPowerCut() throws {
         let journal = open()
         #expect(journal.trouble == nil)
-        #expect(try journal.append(.sample(7), isOwed: true) == .new(Alarm(number: 1, content: .sample(7), isOwed: true)))
+        #expect(
+            try journal.append(.sample(7), isOwed: true) == .new(Alarm(number: 1, content: .sample(7), isOwed: true)))
         #expect(try journal.append(.sample(8), isOwed: false).number == 2)
         #expect(try journal.append(.sample(7), isOwed: true) == .known)
         disk.crash(seed: 3)

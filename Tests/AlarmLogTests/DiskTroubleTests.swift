@@ -149,7 +149,9 @@ import TrackTestKit
             switch Int.random(in: 0..<3, using: &dice) {
             case 0: bytes[Int.random(in: 0..<bytes.count, using: &dice)] = UInt8.random(in: .min ... .max, using: &dice)
             case 1: bytes.removeLast(Int.random(in: 0..<bytes.count, using: &dice))
-            default: bytes += (0..<Int.random(in: 0...100, using: &dice)).map { _ in UInt8.random(in: 0...255, using: &dice) }
+            default:
+                bytes += (0..<Int.random(in: 0...100, using: &dice)).map { _ in UInt8.random(in: 0...255, using: &dice)
+                }
             }
             if bytes.isEmpty { break }
         }
@@ -157,7 +159,9 @@ import TrackTestKit
         let again = open(disk)
         #expect(again.trouble == nil)
         let found = try again.alarms(AlarmQuery()).alarms
-        #expect(found.allSatisfy { (1...10).contains($0.content.id) && $0.content == .sample($0.content.id) }, "seed \(seed)")
+        #expect(
+            found.allSatisfy { (1...10).contains($0.content.id) && $0.content == .sample($0.content.id) },
+            "seed \(seed)")
         #expect(try again.append(.sample(99), isOwed: false).number != nil, "seed \(seed)")
     }
 }

@@ -151,7 +151,8 @@ extension AlarmJournal {
     func read(_ entry: Entry) throws(CacheFileError) -> Alarm? {
         guard let file else { return nil }
         guard let bytes = try bytes(of: file, at: entry.offset, count: entry.length),
-            case .alarm(var alarm)? = AlarmFormat.decode(bytes), alarm.number == entry.number else { return nil }
+            case .alarm(var alarm)? = AlarmFormat.decode(bytes), alarm.number == entry.number
+        else { return nil }
         alarm.isOwed = entry.isOwed
         return alarm
     }

@@ -85,7 +85,9 @@ struct Pushes: AsyncParsableCommand {
             var bytes = [UInt8](repeating: 0, count: PushRules.maximumBodyBytes * 4)
             var count = 0
             while count < bytes.count {
-                let done = bytes.withUnsafeMutableBytes { read(STDIN_FILENO, $0.baseAddress?.advanced(by: count), $0.count - count) }
+                let done = bytes.withUnsafeMutableBytes {
+                    read(STDIN_FILENO, $0.baseAddress?.advanced(by: count), $0.count - count)
+                }
                 if done < 0, errno == EINTR { continue }
                 guard done >= 0 else {
                     throw ServerError(.usage, "standard input cannot be read: \(String(cString: strerror(errno)))")
@@ -140,7 +142,9 @@ struct Pushes: AsyncParsableCommand {
                 return
             }
             let width = max(6, found.pushes.map(\.record.entity.count).max() ?? 0) + 2
-            print("QUEUED                MESSAGE  TYPE  \(padded("ENTITY", to: width))STATE      SINCE                 BODY")
+            print(
+                "QUEUED                MESSAGE  TYPE  \(padded("ENTITY", to: width))STATE      SINCE                 BODY"
+            )
             for push in found.pushes {
                 let record = push.record
                 print(

@@ -15,7 +15,9 @@ extension AgentControlService {
     private func check(_ selection: AlarmSelection) throws(AgentControlError) {
         let problem: (reason: String, parameter: String)?
         if !(1...AlarmSelection.maximumCount).contains(selection.limit) {
-            problem = ("a limit of \(selection.limit) is out of range: give 1 to \(AlarmSelection.maximumCount)", "limit")
+            problem = (
+                "a limit of \(selection.limit) is out of range: give 1 to \(AlarmSelection.maximumCount)", "limit"
+            )
         } else if let type = selection.type, !(1...255).contains(type) {
             problem = ("there is no type \(type): give 1 to 255", "type")
         } else if let after = selection.after, after < 0 {

@@ -122,7 +122,8 @@ extension TrackStoreContract {
                 try expect(none.news, is: [], "news once more")
                 try expect(none.through, is: both.through, "what to ask after still")
             },
-            TrackStoreCheck("the history lists what there was, by entity, state and page, until it is removed") { subject in
+            TrackStoreCheck("the history lists what there was, by entity, state and page, until it is removed") {
+                subject in
                 let (store, service) = try await subject.withPushTargets()
                 for number in 1...3 as ClosedRange<Int64> {
                     _ = try await store.queuePush(
@@ -185,11 +186,13 @@ extension TrackStoreContract {
                     try await store.pending("bus", in: service).map(\.body), is: ["two", "four", "five", "custom"],
                     "queued in the end")
                 try expect(
-                    try await store.pending("bus", in: service).first?.created, is: batch.received, "when it was queued")
+                    try await store.pending("bus", in: service).first?.created, is: batch.received, "when it was queued"
+                )
                 var wrong = subject.batch(service, entity: "van", first: 6, TrackPoint.samples([10]))
                 wrong.pushes = [CausedPush(by: 6, NewPush(type: 0, body: "{}", targets: .service))]
                 try expect(
-                    try await store.ingest([wrong]).first.map { if case .failed = $0 { true } else { false } }, is: true,
+                    try await store.ingest([wrong]).first.map { if case .failed = $0 { true } else { false } },
+                    is: true,
                     "that a wrong push fails its batch")
                 try expect(try await store.storedThrough(.one, in: service), is: 5, "the stream")
             },

@@ -77,7 +77,8 @@ import Testing
         var machine = HookMachine(limits: limits)
         #expect(machine.begin() == [.recall(limit: 2, without: [])])
         #expect(!machine.happened(1, alarm: 3).isTaken)
-        #expect(machine.recalled([(10, 1), (11, 2)], isAll: false) == [.list(10), .recall(limit: 2, without: [1, 2])])
+        #expect(
+            machine.recalled([(10, 1), (11, 2)], isAll: false) == [.list(10), .recall(limit: 2, without: [1, 2])])
         #expect(machine.recalled([(12, 3)], isAll: true) == [])
         #expect(machine.listed(10, ["a"]).contains(.run(run(1), hook: "a", event: 10)))
         #expect(machine.recalled([(13, 4)], isAll: true) == [])

@@ -7,7 +7,8 @@ import TrackStore
 @Suite struct PushMachineTests {
     private static func push(_ message: Int64) -> PendingPush {
         PendingPush(
-            id: UInt64(message) * 1000, message: message, type: 3, body: "{}", created: Timestamp(milliseconds: message))
+            id: UInt64(message) * 1000, message: message, type: 3, body: "{}", created: Timestamp(milliseconds: message)
+        )
     }
 
     private static func pushes(_ messages: ClosedRange<Int64>) -> [PendingPush] { messages.map(push) }

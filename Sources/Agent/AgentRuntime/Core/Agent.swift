@@ -103,7 +103,9 @@ package final class Agent {
         uplink = UplinkMachine(
             gatherInterval: settings.gatherInterval, packInterval: settings.packInterval, seed: surroundings.seed)
         sampler = Sampler(interval: settings.gatherInterval, options: settings.location)
-        if let wanted = opened.configuration.hooks, opened.surroundings.hooks != nil { hooks.kinds = Set(wanted.events) }
+        if let wanted = opened.configuration.hooks, opened.surroundings.hooks != nil {
+            hooks.kinds = Set(wanted.events)
+        }
         feedStatus = FeedWatch(source: "\(configuration.gnss.host):\(configuration.gnss.port)", since: started)
     }
 

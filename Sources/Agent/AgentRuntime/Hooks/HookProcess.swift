@@ -32,7 +32,9 @@ struct HookProcess {
             input.close()
             output.close()
         }
-        guard input.open(), output.open(), Self.neverBlock(input.writing), Self.neverBlock(output.reading) else { return failed("no pipe: \(String(cString: strerror(errno)))") }
+        guard input.open(), output.open(), Self.neverBlock(input.writing), Self.neverBlock(output.reading) else {
+            return failed("no pipe: \(String(cString: strerror(errno)))")
+        }
         guard input.fill(self.input) else { return failed("the event is longer than a pipe holds") }
         let process = spawn(input.reading, output.writing)
         guard process > 0 else {

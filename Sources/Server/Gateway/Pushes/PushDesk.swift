@@ -108,7 +108,9 @@ final class PushDesk: Sendable {
                     metadata: ["reason": "\(error.detail)", "pushes": "\(outcomes.count)"])
                 // What waits is sent again after the next login at worst.
                 await sleep(Self.interval)
-                if queue.withLock({ $0.count }) >= Self.maximumWaiting / 2 || !error.isRetriable { drop(outcomes.count) }
+                if queue.withLock({ $0.count }) >= Self.maximumWaiting / 2 || !error.isRetriable {
+                    drop(outcomes.count)
+                }
                 continue
             }
             drop(outcomes.count)
