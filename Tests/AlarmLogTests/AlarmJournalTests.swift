@@ -46,6 +46,9 @@ import TrackTestKit
         let again = open()
         #expect(again.owed(limit: 9).map(\.number) == [1, 3])
         #expect(again.count == 3)
+        again.finishAll()
+        disk.killProcess()
+        #expect(open().owedCount == 0)
     }
 
     @Test func queriesChooseByNumberTimeTypeAndCount() throws {

@@ -136,6 +136,39 @@ import Testing
         server.end(SIGTERM)
     }
 
+    /// The first hook writes down that it has begun and then takes its time; the agent dies meanwhile.
+    @Test func hooksThatDidNotEndRunAgain() throws {
+        let yard = try Yard()
+        let begun = yard.hooks.file("begun")
+        let slow = yard.hooks.file("hooks.d") + "/10-slow"
+        let script = "#!/bin/sh\necho x >> '\(begun)'\n[ $(wc -l < '\(begun)') -gt 1 ] || exec sleep 20\n"
+        #expect(
+            FileManager.default.createFile(
+                atPath: slow, contents: Data(script.utf8), attributes: [.posixPermissions: 0o755]))
+        let server = try yard.fleet.startServer()
+        var agent = try yard.fleet.startAgent()
+        try yard.untilOnline()
+        try yard.send("important")
+        try waitUntil("the hook runs", within: 30) { FileManager.default.fileExists(atPath: begun) }
+        try waitUntil("it is delivered", within: 30) { try yard.states() == ["delivered"] }
+        agent.end(SIGKILL)
+        agent = try yard.fleet.startAgent()
+        try waitUntil("the hooks have ended", within: 30) {
+            let hooks = try yard.fleet.status()["hooks"] as? [String: Any]
+            return hooks?["started"] as? Int == 2 && hooks?["waiting"] as? Int == 0
+        }
+        #expect(try String(contentsOfFile: begun, encoding: .utf8) == "x\nx\n")
+        #expect(try Set(yard.told()) == ["important"])
+        #expect(try yard.alarms() == ["important"])
+        // Now they have ended: a third start runs nothing.
+        agent.end(SIGKILL)
+        agent = try yard.fleet.startAgent()
+        try yard.untilOnline()
+        #expect((try yard.fleet.status()["hooks"] as? [String: Any])?["started"] as? Int == 0)
+        #expect(agent.end(SIGTERM) == 0, "\(agent.printed)")
+        server.end(SIGTERM)
+    }
+
     @Test func aLostAcknowledgementDoublesNothing() throws {
         let link = try CuttingProxy(seed: 3)
         let yard = try Yard(link: link)

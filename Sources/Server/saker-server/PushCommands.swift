@@ -63,7 +63,8 @@ struct Pushes: AsyncParsableCommand {
             let queued = try await ServiceAdministration(try file.load())
                 .push(body, type: type, to: all ? nil : entity, lifetime: lifetime, in: service)
             let whom = queued.count == 1 ? "1 entity" : "\(queued.count) entities"
-            print("Message \(queued.message) is queued for \(whom) of service \(service).")
+            let nobody = queued.count == 0 ? " It has none yet, so nobody will get it." : ""
+            print("Message \(queued.message) is queued for \(whom) of service \(service).\(nobody)")
         }
 
         /// What JSON would not have in a string.

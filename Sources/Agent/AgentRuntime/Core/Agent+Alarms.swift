@@ -71,7 +71,12 @@ extension Agent {
                     "torn_tails": "\(counters.tornTails)", "put_aside": "\(counters.putAside)",
                 ])
         }
-        if hooks.isOn { perform(hooks.machine.begin()) }
+        if hooks.hear("alarm") {
+            perform(hooks.machine.begin())
+        } else {
+            // Hooks that are turned on some day begin with what happens then.
+            onJournal { $0.finishAll() }
+        }
     }
 
     /// The server's clock says what it will not send again.

@@ -20,6 +20,9 @@ extension ServiceAdministration {
                 "type \(type) is not for messages: give \(range.lowerBound) to \(range.upperBound); those below are alarms and "
                     + "the system's own")
         }
+        guard (1...PushRules.history).contains(lifetime) else {
+            throw ServerError(.usage, "a message may be delivered for at most 7 days: give a shorter lifetime, above 0")
+        }
         let push = NewPush(
             type: type, body: try Self.checked(body: body),
             targets: entities.map { .entities($0) } ?? .service, lifetime: lifetime)
