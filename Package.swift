@@ -92,12 +92,13 @@ var agent: [Target] {
         .room("AgentLogic", in: "Agent", ["TrackModel", "Geodesy"]),
         .room("SecureLink", in: "Agent", ["COpenSSL", .nioCore, .nioPosix], door),
         .room("TrackCache", in: "Agent", ["TrackModel", "Compression"], door),
+        .room("AlarmLog", in: "Agent", ["TrackCache", "Compression"]),
         .room("GNSSFeed", in: "Agent", ["CGPS", "AgentLogic", "TrackModel"], door),
         .room(
             "AgentRuntime", in: "Agent",
             [
-                "AgentControl", "AgentLogic", "CLinux", "ConfigurationFile", "GNSSFeed", "SecureLink", "Systemd",
-                "TrackCache",
+                "AgentControl", "AgentLogic", "AlarmLog", "CLinux", "ConfigurationFile", "GNSSFeed", "SecureLink",
+                "Systemd", "TrackCache",
                 "TrackModel", "TrackWire", "Varlink", .log, .nioCore, .nioPosix,
             ]),
     ]
@@ -132,8 +133,8 @@ var server: [Target] {
         .room(
             "ServerRuntime", in: "Server",
             [
-                "ConfigurationFile", "Gateway", "Systemd", "TrackModel", "TrackStore", "TrackStoreSQLite", "WebAPI",
-                .log, .lifecycle, .signals, .nioCore, .nioPosix,
+                "ConfigurationFile", "Gateway", "Systemd", "TrackModel", "TrackStore", "TrackStoreSQLite", "Varlink",
+                "WebAPI", .log, .lifecycle, .signals, .nioCore, .nioPosix,
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "NIOSSL", package: "swift-nio-ssl"),
                 .product(name: "SwiftASN1", package: "swift-asn1"),
@@ -244,10 +245,11 @@ var tests: [Target] {
             ]),
         .tests(of: "TrackCache", ["ProgramTestKit", "TrackModel", "TrackTestKit"]),
         .tests(of: "GNSSFeed", ["AgentLogic", "DriveSimulation", "Geodesy", "TrackModel", "TrackWire"]),
+        .tests(of: "AlarmLog", ["TrackCache", "TrackTestKit"]),
         .tests(
             of: "AgentRuntime",
             [
-                "AgentControl", "AgentLogic", "ConfigurationFile", "GNSSFeed", "TrackCache", "TrackModel",
+                "AgentControl", "AgentLogic", "AlarmLog", "ConfigurationFile", "GNSSFeed", "TrackCache", "TrackModel",
                 "TrackTestKit", "TrackWire", "Varlink", .log, .nioCore, .nioPosix,
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "NIOSSL", package: "swift-nio-ssl"),

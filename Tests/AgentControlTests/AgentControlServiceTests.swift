@@ -42,6 +42,8 @@ import Varlink
         _ = try await client.setAttributes([:])
         #expect(try await client.clearAttributes(["fuel"]).cleared == ["fuel"])
         _ = try await client.clearAttributes()
+        #expect(try await client.alarms() == TestAgent.sampleAlarms)
+        _ = try await client.alarms(AlarmSelection(after: 5, from: 1, through: 2, type: 65, limit: 1000))
         _ = try await client.reconnect()
         let place: JSONValue = [
             "time": 5000, "latitude": 31.5, "longitude": -121, "speed": 12.34, "attributes": ["n": 1],
@@ -61,7 +63,10 @@ import Varlink
                 .cacheInfo(nil), .cacheInfo(["a", "b"]),
                 .clearCache(CacheSelection(entities: ["a"], from: 1, through: 2)), .clearCache(CacheSelection()),
                 .setAttributes(["fuel": 51, "driver": "Li Wei"], .seconds(60)), .setAttributes([:], nil),
-                .clearAttributes(["fuel"]), .clearAttributes(nil), .reconnect, .addPoints([point, point], "bus"),
+                .clearAttributes(["fuel"]), .clearAttributes(nil),
+                .alarms(AlarmSelection()),
+                .alarms(AlarmSelection(after: 5, from: 1, through: 2, type: 65, limit: 1000)), .reconnect,
+                .addPoints([point, point], "bus"),
                 .call("a/b", ["x": "1"]),
             ])
         #expect(agent.allowed.calls.withLock { $0 }.count == 20)
@@ -85,6 +90,7 @@ import Varlink
             (.setAttributes, ["attributes": [:], "ttl": "1"], "ttl"),
             (.clearAttributes, ["keys": "fuel"], "keys"), (.provideAttributes, ["request": "1"], "request"),
             (.provideAttributes, ["request": 1, "attributes": [1]], "attributes"), (.getAttributes, ["x": 1], "x"),
+            (.listAlarms, ["limit": "5"], "limit"), (.listAlarms, ["kind": 3], "kind"),
         ] as [(AgentMethod, [String: JSONValue], String)])
     func aMissingUnknownOrMistypedParameterIsNamed(
         method: AgentMethod, parameters: [String: JSONValue], wrong: String

@@ -10,7 +10,8 @@ import Varlink
         .connection(LinkStatus(state: .waiting, lastError: "no route", nextTryTime: 5)),
         .gather(GatherStatus(state: .waiting)), .service(ServiceStatus(state: .stopping, since: 1)),
         .cache(TestAgent.sampleStatus.cache), .feed(FeedStatus(state: .noFix)),
-        .other(kind: "alarm", fields: ["fence": 5, "what": "enter"]),
+        .alarm(TestAgent.sampleAlarms.alarms[0]), .loss(LossReport(lost: ["bound": 5])),
+        .other(kind: "weather", fields: ["wind": 5, "what": "rain"]),
     ]
 
     @Test func theFirstEventIsTheStatusAndTheOthersFollowInOrder() async throws {

@@ -13,6 +13,7 @@ final class TestAgent: AgentControlHandler {
         case startService(String?), stopService(TimeAmount?), startGather, stopGather, setIntervals(Int64, Int64)
         case setCacheLimit(CacheLimit), setLocationOptions(LocationOptionsChange), resetSettings, cacheInfo([String]?)
         case clearCache(CacheSelection), reconnect
+        case alarms(AlarmSelection)
         case addPoints([TrackPoint], String?), call(String, [String: String])
         case setAttributes([String: JSONValue], TimeAmount?), clearAttributes([String]?)
         case provideAttributes(ProvidedAttributes?, connection: UInt64)
@@ -118,6 +119,15 @@ final class TestAgent: AgentControlHandler {
     }
     func call(path: String, parameters: [String: String]) -> EventLoopFuture<WebAPIReply> {
         answer(.call(path, parameters), WebAPIReply(status: 3003, response: ["status": 3003]))
+    }
+    static let sampleAlarms = AlarmsReply(
+        alarms: [
+            AlarmReport(
+                number: 7, id: 12, type: 65, entity: "van 07", time: 1000, received: 1500, body: ["text": "hello"]),
+            AlarmReport(number: 8, id: nil, type: 4, entity: "van 07", time: nil, received: 2500, body: "x"),
+        ], more: true)
+    func alarms(_ selection: AlarmSelection) -> EventLoopFuture<AlarmsReply> {
+        answer(.alarms(selection), Self.sampleAlarms)
     }
     func reconnect() -> EventLoopFuture<ReconnectReply> { answer(.reconnect, ReconnectReply()) }
 }

@@ -37,6 +37,17 @@ import TrackModel
         }
     }
 
+    @Test func hooksAreOffUntilADirectoryIsNamed() throws {
+        #expect(try read(minimal).hooks == nil)
+        #expect(try read(minimal + "[hooks]\ntime_limit = 5\n").hooks == nil)
+        let given = try read(minimal + "[hooks]\ndirectory = \"/h\"\nevents = [\"alarm\", \"loss\"]\ntime_limit = 5\n")
+        #expect(given.hooks == .init(directory: "/h", events: ["alarm", "loss"], timeLimit: 5))
+        let wrong = #expect(throws: ConfigurationError.self) {
+            try read(minimal + "[hooks]\ndirectory = \"/h\"\nevents = [\"alarms\"]\n")
+        }
+        #expect(wrong?.detail.contains("\"alarms\": hooks are run for alarm, cache") == true, "\(wrong?.detail ?? "")")
+    }
+
     /// The sample is the documentation of every key: what the program reads and what the sample names is the same.
     @Test func theSampleNamesExactlyTheKeysThatAreRead() throws {
         let sample = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()

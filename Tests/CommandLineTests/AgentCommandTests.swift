@@ -91,16 +91,65 @@ import Varlink
         let gather: JSONValue = [
             "event": ["time": 1_772_670_030_000, "kind": "gather", "fields": ["state": "waiting"]]
         ]
-        let newer: JSONValue = ["event": ["time": 1_772_670_031_000, "kind": "alarm", "fields": ["fence": 3]]]
+        let newer: JSONValue = ["event": ["time": 1_772_670_031_000, "kind": "weather", "fields": ["wind": 3]]]
+        let alarm: JSONValue = [
+            "event": [
+                "time": 1_772_670_030_500, "kind": "alarm",
+                "fields": [
+                    "number": 4, "id": 9, "type": 65, "entity": "van", "received": 1_772_670_030_000,
+                    "body": ["text": "Call the\noffice"],
+                ],
+            ]
+        ]
         let end = AgentControlError(.tooSlow, in: .monitor, reason: "events came faster than they were read")
-        let agent = try await ScriptedServer.start(["Monitor": .events([gather, newer], end.varlinkError)])
+        let agent = try await ScriptedServer.start(["Monitor": .events([gather, alarm, newer], end.varlinkError)])
         let result = try await agent.saker("watch")
         #expect(
-            result.lines == ["00:20:30  gather      waiting for a fix", #"00:20:31  alarm       {"fence":3}"#, ""])
+            result.lines == [
+                "00:20:30  gather      waiting for a fix", "00:20:30  alarm       message 4: Call the?office",
+                #"00:20:31  weather     {"wind":3}"#, "",
+            ])
         #expect(result.errors == "saker: events came faster than they were read\n")
         #expect(result.status == 1)
         let json = try await agent.saker("watch", "--json")
-        #expect(json.lines == [gather.description, newer.description, ""])
+        #expect(json.lines == [gather.description, alarm.description, newer.description, ""])
+        try await agent.stop()
+    }
+
+    @Test func alarmsAreListedAsAsked() async throws {
+        let _ = LocalTime.isUTC
+        let reply: JSONValue = [
+            "alarms": [
+                [
+                    "number": 7, "id": 12, "type": 3, "entity": "van 07", "time": 1_772_670_000_000, "received": 1,
+                    "body": ["action": "enter", "fence": "depot"],
+                ],
+                [
+                    "number": 8, "type": 70, "entity": "van 07", "received": 1_772_670_029_000,
+                    "body": ["text": "hello"],
+                ],
+            ], "more": true,
+        ]
+        let agent = try await ScriptedServer.start([
+            "ListAlarms": .turns([.reply(reply), .reply(reply), .reply(["alarms": [], "more": false])])
+        ])
+        let shown = try await agent.saker(
+            "alarms", "--from", "0", "--through", "2026-03-05T00:00Z", "--type", "3", "--after", "6", "--limit", "2")
+        #expect(
+            shown.lines == [
+                "NUMBER  TIME                 ENTITY  KIND         CONTENT",
+                #"     7  2026-03-05 00:20:00  van 07  fence alarm  {"action":"enter","fence":"depot"}"#,
+                "     8  2026-03-05 00:20:29  van 07  message 70   hello",
+                "There are more: give --limit, --from, --through or --after.", "",
+            ])
+        #expect(try await agent.saker("alarms", "--json").output == reply.description + "\n")
+        #expect(try await agent.saker("alarms").output == "No alarms.\n")
+        #expect(
+            try await agent.asked.map(\.parameters) == [
+                ["from": 0, "through": 1_772_668_800_000, "type": 3, "after": 6, "limit": 2], ["limit": 100],
+                ["limit": 100],
+            ])
+        #expect(try await agent.saker("alarms", "--from", "soon").status == 2)
         try await agent.stop()
     }
 

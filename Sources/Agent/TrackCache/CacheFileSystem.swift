@@ -100,17 +100,17 @@ extension CacheFileSystem {
         }
     }
 
-    func openFile(_ path: String, _ access: CacheFileAccess) throws(CacheFileError) -> CacheFile {
+    package func openFile(_ path: String, _ access: CacheFileAccess) throws(CacheFileError) -> CacheFile {
         try uninterrupted { () throws(CacheFileError) in try open(path, access) }
     }
 
     /// Makes the names in a directory durable.
-    func synchronizeNames(in directory: String) throws(CacheFileError) {
+    package func synchronizeNames(in directory: String) throws(CacheFileError) {
         try uninterrupted { () throws(CacheFileError) in try synchronizeDirectory(directory) }
     }
 
     /// Makes a file durable: its bytes, or all of it.
-    func synchronizeFile(_ file: CacheFile, dataOnly: Bool) throws(CacheFileError) {
+    package func synchronizeFile(_ file: CacheFile, dataOnly: Bool) throws(CacheFileError) {
         try uninterrupted { () throws(CacheFileError) in
             if dataOnly { try synchronizeData(file) } else { try synchronize(file) }
         }
@@ -132,8 +132,22 @@ extension CacheFileSystem {
         return done
     }
 
+    /// Reads so many bytes, fewer where the file ends.
+    package func bytes(of file: CacheFile, at offset: Int, count: Int) throws(CacheFileError) -> [UInt8] {
+        var failure: CacheFileError?
+        let bytes = unsafe [UInt8](unsafeUninitializedCapacity: max(0, count)) { buffer, filled in
+            do throws(CacheFileError) {
+                filled = unsafe try readFully(file, into: UnsafeMutableRawBufferPointer(buffer), at: offset)
+            } catch {
+                failure = error
+            }
+        }
+        if let failure { throw failure }
+        return bytes
+    }
+
     /// Writes everything or throws; what was written before the error stays written.
-    func writeFully(_ file: CacheFile, _ bytes: [UInt8], at offset: Int) throws(CacheFileError) {
+    package func writeFully(_ file: CacheFile, _ bytes: [UInt8], at offset: Int) throws(CacheFileError) {
         var done = 0
         while done < bytes.count {
             let count = try uninterrupted { () throws(CacheFileError) in

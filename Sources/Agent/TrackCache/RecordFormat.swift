@@ -46,20 +46,20 @@ enum RecordFormat {
 
 extension Array where Element == UInt8 {
     /// Least significant byte first.
-    mutating func appendInteger(_ value: some FixedWidthInteger) {
+    package mutating func appendInteger(_ value: some FixedWidthInteger) {
         for shift in stride(from: 0, to: value.bitWidth, by: 8) {
             append(UInt8(truncatingIfNeeded: value >> shift))
         }
     }
 
     /// Least significant byte first; the caller has checked the bounds.
-    func integer<Value: FixedWidthInteger>(at offset: Int, as type: Value.Type = Value.self) -> Value {
+    package func integer<Value: FixedWidthInteger>(at offset: Int, as type: Value.Type = Value.self) -> Value {
         var value: Value = 0
         for index in 0..<(Value.bitWidth / 8) { value |= Value(self[offset + index]) << (8 * index) }
         return value
     }
 
-    mutating func setInteger(_ value: some FixedWidthInteger, at offset: Int) {
+    package mutating func setInteger(_ value: some FixedWidthInteger, at offset: Int) {
         for index in 0..<(value.bitWidth / 8) { self[offset + index] = UInt8(truncatingIfNeeded: value >> (8 * index)) }
     }
 }

@@ -10,6 +10,7 @@ struct Saker: AsyncParsableCommand {
               saker status                  is it tracked, and if not, why not
               sudo saker doctor             checks everything, and says what to do
               saker watch                   what happens, as it happens
+              saker alarms                  alarms and messages of the last days
               saker service start           logs in and uploads
               saker gather start            makes track points
               sudo saker enroll -           sets this box up, with a line from the server
@@ -30,7 +31,7 @@ struct Saker: AsyncParsableCommand {
                     StatusCommand.self, DoctorCommand.self, WatchCommand.self, ServiceCommand.self, GatherCommand.self,
                     SettingsCommand.self, AttributesCommand.self, CacheCommand.self, PointCommand.self,
                     ReconnectCommand.self,
-                    EnrollCommand.self,
+                    EnrollCommand.self, AlarmsCommand.self,
                 ]),
             CommandGroup(name: "The server:", subcommands: [TrackCommand.self, EntityCommand.self, CallCommand.self]),
         ])

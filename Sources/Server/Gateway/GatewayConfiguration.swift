@@ -58,6 +58,7 @@ package struct GatewayLimits: Hashable, Sendable {
     package var callsOfAll = 256
     /// Longest path and parameters of a call together, bytes.
     package var callBytes = 256 * 1024
+    var pushes = PushMachine.Limits()
     /// How far ahead of the server's clock a custom point may be, milliseconds.
     package var customPointLead: Int64 = 600_000
     /// How old a custom point may be, milliseconds; nil for any age.

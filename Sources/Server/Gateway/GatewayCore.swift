@@ -18,6 +18,7 @@ package final class GatewayCore: Sendable {
     let store: any TrackStore
     let writer: IngestWriter
     let registry = SessionRegistry()
+    let pushDesk: PushDesk
     let census: ConnectionCensus
     let counters: GatewayCounters
     let logger: Logger
@@ -39,6 +40,7 @@ package final class GatewayCore: Sendable {
         writer = IngestWriter(
             store: store, limits: limits, retries: deadlines.retries, sleep: tasks.sleep, logger: logger,
             counters: counters)
+        pushDesk = PushDesk(store: store, registry: registry, sleep: tasks.sleep, logger: logger)
         census = ConnectionCensus(limits: limits)
         self.store = store
         self.logger = logger
@@ -70,11 +72,15 @@ package final class GatewayCore: Sendable {
     /// Stores what connections hand over until ``takeNothingMore()``, and then what is left.
     package func storeSubmissions() async { await writer.run() }
 
+    /// Looks for messages to agents and notes what becomes of them, until ``takeNothingMore()``.
+    package func deliverPushes() async { await pushDesk.run() }
+
     /// No connection may come any more, no frame is taken; what was submitted is stored and acknowledged.
     package func takeNothingMore() {
         census.close()
         for link in registry.links { link.perform { $0.drain() } }
         writer.finish()
+        pushDesk.finish()
     }
 
     /// Tells every agent that the gateway closes, and closes its connection.

@@ -26,6 +26,11 @@ package struct GatewayCounts: Hashable, Sendable {
     package var hints: UInt64 = 0
     /// Those that broke a rule of the model and were left alone.
     package var refusedHints: UInt64 = 0
+    /// Every attempt counts.
+    package var sentPushes: UInt64 = 0
+    package var acknowledgedPushes: UInt64 = 0
+    /// Not acknowledged for ten minutes by the session that counts it.
+    package var givenUpPushes: UInt64 = 0
 
     package init() {}
 }

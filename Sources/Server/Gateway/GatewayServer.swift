@@ -75,7 +75,10 @@ package final class GatewayServer: Sendable {
         }
         let (core, ended) = (core, writerHasEnded)
         let task = Task {
-            await core.storeSubmissions()
+            await withTaskGroup(of: Void.self) { group in
+                group.addTask { await core.storeSubmissions() }
+                group.addTask { await core.deliverPushes() }
+            }
             ended.finish()
         }
         state.withLock { $0 = .running(channel, writer: task) }

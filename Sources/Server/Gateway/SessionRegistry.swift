@@ -22,6 +22,17 @@ final class SessionRegistry: Sendable {
         var stream: StreamID
     }
 
+    /// Names are the same when their bytes are.
+    private struct Place: Hashable {
+        let service: ServiceID
+        let entity: [UInt8]
+
+        init(_ entity: String, _ service: ServiceID) {
+            self.service = service
+            self.entity = Array(entity.utf8)
+        }
+    }
+
     private struct Entry {
         var info: SessionInfo
         var link: SessionLink
@@ -32,6 +43,15 @@ final class SessionRegistry: Sendable {
         var next: UInt64 = 1
         var entries: [UInt64: Entry] = [:]
         var byStream: [Key: UInt64] = [:]
+        var byEntity: [Place: Set<UInt64>] = [:]
+
+        mutating func remove(_ number: UInt64) -> Entry? {
+            guard let entry = entries.removeValue(forKey: number) else { return nil }
+            let place = Place(entry.info.entity, entry.info.service)
+            byEntity[place]?.remove(number)
+            if byEntity[place]?.isEmpty == true { byEntity[place] = nil }
+            return entry
+        }
     }
 
     private let state = Mutex(State())
@@ -48,9 +68,10 @@ final class SessionRegistry: Sendable {
     func add(_ info: SessionInfo, stream: StreamID, link: SessionLink) -> SessionLink? {
         state.withLock { state in
             let key = Key(service: info.service, stream: stream)
-            let former = state.byStream[key].flatMap { state.entries.removeValue(forKey: $0) }
+            let former = state.byStream[key].flatMap { state.remove($0) }
             state.entries[info.number] = Entry(info: info, link: link, key: key)
             state.byStream[key] = info.number
+            state.byEntity[Place(info.entity, info.service), default: []].insert(info.number)
             return former?.link
         }
     }
@@ -58,13 +79,24 @@ final class SessionRegistry: Sendable {
     /// Harmless for a session that was replaced.
     func remove(_ number: UInt64) {
         state.withLock { state in
-            guard let entry = state.entries.removeValue(forKey: number) else { return }
+            guard let entry = state.remove(number) else { return }
             if state.byStream[entry.key] == number { state.byStream[entry.key] = nil }
         }
     }
 
     func note(_ point: TrackPoint, of number: UInt64) {
         state.withLock { $0.entries[number]?.info.newestPoint = point }
+    }
+
+    /// Of one entity: more than one when several agents log in as it.
+    func links(of entity: String, in service: ServiceID) -> [SessionLink] {
+        state.withLock { state in
+            state.byEntity[Place(entity, service), default: []].compactMap { state.entries[$0]?.link }
+        }
+    }
+
+    func links(of service: ServiceID) -> [SessionLink] {
+        state.withLock { $0.entries.values.filter { $0.info.service == service }.map(\.link) }
     }
 
     var links: [SessionLink] { state.withLock { $0.entries.values.map(\.link) } }

@@ -142,10 +142,12 @@ package struct IngestBatch: Sendable {
     /// The entity's newest point, told ahead of the track that it is part of: see ``TrackStore/ingest(_:)``. Only in a batch
     /// without points and position.
     package var hint: TrackPoint?
+    /// What these points bring about: stored with them, or not at all. Queued at `received`.
+    package var pushes: [CausedPush]
 
     package init(
         service: ServiceID, entity: String, position: StreamPosition?, points: [TrackPoint], sequences: [UInt64],
-        payload: EncodedPoints?, received: Timestamp, hint: TrackPoint? = nil
+        payload: EncodedPoints?, received: Timestamp, hint: TrackPoint? = nil, pushes: [CausedPush] = []
     ) {
         self.service = service
         self.entity = entity
@@ -155,6 +157,7 @@ package struct IngestBatch: Sendable {
         self.payload = payload
         self.received = received
         self.hint = hint
+        self.pushes = pushes
     }
 }
 

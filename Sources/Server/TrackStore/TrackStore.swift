@@ -64,6 +64,33 @@ package protocol TrackStore: Sendable {
         of entity: String, in service: ServiceID, from: Timestamp, through: Timestamp, limit: Int
     ) async throws(TrackStoreError) -> [StoredPoint]
 
+    // MARK: Pushes
+
+    /// Queues a message, in one transaction for all its targets.
+    ///
+    /// Throws `.unknownService`, `.unknownEntity` when it names one that the service does not have, and `.failed` when it
+    /// breaks a rule; then nothing is queued.
+    func queuePush(
+        _ push: NewPush, in service: ServiceID, at now: Timestamp
+    ) async throws(TrackStoreError) -> QueuedPush
+    /// Word of the messages after one, in their order, at most `limit`, whoever queued them; nil: none. `through` is what to
+    /// ask after next.
+    func pushNews(
+        after message: Int64?, limit: Int
+    ) async throws(TrackStoreError) -> (through: Int64, news: [PushNews])
+    /// What an entity has not acknowledged of the messages after one and whose lifetime has not ended, in their order.
+    func pendingPushes(
+        of entity: String, in service: ServiceID, after message: Int64, at now: Timestamp, limit: Int
+    ) async throws(TrackStoreError) -> [PendingPush]
+    /// Notes all in one transaction. The first acknowledgement of a push counts; one that is not there is passed over.
+    func settlePushes(_ settlements: [PushSettlement]) async throws(TrackStoreError)
+    /// The newest message first, of one message in the order of the entities' names; and how many match in all.
+    func pushes(
+        in service: ServiceID, matching filter: PushFilter, at now: Timestamp, page: Page
+    ) async throws(TrackStoreError) -> (total: Int, pushes: [PushRecord])
+    /// Removes pushes queued before a time, at most about `limit`; returns how many. 0: there are no more.
+    func removePushes(before time: Timestamp, limit: Int) async throws(TrackStoreError) -> Int
+
     // MARK: Upkeep
 
     /// Merges small neighbouring chunks of some entities into larger ones; returns how many chunks it replaced.

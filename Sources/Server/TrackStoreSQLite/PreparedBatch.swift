@@ -14,6 +14,7 @@ struct PreparedBatch: Sendable {
     let hint: (point: TrackPoint, record: [UInt8])?
     /// What the batch's own form forbids.
     let problem: TrackStoreError?
+    private let pushes: [CausedPush]
 
     private let points: [TrackPoint]
     private let sequences: [UInt64]
@@ -33,10 +34,12 @@ struct PreparedBatch: Sendable {
         points = batch.points
         sequences = batch.sequences
         hint = batch.hint.map { ($0, PointRecord.encode($0)) }
+        pushes = batch.pushes
+        let pushProblem = batch.pushes.lazy.compactMap(\.push.problem).first.map { TrackStoreError(.failed, $0) }
         content = Self.content(batch.points, payload: batch.payload, received: batch.received)
         guard let position = batch.position else {
             stream = nil
-            problem = nil
+            problem = pushProblem
             return
         }
         let (last, overflow) = position.first.addingReportingOverflow(UInt64(position.count) &- 1)
@@ -50,8 +53,16 @@ struct PreparedBatch: Sendable {
                 "a streamed batch needs one sequence a point, this one has \(batch.sequences.count) "
                     + "for \(batch.points.count)")
         } else {
-            problem = nil
+            problem = pushProblem
         }
+    }
+
+    /// What the points after a sequence bring about; nil: all of them.
+    func pushes(after stored: UInt64?) -> [NewPush] {
+        pushes.filter { caused in
+            guard let stored, let sequence = caused.sequence else { return true }
+            return sequence > stored
+        }.map(\.push)
     }
 
     /// What remains when everything up to a sequence is stored already.

@@ -94,6 +94,7 @@ struct IngestTransaction {
         guard let stream = batch.stream else {
             try add(batch.content, of: batch)
             if let hint = batch.hint { try tell(hint.point, record: hint.record, of: batch) }
+            try queue(batch.pushes(after: nil), of: batch)
             return .stored(through: 0)
         }
         let name = Data(stream.id.bytes)
@@ -104,6 +105,7 @@ struct IngestTransaction {
             if stream.first <= stored { content = batch.content(after: stored) }
         }
         try add(content, of: batch)
+        try queue(batch.pushes(after: row.map(UInt64.init(bitPattern:))), of: batch)
         try streamUpdate.execute(arguments: [
             batch.service.rawValue, name, Int64(bitPattern: stream.last), batch.received.milliseconds,
         ])
@@ -131,6 +133,12 @@ struct IngestTransaction {
             try row(of: batch), hint.fix.time.milliseconds, place.latitudeE7, place.longitudeE7,
             batch.received.milliseconds, Data(record),
         ])
+    }
+
+    private func queue(_ pushes: [NewPush], of batch: PreparedBatch) throws {
+        for push in pushes {
+            _ = try PushQueue.add(push, in: batch.service, at: batch.received, missing: .passedOver, database)
+        }
     }
 
     private mutating func row(of batch: PreparedBatch) throws -> Int64 {

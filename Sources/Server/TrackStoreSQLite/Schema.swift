@@ -100,6 +100,27 @@ enum Schema {
             payload BLOB NOT NULL
         ) STRICT;
         """,
+        """
+        CREATE TABLE push_message (
+            id INTEGER PRIMARY KEY AUTOINCREMENT,
+            service INTEGER NOT NULL REFERENCES service (id),
+            type INTEGER NOT NULL,
+            body TEXT NOT NULL,
+            created INTEGER NOT NULL,
+            expires INTEGER NOT NULL
+        ) STRICT;
+        CREATE INDEX push_message_by_age ON push_message (created);
+
+        CREATE TABLE push (
+            id INTEGER PRIMARY KEY,
+            message INTEGER NOT NULL REFERENCES push_message (id),
+            entity INTEGER NOT NULL REFERENCES entity (id),
+            acknowledged INTEGER,
+            given_up INTEGER,
+            UNIQUE (message, entity)
+        ) STRICT;
+        CREATE INDEX push_pending ON push (entity, message) WHERE acknowledged IS NULL;
+        """,
     ]
 
     /// Runs the steps that the file has not seen, each in a transaction of its own.

@@ -46,7 +46,8 @@ struct SakerServer: AsyncParsableCommand {
             Begin with `saker-server init`, then `saker-server serve`. Exit codes: 0 done, 1 refused or failed (the reason \
             on standard error), 2 wrong usage.
             """,
-        version: "0.1.0", subcommands: [Serve.self, Initialize.self, Services.self, Columns.self, Certificates.self],
+        version: "0.1.0",
+        subcommands: [Serve.self, Initialize.self, Services.self, Columns.self, Certificates.self, Pushes.self],
         defaultSubcommand: Serve.self)
 }
 
@@ -349,7 +350,7 @@ struct Certificates: AsyncParsableCommand {
 
 // MARK: - Printing
 
-private func padded(_ text: String, to width: Int) -> String {
+func padded(_ text: String, to width: Int) -> String {
     text + String(repeating: " ", count: max(2, width - text.count))
 }
 

@@ -124,6 +124,16 @@ package struct AgentControlClient: Sendable {
     /// How long the agent itself waits for the server: until it is the request's turn, and then for its answer.
     package static let requestTime = TimeAmount.seconds(60)
 
+    package func alarms(_ selection: AlarmSelection = AlarmSelection()) async throws -> AlarmsReply {
+        try await call(
+            .listAlarms,
+            [
+                "after": selection.after.map(JSONValue.integer), "from": selection.from.map(JSONValue.integer),
+                "through": selection.through.map(JSONValue.integer), "type": selection.type.map(JSONValue.integer),
+                "limit": .integer(selection.limit),
+            ])
+    }
+
     package func reconnect() async throws -> ReconnectReply { try await call(.reconnect) }
 
     /// Calls by name, with the parameters and the reply as they travel.

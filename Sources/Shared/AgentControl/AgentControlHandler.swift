@@ -36,5 +36,7 @@ package protocol AgentControlHandler: AnyObject {
     func addPoints(_ points: [TrackPoint], entity: String?) -> EventLoopFuture<AddPointsReply>
     /// A Web API request; whether its path and parameters make sense is the server's to say.
     func call(path: String, parameters: [String: String]) -> EventLoopFuture<WebAPIReply>
+    /// What the journal of alarms and messages holds; the selection is within its rules.
+    func alarms(_ selection: AlarmSelection) -> EventLoopFuture<AlarmsReply>
     func reconnect() -> EventLoopFuture<ReconnectReply>
 }

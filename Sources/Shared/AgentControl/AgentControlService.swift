@@ -145,6 +145,7 @@ package final class AgentControlService: VarlinkInterface {
             return reply(handler.clearCache(selection), method)
         case .addPoints: return reply(try addPoints(&parameters), method)
         case .call: return try call(&parameters)
+        case .listAlarms: return reply(try listAlarms(&parameters), method)
         }
     }
 

@@ -11,6 +11,10 @@ package struct AgentEvent: Hashable, Sendable {
         case service(ServiceStatus)
         case cache(CacheStatus)
         case feed(FeedStatus)
+        /// An alarm or a message is in the journal, told once.
+        case alarm(AlarmReport)
+        /// Points are gone without the server having them.
+        case loss(LossReport)
         /// A kind that a newer agent sends and this reader does not know.
         case other(kind: String, fields: JSONValue)
     }
@@ -33,6 +37,8 @@ package struct AgentEvent: Hashable, Sendable {
         case .service: "service"
         case .cache: "cache"
         case .feed: "feed"
+        case .alarm: "alarm"
+        case .loss: "loss"
         case .other(let kind, _): kind
         }
     }
@@ -55,6 +61,8 @@ extension AgentEvent: Codable {
             case "service": .service(try container.decode(ServiceStatus.self, forKey: .fields))
             case "cache": .cache(try container.decode(CacheStatus.self, forKey: .fields))
             case "feed": .feed(try container.decode(FeedStatus.self, forKey: .fields))
+            case "alarm": .alarm(try container.decode(AlarmReport.self, forKey: .fields))
+            case "loss": .loss(try container.decode(LossReport.self, forKey: .fields))
             default: .other(kind: kind, fields: try container.decode(JSONValue.self, forKey: .fields))
             }
     }
@@ -70,6 +78,8 @@ extension AgentEvent: Codable {
         case .service(let fields): try container.encode(fields, forKey: .fields)
         case .cache(let fields): try container.encode(fields, forKey: .fields)
         case .feed(let fields): try container.encode(fields, forKey: .fields)
+        case .alarm(let fields): try container.encode(fields, forKey: .fields)
+        case .loss(let fields): try container.encode(fields, forKey: .fields)
         case .other(_, let fields): try container.encode(fields, forKey: .fields)
         }
     }

@@ -30,7 +30,9 @@ package enum AgentInterface {
           counters: Counters,
           settings: Settings,
           attributes: ?Attributes,
-          clock: ?Clock
+          clock: ?Clock,
+          alarms: ?Alarms,
+          hooks: ?Hooks
         )
 
         type ServiceState (stopped, starting, running, stopping)
@@ -132,6 +134,45 @@ package enum AgentInterface {
         # synchronised: the kernel's word. server_difference: milliseconds that the server's clock was ahead at the last login.
         type Clock (synchronised: bool, server_difference: ?int)
 
+        # kept: in the journal. last_error: why none can be kept now; the server sends them again. The others count since the
+        # agent started.
+        type Alarms (
+          kept: int,
+          last_number: int,
+          last_error: ?string,
+          received: int,
+          refused: int,
+          dropped: int,
+          damaged: int
+        )
+
+        # running: hooks. waiting: events whose hooks have not all ended. The others count since the agent started.
+        type Hooks (
+          directory: string,
+          running: int,
+          waiting: int,
+          started: int,
+          failed: int,
+          dropped: int,
+          last_error: ?string
+        )
+
+        # number: the journal's, greater than that of every alarm before. id: the server's, absent for an alarm of the box's
+        # own. type: 3 a server fence's alarm, 4 a local fence's, 65 to 255 messages of the fleet's operator. time: of the
+        # server's clock, received: of the agent's. body: an object, or a text when the server sent no JSON.
+        type Alarm (
+          number: int,
+          id: ?int,
+          type: int,
+          entity: string,
+          time: ?int,
+          received: int,
+          body: object
+        )
+
+        # Points that are gone without the server having them, since the agent started, by reason.
+        type Loss (lost: [string]int)
+
         # set: values that are set. columns: absent until a login told them.
         type Attributes (set: int, providers: int, columns: ?int)
 
@@ -152,7 +193,8 @@ package enum AgentInterface {
 
         type EntityCache (entity: string, points: int, first_time: ?int, last_time: ?int)
 
-        # fields by kind: status a Status, service a Service, gather a Gather, feed a Feed, connection a Link, cache a Cache.
+        # fields by kind: status a Status, service a Service, gather a Gather, feed a Feed, connection a Link, cache a Cache,
+        # alarm an Alarm, loss a Loss.
         # Other kinds may come.
         type Event (time: int, kind: string, fields: object)
 
@@ -252,6 +294,17 @@ package enum AgentInterface {
         # A request of the Web API v3, such as track/gettrack, with the identity of the agent instead of a key. status is the
         # API's, response the whole answer. How much an agent may ask for is the server's to say.
         method Call(path: string, parameters: ?[string]string) -> (status: int, response: object)
+
+        # Alarms and messages of the last days, in the order of their numbers. Without after the newest that match, with it the
+        # oldest of those with a greater number: ask again with the last number until more is false. from, through: bounds of
+        # their time, both included. limit: 1 to 1000, 100 when absent.
+        method ListAlarms(
+          after: ?int,
+          from: ?int,
+          through: ?int,
+          type: ?int,
+          limit: ?int
+        ) -> (alarms: []Alarm, more: bool)
 
         # A value breaks a rule.
         error ParameterError (reason: string, code: ?int, parameter: ?string)

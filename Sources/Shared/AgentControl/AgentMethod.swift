@@ -20,11 +20,12 @@ package enum AgentMethod: String, Hashable, Sendable, CaseIterable {
     case reconnect = "Reconnect"
     case addPoints = "AddPoints"
     case call = "Call"
+    case listAlarms = "ListAlarms"
 
     /// Whether it only reads: then whoever may open the socket may call it.
     package var onlyReads: Bool {
         switch self {
-        case .getStatus, .monitor, .getSettings, .getAttributes, .getCacheInfo: true
+        case .getStatus, .monitor, .getSettings, .getAttributes, .getCacheInfo, .listAlarms: true
         case .startService, .stopService, .startGather, .stopGather, .setIntervals, .setCacheLimit,
             .setLocationOptions, .resetSettings, .setAttributes, .clearAttributes, .provideAttributes, .clearCache,
             .reconnect, .addPoints, .call:

@@ -23,12 +23,15 @@ package struct AgentStatus: Codable, Hashable, Sendable {
     package var settings: AgentSettings
     package var attributes: AttributesStatus?
     package var clock: ClockStatus?
+    package var alarms: AlarmsStatus?
+    /// Nil when none are configured.
+    package var hooks: HooksStatus?
 
     package init(
         version: String, time: Int64, startedTime: Int64, entity: String? = nil, tracked: Bool, reason: String,
         service: ServiceStatus, gather: GatherStatus, feed: FeedStatus, link: LinkStatus, cache: CacheStatus,
         counters: AgentCounters, settings: AgentSettings, attributes: AttributesStatus? = nil,
-        clock: ClockStatus? = nil
+        clock: ClockStatus? = nil, alarms: AlarmsStatus? = nil, hooks: HooksStatus? = nil
     ) {
         self.version = version
         self.time = time
@@ -45,11 +48,13 @@ package struct AgentStatus: Codable, Hashable, Sendable {
         self.settings = settings
         self.attributes = attributes
         self.clock = clock
+        self.alarms = alarms
+        self.hooks = hooks
     }
 
     enum CodingKeys: String, CodingKey {
         case version, time, entity, tracked, reason, service, gather, feed, link, cache, counters, settings, attributes,
-            clock
+            clock, alarms, hooks
         case startedTime = "started_time"
     }
 }

@@ -28,6 +28,9 @@ package enum MessageID: String, Hashable, Sendable, CaseIterable, CustomStringCo
     case hookFailed = "0ea1ac7f34104f0ba19103ec107401b5"
     case vehicleParked = "2698f344898945f6a454047e31af128d"
     case vehicleMoves = "46613ed65fbb4809b8d7504a4f03ae00"
+    case alarmReceived = "fc8d07ddaf614adfb8bebc3ff2b6ca17"
+    case alarmJournalFailed = "9ddd9d30764746dba2cbf425edc8b663"
+    case alarmJournalReturned = "e292891c3a72414aaca0cab71ad5de25"
 
     // The server
     case gatewayListening = "7d450802019e41a2bcbf2446b6303558"

@@ -42,6 +42,8 @@ package actor ReferenceTrackStore: TrackStore {
     private var keyList: [Key] = []
     private var entityTable: [EntityKey: Entity] = [:]
     private var streamTable: [StreamKey: UInt64] = [:]
+    var pushList: [QueuedMessage] = []
+    var lastMessage: Int64 = 0
 
     package init() {}
 
@@ -199,9 +201,13 @@ package actor ReferenceTrackStore: TrackStore {
 
     private func ingest(_ batch: IngestBatch) throws(TrackStoreError) -> IngestOutcome {
         try check(batch.service)
+        if let problem = batch.pushes.lazy.compactMap(\.push.problem).first {
+            throw TrackStoreError(.failed, problem)
+        }
         guard let position = batch.position else {
             store(batch.points, batch)
             if let hint = batch.hint { tell(hint, batch) }
+            queue(batch, after: nil)
             return .stored(through: 0)
         }
         guard batch.sequences.count == batch.points.count else {
@@ -214,11 +220,13 @@ package actor ReferenceTrackStore: TrackStore {
         let key = StreamKey(service: batch.service, stream: position.stream)
         guard let stored = streamTable[key] else {
             store(batch.points, batch)
+            queue(batch, after: nil)
             streamTable[key] = last
             return .stored(through: last)
         }
         guard last > stored else { return .duplicate(through: stored) }
         store(zip(batch.points, batch.sequences).filter { $0.1 > stored }.map(\.0), batch)
+        queue(batch, after: stored)
         streamTable[key] = last
         return .stored(through: last)
     }
@@ -254,7 +262,7 @@ package actor ReferenceTrackStore: TrackStore {
 
     // MARK: Shared steps
 
-    private func check(_ service: ServiceID) throws(TrackStoreError) {
+    func check(_ service: ServiceID) throws(TrackStoreError) {
         guard serviceList.contains(where: { $0.id == service }) else {
             throw TrackStoreError(.unknownService, "there is no service \(service.rawValue)")
         }

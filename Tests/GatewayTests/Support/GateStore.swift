@@ -97,6 +97,32 @@ final class GateStore: TrackStore {
     ) async throws(TrackStoreError) -> [StoredPoint] {
         try await inner.points(of: entity, in: service, from: from, through: through, limit: limit)
     }
+    func queuePush(
+        _ push: NewPush, in service: ServiceID, at now: Timestamp
+    ) async throws(TrackStoreError) -> QueuedPush {
+        try await inner.queuePush(push, in: service, at: now)
+    }
+    func pushNews(
+        after message: Int64?, limit: Int
+    ) async throws(TrackStoreError) -> (through: Int64, news: [PushNews]) {
+        try await inner.pushNews(after: message, limit: limit)
+    }
+    func pendingPushes(
+        of entity: String, in service: ServiceID, after message: Int64, at now: Timestamp, limit: Int
+    ) async throws(TrackStoreError) -> [PendingPush] {
+        try await inner.pendingPushes(of: entity, in: service, after: message, at: now, limit: limit)
+    }
+    func settlePushes(_ settlements: [PushSettlement]) async throws(TrackStoreError) {
+        try await inner.settlePushes(settlements)
+    }
+    func pushes(
+        in service: ServiceID, matching filter: PushFilter, at now: Timestamp, page: Page
+    ) async throws(TrackStoreError) -> (total: Int, pushes: [PushRecord]) {
+        try await inner.pushes(in: service, matching: filter, at: now, page: page)
+    }
+    func removePushes(before time: Timestamp, limit: Int) async throws(TrackStoreError) -> Int {
+        try await inner.removePushes(before: time, limit: limit)
+    }
     func mergeChunks(limit: Int) async throws(TrackStoreError) -> Int { try await inner.mergeChunks(limit: limit) }
     func checkIntegrity() async throws(TrackStoreError) -> [String] { try await inner.checkIntegrity() }
     func counts() async throws(TrackStoreError) -> StoreCounts { try await inner.counts() }

@@ -1,3 +1,4 @@
+internal import AgentControl
 internal import AgentLogic
 package import ConfigurationFile
 internal import Glibc
@@ -65,6 +66,14 @@ package struct AgentConfiguration: Sendable {
         package var group: String
     }
 
+    package struct Hooks: Hashable, Sendable {
+        package var directory: String
+        /// Kinds of events that they run for.
+        package var events: [String]
+        /// Seconds that a hook may take.
+        package var timeLimit: Int
+    }
+
     package enum LogLevel: String, CaseIterable, Sendable {
         case trace, debug, info, notice, warning, error, critical
     }
@@ -75,6 +84,8 @@ package struct AgentConfiguration: Sendable {
     package var cache: Cache
     package var parking: Parking
     package var control: Control
+    /// Nil: no hooks are run.
+    package var hooks: Hooks?
     package var stateDirectory: String
     package var logLevel: LogLevel
     /// What the file and the defaults come to, for `--print-config`.
@@ -103,6 +114,7 @@ package struct AgentConfiguration: Sendable {
         let control = Control(
             socket: reader.string("control", "socket", default: "/run/saker/agent.varlink"),
             group: reader.string("control", "group", default: "saker"))
+        let hooks = readHooks(&reader)
         let state = reader.string("state", "directory", default: "/var/lib/saker")
         let level = reader.choice("log", "level", default: LogLevel.info)
         let effective = try reader.finish()
@@ -112,8 +124,7 @@ package struct AgentConfiguration: Sendable {
         }
         return AgentConfiguration(
             server: server, service: service, gnss: gnss, cache: cache, parking: parking, control: control,
-            stateDirectory: state,
-            logLevel: level, effective: effective)
+            hooks: hooks, stateDirectory: state, logLevel: level, effective: effective)
     }
 
     private static func readServer(_ reader: inout ConfigurationReader) -> Server {
@@ -225,6 +236,19 @@ package struct AgentConfiguration: Sendable {
             "parking", "interval", default: ParkingOptions.defaultInterval, range: ParkingOptions.intervals,
             unit: "seconds")
         return Parking(delay: delay == 0 ? nil : delay, interval: interval)
+    }
+
+    private static func readHooks(_ reader: inout ConfigurationReader) -> Hooks? {
+        let directory = reader.optionalString("hooks", "directory")
+        let events = reader.strings("hooks", "events", default: ["alarm"])
+        let limit = reader.integer("hooks", "time_limit", default: 30, range: 1...3600, unit: "seconds")
+        let known = AgentEvent.Change.hookKinds
+        for event in events where !known.contains(event) {
+            reader.reject(
+                "hooks", "events", "events holds \"\(event)\": hooks are run for \(known.joined(separator: ", "))")
+        }
+        guard let directory else { return nil }
+        return Hooks(directory: reader.resolve(directory), events: events, timeLimit: limit)
     }
 
     private static func hostName() -> String {

@@ -69,6 +69,7 @@ extension Agent {
         var keys: [String] = []
         if new.service.tellsNewest != old.service.tellsNewest { keys.append("service.live_hint") }
         if new.parking != old.parking { keys.append("parking") }
+        if new.hooks != old.hooks { keys.append("hooks") }
         if new.cache.directory != old.cache.directory { keys.append("cache.directory") }
         if new.control.socket != old.control.socket { keys.append("control.socket") }
         if new.control.group != old.control.group { keys.append("control.group") }
@@ -82,7 +83,8 @@ extension Agent {
 
     /// Ends everything in the reverse order of its start. What was told last stays remembered: the next start goes on.
     package func shutDown() -> EventLoopFuture<Void> {
-        onEvent = { _ in }
+        onChange = { _ in }
+        isShutDown = true
         surroundings.connector.stopWatching()
         closeFeed()
         samplingEntity = nil
@@ -91,6 +93,7 @@ extension Agent {
         perform(uplink.stop(drainThrough: 0, deadline: now, now: now))
         for timer in timers.values { timer.cancel() }
         timers = [:]
-        return surroundings.disk.shutDown(on: loop, now: now)
+        let hooksEnd = surroundings.hooks?.shutDown(on: loop) ?? loop.makeSucceededVoidFuture()
+        return hooksEnd.and(surroundings.disk.shutDown(on: loop, now: now)).map { _ in }
     }
 }

@@ -17,7 +17,7 @@ extension Agent {
             settings: settingsReport, attributes: attributesStatus,
             clock: ClockStatus(
                 synchronised: surroundings.clock.read().isSynchronised,
-                serverDifference: linkWatch.serverClockDifference))
+                serverDifference: linkWatch.serverClockDifference), alarms: alarmsStatus, hooks: hooksStatus)
     }
 
     var serviceStatus: ServiceStatus {

@@ -91,7 +91,7 @@ extension Agent {
         link.channel.close(promise: nil)
     }
 
-    private func send(_ message: ClientFrame.OneOf_Message) {
+    func send(_ message: ClientFrame.OneOf_Message) {
         guard let link else { return }
         link.channel.writeAndFlush(ByteBuffer(bytes: WireCodec.encode(ClientFrame(message))), promise: nil)
     }
@@ -122,6 +122,7 @@ extension Agent {
             // 0 says nothing: a server from before there were two.
             serverPayloadFormat = Int(clamping: max(welcome.payloadFormat, 1))
             learnColumns(welcome.trackColumns)
+            forgetOldAlarms(serverTime: welcome.serverTime)
             perform(
                 uplink.welcome(
                     id, storedThrough: welcome.storedThrough, heartbeatSeconds: welcome.heartbeatInterval,
@@ -142,8 +143,10 @@ extension Agent {
         case .callReply(let reply):
             perform(uplink.frameReceived(id, now: now))
             answered(reply.id, .call, .callReply(reply))
-        // Nobody has asked for a push.
-        case .heartbeat, .push, nil: perform(uplink.frameReceived(id, now: now))
+        case .push(let push):
+            perform(uplink.frameReceived(id, now: now))
+            take(push)
+        case .heartbeat, nil: perform(uplink.frameReceived(id, now: now))
         }
     }
 

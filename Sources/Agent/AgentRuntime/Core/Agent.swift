@@ -66,6 +66,10 @@ package final class Agent {
     var maintenanceAt: Int64?
     var calls = PendingCalls()
     var requests = ServerRequests()
+    var alarms = AlarmDesk()
+    var hooks = HookDesk()
+    /// After ``shutDown()`` has begun.
+    var isShutDown = false
     /// The entity the service runs as, or ran as last.
     var lastEntity: String
     var toldService = ServiceStatus.State.stopped
@@ -75,7 +79,7 @@ package final class Agent {
     /// The point that the ring took last, as far as it was gathered by this process.
     var newest: (point: TrackPoint, entity: String)?
     /// Tells whoever watches: set by the process, which owns the control socket and the notification of systemd.
-    package var onEvent: (AgentEvent.Change) -> Void = { _ in }
+    package var onChange: (AgentEvent.Change) -> Void = { _ in }
 
     enum TimerKey: Hashable {
         case uplink(UplinkTimer)
@@ -107,6 +111,9 @@ package final class Agent {
             gatherInterval: settings.gatherInterval, packInterval: settings.packInterval, seed: surroundings.seed,
             tellsNewest: configuration.service.tellsNewest)
         sampler = Sampler(interval: settings.gatherInterval, options: settings.location)
+        if let wanted = opened.configuration.hooks, opened.surroundings.hooks != nil {
+            hooks.kinds = Set(wanted.events)
+        }
         feedStatus = FeedWatch(source: "\(configuration.gnss.host):\(configuration.gnss.port)", since: started)
     }
 
@@ -123,6 +130,7 @@ package final class Agent {
             ?? TargetState(entity: configuration.service.entity, isServiceStarted: first, isGathering: first)
         adopt(snapshot)
         surroundings.connector.watch(on: loop, log: log) { [unowned self] in certificatesChanged($0) }
+        openAlarms()
         perform(service.restore(target))
     }
 
@@ -170,6 +178,7 @@ package final class Agent {
             let reasons = new.losses.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }.joined(separator: " ")
             log.warning("Points were lost", metadata: .event(.cacheDropped, ["reasons": "\(reasons)"]))
             onEvent(.cache(cacheStatus))
+            onEvent(.loss(LossReport(lost: new.losses.mapValues { Int64(clamping: $0) })))
         }
         scheduleMaintenance()
         followStream()

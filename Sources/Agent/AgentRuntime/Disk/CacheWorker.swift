@@ -36,6 +36,13 @@ final class CacheWorker: CacheExecutor, Sendable {
     func perform<Result: Sendable>(
         on loop: any EventLoop, _ operation: @escaping @Sendable (TrackCache) -> Result
     ) -> EventLoopFuture<Result>? {
+        run(on: loop) { [self] in cache.withLock { operation($0) } }
+    }
+
+    /// The same for what else is done on the disk's thread.
+    func run<Result: Sendable>(
+        on loop: any EventLoop, _ operation: @escaping @Sendable () -> Result
+    ) -> EventLoopFuture<Result>? {
         let isAccepted = waiting.withLock { count in
             guard count < Self.maximumWaiting else { return false }
             count += 1
@@ -44,7 +51,7 @@ final class CacheWorker: CacheExecutor, Sendable {
         guard isAccepted else { return nil }
         return thread.runIfActive(eventLoop: loop) { [self] in
             defer { waiting.withLock { $0 -= 1 } }
-            return cache.withLock { operation($0) }
+            return operation()
         }
     }
 

@@ -77,7 +77,7 @@ final class AgentSession {
     }
 
     private func begin() {
-        agent.onEvent = { [unowned self] change in tell(change) }
+        agent.onChange = { [unowned self] change in tell(change) }
         agent.start()
         network = NetworkWatch.start(on: loop, log: log) { [unowned self] in
             agent.perform(agent.uplink.networkChanged(now: agent.now))

@@ -1,4 +1,5 @@
 internal import AgentLogic
+internal import Glibc
 package import Logging
 internal import NIOCore
 internal import SecureLink
@@ -24,9 +25,16 @@ package struct OpenedAgent {
         try self.init(configuration, memory: memory, log: log) { options in
             let (disk, snapshot) = try CacheWorker.open(
                 directory: configuration.cache.directory, options: options, now: NIODeadline.now().milliseconds)
+            let hooks = configuration.hooks.map { hooks in
+                HookRunner(
+                    directory: HookDirectory(path: hooks.directory, user: geteuid()),
+                    limit: Int64(hooks.timeLimit) * 1000, socket: configuration.control.socket,
+                    concurrency: HookMachine.Limits().running)
+            }
             let surroundings = Surroundings(
                 clock: KernelClock(), connector: connector, feeds: GNSSFeedSource(), disk: disk,
-                memory: memory, seed: UInt64.random(in: .min ... .max))
+                memory: memory, seed: UInt64.random(in: .min ... .max),
+                alarms: AlarmWorker(directory: configuration.stateDirectory, disk: disk), hooks: hooks)
             return (surroundings, snapshot)
         }
     }

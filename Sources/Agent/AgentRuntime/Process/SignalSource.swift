@@ -1,3 +1,5 @@
+// For `sigset_t` too, which the headers of this door bring along.
+internal import CLinux
 internal import Glibc
 internal import NIOCore
 internal import NIOPosix

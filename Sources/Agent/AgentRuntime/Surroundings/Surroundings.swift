@@ -1,3 +1,4 @@
+package import AlarmLog
 package import GNSSFeed
 package import Logging
 package import NIOCore
@@ -14,10 +15,14 @@ package struct Surroundings {
     package var memory: any StateKeeper
     /// For the jitter of waits: random, or the same in a repeated run.
     package var seed: UInt64
+    /// Nil: pushes are neither kept nor acknowledged.
+    package var alarms: (any AlarmExecutor)?
+    /// Nil: no hooks are run.
+    package var hooks: (any HookExecutor)?
 
     package init(
         clock: any SystemClockSource, connector: any LinkConnector, feeds: any FeedSource, disk: any CacheExecutor,
-        memory: any StateKeeper, seed: UInt64
+        memory: any StateKeeper, seed: UInt64, alarms: (any AlarmExecutor)? = nil, hooks: (any HookExecutor)? = nil
     ) {
         self.clock = clock
         self.connector = connector
@@ -25,6 +30,8 @@ package struct Surroundings {
         self.disk = disk
         self.memory = memory
         self.seed = seed
+        self.alarms = alarms
+        self.hooks = hooks
     }
 }
 
@@ -84,6 +91,14 @@ package protocol CacheExecutor: AnyObject {
     ) -> EventLoopFuture<Result>?
     /// Waits for what was asked for before, and closes the ring. `now`: milliseconds, the loop's clock.
     func shutDown(on loop: any EventLoop, now: Int64) -> EventLoopFuture<Void>
+}
+
+/// Runs operations on the alarm journal, one after the other in the order of asking, where they hold nothing up.
+package protocol AlarmExecutor: AnyObject {
+    /// Completes on the given loop; nil when too many operations wait already: nothing was done.
+    func perform<Result: Sendable>(
+        on loop: any EventLoop, _ operation: @escaping @Sendable (AlarmJournal) -> Result
+    ) -> EventLoopFuture<Result>?
 }
 
 /// Keeps what must survive a restart.

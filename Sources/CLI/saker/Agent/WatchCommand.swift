@@ -56,6 +56,11 @@ enum EventView {
         case .service(let service): service.state.rawValue + (service.entity.map { " as \($0)" } ?? "")
         case .cache(let cache): CacheView.lines(cache, now: event.time).joined(separator: ", ")
         case .feed(let feed): text(feed)
+        case .alarm(let alarm): AlarmView.text(alarm)
+        case .loss(let loss):
+            "points lost: "
+                + loss.lost.sorted { $0.key < $1.key }.map { "\(Quantity.count($0.value)) (\($0.key))" }
+                .joined(separator: ", ")
         case .other(_, let fields): fields.description
         }
     }

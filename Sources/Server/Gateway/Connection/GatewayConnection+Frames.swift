@@ -72,6 +72,7 @@ extension GatewayConnection {
         welcome.limits.windowBytes = UInt32(clamping: core.limits.windowBytes)
         welcome.payloadFormat = UInt32(WireLimits.payloadFormat)
         send(ServerFrame(.welcome(welcome)))
+        pushesMayWait()
         resume()
     }
 
@@ -91,8 +92,7 @@ extension GatewayConnection {
         case .points(let points)?: try take(.points(points), in: session)
         case .call(let call)?: take(call, in: session)
         case .heartbeat(let heartbeat)?: try take(heartbeat, in: session)
-        // Harmless: it acknowledges a push that this process did not send.
-        case .pushAck?: break
+        case .pushAck(let acknowledgement)?: take(acknowledgement, in: session)
         case .goodbye?: close()
         case .hello?: throw ProtocolViolation("a second hello on one connection")
         case nil: throw ProtocolViolation("a frame of an unknown kind")

@@ -51,6 +51,8 @@ final class GatewayConnection: ChannelDuplexHandler {
     var nextTask: UInt64 = 0
     /// Calls that were not answered yet, by a number of the connection's own, with their deadlines.
     var calls: [UInt64: Scheduled<Void>] = [:]
+    var pushes: PushMachine
+    var pushTimer: Scheduled<Void>?
     /// Whether the log says that this session sends attributes that are no columns.
     var hasToldIgnored = false
     /// Newest points from heartbeats: one is with the writer at a time, and the newest of the others waits.
@@ -68,6 +70,7 @@ final class GatewayConnection: ChannelDuplexHandler {
         self.core = core
         self.address = address
         window = SessionWindow(limits: core.limits)
+        pushes = PushMachine(limits: core.limits.pushes)
         decoder = FrameDecoder(maximumFrameBytes: core.limits.loginFrameBytes)
     }
 
@@ -290,6 +293,8 @@ final class GatewayConnection: ChannelDuplexHandler {
         tasks = [:]
         for deadline in calls.values { deadline.cancel() }
         calls = [:]
+        pushTimer?.cancel()
+        pushTimer = nil
         guard let number else { return }
         core.registry.remove(number)
         core.writer.forget(number)

@@ -57,7 +57,7 @@ extension ServiceAdministration {
         }
     }
 
-    private func known(_ service: Int64) async throws(ServerError) -> ServiceID {
+    func known(_ service: Int64) async throws(ServerError) -> ServiceID {
         guard let id = ServiceID(rawValue: service), try await list().contains(where: { $0.id == id }) else {
             throw ServerError(.notFound, "there is no service \(service): `saker-server service list` shows all")
         }

@@ -109,7 +109,11 @@ extension ServerConfiguration {
     private static func keyCredential() -> String? {
         guard let directory = getenv("CREDENTIALS_DIRECTORY") else { return nil }
         let path = String(cString: directory) + "/tls-key"
-        var status = stat()
-        return stat(path, &status) == 0 && status.st_size > 1 ? path : nil
+        let file = open(path, O_RDONLY | O_CLOEXEC)
+        guard file >= 0 else { return nil }
+        defer { close(file) }
+        // The empty one has a line break.
+        var bytes: [UInt8] = [0, 0]
+        return Glibc.read(file, &bytes, bytes.count) > 1 ? path : nil
     }
 }

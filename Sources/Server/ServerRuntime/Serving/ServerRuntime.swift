@@ -174,6 +174,7 @@ package struct ServerRuntime: Sendable {
         if let interval = configuration.store.mergeInterval {
             services.append(Merging(store: store, interval: .seconds(interval), logger: logger))
         }
+        services.append(PushCleanup(store: store, now: SQLiteTrackStoreOptions.systemTime, logger: logger))
         if let timeout = notifier.watchdogTimeout {
             services.append(
                 Watchdog(store: store, notifier: notifier, timeout: timeout) {

@@ -2,6 +2,7 @@ import FoundationEssentials
 import Logging
 import ServiceLifecycle
 import Systemd
+import TrackModel
 import TrackStore
 import TrackStoreSQLite
 
@@ -88,5 +89,35 @@ struct CertificateWatch: Service {
                 "file": "\(certificateFile)", "days": "\(days)", "message_id": "\(MessageID.certificateEnding)",
                 "advice": "renew it: saker-server certificate renew; the new one is used by itself",
             ])
+    }
+}
+
+/// Removes pushes that are older than the history.
+struct PushCleanup: Service {
+    /// Rows of one transaction: writers wait no longer than it takes.
+    private static let atOnce = 10_000
+
+    let store: any TrackStore
+    let now: @Sendable () -> Timestamp
+    let logger: Logger
+
+    func run() async throws {
+        try? await cancelWhenGracefulShutdown {
+            while !Task.isCancelled {
+                await round()
+                try await Task.sleep(for: .seconds(3600))
+            }
+        }
+    }
+
+    func round() async {
+        let end = now().adding(milliseconds: -PushRules.history)
+        do throws(TrackStoreError) {
+            while !Task.isCancelled, try await store.removePushes(before: end, limit: Self.atOnce) > 0 {}
+        } catch {
+            logger.warning(
+                "old pushes could not be removed, which is tried again later",
+                metadata: ["reason": "\(error.detail)", "message_id": "\(MessageID.storeFailed)"])
+        }
     }
 }

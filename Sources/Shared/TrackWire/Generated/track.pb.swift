@@ -683,12 +683,18 @@ package nonisolated struct Push: Sendable {
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
+  /// Greater than 0 and never used for another message, whatever becomes of a server's store: an agent that has
+  /// taken it acknowledges it again and does nothing more.
   package var id: UInt64 = 0
 
-  /// 3: a server fence's alarm.
+  /// 3: a server fence's alarm. 65 to 255: messages of the fleet's operator.
   package var type: UInt32 = 0
 
+  /// A JSON object.
   package var json: String = String()
+
+  /// When the server queued it, its clock, milliseconds since 1970.
+  package var time: Int64 = 0
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -1664,7 +1670,7 @@ nonisolated extension Heartbeat: SwiftProtobuf.Message, SwiftProtobuf._MessageIm
 
 nonisolated extension Push: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".Push"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}id\0\u{1}type\0\u{1}json\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}id\0\u{1}type\0\u{1}json\0\u{1}time\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -1675,6 +1681,7 @@ nonisolated extension Push: SwiftProtobuf.Message, SwiftProtobuf._MessageImpleme
       case 1: try { try decoder.decodeSingularUInt64Field(value: &self.id) }()
       case 2: try { try decoder.decodeSingularUInt32Field(value: &self.type) }()
       case 3: try { try decoder.decodeSingularStringField(value: &self.json) }()
+      case 4: try { try decoder.decodeSingularInt64Field(value: &self.time) }()
       default: break
       }
     }
@@ -1690,6 +1697,9 @@ nonisolated extension Push: SwiftProtobuf.Message, SwiftProtobuf._MessageImpleme
     if !self.json.isEmpty {
       try visitor.visitSingularStringField(value: self.json, fieldNumber: 3)
     }
+    if self.time != 0 {
+      try visitor.visitSingularInt64Field(value: self.time, fieldNumber: 4)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -1697,6 +1707,7 @@ nonisolated extension Push: SwiftProtobuf.Message, SwiftProtobuf._MessageImpleme
     if lhs.id != rhs.id {return false}
     if lhs.type != rhs.type {return false}
     if lhs.json != rhs.json {return false}
+    if lhs.time != rhs.time {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

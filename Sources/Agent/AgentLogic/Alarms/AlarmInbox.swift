@@ -1,0 +1,116 @@
+/// Pushes on their way from the server to the alarm journal: which are written, which are acknowledged, what is told.
+///
+/// A push is acknowledged when it is on the disk and not before; what cannot be written is forgotten, and comes again.
+/// Knows no disk and no link; which pushes were seen before is the journal's to say. Do the actions in their order.
+package struct AlarmInbox: Hashable, Sendable {
+    package enum Action: Hashable, Sendable {
+        /// Write it; `journaled` or `failed` follows.
+        case journal(UInt64)
+        case acknowledge(UInt64)
+        /// It is in the journal for the first time: tell everybody.
+        case tell(UInt64)
+        /// It will never be taken; said the first time.
+        case refuse(UInt64, Refusal)
+        /// The journal does not work, said when that begins or its reason changes.
+        case complain(reason: String)
+        /// It works again.
+        case relieved
+    }
+
+    package enum Refusal: Hashable, Sendable {
+        /// Nobody could tell it from another.
+        case noNumber
+        /// Longer than the journal takes.
+        case tooLong
+    }
+
+    package struct Limits: Hashable, Sendable {
+        /// Pushes on their way to the disk, and their bytes; what is more is not looked at, and comes again.
+        package var waiting = 32
+        package var bytes = 256 * 1024
+        /// Of one push.
+        package var body = 16_384
+
+        package init() {}
+    }
+
+    /// Since the start.
+    package struct Counters: Hashable, Sendable {
+        /// In the journal for the first time.
+        package var taken: UInt64 = 0
+        /// Seen before.
+        package var repeated: UInt64 = 0
+        package var refused: UInt64 = 0
+        /// Attempts to write that failed.
+        package var failed: UInt64 = 0
+
+        package init() {}
+    }
+
+    private let limits: Limits
+    /// By number, with their bytes.
+    private var waiting: [UInt64: Int] = [:]
+    private var waitingBytes = 0
+    /// Why the journal does not work.
+    package private(set) var trouble: String?
+    package private(set) var counters = Counters()
+    /// The last one refused: a server that insists is answered once.
+    private var lastRefused: UInt64?
+
+    package init(limits: Limits = Limits()) {
+        self.limits = limits
+    }
+
+    /// `bytes` of its content.
+    package mutating func received(_ id: UInt64, bytes: Int) -> [Action] {
+        if id == 0 { return refuse(id, .noNumber) }
+        if bytes > limits.body { return refuse(id, .tooLong) }
+        // The same once more, while the first is being written.
+        guard waiting[id] == nil else { return [] }
+        guard waiting.count < limits.waiting, waitingBytes + bytes <= limits.bytes else { return [] }
+        waiting[id] = bytes
+        waitingBytes += bytes
+        return [.journal(id)]
+    }
+
+    /// It is on the disk; `isNew`: for the first time.
+    package mutating func journaled(_ id: UInt64, isNew: Bool) -> [Action] {
+        guard let bytes = waiting.removeValue(forKey: id) else { return [] }
+        waitingBytes -= bytes
+        var actions: [Action] = [.acknowledge(id)]
+        if isNew {
+            counters.taken += 1
+            actions.append(.tell(id))
+        } else {
+            counters.repeated += 1
+        }
+        if trouble != nil {
+            trouble = nil
+            actions.append(.relieved)
+        }
+        return actions
+    }
+
+    package mutating func failed(_ id: UInt64, reason: String) -> [Action] {
+        guard let bytes = waiting.removeValue(forKey: id) else { return [] }
+        waitingBytes -= bytes
+        counters.failed += 1
+        guard trouble != reason else { return [] }
+        trouble = reason
+        return [.complain(reason: reason)]
+    }
+
+    /// The journal did not open: that is known before the first push.
+    package mutating func failedToOpen(reason: String) -> [Action] {
+        guard trouble != reason else { return [] }
+        trouble = reason
+        return [.complain(reason: reason)]
+    }
+
+    private mutating func refuse(_ id: UInt64, _ reason: Refusal) -> [Action] {
+        guard lastRefused != id else { return [] }
+        lastRefused = id
+        counters.refused += 1
+        return [.refuse(id, reason)]
+    }
+}

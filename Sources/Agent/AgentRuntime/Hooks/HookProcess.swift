@@ -1,0 +1,191 @@
+internal import CLinux
+internal import Glibc
+internal import Synchronization
+
+/// One run of one hook, from its start to the end of its process group. Blocks the calling thread meanwhile.
+struct HookProcess {
+    struct Outcome: Hashable, Sendable {
+        /// Why it is a failure, a sentence; nil when the hook ended with status 0.
+        var failure: String?
+        /// What it printed, cut to ``outputBytes``.
+        var output: String
+    }
+
+    /// Of what a hook prints, the part that is kept.
+    static let outputBytes = 2048
+    /// From the polite end to the other one, milliseconds.
+    static let grace: Int64 = 2000
+
+    let path: String
+    /// `NAME=value`
+    let environment: [String]
+    /// Given on standard input; fits into a pipe.
+    let input: [UInt8]
+    /// Milliseconds.
+    let limit: Int64
+    let running: RunningHooks
+
+    func run() -> Outcome {
+        var input = Pipe()
+        var output = Pipe()
+        defer {
+            input.close()
+            output.close()
+        }
+        guard input.open(), output.open(), Self.neverBlock(input.writing), Self.neverBlock(output.reading) else {
+            return failed("no pipe: \(String(cString: strerror(errno)))")
+        }
+        guard input.fill(self.input) else { return failed("the event is longer than a pipe holds") }
+        let process = spawn(input.reading, output.writing)
+        guard process > 0 else {
+            let hint = -process == ENOEXEC ? " (a script needs a first line such as #!/bin/sh)" : ""
+            return failed("it cannot be started: \(String(cString: strerror(-process)))\(hint)")
+        }
+        input.closeReading()
+        output.closeWriting()
+        return watch(process, output.reading)
+    }
+
+    private func spawn(_ input: Int32, _ output: Int32) -> Int32 {
+        var variables = environment.map { strdup($0) } + [nil]
+        defer { for variable in variables { free(variable) } }
+        guard running.mayStart else { return -ECANCELED }
+        return variables.withUnsafeMutableBufferPointer { saker_spawn(path, $0.baseAddress, input, output) }
+    }
+
+    private func watch(_ process: Int32, _ output: Int32) -> Outcome {
+        running.add(process)
+        let handle = saker_pidfd(process)
+        defer { if handle >= 0 { close(handle) } }
+        var kept: [UInt8] = []
+        var isOpen = true
+        var deadline = Self.now + limit
+        var isOverdue = false
+        while saker_child_ended(process) == 0 {
+            let rest = deadline - Self.now
+            if rest <= 0 {
+                kill(-process, isOverdue ? SIGKILL : SIGTERM)
+                deadline = Self.now + Self.grace
+                isOverdue = true
+                continue
+            }
+            // Without a handle of the process (an old kernel) its end is looked for.
+            let wait = handle >= 0 ? rest : min(rest, 50)
+            var events = [
+                pollfd(fd: isOpen ? output : -1, events: Int16(POLLIN), revents: 0),
+                pollfd(fd: handle, events: Int16(POLLIN), revents: 0),
+            ]
+            _ = poll(&events, 2, Int32(clamping: wait))
+            if events[0].revents != 0 { isOpen = Self.read(output, into: &kept) }
+        }
+        // What the hook has left behind in its group ends with it; its number is still the group's until it is reaped.
+        kill(-process, SIGKILL)
+        running.remove(process)
+        var signal: Int32 = 0
+        let status = saker_reap(process, &signal)
+        if isOpen { _ = Self.read(output, into: &kept) }
+        var text = String(decoding: kept.prefix(Self.outputBytes), as: UTF8.self)
+        while text.last?.isNewline == true { text.removeLast() }
+        if isOverdue { return Outcome(failure: "it took longer than \(limit / 1000) s and was ended", output: text) }
+        if signal != 0 { return Outcome(failure: "it was ended by signal \(signal)", output: text) }
+        return Outcome(failure: status == 0 ? nil : "it ended with status \(status)", output: text)
+    }
+
+    /// All that is there now; false at the end.
+    private static func read(_ descriptor: Int32, into kept: inout [UInt8]) -> Bool {
+        var buffer = [UInt8](repeating: 0, count: 4096)
+        // Bounded: a hook that prints without end must not keep its own deadline from being seen.
+        for _ in 0..<64 {
+            let count = Glibc.read(descriptor, &buffer, buffer.count)
+            if count == 0 { return false }
+            if count < 0 { return errno == EAGAIN || errno == EINTR }
+            if kept.count < outputBytes { kept += buffer[..<count].prefix(outputBytes - kept.count) }
+        }
+        return true
+    }
+
+    private func failed(_ reason: String) -> Outcome { Outcome(failure: reason, output: "") }
+
+    /// Our ends only: the child's are as a program expects them.
+    private static func neverBlock(_ descriptor: Int32) -> Bool { fcntl(descriptor, F_SETFL, O_NONBLOCK) == 0 }
+
+    /// Milliseconds of a clock that does not jump.
+    private static var now: Int64 {
+        var time = timespec()
+        clock_gettime(CLOCK_MONOTONIC, &time)
+        return Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000
+    }
+}
+
+/// The process groups that run, so that all can be ended at once.
+final class RunningHooks: Sendable {
+    private struct State {
+        var groups: Set<Int32> = []
+        var isStopped = false
+    }
+
+    private let state = Mutex(State())
+
+    var isEmpty: Bool { state.withLock { $0.groups.isEmpty } }
+
+    var mayStart: Bool { state.withLock { !$0.isStopped } }
+
+    func add(_ group: Int32) {
+        state.withLock { state in
+            state.groups.insert(group)
+            if state.isStopped { kill(-group, SIGKILL) }
+        }
+    }
+
+    /// Before the group's leader is reaped: its number may be another's afterwards.
+    func remove(_ group: Int32) { state.withLock { _ = $0.groups.remove(group) } }
+
+    /// Ends what runs; nothing more is started.
+    func stop() {
+        state.withLock { state in
+            state.isStopped = true
+            for group in state.groups { kill(-group, SIGKILL) }
+        }
+    }
+}
+
+/// A pipe whose ends children get only when they are given them.
+private struct Pipe {
+    private(set) var reading: Int32 = -1
+    private(set) var writing: Int32 = -1
+
+    mutating func open() -> Bool {
+        var ends: [Int32] = [-1, -1]
+        guard saker_pipe(&ends) == 0 else { return false }
+        (reading, writing) = (ends[0], ends[1])
+        return true
+    }
+
+    /// Writes all and closes the writing end; false when it does not fit.
+    mutating func fill(_ bytes: [UInt8]) -> Bool {
+        defer { closeWriting() }
+        var done = 0
+        while done < bytes.count {
+            let count = bytes.withUnsafeBytes { write(writing, $0.baseAddress?.advanced(by: done), $0.count - done) }
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { return false }
+            done += count
+        }
+        return true
+    }
+
+    mutating func closeReading() {
+        if reading >= 0 { Glibc.close(reading) }
+        reading = -1
+    }
+
+    mutating func closeWriting() {
+        if writing >= 0 { Glibc.close(writing) }
+        writing = -1
+    }
+
+    mutating func close() {
+        closeReading()
+        closeWriting()
+    }
+}

@@ -1,0 +1,76 @@
+package import NIOCore
+internal import NIOPosix
+
+/// Runs hooks where they hold nothing up.
+package protocol HookExecutor: AnyObject {
+    /// The hooks there are, and what keeps others from being hooks.
+    func list(on loop: any EventLoop) -> EventLoopFuture<(hooks: [String], refusals: [String])>
+    /// Runs one; completes when it and its process group have ended. `failure`: a sentence; `output`: what it printed,
+    /// cut. `kind`: of the event, `input`: the event.
+    func run(
+        _ hook: String, kind: String, input: [UInt8], on loop: any EventLoop
+    ) -> EventLoopFuture<(failure: String?, output: String)>
+    /// Ends what runs, and completes when it has ended.
+    func shutDown(on loop: any EventLoop) -> EventLoopFuture<Void>
+}
+
+/// Hooks as processes, each watched by a thread of its own. The threads begin with the first event.
+final class HookRunner: HookExecutor {
+    private let directory: HookDirectory
+    /// Milliseconds that a hook may take.
+    private let limit: Int64
+    private let socket: String
+    private let running = RunningHooks()
+    private var threads: NIOThreadPool?
+    private let threadCount: Int
+
+    /// `concurrency`: hooks that run at a time; `socket`: the agent's, which hooks may ask.
+    init(directory: HookDirectory, limit: Int64, socket: String, concurrency: Int) {
+        self.directory = directory
+        self.limit = limit
+        self.socket = socket
+        // One more: looking into the directory does not wait for a hook.
+        threadCount = concurrency + 1
+    }
+
+    private var pool: NIOThreadPool {
+        if let threads { return threads }
+        let made = NIOThreadPool(numberOfThreads: threadCount)
+        made.start()
+        threads = made
+        return made
+    }
+
+    func list(on loop: any EventLoop) -> EventLoopFuture<(hooks: [String], refusals: [String])> {
+        let directory = directory
+        return pool.runIfActive(eventLoop: loop) {
+            let listing = directory.list()
+            return (listing.hooks, listing.refusals)
+        }
+    }
+
+    func run(
+        _ hook: String, kind: String, input: [UInt8], on loop: any EventLoop
+    ) -> EventLoopFuture<(failure: String?, output: String)> {
+        // Nothing of the agent's own: it holds the places of credentials.
+        let environment = [
+            "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "LANG=C.UTF-8",
+            "SAKER_EVENT=\(kind)", "SAKER_SOCKET=\(socket)",
+        ]
+        let process = HookProcess(
+            path: "\(directory.path)/\(hook)", environment: environment, input: input, limit: limit, running: running)
+        return pool.runIfActive(eventLoop: loop) {
+            let outcome = process.run()
+            return (outcome.failure, outcome.output)
+        }
+    }
+
+    func shutDown(on loop: any EventLoop) -> EventLoopFuture<Void> {
+        running.stop()
+        guard let threads else { return loop.makeSucceededVoidFuture() }
+        self.threads = nil
+        let done = loop.makePromise(of: Void.self)
+        threads.shutdownGracefully { _ in done.succeed() }
+        return done.futureResult
+    }
+}

@@ -1,0 +1,159 @@
+internal import TrackCache
+
+extension CacheFileError {
+    /// ENOENT
+    static let notThere: Int32 = 2
+    /// EEXIST
+    static let existsAlready: Int32 = 17
+}
+
+// Reading what an earlier process left, and writing it anew.
+extension AlarmJournal {
+    private var path: String { "\(directory)/\(Self.name)" }
+
+    /// Reads the file when that was not done yet, and writes it anew when it cannot be relied on.
+    func makeReady() throws(CacheFileError) {
+        if !hasRead { try readFile() }
+        if !isSound { try rewrite(dropping: 0) }
+    }
+
+    private func readFile() throws(CacheFileError) {
+        let found: CacheFile
+        do throws(CacheFileError) {
+            found = try files.openFile(path, .readOnly)
+        } catch {
+            guard error.number == CacheFileError.notThere else { throw error }
+            hasRead = true
+            return
+        }
+        do throws(CacheFileError) {
+            guard try scan(found) else {
+                files.close(found)
+                // Read no more, and so not put aside twice.
+                try files.rename(path, to: path + ".damaged")
+                counters.putAside += 1
+                hasRead = true
+                return
+            }
+        } catch {
+            files.close(found)
+            entries = []
+            ids = []
+            throw error
+        }
+        file = found
+        hasRead = true
+    }
+
+    /// False when it is no journal.
+    private func scan(_ file: CacheFile) throws(CacheFileError) -> Bool {
+        let size = try files.size(of: file)
+        let header = try bytes(of: file, at: 0, count: AlarmFormat.headerBytes) ?? []
+        guard let next = AlarmFormat.nextNumber(ofHeader: header) else { return false }
+        (entries, ids, nextNumber) = ([], [], next)
+        (end, counters.damaged, counters.tornTails) = (AlarmFormat.headerBytes, 0, 0)
+        var offset = end
+        var finished: Set<UInt64> = []
+        // Damage that nothing sound follows is the end that was being written.
+        var unsure = 0
+        // Nobody writes more than twice the limit; a longer file is read that far.
+        while offset < min(size, 4 * options.limit) {
+            let head = try bytes(of: file, at: offset, count: AlarmFormat.recordBytes) ?? []
+            guard let length = AlarmFormat.length(head), offset + length <= size,
+                let record = try bytes(of: file, at: offset, count: length)
+            else {
+                unsure += 1
+                break
+            }
+            switch AlarmFormat.decode(record) {
+            case .alarm(let alarm)?:
+                // Numbers ascend; what does not is a copy of something older.
+                if alarm.number >= (entries.last?.number ?? 0) + 1 {
+                    add(alarm, at: offset, length: length)
+                    nextNumber = max(nextNumber, alarm.number + 1)
+                }
+                end = offset + length
+            case .finished(let number)?:
+                finished.insert(number)
+                end = offset + length
+            case nil: unsure += 1
+            }
+            offset += length
+            if end == offset {
+                counters.damaged += unsure
+                unsure = 0
+            }
+        }
+        if unsure > 0 { counters.tornTails += 1 }
+        for index in entries.indices where finished.contains(entries[index].number) { entries[index].isOwed = false }
+        return true
+    }
+
+    /// Writes the file anew, without the oldest and without what nobody needs any more: on return it is durable, and more
+    /// can be written behind it.
+    func rewrite(dropping count: Int) throws(CacheFileError) {
+        do throws(CacheFileError) {
+            try files.makeDirectory(directory)
+        } catch {
+            guard error.number == CacheFileError.existsAlready else { throw error }
+        }
+        let temporary = path + ".new"
+        let new = try files.openFile(temporary, .replace)
+        var kept: [Entry] = []
+        var damaged = 0
+        var position = AlarmFormat.headerBytes
+        do throws(CacheFileError) {
+            try files.writeFully(new, AlarmFormat.header(nextNumber: nextNumber), at: 0)
+            for entry in entries.dropFirst(count) {
+                guard let alarm = try read(entry) else {
+                    damaged += 1
+                    continue
+                }
+                try files.writeFully(new, AlarmFormat.encode(.alarm(alarm)), at: position)
+                var entry = entry
+                entry.offset = position
+                kept.append(entry)
+                position += entry.length
+            }
+            try files.synchronizeFile(new, dataOnly: false)
+            try files.rename(temporary, to: path)
+        } catch {
+            files.close(new)
+            // On a full disk its bytes are needed; when this fails too, the next file replaces it.
+            try? files.unlink(temporary)
+            throw error
+        }
+        if let file { files.close(file) }
+        counters.damaged += damaged
+        counters.dropped += min(count, entries.count)
+        file = new
+        entries = kept
+        ids = Set(kept.map(\.id).filter { $0 != 0 })
+        end = position
+        // Until its name is durable too, nothing may rely on it.
+        isSound = false
+        try files.synchronizeNames(in: directory)
+        isSound = true
+    }
+
+    /// Nil when the disk has refused it for good.
+    private func bytes(of file: CacheFile, at offset: Int, count: Int) throws(CacheFileError) -> [UInt8]? {
+        do throws(CacheFileError) {
+            return try files.bytes(of: file, at: offset, count: count)
+        } catch {
+            failedReads += 1
+            guard failedReads >= Self.readAttempts else { throw error }
+            return nil
+        }
+    }
+
+    /// Nil when it is damaged. `isOwed` as it is now.
+    func read(_ entry: Entry) throws(CacheFileError) -> Alarm? {
+        guard let file else { return nil }
+        guard let bytes = try bytes(of: file, at: entry.offset, count: entry.length),
+            case .alarm(var alarm)? = AlarmFormat.decode(bytes), alarm.number == entry.number
+        else { return nil }
+        alarm.isOwed = entry.isOwed
+        return alarm
+    }
+}

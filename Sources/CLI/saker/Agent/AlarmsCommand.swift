@@ -1,0 +1,85 @@
+import AgentControl
+import ArgumentParser
+import Varlink
+
+/// `saker alarms`
+struct AlarmsCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "alarms",
+        abstract: "Shows the alarms and messages that this box has received.",
+        discussion: """
+            They are kept for seven days. Times: \(TimeExpression.examples).
+
+            Examples:
+              saker alarms --from yesterday
+              saker alarms --type 3 --limit 10          the last ten alarms of server fences
+              saker alarms --after 41 --json            what came after number 41, for a program
+            """)
+
+    @OptionGroup var agent: AgentOptions
+
+    @Option(name: .long, help: ArgumentHelp("Only those of this time and later.", valueName: "time"))
+    var from: String?
+
+    @Option(name: .long, help: ArgumentHelp("Only those up to this time.", valueName: "time"))
+    var through: String?
+
+    @Option(
+        name: .long,
+        help: "Only those of a type: 3 server fence, 4 local fence, 65 to 255 messages of the fleet's operator.")
+    var type: Int64?
+
+    @Option(
+        name: .long,
+        help: ArgumentHelp("Only those with a greater number, the oldest of them first.", valueName: "number"))
+    var after: Int64?
+
+    @Option(name: .long, help: ArgumentHelp("At most so many, 1 to 1000.", valueName: "number"))
+    var limit: Int64 = 100
+
+    func run() async throws {
+        let now = TimeText.now
+        let from = try from.map { try TimeArgument.parse($0, "--from", now: now) }
+        let through = try through.map { try TimeArgument.parse($0, "--through", now: now) }
+        try await agent.call(
+            .listAlarms,
+            [
+                "from": from.map(JSONValue.integer), "through": through.map(JSONValue.integer),
+                "type": type.map(JSONValue.integer), "after": after.map(JSONValue.integer), "limit": .integer(limit),
+            ]
+        ) { (reply: AlarmsReply) in AlarmView.lines(reply) }
+    }
+}
+
+/// Alarms for people.
+enum AlarmView {
+    static func lines(_ reply: AlarmsReply) -> [String] {
+        guard !reply.alarms.isEmpty else { return ["No alarms."] }
+        var table = TextTable([.trailing], header: ["NUMBER", "TIME", "ENTITY", "KIND", "CONTENT"])
+        for alarm in reply.alarms {
+            table.add(
+                "\(alarm.number)", TimeText.local(alarm.time ?? alarm.received), alarm.entity, kind(alarm),
+                content(alarm))
+        }
+        return table.lines + (reply.more ? ["There are more: give --limit, --from, --through or --after."] : [])
+    }
+
+    /// In one line, without its time.
+    static func text(_ alarm: AlarmReport) -> String { "\(kind(alarm)) \(alarm.number): \(content(alarm))" }
+
+    private static func kind(_ alarm: AlarmReport) -> String {
+        switch alarm.type {
+        case 3: "fence alarm"
+        case 4: "local fence alarm"
+        case 65: "message"
+        default: "message \(alarm.type)"
+        }
+    }
+
+    private static func content(_ alarm: AlarmReport) -> String {
+        if let members = alarm.body.objectValue, members.count == 1, let text = members["text"]?.stringValue {
+            return text
+        }
+        return alarm.body.stringValue ?? alarm.body.description
+    }
+}

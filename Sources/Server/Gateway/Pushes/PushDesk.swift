@@ -1,0 +1,132 @@
+import Logging
+import Synchronization
+import TrackModel
+import TrackStore
+
+/// Brings word of queued messages to the sessions concerned, and the outcomes of all sessions to the store.
+///
+/// Messages are queued by this process and by others (`saker-server push`), so the store is asked; what sessions have
+/// to say goes into one transaction for all.
+final class PushDesk: Sendable {
+    struct Outcome: Hashable, Sendable {
+        let service: ServiceID
+        let entity: String
+        let settlement: PushSettlement
+    }
+
+    private let store: any TrackStore
+    private let registry: SessionRegistry
+    private let sleep: @Sendable (Duration) async -> Void
+    private let logger: Logger
+    private let queue = Mutex<[Outcome]>([])
+    private let work: AsyncStream<Void>
+    private let wake: AsyncStream<Void>.Continuation
+
+    /// How often the store is asked.
+    static let interval = Duration.seconds(1)
+    /// Messages asked for at once.
+    private static let newsAtOnce = 100
+    /// Outcomes of one transaction.
+    private static let group = 4096
+    /// Outcomes that may wait for a store that fails. Beyond it they are forgotten: the next login sends those pushes again,
+    /// and the agent acknowledges what it knows.
+    private static let maximumWaiting = 100_000
+
+    init(
+        store: any TrackStore, registry: SessionRegistry, sleep: @escaping @Sendable (Duration) async -> Void,
+        logger: Logger
+    ) {
+        self.store = store
+        self.registry = registry
+        self.sleep = sleep
+        self.logger = logger
+        (work, wake) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
+    }
+
+    func settle(_ outcomes: [Outcome]) {
+        let isKept = queue.withLock { queue in
+            guard queue.count + outcomes.count <= Self.maximumWaiting else { return false }
+            queue += outcomes
+            return true
+        }
+        if isKept { wake.yield() }
+    }
+
+    /// Works until ``finish()``, and then notes what is left.
+    func run() async {
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { await self.watch() }
+            for await _ in work { await settleAll() }
+            await settleAll()
+            group.cancelAll()
+        }
+    }
+
+    func finish() { wake.finish() }
+
+    // MARK: Word of new messages
+
+    private func watch() async {
+        var position: Int64?
+        var isFailing = false
+        while !Task.isCancelled {
+            do throws(TrackStoreError) {
+                let (through, news) = try await store.pushNews(after: position, limit: Self.newsAtOnce)
+                position = through
+                isFailing = false
+                for message in news { tell(message) }
+                if news.count == Self.newsAtOnce { continue }
+            } catch {
+                if !isFailing { logger.error("store cannot tell of pushes", metadata: ["reason": "\(error.detail)"]) }
+                isFailing = true
+            }
+            await sleep(Self.interval)
+        }
+    }
+
+    private func tell(_ news: PushNews) {
+        guard let entities = news.entities else {
+            for link in registry.links(of: news.service) { link.perform { $0.pushesMayWait() } }
+            return
+        }
+        for entity in entities {
+            for link in registry.links(of: entity, in: news.service) { link.perform { $0.pushesMayWait() } }
+        }
+    }
+
+    // MARK: Outcomes
+
+    private func settleAll() async {
+        while !Task.isCancelled {
+            let outcomes = queue.withLock { Array($0.prefix(Self.group)) }
+            guard !outcomes.isEmpty else { return }
+            do throws(TrackStoreError) {
+                try await store.settlePushes(outcomes.map(\.settlement))
+            } catch {
+                logger.error(
+                    "what became of pushes could not be stored and is tried again",
+                    metadata: ["reason": "\(error.detail)", "pushes": "\(outcomes.count)"])
+                // What waits is sent again after the next login at worst.
+                await sleep(Self.interval)
+                if queue.withLock({ $0.count }) >= Self.maximumWaiting / 2 || !error.isRetriable {
+                    drop(outcomes.count)
+                }
+                continue
+            }
+            drop(outcomes.count)
+            tellOthers(outcomes)
+        }
+    }
+
+    private func drop(_ count: Int) {
+        queue.withLock { $0.removeFirst(count) }
+    }
+
+    private func tellOthers(_ outcomes: [Outcome]) {
+        for outcome in outcomes where outcome.settlement.outcome == .acknowledged {
+            for link in registry.links(of: outcome.entity, in: outcome.service) {
+                link.perform { $0.pushesSettled([outcome.settlement.id]) }
+            }
+        }
+    }
+}

@@ -1,0 +1,142 @@
+import TrackStore
+
+/// The pushes of one session: what is sent, sent again, and given up. Knows no channel and no store.
+///
+/// A push goes out at once, then every ``Limits/interval`` until it is acknowledged, for ``Limits/effort``; then this
+/// session gives it up, and the next login begins anew. At most ``Limits/window`` are under way; what follows stays in
+/// the store. Do the actions in their order; `now` is a monotonic clock in milliseconds.
+struct PushMachine: Hashable {
+    enum Action: Hashable {
+        /// Ask the store for what waits after this message; `loaded` or `loadFailed` follows.
+        case load(after: Int64, limit: Int)
+        case send(PendingPush)
+        /// Tell the store, and the entity's other sessions.
+        case settle(PendingPush, PushSettlement.Outcome)
+        /// Call `timerFired` once after this time; replaces an earlier one.
+        case setTimer(milliseconds: Int64)
+        case cancelTimer
+    }
+
+    struct Limits: Hashable {
+        /// Milliseconds between two attempts, also to ask a store that failed.
+        var interval: Int64 = 15_000
+        /// Milliseconds from the first attempt of a session to its end.
+        var effort: Int64 = 600_000
+        /// Pushes under way at a time.
+        var window = 16
+    }
+
+    private struct Flight: Hashable {
+        let push: PendingPush
+        /// When this session gives it up.
+        let end: Int64
+        /// When it is sent again.
+        var due: Int64
+    }
+
+    private let limits: Limits
+    /// In the order of their messages.
+    private var flights: [Flight] = []
+    /// The last message that was loaded.
+    private var cursor: Int64 = 0
+    /// How many the store was asked for; nil while it is not being asked.
+    private var asked: Int?
+    /// The store may hold more behind the cursor.
+    private var mayBeMore = false
+    /// Something was queued while the store was being asked.
+    private var isNewsPending = false
+    /// When a store that failed is asked again.
+    private var nextLoad: Int64?
+    /// What the timer is set to.
+    private var timer: Int64?
+
+    init(limits: Limits = Limits()) {
+        self.limits = limits
+    }
+
+    /// Pushes that were sent and not acknowledged.
+    var underWay: Int { flights.count }
+
+    /// The session begins, or something was queued for its entity.
+    mutating func mayWait(now: Int64) -> [Action] {
+        if asked != nil { isNewsPending = true }
+        mayBeMore = true
+        return proceed(now)
+    }
+
+    /// What the store had, in the order of the messages.
+    mutating func loaded(_ pushes: [PendingPush], now: Int64) -> [Action] {
+        guard let asked else { return [] }
+        self.asked = nil
+        // Fewer than were asked for: that was all, unless more has come meanwhile.
+        mayBeMore = isNewsPending || pushes.count >= asked
+        isNewsPending = false
+        var actions: [Action] = []
+        for push in pushes where push.message > cursor {
+            cursor = push.message
+            flights.append(Flight(push: push, end: now + limits.effort, due: now + limits.interval))
+            actions.append(.send(push))
+        }
+        return actions + proceed(now)
+    }
+
+    mutating func loadFailed(now: Int64) -> [Action] {
+        guard asked != nil else { return [] }
+        asked = nil
+        isNewsPending = false
+        mayBeMore = true
+        nextLoad = now + limits.interval
+        return proceed(now)
+    }
+
+    /// Numbers that this session has not sent mean nothing.
+    mutating func acknowledged(_ ids: some Sequence<UInt64>, now: Int64) -> [Action] {
+        remove(ids).map { .settle($0, .acknowledged) } + proceed(now)
+    }
+
+    /// Another session of the entity has acknowledged them.
+    mutating func settledElsewhere(_ ids: some Sequence<UInt64>, now: Int64) -> [Action] {
+        remove(ids).isEmpty ? [] : proceed(now)
+    }
+
+    mutating func timerFired(now: Int64) -> [Action] {
+        timer = nil
+        var actions: [Action] = []
+        for flight in flights where flight.end <= now { actions.append(.settle(flight.push, .givenUp)) }
+        flights.removeAll { $0.end <= now }
+        for index in flights.indices where flights[index].due <= now {
+            flights[index].due = now + limits.interval
+            actions.append(.send(flights[index].push))
+        }
+        return actions + proceed(now)
+    }
+
+    private mutating func remove(_ ids: some Sequence<UInt64>) -> [PendingPush] {
+        let ids = Set(ids)
+        let found = flights.filter { ids.contains($0.push.id) }.map(\.push)
+        flights.removeAll { ids.contains($0.push.id) }
+        return found
+    }
+
+    /// Asks for more where there is room, and keeps the timer at the next moment that matters.
+    private mutating func proceed(_ now: Int64) -> [Action] {
+        var actions: [Action] = []
+        if let next = nextLoad, next <= now { nextLoad = nil }
+        if mayBeMore, asked == nil, nextLoad == nil, flights.count < limits.window {
+            let room = limits.window - flights.count
+            asked = room
+            actions.append(.load(after: cursor, limit: room))
+        }
+        let moments = flights.map { min($0.due, $0.end) } + [nextLoad].compactMap(\.self)
+        guard let next = moments.min() else {
+            if timer != nil { actions.append(.cancelTimer) }
+            timer = nil
+            return actions
+        }
+        if next != timer {
+            timer = next
+            actions.append(.setTimer(milliseconds: max(0, next - now)))
+        }
+        return actions
+    }
+}

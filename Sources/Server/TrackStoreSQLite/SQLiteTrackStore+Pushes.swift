@@ -1,0 +1,213 @@
+import GRDB
+import Synchronization
+package import TrackModel
+package import TrackStore
+
+extension SQLiteTrackStore {
+    package func queuePush(
+        _ push: NewPush, in service: ServiceID, at now: Timestamp
+    ) async throws(TrackStoreError) -> QueuedPush {
+        if let problem = push.problem { throw TrackStoreError(.failed, problem) }
+        return try await writing { database in
+            try self.check(service, database)
+            return try PushQueue.add(push, in: service, at: now, missing: .refused, database)
+        }
+    }
+
+    package func pushNews(
+        after message: Int64?, limit: Int
+    ) async throws(TrackStoreError) -> (through: Int64, news: [PushNews]) {
+        try await reading { database in
+            guard let message else {
+                let select = try database.cachedStatement(
+                    sql: "SELECT COALESCE(MAX(seq), 0) FROM sqlite_sequence WHERE name = 'push_message'")
+                return (try Int64.fetchOne(select) ?? 0, [])
+            }
+            let select = try database.cachedStatement(
+                sql: "SELECT id, service FROM push_message WHERE id > ? ORDER BY id LIMIT ?")
+            let news = try Row.fetchAll(select, arguments: [message, max(0, limit)]).compactMap { row in
+                try ServiceID(rawValue: row[1]).map {
+                    PushNews(message: row[0], service: $0, entities: try Self.targets(of: row[0], database))
+                }
+            }
+            return (news.last?.message ?? message, news)
+        }
+    }
+
+    /// Nil when they are many.
+    private static func targets(of message: Int64, _ database: Database) throws -> [String]? {
+        let select = try database.cachedStatement(
+            sql: """
+                SELECT e.name FROM push p JOIN entity e ON e.id = p.entity WHERE p.message = ? LIMIT ?
+                """)
+        let names = try String.fetchAll(select, arguments: [message, PushNews.maximumEntities + 1])
+        return names.count > PushNews.maximumEntities ? nil : names
+    }
+
+    package func pendingPushes(
+        of entity: String, in service: ServiceID, after message: Int64, at now: Timestamp, limit: Int
+    ) async throws(TrackStoreError) -> [PendingPush] {
+        let row = known.withLock { $0.entities[EntityKey(service: service, name: entity)] }
+        return try await reading { database in
+            let id =
+                try row
+                ?? Int64.fetchOne(
+                    try database.cachedStatement(sql: "SELECT id FROM entity WHERE service = ? AND name = ?"),
+                    arguments: [service.rawValue, entity])
+            guard let id else { return [] }
+            let select = try database.cachedStatement(
+                sql: """
+                    SELECT p.id, m.id, m.type, m.body, m.created FROM push p
+                    JOIN push_message m ON m.id = p.message
+                    WHERE p.entity = ? AND p.message > ? AND p.acknowledged IS NULL AND m.expires > ?
+                    ORDER BY p.message LIMIT ?
+                    """)
+            return try Row.fetchAll(select, arguments: [id, message, now.milliseconds, max(0, limit)])
+                .map(PendingPush.init)
+        }
+    }
+
+    package func settlePushes(_ settlements: [PushSettlement]) async throws(TrackStoreError) {
+        guard !settlements.isEmpty else { return }
+        try await writing { database in
+            let acknowledge = try database.cachedStatement(
+                sql: "UPDATE push SET acknowledged = ? WHERE id = ? AND acknowledged IS NULL")
+            let giveUp = try database.cachedStatement(
+                sql: "UPDATE push SET given_up = ? WHERE id = ? AND acknowledged IS NULL")
+            for settlement in settlements {
+                guard let id = Int64(exactly: settlement.id) else { continue }
+                let statement =
+                    switch settlement.outcome {
+                    case .acknowledged: acknowledge
+                    case .givenUp: giveUp
+                    }
+                try statement.execute(arguments: [settlement.time.milliseconds, id])
+            }
+        }
+    }
+
+    package func pushes(
+        in service: ServiceID, matching filter: PushFilter, at now: Timestamp, page: Page
+    ) async throws(TrackStoreError) -> (total: Int, pushes: [PushRecord]) {
+        var condition = " WHERE m.service = ?"
+        var arguments: [any DatabaseValueConvertible & Sendable] = [service.rawValue]
+        if let entity = filter.entity {
+            condition += " AND e.name = ?"
+            arguments.append(entity)
+        }
+        switch filter.state {
+        case nil: break
+        case .delivered: condition += " AND p.acknowledged IS NOT NULL"
+        case .expired:
+            condition += " AND p.acknowledged IS NULL AND m.expires <= ?"
+            arguments.append(now.milliseconds)
+        case .waiting, .givenUp:
+            condition += " AND p.acknowledged IS NULL AND m.expires > ? AND p.given_up IS "
+            condition += filter.state == .waiting ? "NULL" : "NOT NULL"
+            arguments.append(now.milliseconds)
+        }
+        let tables = """
+             FROM push p JOIN push_message m ON m.id = p.message JOIN entity e ON e.id = p.entity
+            """
+        return try await reading { [condition, arguments] database in
+            let count = "SELECT COUNT(*)" + tables + condition
+            let list =
+                "SELECT p.id, m.id, m.type, m.body, m.created, e.name, m.expires, p.acknowledged, p.given_up" + tables
+                + condition + " ORDER BY m.id DESC, e.name LIMIT ? OFFSET ?"
+            let bounds: [any DatabaseValueConvertible & Sendable] = [max(0, page.limit), max(0, page.offset)]
+            return (
+                try Int.fetchOne(database, sql: count, arguments: StatementArguments(arguments)) ?? 0,
+                try Row.fetchAll(database, sql: list, arguments: StatementArguments(arguments + bounds))
+                    .map(PushRecord.init)
+            )
+        }
+    }
+
+    package func removePushes(before time: Timestamp, limit: Int) async throws(TrackStoreError) -> Int {
+        try await writing { database in
+            try database.execute(
+                sql: """
+                    DELETE FROM push WHERE id IN (
+                        SELECT p.id FROM push_message m JOIN push p ON p.message = m.id WHERE m.created < ? LIMIT ?)
+                    """, arguments: [time.milliseconds, max(0, limit)])
+            let removed = database.changesCount
+            try database.execute(
+                sql: """
+                    DELETE FROM push_message
+                    WHERE created < ? AND NOT EXISTS (SELECT 1 FROM push p WHERE p.message = push_message.id)
+                    """, arguments: [time.milliseconds])
+            return removed
+        }
+    }
+}
+
+/// Adds messages to the tables.
+enum PushQueue {
+    /// What becomes of a message to an entity that the service does not have.
+    enum Missing {
+        case refused
+        case passedOver
+    }
+
+    /// A random number for each row, greater than 0: no store ever uses it again for another push.
+    private static let newID = "max(1, random() & 0x7FFFFFFFFFFFFFFF)"
+
+    static func add(
+        _ push: NewPush, in service: ServiceID, at now: Timestamp, missing: Missing, _ database: Database
+    ) throws -> QueuedPush {
+        let insertion = try database.cachedStatement(
+            sql: "INSERT INTO push_message (service, type, body, created, expires) VALUES (?, ?, ?, ?, ?)")
+        try insertion.execute(arguments: [
+            service.rawValue, Int64(push.type), push.body, now.milliseconds,
+            now.adding(milliseconds: push.lifetime).milliseconds,
+        ])
+        let message = database.lastInsertedRowID
+        switch push.targets {
+        case .service:
+            let rows = try database.cachedStatement(
+                sql: """
+                    INSERT INTO push (id, message, entity) SELECT \(newID), ?, id FROM entity WHERE service = ?
+                    """)
+            try rows.execute(arguments: [message, service.rawValue])
+            return QueuedPush(message: message, count: database.changesCount)
+        case .entities(let names):
+            let row = try database.cachedStatement(
+                sql: """
+                    INSERT INTO push (id, message, entity)
+                    SELECT \(newID), ?, id FROM entity WHERE service = ? AND name = ?
+                    """)
+            var count = 0
+            for name in Set(names.map { EntityKey(service: service, name: $0) }).map(\.name) {
+                try row.execute(arguments: [message, service.rawValue, name])
+                guard database.changesCount == 0 else {
+                    count += 1
+                    continue
+                }
+                if case .refused = missing {
+                    throw TrackStoreError(
+                        .unknownEntity, "service \(service.rawValue) has no entity named '\(name)'")
+                }
+            }
+            return QueuedPush(message: message, count: count)
+        }
+    }
+}
+
+extension PendingPush {
+    /// Columns: push, message, type, body, created.
+    fileprivate init(_ row: Row) {
+        self.init(
+            id: UInt64(bitPattern: row[0]), message: row[1], type: UInt32(truncatingIfNeeded: row[2] as Int64),
+            body: row[3], created: Timestamp(milliseconds: row[4]))
+    }
+}
+
+extension PushRecord {
+    /// Columns: those of ``PendingPush``, entity, expires, acknowledged, given up.
+    fileprivate init(_ row: Row) {
+        self.init(
+            push: PendingPush(row), entity: row[5], expires: Timestamp(milliseconds: row[6]),
+            acknowledged: (row[7] as Int64?).map(Timestamp.init(milliseconds:)),
+            givenUp: (row[8] as Int64?).map(Timestamp.init(milliseconds:)))
+    }
+}

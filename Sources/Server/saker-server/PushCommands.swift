@@ -1,0 +1,160 @@
+import ArgumentParser
+import Glibc
+import ServerRuntime
+import TrackStore
+
+extension PushRecord.State: ExpressibleByArgument {}
+
+/// `saker-server push`
+struct Pushes: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "push",
+        abstract: "Messages to the vehicles of a service, and what became of them and of alarms.",
+        discussion: """
+            Works while the server runs. A vehicle that is connected gets a message within a second or so; it is sent again \
+            every 15 s until the vehicle has it on its disk, for 10 minutes, and again from its next login on until its \
+            lifetime ends. On the vehicle: saker alarms, saker watch, and hooks.
+
+            Examples:
+              saker-server push send 1 --entity van_07 --text "Call the office"
+              saker-server push send 1 --all --type 70 --lifetime 1h '{"road":"A9","closed":true}'
+              saker-server push list 1 --state waiting
+            """,
+        subcommands: [Send.self, List.self])
+
+    struct Send: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Queue a message for one entity, for several, or for a whole service.")
+
+        @OptionGroup var file: ConfigurationOption
+        @Option(
+            help: ArgumentHelp("Send it to this entity; repeat for more. It must exist.", valueName: "name"))
+        var entity: [String] = []
+        @Flag(help: "Send it to every entity that the service has now.")
+        var all = false
+        @Option(help: "What kind of message, 65 to 255: the programs on the vehicle know what each means.")
+        var type = PushRules.message
+        @Option(
+            help: ArgumentHelp(
+                "How long it may be delivered: seconds, or 90s, 15min, 12h, 7d; at most 7d.", valueName: "time"))
+        var lifetime = "7d"
+        @Option(help: ArgumentHelp("Instead of JSON: the message is {\"text\": …}.", valueName: "text"))
+        var text: String?
+        @Argument(help: "The number of the service.")
+        var service: Int64
+        @Argument(help: "A JSON object of at most 8192 bytes; - reads it from standard input.")
+        var json: String?
+
+        func run() async throws {
+            guard entity.isEmpty == all else {
+                throw ServerError(.usage, "say who gets it: --entity NAME, once or more, or --all")
+            }
+            let body: String
+            switch (json, text) {
+            case (nil, let text?): body = "{\"text\":\"\(Self.escaped(text))\"}"
+            case ("-", nil): body = try Self.input()
+            case (let json?, nil): body = json
+            case (nil, nil), (.some, .some):
+                throw ServerError(.usage, "give the message as a JSON object, or as --text")
+            }
+            guard let lifetime = Self.milliseconds(lifetime) else {
+                throw ServerError(.usage, "--lifetime '\(lifetime)' is no time: give seconds, or 90s, 15min, 12h, 7d")
+            }
+            let queued = try await ServiceAdministration(try file.load())
+                .push(body, type: type, to: all ? nil : entity, lifetime: lifetime, in: service)
+            let whom = queued.count == 1 ? "1 entity" : "\(queued.count) entities"
+            let nobody = queued.count == 0 ? " It has none yet, so nobody will get it." : ""
+            print("Message \(queued.message) is queued for \(whom) of service \(service).\(nobody)")
+        }
+
+        /// What JSON would not have in a string.
+        private static func escaped(_ text: String) -> String {
+            text.unicodeScalars.map { scalar in
+                switch scalar {
+                case "\"": return "\\\""
+                case "\\": return "\\\\"
+                case _ where scalar.value < 0x20:
+                    let digits = String(scalar.value, radix: 16)
+                    return "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+                default: return String(scalar)
+                }
+            }.joined()
+        }
+
+        /// One byte more than is allowed is enough to be refused.
+        private static func input() throws -> String {
+            var bytes = [UInt8](repeating: 0, count: PushRules.maximumBodyBytes * 4)
+            var count = 0
+            while count < bytes.count {
+                let done = bytes.withUnsafeMutableBytes {
+                    read(STDIN_FILENO, $0.baseAddress?.advanced(by: count), $0.count - count)
+                }
+                if done < 0, errno == EINTR { continue }
+                guard done >= 0 else {
+                    throw ServerError(.usage, "standard input cannot be read: \(String(cString: strerror(errno)))")
+                }
+                if done == 0 { break }
+                count += done
+            }
+            guard let text = String(validating: bytes[..<count], as: UTF8.self) else {
+                throw ServerError(.usage, "the message on standard input is not UTF-8")
+            }
+            return text
+        }
+
+        private static func milliseconds(_ text: String) -> Int64? {
+            let digits = text.prefix { $0.isASCII && $0.isNumber }
+            let units: [Substring: Int64] = [
+                "": 1000, "s": 1000, "min": 60_000, "m": 60_000, "h": 3_600_000, "d": 86_400_000,
+            ]
+            guard let number = Int64(digits), let unit = units[text.dropFirst(digits.count)] else { return nil }
+            let (result, overflow) = number.multipliedReportingOverflow(by: unit)
+            return overflow ? nil : result
+        }
+    }
+
+    struct List: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "The pushes of the last seven days, the newest first.",
+            discussion: """
+                States: waiting (not acknowledged yet), delivered (on the vehicle's disk), given-up (a session did not \
+                acknowledge it for 10 minutes; its next login gets it again), expired (its lifetime ended). Types: 3 is an \
+                alarm of a fence, 65 and above are messages.
+                """)
+
+        @OptionGroup var file: ConfigurationOption
+        @Option(help: ArgumentHelp("Only those of this entity.", valueName: "name"))
+        var entity: String?
+        @Option(help: "Only those in this state: waiting, delivered, given-up or expired.")
+        var state: PushRecord.State?
+        @Option(help: ArgumentHelp("At most so many.", valueName: "number"))
+        var limit = 100
+        @Flag(help: "One JSON object a line, times in milliseconds since 1970.")
+        var json = false
+        @Argument(help: "The number of the service.")
+        var service: Int64
+
+        func run() async throws {
+            guard limit > 0 else { throw ServerError(.usage, "--limit \(limit): give 1 or more") }
+            let found = try await ServiceAdministration(try file.load())
+                .pushes(of: service, matching: PushFilter(entity: entity, state: state), limit: limit)
+            guard !json else {
+                for push in found.pushes { print(push.json) }
+                return
+            }
+            let width = max(6, found.pushes.map(\.record.entity.count).max() ?? 0) + 2
+            print(
+                "QUEUED                MESSAGE  TYPE  \(padded("ENTITY", to: width))STATE      SINCE                 BODY"
+            )
+            for push in found.pushes {
+                let record = push.record
+                print(
+                    padded(push.created, to: 22) + padded("\(record.push.message)", to: 9)
+                        + padded("\(record.push.type)", to: 6) + padded(record.entity, to: width)
+                        + padded(push.state.rawValue, to: 11) + padded(push.since ?? "-", to: 22) + record.push.body)
+            }
+            let rest = found.total - found.pushes.count
+            if rest > 0 { print("\(rest) more: raise --limit, or choose with --entity and --state") }
+        }
+    }
+}

@@ -1,0 +1,111 @@
+package import TrackModel
+package import TrackStore
+
+extension ReferenceTrackStore {
+    /// A message with what became of it for each of its targets, in the order of their names.
+    struct QueuedMessage {
+        let service: ServiceID
+        let expires: Timestamp
+        var pushes: [PushRecord]
+        let message: Int64
+        let created: Timestamp
+    }
+
+    package func queuePush(
+        _ push: NewPush, in service: ServiceID, at now: Timestamp
+    ) throws(TrackStoreError) -> QueuedPush {
+        if let problem = push.problem { throw TrackStoreError(.failed, problem) }
+        try check(service)
+        if case .entities(let names) = push.targets {
+            guard names.allSatisfy({ entity(named: $0, in: service) != nil }) else {
+                throw TrackStoreError(.unknownEntity, "the service has no entity of this name")
+            }
+        }
+        return add(push, in: service, at: now)
+    }
+
+    /// What the points of a batch after a sequence bring about.
+    func queue(_ batch: IngestBatch, after stored: UInt64?) {
+        for caused in batch.pushes {
+            if let stored, let sequence = caused.sequence, sequence <= stored { continue }
+            _ = add(caused.push, in: batch.service, at: batch.received)
+        }
+    }
+
+    private func add(_ push: NewPush, in service: ServiceID, at now: Timestamp) -> QueuedPush {
+        let all = entities(in: service, matching: EntityFilter(), page: Page(offset: 0, limit: .max)).entities
+        let names: [String]
+        switch push.targets {
+        case .service: names = all.map(\.name)
+        case .entities(let wanted):
+            let wanted = Set(wanted.map { Array($0.utf8) })
+            names = all.map(\.name).filter { wanted.contains(Array($0.utf8)) }
+        }
+        lastMessage += 1
+        let expires = now.adding(milliseconds: push.lifetime)
+        let pushes = names.map { name in
+            PushRecord(
+                push: PendingPush(
+                    id: UInt64.random(in: 1...UInt64(Int64.max)), message: lastMessage, type: push.type,
+                    body: push.body, created: now), entity: name, expires: expires)
+        }
+        pushList.append(
+            QueuedMessage(service: service, expires: expires, pushes: pushes, message: lastMessage, created: now))
+        return QueuedPush(message: lastMessage, count: pushes.count)
+    }
+
+    package func pushNews(after message: Int64?, limit: Int) -> (through: Int64, news: [PushNews]) {
+        guard let message else { return (lastMessage, []) }
+        let news = pushList.filter { $0.message > message }.prefix(max(0, limit)).map { queued in
+            PushNews(
+                message: queued.message, service: queued.service,
+                entities: queued.pushes.count > PushNews.maximumEntities ? nil : queued.pushes.map(\.entity))
+        }
+        return (news.last?.message ?? message, news)
+    }
+
+    package func pendingPushes(
+        of entity: String, in service: ServiceID, after message: Int64, at now: Timestamp, limit: Int
+    ) -> [PendingPush] {
+        let found = pushList.filter { $0.service == service && $0.message > message && $0.expires > now }
+            .flatMap(\.pushes)
+            .filter { $0.acknowledged == nil && $0.entity.utf8.elementsEqual(entity.utf8) }
+        return found.prefix(max(0, limit)).map(\.push)
+    }
+
+    package func settlePushes(_ settlements: [PushSettlement]) {
+        for settlement in settlements {
+            for message in pushList.indices {
+                for index in pushList[message].pushes.indices {
+                    let record = pushList[message].pushes[index]
+                    guard record.push.id == settlement.id, record.acknowledged == nil else { continue }
+                    switch settlement.outcome {
+                    case .acknowledged: pushList[message].pushes[index].acknowledged = settlement.time
+                    case .givenUp: pushList[message].pushes[index].givenUp = settlement.time
+                    }
+                }
+            }
+        }
+    }
+
+    package func pushes(
+        in service: ServiceID, matching filter: PushFilter, at now: Timestamp, page: Page
+    ) -> (total: Int, pushes: [PushRecord]) {
+        let found = pushList.reversed().filter { $0.service == service }.flatMap(\.pushes).filter { record in
+            if let entity = filter.entity, !record.entity.utf8.elementsEqual(entity.utf8) { return false }
+            return filter.state.map { $0 == record.state(at: now) } ?? true
+        }
+        return (found.count, Array(found.dropFirst(max(0, page.offset)).prefix(max(0, page.limit))))
+    }
+
+    package func removePushes(before time: Timestamp, limit: Int) -> Int {
+        var removed = 0
+        for index in pushList.indices where pushList[index].created < time && removed < limit {
+            let count = min(pushList[index].pushes.count, limit - removed)
+            pushList[index].pushes.removeFirst(count)
+            removed += count
+        }
+        pushList.removeAll { $0.created < time && $0.pushes.isEmpty }
+        return removed
+    }
+}

@@ -1,0 +1,236 @@
+import TrackModel
+import TrackStore
+
+extension TrackStoreContract {
+    static var pushChecks: [TrackStoreCheck] {
+        [
+            TrackStoreCheck("a push waits for each of its targets until that one acknowledges it") { subject in
+                let (store, service) = try await subject.withPushTargets()
+                let queued = try await store.queuePush(
+                    .sample("a", to: ["van", "truck", "van"]), in: service, at: .at(10))
+                try expect(queued.count, is: 2, "targets")
+                let van = try await store.pending("van", in: service)
+                let truck = try await store.pending("truck", in: service)
+                try expect(van.map(\.body), is: ["a"], "of the van")
+                try expect(truck.map(\.body), is: ["a"], "of the truck")
+                try expect(van.first?.created, is: .at(10), "its time")
+                try expect(van.first?.message, is: queued.message, "its message")
+                try expect(van.first?.type, is: PushRules.message, "its type")
+                try expect(Set((van + truck).map(\.id)).count, is: 2, "different numbers")
+                try expect(try await store.pending("bus", in: service), is: [], "of the bus")
+                try await store.settlePushes(van.map { $0.settled(.acknowledged, 12) })
+                try expect(try await store.pending("van", in: service), is: [], "of the van afterwards")
+                try expect(try await store.pending("truck", in: service).count, is: 1, "of the truck afterwards")
+                // Again, and another outcome: the first one counts. A number that nobody has changes nothing.
+                try await store.settlePushes(
+                    van.map { $0.settled(.acknowledged, 20) } + van.map { $0.settled(.givenUp, 21) }
+                        + [
+                            PushSettlement(id: 5, outcome: .acknowledged, time: .at(1)),
+                            PushSettlement(id: .max, outcome: .acknowledged, time: .at(1)),
+                        ])
+                let history = try await store.list(service, PushFilter(entity: "van"), at: 30)
+                try expect(history.map(\.acknowledged), is: [.at(12)], "when it was acknowledged")
+                try expect(history.map(\.givenUp), is: [nil], "that it was given up")
+                try expect(history.map { $0.state(at: .at(30)) }, is: [.delivered], "its state")
+                try expect(try await store.checkIntegrity(), is: [], "integrity")
+            },
+            TrackStoreCheck("a push to the service is for those that it has then, and no other service's") { subject in
+                let (store, service) = try await subject.withPushTargets()
+                let other = try await store.createService(named: "other", at: .at(1)).id
+                _ = try await store.ensureEntity(named: "van", in: other, at: .at(1))
+                let queued = try await store.queuePush(
+                    NewPush(type: 3, body: "{}", targets: .service), in: service, at: .at(2))
+                _ = try await store.ensureEntity(named: "late", in: service, at: .at(3))
+                try expect(queued.count, is: 3, "targets")
+                for name in ["bus", "truck", "van"] {
+                    try expect(try await store.pending(name, in: service).map(\.type), is: [3], name)
+                }
+                try expect(try await store.pending("late", in: service), is: [], "who came later")
+                try expect(try await store.pending("van", in: other), is: [], "the other service")
+                try expect(try await store.list(other), is: [], "history of the other service")
+                // Names are the same when their bytes are.
+                _ = try await store.ensureEntity(named: "caf\u{E9}", in: service, at: .at(4))
+                _ = try await store.ensureEntity(named: "cafe\u{301}", in: service, at: .at(4))
+                _ = try await store.queuePush(.sample("x", to: ["caf\u{E9}"]), in: service, at: .at(5))
+                try expect(try await store.pending("cafe\u{301}", in: service), is: [], "another spelling")
+                try expect(try await store.pending("caf\u{E9}", in: service).count, is: 1, "this spelling")
+            },
+            TrackStoreCheck("a push that breaks a rule, or names what is not there, is not queued at all") { subject in
+                let (store, service) = try await subject.withPushTargets()
+                try await expect(.unknownEntity) {
+                    try await store.queuePush(.sample("a", to: ["van", "ghost"]), in: service, at: .at(1))
+                }
+                if let missing = ServiceID(rawValue: service.rawValue + 7) {
+                    try await expect(.unknownService) {
+                        try await store.queuePush(.sample("a", to: []), in: missing, at: .at(1))
+                    }
+                    try expect(try await store.pending("van", in: missing), is: [], "of a missing service")
+                    try expect(try await store.list(missing), is: [], "history of a missing service")
+                }
+                let long = String(repeating: "x", count: PushRules.maximumBodyBytes + 1)
+                for push in [
+                    NewPush(type: 0, body: "{}", targets: .service), NewPush(type: 256, body: "{}", targets: .service),
+                    NewPush(type: 65, body: long, targets: .service),
+                    NewPush(type: 65, body: "{}", targets: .service, lifetime: 0),
+                    NewPush(type: 65, body: "{}", targets: .service, lifetime: PushRules.history + 1),
+                ] {
+                    try await expect(.failed) { try await store.queuePush(push, in: service, at: .at(1)) }
+                }
+                try expect(try await store.list(service), is: [], "history")
+            },
+            TrackStoreCheck("pending pushes come in order, after a message, so many, and while they live") { subject in
+                let (store, service) = try await subject.withPushTargets()
+                for number in 1...5 {
+                    _ = try await store.queuePush(
+                        .sample("\(number)", to: ["van"], lifetime: Int64(number) * 1000), in: service, at: .at(0))
+                }
+                func bodies(_ message: Int64 = 0, _ time: Int64 = 0, _ limit: Int = 9) async throws -> [String] {
+                    try await store.pendingPushes(
+                        of: "van", in: service, after: message, at: .at(time), limit: limit
+                    ).map(\.body)
+                }
+                try expect(try await bodies(), is: ["1", "2", "3", "4", "5"], "all")
+                try expect(try await bodies(0, 0, 2), is: ["1", "2"], "two")
+                try expect(try await bodies(0, 0, 0), is: [], "none")
+                let messages = try await store.pending("van", in: service).map(\.message)
+                try expect(messages, is: messages.sorted(), "the messages' order")
+                try expect(try await bodies(messages[2]), is: ["4", "5"], "after the third")
+                try expect(try await bodies(0, 3), is: ["4", "5"], "after three seconds")
+                try expect(try await bodies(0, 5), is: [], "after five seconds")
+                let expired = try await store.list(service, PushFilter(state: .expired), at: 3)
+                try expect(expired.map(\.push.body), is: ["3", "2", "1"], "expired")
+            },
+            TrackStoreCheck("word of messages goes round once, in order, and to all where they are many") { subject in
+                let (store, service) = try await subject.withPushTargets()
+                _ = try await store.queuePush(.sample("old", to: ["van"]), in: service, at: .at(0))
+                let start = try await store.pushNews(after: nil, limit: 9)
+                try expect(start.news, is: [], "news before anything")
+                let first = try await store.queuePush(.sample("1", to: ["van", "bus"]), in: service, at: .at(1))
+                for number in 0..<PushNews.maximumEntities {
+                    _ = try await store.ensureEntity(named: "e\(number)", in: service, at: .at(1))
+                }
+                let second = try await store.queuePush(
+                    NewPush(type: 65, body: "{}", targets: .service), in: service, at: .at(1))
+                let both = try await store.pushNews(after: start.through, limit: 9)
+                try expect(both.news.map(\.message), is: [first.message, second.message], "messages")
+                try expect(both.news.map { $0.entities?.sorted() }, is: [["bus", "van"], nil], "whose")
+                try expect(both.news.map(\.service), is: [service, service], "services")
+                try expect(both.through, is: second.message, "what to ask after")
+                let one = try await store.pushNews(after: start.through, limit: 1)
+                try expect(one.through, is: first.message, "what to ask after, one at a time")
+                let none = try await store.pushNews(after: both.through, limit: 9)
+                try expect(none.news, is: [], "news once more")
+                try expect(none.through, is: both.through, "what to ask after still")
+            },
+            TrackStoreCheck("the history lists what there was, by entity, state and page, until it is removed") {
+                subject in
+                let (store, service) = try await subject.withPushTargets()
+                for number in 1...3 as ClosedRange<Int64> {
+                    _ = try await store.queuePush(
+                        NewPush(type: 65, body: "\(number)", targets: .service), in: service, at: .at(number * 10))
+                }
+                let van = try await store.pending("van", in: service)
+                try await store.settlePushes([
+                    van[0].settled(.givenUp, 700), van[1].settled(.givenUp, 701), van[1].settled(.acknowledged, 702),
+                ])
+                let page = try await store.pushes(
+                    in: service, matching: PushFilter(), at: .at(800), page: Page(offset: 2, limit: 3))
+                try expect(page.total, is: 9, "all")
+                try expect(
+                    page.pushes.map { "\($0.entity) \($0.push.body)" }, is: ["van 3", "bus 2", "truck 2"], "a page")
+                let cases: [(PushFilter, [String])] = [
+                    (PushFilter(entity: "van"), ["3", "2", "1"]), (PushFilter(entity: "van", state: .givenUp), ["1"]),
+                    (PushFilter(state: .delivered), ["2"]), (PushFilter(entity: "van", state: .waiting), ["3"]),
+                    (PushFilter(entity: "ghost"), []), (PushFilter(state: .expired), []),
+                ]
+                for (filter, bodies) in cases {
+                    try expect(
+                        try await store.list(service, filter, at: 800).map(\.push.body), is: bodies, "\(filter)")
+                }
+                let record = try await store.list(service, PushFilter(entity: "van", state: .givenUp), at: 800).first
+                try expect(record?.givenUp, is: .at(700), "when it was given up")
+                try expect(record?.expires, is: .at(10).adding(milliseconds: PushRules.history), "its end")
+                var removed: [Int] = []
+                repeat {
+                    removed.append(try await store.removePushes(before: .at(30), limit: 4))
+                } while removed.last != 0
+                try expect(removed.reduce(0, +), is: 6, "removed")
+                try expect(try await store.list(service).map(\.push.body), is: ["3", "3", "3"], "what is left")
+                let last = try await store.pushNews(after: nil, limit: 9).through
+                _ = try await store.removePushes(before: .at(31), limit: 100)
+                _ = try await store.removePushes(before: .at(31), limit: 100)
+                let next = try await store.queuePush(.sample("new", to: ["van"]), in: service, at: .at(40))
+                try expect(next.message > last, is: true, "that a message's number is never used again")
+                try expect(try await store.checkIntegrity(), is: [], "integrity")
+            },
+            TrackStoreCheck("what points bring about is queued with them, and only with them") { subject in
+                let (store, service) = try await subject.withPushTargets()
+                var batch = subject.batch(service, entity: "van", first: 1, TrackPoint.samples(1...4))
+                batch.pushes = [
+                    CausedPush(by: 2, .sample("two", to: ["bus", "ghost"])),
+                    CausedPush(by: 4, .sample("four", to: ["bus"])),
+                ]
+                try expect(try await store.ingest([batch]), is: [.stored(through: 4)], "the outcome")
+                try expect(try await store.ingest([batch]), is: [.duplicate(through: 4)], "the second outcome")
+                try expect(try await store.pending("bus", in: service).map(\.body), is: ["two", "four"], "queued")
+                // Half of it had been stored before.
+                var half = subject.batch(service, entity: "van", first: 4, TrackPoint.samples(4...5))
+                half.pushes = [
+                    CausedPush(by: 4, .sample("again", to: ["bus"])), CausedPush(by: 5, .sample("five", to: ["bus"])),
+                ]
+                var custom = subject.custom(service, entity: "van", TrackPoint.samples([9]))
+                custom.pushes = [CausedPush(by: nil, .sample("custom", to: ["bus"]))]
+                try expect(
+                    try await store.ingest([half, custom]), is: [.stored(through: 5), .stored(through: 0)], "outcomes")
+                try expect(
+                    try await store.pending("bus", in: service).map(\.body), is: ["two", "four", "five", "custom"],
+                    "queued in the end")
+                try expect(
+                    try await store.pending("bus", in: service).first?.created, is: batch.received, "when it was queued"
+                )
+                var wrong = subject.batch(service, entity: "van", first: 6, TrackPoint.samples([10]))
+                wrong.pushes = [CausedPush(by: 6, NewPush(type: 0, body: "{}", targets: .service))]
+                try expect(
+                    try await store.ingest([wrong]).first.map { if case .failed = $0 { true } else { false } },
+                    is: true,
+                    "that a wrong push fails its batch")
+                try expect(try await store.storedThrough(.one, in: service), is: 5, "the stream")
+            },
+        ]
+    }
+}
+
+extension TrackStoreSubject {
+    /// A new store with one service of three entities: bus, truck, van.
+    fileprivate func withPushTargets() async throws -> (store: any TrackStore, service: ServiceID) {
+        let (store, service) = try await withService()
+        for name in ["van", "bus", "truck"] { _ = try await store.ensureEntity(named: name, in: service, at: .at(0)) }
+        return (store, service)
+    }
+}
+
+extension TrackStore {
+    fileprivate func pending(_ entity: String, in service: ServiceID) async throws -> [PendingPush] {
+        try await pendingPushes(of: entity, in: service, after: 0, at: .at(0), limit: 100)
+    }
+
+    fileprivate func list(
+        _ service: ServiceID, _ filter: PushFilter = PushFilter(), at time: Int64 = 0
+    ) async throws -> [PushRecord] {
+        try await pushes(in: service, matching: filter, at: .at(time), page: Page(offset: 0, limit: 1000)).pushes
+    }
+}
+
+extension NewPush {
+    fileprivate static func sample(
+        _ body: String, to entities: [String], lifetime: Int64 = PushRules.history
+    ) -> NewPush {
+        NewPush(type: PushRules.message, body: body, targets: .entities(entities), lifetime: lifetime)
+    }
+}
+
+extension PendingPush {
+    fileprivate func settled(_ outcome: PushSettlement.Outcome, _ time: Int64) -> PushSettlement {
+        PushSettlement(id: id, outcome: outcome, time: .at(time))
+    }
+}

@@ -1,0 +1,154 @@
+import Testing
+import TrackCache
+import TrackTestKit
+
+@testable import AlarmLog
+
+@Suite struct AlarmJournalTests {
+    private let disk = DiskSimulation(seed: 1, directories: ["/var", "/var/saker"])
+
+    private func open(_ options: AlarmJournal.Options = .init()) -> AlarmJournal {
+        AlarmJournal(directory: "/var/saker", options: options, fileSystem: disk)
+    }
+
+    @Test func whatWasAppendedIsThereAfterAPowerCut() throws {
+        let journal = open()
+        #expect(journal.trouble == nil)
+        #expect(
+            try journal.append(.sample(7), isOwed: true) == .new(Alarm(number: 1, content: .sample(7), isOwed: true)))
+        #expect(try journal.append(.sample(8), isOwed: false).number == 2)
+        #expect(try journal.append(.sample(7), isOwed: true) == .known)
+        disk.crash(seed: 3)
+        let again = open()
+        #expect(try again.alarms(AlarmQuery()).alarms.map(\.content) == [.sample(7), .sample(8)])
+        #expect(again.owed(limit: 9).map(\.number) == [1])
+        #expect(try again.append(.sample(8), isOwed: true) == .known)
+        #expect(try again.append(.sample(9), isOwed: true).number == 3)
+        #expect(again.counters == AlarmJournal.Counters())
+    }
+
+    @Test func whatCannotComeTwiceIsNeverKnown() throws {
+        let journal = open()
+        #expect(try journal.append(.sample(0), isOwed: false).number == 1)
+        #expect(try journal.append(.sample(0), isOwed: false).number == 2)
+    }
+
+    @Test func finishedAlarmsAreOwedNoMoreAlsoByTheNextProcess() throws {
+        let journal = open()
+        for id in 1...3 as ClosedRange<UInt64> { _ = try journal.append(.sample(id), isOwed: true) }
+        journal.finish(2)
+        journal.finish(2)
+        journal.finish(99)
+        #expect(journal.owed(limit: 9).map(\.number) == [1, 3])
+        #expect(journal.owed(limit: 1).map(\.number) == [1])
+        #expect(journal.owed(limit: 9, without: [1]).map(\.number) == [3])
+        disk.killProcess()
+        let again = open()
+        #expect(again.owed(limit: 9).map(\.number) == [1, 3])
+        #expect(again.count == 3)
+        again.finishAll()
+        disk.killProcess()
+        #expect(open().owedCount == 0)
+    }
+
+    @Test func queriesChooseByNumberTimeTypeAndCount() throws {
+        let journal = open()
+        for id in 1...10 as ClosedRange<UInt64> {
+            var alarm = NewAlarm.sample(id)
+            alarm.type = id % 2 == 0 ? 3 : 65
+            // Without a time of its own, it is that of its receipt that counts.
+            if id == 10 { (alarm.time, alarm.received) = (0, 10_000) }
+            _ = try journal.append(alarm, isOwed: false)
+        }
+        func numbers(_ query: AlarmQuery) throws -> ([UInt64], Bool) {
+            let page = try journal.alarms(query)
+            return (page.alarms.map(\.number), page.isCut)
+        }
+        #expect(try numbers(AlarmQuery()) == (Array(1...10), false))
+        #expect(try numbers(AlarmQuery(limit: 3)) == ([8, 9, 10], true))
+        #expect(try numbers(AlarmQuery(after: 4, limit: 3)) == ([5, 6, 7], true))
+        #expect(try numbers(AlarmQuery(after: 8, limit: 3)) == ([9, 10], false))
+        #expect(try numbers(AlarmQuery(type: 3)) == ([2, 4, 6, 8, 10], false))
+        #expect(try numbers(AlarmQuery(from: 3000, through: 5000)) == ([3, 4, 5], false))
+        #expect(try numbers(AlarmQuery(from: 9001)) == ([10], false))
+        #expect(try numbers(AlarmQuery(limit: 0)) == ([], true))
+    }
+
+    @Test func anAnswerIsBoundedInBytes() throws {
+        let journal = open()
+        for id in 1...40 as ClosedRange<UInt64> {
+            var alarm = NewAlarm.sample(id)
+            alarm.body = String(repeating: "x", count: NewAlarm.maximumBodyBytes)
+            _ = try journal.append(alarm, isOwed: false)
+        }
+        let page = try journal.alarms(AlarmQuery(limit: 1000))
+        #expect(page.isCut)
+        #expect(page.alarms.count == 31)
+        #expect(page.alarms.last?.number == 40)
+    }
+
+    @Test func theBoundDropsTheOldestAndCountsThem() throws {
+        let journal = open(.init(limit: 4096))
+        for id in 1...200 as ClosedRange<UInt64> { _ = try journal.append(.sample(id), isOwed: id == 1) }
+        #expect(journal.bytes <= 4096)
+        #expect(journal.count < 200)
+        #expect(journal.counters.dropped == 200 - journal.count)
+        let kept = try journal.alarms(AlarmQuery(limit: 1000)).alarms.map(\.number)
+        #expect(kept == Array((201 - UInt64(journal.count))...200))
+        #expect(journal.owed(limit: 9) == [])
+        // A number is not used again, also not by a process that finds fewer alarms.
+        disk.killProcess()
+        #expect(try open(.init(limit: 4096)).append(.sample(999), isOwed: false).number == 201)
+    }
+
+    @Test func whatTheServerHasForgottenGoesButNotWhatHooksAreOwed() throws {
+        let journal = open(.init(retention: 1000))
+        for id in 1...4 as ClosedRange<UInt64> { _ = try journal.append(.sample(id), isOwed: id == 2) }
+        journal.forget(serverTime: .min)
+        #expect(journal.count == 4)
+        journal.forget(serverTime: 4001)
+        #expect(try journal.alarms(AlarmQuery()).alarms.map(\.number) == [2, 4])
+        #expect(try journal.append(.sample(1), isOwed: false).number == 5)
+        journal.forget(serverTime: .max)
+        #expect(try journal.alarms(AlarmQuery()).alarms.map(\.number) == [2])
+    }
+
+    @Test func aFileThatIsNoJournalIsPutAsideAndKept() throws {
+        for (index, bytes) in [[], Array("hello".utf8), [UInt8](repeating: 0, count: 4096)].enumerated() {
+            disk.plant(bytes, at: "/var/saker/alarms.journal")
+            let journal = open()
+            #expect(journal.counters.putAside == 1, "file \(index)")
+            #expect(try journal.append(.sample(1), isOwed: false).number == 1)
+            #expect(disk.contents(of: "/var/saker/alarms.journal.damaged") == bytes)
+            disk.killProcess()
+        }
+    }
+
+    @Test func aDamagedRecordIsPassedOverAndTheOthersStay() throws {
+        let journal = open()
+        for id in 1...3 as ClosedRange<UInt64> { _ = try journal.append(.sample(id), isOwed: false) }
+        let length = AlarmFormat.encode(.alarm(Alarm(number: 1, content: .sample(1), isOwed: false))).count
+        disk.flip(bit: 3, at: AlarmFormat.headerBytes + length + 60, of: "/var/saker/alarms.journal")
+        #expect(try journal.alarms(AlarmQuery()).alarms.map(\.number) == [1, 3])
+        disk.killProcess()
+        let again = open()
+        #expect(try again.alarms(AlarmQuery()).alarms.map(\.number) == [1, 3])
+        #expect(again.counters.damaged == 1)
+        #expect(try again.append(.sample(2), isOwed: false).number == 4)
+    }
+}
+
+extension NewAlarm {
+    static func sample(_ id: UInt64) -> NewAlarm {
+        NewAlarm(
+            id: id, type: 65, entity: "van \u{E9}", time: Int64(id) * 1000, received: 5,
+            body: "{\"text\":\"message \(id)\"}")
+    }
+}
+
+extension AlarmJournal.Appended {
+    /// Of a new alarm.
+    var number: UInt64? {
+        if case .new(let alarm) = self { alarm.number } else { nil }
+    }
+}

@@ -1,0 +1,178 @@
+import Testing
+import TrackCache
+import TrackTestKit
+
+@testable import AlarmLog
+
+/// What the disk can do to a journal.
+@Suite struct DiskTroubleTests {
+    private static let directories = ["/var", "/var/saker"]
+
+    private func open(_ disk: DiskSimulation, _ options: AlarmJournal.Options = .init()) -> AlarmJournal {
+        AlarmJournal(directory: "/var/saker", options: options, fileSystem: disk)
+    }
+
+    @Test func aFullDiskRefusesAndTakesAgainWhenThereIsRoom() throws {
+        let disk = DiskSimulation(seed: 1, directories: Self.directories)
+        let journal = open(disk)
+        _ = try journal.append(.sample(1), isOwed: true)
+        disk.capacity = disk.usedBytes
+        var long = NewAlarm.sample(2)
+        long.body = String(repeating: "y", count: 9000)
+        #expect(throws: CacheFileError(.write, 28)) { try journal.append(long, isOwed: true) }
+        #expect(journal.trouble == CacheFileError(.write, 28))
+        #expect(try journal.alarms(AlarmQuery()).alarms.map(\.number) == [1])
+        disk.capacity = nil
+        #expect(try journal.append(long, isOwed: true).number == 2)
+        #expect(journal.trouble == nil)
+        disk.crash(seed: 5)
+        #expect(try open(disk).alarms(AlarmQuery()).alarms.map(\.content) == [.sample(1), long])
+    }
+
+    @Test(arguments: [CacheFileError.Operation.write, .synchronizeData, .open, .rename, .synchronize, .truncate])
+    func afterAnErrorNothingIsLostOrDoubled(operation: CacheFileError.Operation) throws {
+        let disk = DiskSimulation(seed: 2, directories: Self.directories)
+        let journal = open(disk, .init(limit: 2048))
+        var kept: [UInt64] = []
+        for id in 1...60 as ClosedRange<UInt64> {
+            if id % 3 == 0 { disk.faults = [DiskFault([operation, .write], times: 2, number: 5)] }
+            var attempts = 0
+            while true {
+                attempts += 1
+                do {
+                    guard case .new(let alarm) = try journal.append(.sample(id), isOwed: false) else {
+                        Issue.record("alarm \(id) was known before it was taken")
+                        break
+                    }
+                    kept.append(alarm.content.id)
+                    break
+                } catch {
+                    try #require(attempts < 10)
+                }
+            }
+        }
+        disk.crash(seed: 9)
+        let found = try open(disk, .init(limit: 2048)).alarms(AlarmQuery(limit: 100)).alarms.map(\.content.id)
+        #expect(found == Array(kept.suffix(found.count)))
+        #expect(found.count > 5)
+    }
+
+    @Test func aDirectoryThatCannotBeUsedIsUsedOnceItCan() throws {
+        let disk = DiskSimulation(seed: 1)
+        let journal = open(disk)
+        #expect(journal.trouble == CacheFileError(.makeDirectory, 2))
+        #expect(throws: CacheFileError.self) { try journal.append(.sample(1), isOwed: false) }
+        try disk.makeDirectory("/var")
+        #expect(try journal.append(.sample(1), isOwed: false).number == 1)
+    }
+
+    @Test func whatCannotBeReadIsNotWrittenOverUntilItHasHadItsChances() throws {
+        let disk = DiskSimulation(seed: 1, directories: Self.directories)
+        _ = try open(disk).append(.sample(1), isOwed: false)
+        disk.killProcess()
+        disk.faults = [DiskFault([.read], number: 5)]
+        let journal = open(disk)
+        for _ in 1..<AlarmJournal.readAttempts - 1 {
+            #expect(throws: CacheFileError(.read, 5)) { try journal.append(.sample(2), isOwed: false) }
+        }
+        disk.faults = []
+        #expect(try journal.append(.sample(1), isOwed: false) == .known)
+        // A file that stays unreadable does not keep new alarms out for ever.
+        disk.killProcess()
+        disk.faults = [DiskFault([.read], number: 5)]
+        let blind = open(disk)
+        for _ in 1..<AlarmJournal.readAttempts - 1 {
+            #expect(throws: CacheFileError(.read, 5)) { try blind.append(.sample(2), isOwed: false) }
+        }
+        #expect(try blind.append(.sample(2), isOwed: false).number == 1)
+        #expect(blind.counters.putAside == 1)
+    }
+
+    /// The power fails at every call that changes something, in turn, and the disk keeps any part of what was not
+    /// synchronised. What was taken is there, once; what was refused may be; nothing else is; and it goes on.
+    @Test(arguments: 1...10 as ClosedRange<UInt64>)
+    func powerCutsAtEachWrite(seed: UInt64) throws {
+        var cut = 0
+        while true {
+            let disk = DiskSimulation(seed: seed, directories: Self.directories)
+            disk.hasShortTransfers = seed % 2 == 0
+            disk.callsUntilPowerFailure = cut
+            let options = AlarmJournal.Options(limit: 1500)
+            var taken: [UInt64] = []
+            var finished: Set<UInt64> = []
+            var journal = open(disk, options)
+            for id in 1...25 as ClosedRange<UInt64> {
+                if case .new(let alarm)? = try? journal.append(.sample(id), isOwed: true) {
+                    taken.append(id)
+                    if id % 2 == 0 {
+                        journal.finish(alarm.number)
+                        finished.insert(id)
+                    }
+                }
+                guard disk.hasPower else { break }
+            }
+            let wasCut = !disk.hasPower
+            disk.crash(seed: seed &* 1000 &+ UInt64(cut))
+            journal = open(disk, options)
+            #expect(journal.trouble == nil, "seed \(seed), cut \(cut)")
+            let found = try journal.alarms(AlarmQuery(limit: 100)).alarms
+            let ids = found.map(\.content.id)
+            let next = (taken.last ?? 0) + 1
+            let kept = ids.last == next ? Array(ids.dropLast()) : ids
+            #expect(kept == Array(taken.suffix(kept.count)), "seed \(seed), cut \(cut)")
+            // At most a mark that was not synchronised.
+            #expect(journal.counters.damaged <= 1, "seed \(seed), cut \(cut)")
+            #expect(kept.count >= min(taken.count, 5), "seed \(seed), cut \(cut): \(kept) of \(taken)")
+            #expect(
+                found.allSatisfy { $0.isOwed || finished.contains($0.content.id) }, "seed \(seed), cut \(cut)")
+            // What may have been acknowledged is known; all else is taken now, once.
+            if let last = taken.last, ids.contains(last) {
+                #expect(try journal.append(.sample(last), isOwed: true) == .known, "seed \(seed), cut \(cut)")
+            }
+            #expect(try journal.append(.sample(777), isOwed: true).number != nil, "seed \(seed), cut \(cut)")
+            guard wasCut else { break }
+            cut += 1
+        }
+        #expect(cut > 25)
+    }
+
+    /// Any bytes at all.
+    @Test(arguments: 1...200 as ClosedRange<UInt64>)
+    func aFileWithAnythingInItIsRead(seed: UInt64) throws {
+        var dice = DiskDiceOfTest(state: seed)
+        let disk = DiskSimulation(seed: seed, directories: Self.directories)
+        let journal = open(disk)
+        for id in 1...10 as ClosedRange<UInt64> { _ = try journal.append(.sample(id), isOwed: true) }
+        disk.killProcess()
+        var bytes = try #require(disk.contents(of: "/var/saker/alarms.journal"))
+        for _ in 0..<Int.random(in: 1...20, using: &dice) {
+            switch Int.random(in: 0..<3, using: &dice) {
+            case 0: bytes[Int.random(in: 0..<bytes.count, using: &dice)] = UInt8.random(in: .min ... .max, using: &dice)
+            case 1: bytes.removeLast(Int.random(in: 0..<bytes.count, using: &dice))
+            default:
+                bytes += (0..<Int.random(in: 0...100, using: &dice)).map { _ in UInt8.random(in: 0...255, using: &dice)
+                }
+            }
+            if bytes.isEmpty { break }
+        }
+        disk.plant(bytes, at: "/var/saker/alarms.journal")
+        let again = open(disk)
+        #expect(again.trouble == nil)
+        let found = try again.alarms(AlarmQuery()).alarms
+        #expect(
+            found.allSatisfy { (1...10).contains($0.content.id) && $0.content == .sample($0.content.id) },
+            "seed \(seed)")
+        #expect(try again.append(.sample(99), isOwed: false).number != nil, "seed \(seed)")
+    }
+}
+
+private struct DiskDiceOfTest: RandomNumberGenerator {
+    var state: UInt64
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var mixed = (state ^ (state >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+        return mixed ^ (mixed >> 31)
+    }
+}

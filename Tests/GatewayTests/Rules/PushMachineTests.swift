@@ -1,0 +1,167 @@
+import Testing
+import TrackModel
+import TrackStore
+
+@testable import Gateway
+
+@Suite struct PushMachineTests {
+    private static func push(_ message: Int64) -> PendingPush {
+        PendingPush(
+            id: UInt64(message) * 1000, message: message, type: 3, body: "{}", created: Timestamp(milliseconds: message)
+        )
+    }
+
+    private static func pushes(_ messages: ClosedRange<Int64>) -> [PendingPush] { messages.map(push) }
+
+    private func sent(_ actions: [PushMachine.Action]) -> [Int64] {
+        actions.compactMap { if case .send(let push) = $0 { push.message } else { nil } }
+    }
+
+    private func settled(_ actions: [PushMachine.Action], _ outcome: PushSettlement.Outcome) -> [Int64] {
+        actions.compactMap { action in
+            if case .settle(let push, outcome) = action { push.message } else { nil }
+        }
+    }
+
+    private func load(_ actions: [PushMachine.Action]) -> PushMachine.Action? {
+        actions.first { if case .load = $0 { true } else { false } }
+    }
+
+    @Test func aPushIsSentAtOnceThenEachIntervalAndGivenUpAtTheEnd() {
+        var machine = PushMachine()
+        #expect(machine.mayWait(now: 1000) == [.load(after: 0, limit: 16)])
+        #expect(
+            machine.loaded(Self.pushes(1...1), now: 1100) == [.send(Self.push(1)), .setTimer(milliseconds: 15_000)])
+        var times: [Int64] = []
+        var now: Int64 = 1100
+        while machine.underWay > 0 {
+            now += 15_000
+            let actions = machine.timerFired(now: now)
+            if sent(actions) == [1] { times.append(now - 1100) }
+            if settled(actions, .givenUp) == [1] {
+                #expect(now - 1100 == 600_000)
+                #expect(!actions.contains { if case .setTimer = $0 { true } else { false } })
+            }
+        }
+        #expect(times == Array(stride(from: 15_000, to: 600_000, by: 15_000)))
+    }
+
+    @Test func anAcknowledgementEndsItOnceAndMeansNothingForWhatWasNotSent() {
+        var machine = PushMachine()
+        _ = machine.mayWait(now: 0)
+        _ = machine.loaded(Self.pushes(1...2), now: 0)
+        #expect(machine.acknowledged([99, 0, .max], now: 1) == [])
+        #expect(machine.acknowledged([1000, 1000], now: 2) == [.settle(Self.push(1), .acknowledged)])
+        #expect(machine.acknowledged([1000], now: 3) == [])
+        #expect(machine.acknowledged([2000], now: 4) == [.settle(Self.push(2), .acknowledged), .cancelTimer])
+        #expect(machine.timerFired(now: 15_000) == [])
+    }
+
+    @Test func theWindowBoundsWhatIsUnderWayAndGoesOnBehindIt() {
+        var machine = PushMachine(limits: .init(interval: 10, effort: 100, window: 3))
+        #expect(load(machine.mayWait(now: 0)) == .load(after: 0, limit: 3))
+        #expect(sent(machine.loaded(Self.pushes(1...3), now: 0)) == [1, 2, 3])
+        #expect(machine.mayWait(now: 1) == [])
+        #expect(load(machine.acknowledged([2000], now: 2)) == .load(after: 3, limit: 1))
+        #expect(sent(machine.loaded(Self.pushes(4...4), now: 3)) == [4])
+        // Given up, they make room too.
+        #expect(load(machine.timerFired(now: 100)) == .load(after: 4, limit: 2))
+        #expect(machine.underWay == 1)
+    }
+
+    @Test func whatIsQueuedWhileTheStoreIsAskedIsAskedForAgain() {
+        var machine = PushMachine()
+        _ = machine.mayWait(now: 0)
+        #expect(machine.mayWait(now: 1) == [])
+        #expect(load(machine.loaded([], now: 2)) == .load(after: 0, limit: 16))
+        #expect(machine.loaded([], now: 3) == [])
+        // Nobody asked: an answer that comes too late is none.
+        #expect(machine.loaded(Self.pushes(1...1), now: 4) == [])
+    }
+
+    @Test func aStoreThatFailsIsAskedAgainAfterAnInterval() {
+        var machine = PushMachine()
+        _ = machine.mayWait(now: 0)
+        #expect(machine.loadFailed(now: 5) == [.setTimer(milliseconds: 15_000)])
+        #expect(load(machine.mayWait(now: 6)) == nil)
+        #expect(load(machine.timerFired(now: 15_005)) == .load(after: 0, limit: 16))
+        #expect(sent(machine.loaded(Self.pushes(1...1), now: 15_006)) == [1])
+    }
+
+    @Test func anotherSessionsAcknowledgementIsNotToldTwice() {
+        var machine = PushMachine()
+        _ = machine.mayWait(now: 0)
+        _ = machine.loaded(Self.pushes(1...1), now: 0)
+        #expect(machine.settledElsewhere([1000], now: 1) == [.cancelTimer])
+        #expect(machine.settledElsewhere([1000], now: 1) == [])
+        #expect(machine.acknowledged([1000], now: 2) == [])
+    }
+
+    /// Whatever happens in whatever order: never more than the window under way, nothing sent after its end, and each
+    /// push ends once.
+    @Test(arguments: 1...50 as ClosedRange<UInt64>)
+    func anyOrderOfEvents(seed: UInt64) {
+        var dice = Dice(seed: seed)
+        var machine = PushMachine(limits: .init(interval: 10, effort: 60, window: 4))
+        var now: Int64 = 0
+        var stored: [Int64] = []
+        var asked: (after: Int64, limit: Int)?
+        var ended: [Int64: Int] = [:]
+        var known: Set<Int64> = []
+        func note(_ actions: [PushMachine.Action]) {
+            for action in actions {
+                switch action {
+                case .load(let after, let limit): asked = (after, limit)
+                case .send(let push):
+                    #expect(ended[push.message] == nil, "seed \(seed): sent after its end")
+                    known.insert(push.message)
+                case .settle(let push, _): ended[push.message, default: 0] += 1
+                case .setTimer, .cancelTimer: break
+                }
+            }
+        }
+        for _ in 0..<400 {
+            now += Int64.random(in: 0...8, using: &dice)
+            switch Int.random(in: 0..<6, using: &dice) {
+            case 0:
+                stored.append(Int64(stored.count) + 1)
+                note(machine.mayWait(now: now))
+            case 1:
+                guard let question = asked else { continue }
+                asked = nil
+                let found = stored.filter { $0 > question.after }.prefix(question.limit).map(Self.push)
+                note(dice.next() % 5 == 0 ? machine.loadFailed(now: now) : machine.loaded(found, now: now))
+            case 2: note(machine.acknowledged([UInt64.random(in: 0...20, using: &dice) * 1000], now: now))
+            case 3: note(machine.settledElsewhere([UInt64.random(in: 0...20, using: &dice) * 1000], now: now))
+            default: note(machine.timerFired(now: now))
+            }
+            #expect(machine.underWay <= 4, "seed \(seed)")
+        }
+        // When the store answers and the agent acknowledges, everything arrives.
+        for _ in 0..<stored.count + 100 {
+            now += 20
+            if let question = asked {
+                asked = nil
+                let found = stored.filter { $0 > question.after }.prefix(question.limit).map(Self.push)
+                note(machine.loaded(found, now: now))
+            }
+            note(machine.acknowledged(stored.map { UInt64($0) * 1000 }, now: now))
+            note(machine.timerFired(now: now))
+        }
+        #expect(known == Set(stored), "seed \(seed)")
+        #expect(ended.values.allSatisfy { $0 == 1 }, "seed \(seed)")
+    }
+}
+
+private struct Dice: RandomNumberGenerator {
+    private var state: UInt64
+
+    init(seed: UInt64) { state = seed }
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var mixed = (state ^ (state >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+        return mixed ^ (mixed >> 31)
+    }
+}
