@@ -78,6 +78,7 @@ var shared: [Target] {
             "TrackWire", in: "Shared",
             ["TrackModel", "Compression", .product(name: "SwiftProtobuf", package: "swift-protobuf")]),
         .room("Varlink", in: "Shared", [.nioCore, .nioPosix]),
+        .room("Exposition", in: "Shared", ["Varlink", .nioCore, .nioPosix]),
         .room("AgentControl", in: "Shared", ["Varlink", "TrackModel", .nioCore]),
         .room("Systemd", in: "Shared", [.log], door),
         .room("ConfigurationFile", in: "Shared"),
@@ -96,8 +97,8 @@ var agent: [Target] {
         .room(
             "AgentRuntime", in: "Agent",
             [
-                "AgentControl", "AgentLogic", "CLinux", "ConfigurationFile", "GNSSFeed", "SecureLink", "Systemd",
-                "TrackCache",
+                "AgentControl", "AgentLogic", "CLinux", "ConfigurationFile", "Exposition", "GNSSFeed", "SecureLink",
+                "Systemd", "TrackCache",
                 "TrackModel", "TrackWire", "Varlink", .log, .nioCore, .nioPosix,
             ]),
     ]
@@ -114,7 +115,7 @@ var server: [Target] {
         .room(
             "WebAPI", in: "Server",
             [
-                "TrackStore", "TrackModel", "Geodesy", .log, .lifecycle, .nioCore,
+                "Exposition", "TrackStore", "TrackModel", "Geodesy", .log, .lifecycle, .nioCore,
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Hummingbird", package: "hummingbird"),
@@ -125,14 +126,14 @@ var server: [Target] {
         .room(
             "Gateway", in: "Server",
             [
-                "TrackStore", "TrackModel", "TrackWire", .log, .nioCore, .nioPosix,
+                "Exposition", "TrackStore", "TrackModel", "TrackWire", .log, .nioCore, .nioPosix,
                 .product(name: "NIOSSL", package: "swift-nio-ssl"),
                 .product(name: "NIOTLS", package: "swift-nio"),
             ]),
         .room(
             "ServerRuntime", in: "Server",
             [
-                "ConfigurationFile", "Gateway", "Systemd", "TrackModel", "TrackStore", "TrackStoreSQLite", "WebAPI",
+                "ConfigurationFile", "Exposition", "Gateway", "Systemd", "TrackModel", "TrackStore", "TrackStoreSQLite", "WebAPI",
                 .log, .lifecycle, .signals, .nioCore, .nioPosix,
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "NIOSSL", package: "swift-nio-ssl"),
@@ -224,6 +225,15 @@ var tests: [Target] {
         .tests(
             of: "TrackWire", ["Compression", "TrackModel", .product(name: "SwiftProtobuf", package: "swift-protobuf")]),
         .tests(of: "Varlink", [.nioCore, .nioPosix]),
+        .tests(of: "Exposition", ["ProgramTestKit", .nioCore, .nioPosix]),
+        // Documents, examples, completions and manuals beside the programs and lists they describe.
+        .testTarget(
+            name: "DocumentTests",
+            dependencies: [
+                "AgentRuntime", "ConfigurationFile", "Exposition", "ProgramTestKit", "ServerRuntime", "saker",
+                "saker-server", "saker-sim", "sakerd",
+            ],
+            path: "Tests/DocumentTests", swiftSettings: house),
         .tests(of: "AgentControl", ["ProgramTestKit", "Varlink", .nioCore, .nioPosix]),
         .testTarget(
             name: "CommandLineTests",
@@ -247,8 +257,8 @@ var tests: [Target] {
         .tests(
             of: "AgentRuntime",
             [
-                "AgentControl", "AgentLogic", "ConfigurationFile", "GNSSFeed", "TrackCache", "TrackModel",
-                "TrackTestKit", "TrackWire", "Varlink", .log, .nioCore, .nioPosix,
+                "AgentControl", "AgentLogic", "ConfigurationFile", "Exposition", "GNSSFeed", "ProgramTestKit",
+                "TrackCache", "TrackModel", "TrackTestKit", "TrackWire", "Varlink", .log, .nioCore, .nioPosix,
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "NIOSSL", package: "swift-nio-ssl"),
                 .product(name: "NIOTLS", package: "swift-nio"),

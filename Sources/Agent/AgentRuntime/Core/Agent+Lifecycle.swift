@@ -25,6 +25,7 @@ extension Agent {
         if new.gnss != old.gnss { needsRestart.append("gnss") }
         if new.cache != old.cache { needsRestart.append("cache") }
         if new.control != old.control { needsRestart.append("control") }
+        if new.metrics != old.metrics { needsRestart.append("metrics") }
         if new.stateDirectory != old.stateDirectory { needsRestart.append("state") }
         if new.service.entity != old.service.entity {
             needsRestart.append("service.entity (or: saker service stop, start)")

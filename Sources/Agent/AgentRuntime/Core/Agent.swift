@@ -68,6 +68,9 @@ package final class Agent {
     var serviceSince: SystemTime
     var gatherSince: SystemTime
     var lastPointTime: Timestamp?
+    var forecast = FillForecast()
+    /// When points were lost last; what the ring lost before this start is not in it.
+    var lastLoss: SystemTime?
     /// Tells whoever watches: set by the process, which owns the control socket and the notification of systemd.
     package var onEvent: (AgentEvent.Change) -> Void = { _ in }
 
@@ -157,7 +160,9 @@ package final class Agent {
                 : log.notice("Track cache returned to the disk", metadata: .event(.cacheReturned))
             onEvent(.cache(cacheStatus))
         }
+        forecast.appended(total: new.counters.appendedBytes, now: now)
         if new.losses != old.losses {
+            lastLoss = systemTime
             let reasons = new.losses.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }.joined(separator: " ")
             log.warning("Points were lost", metadata: .event(.cacheDropped, ["reasons": "\(reasons)"]))
             onEvent(.cache(cacheStatus))

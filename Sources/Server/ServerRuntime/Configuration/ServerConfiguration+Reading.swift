@@ -1,4 +1,5 @@
 package import ConfigurationFile
+import Exposition
 import Glibc
 import Logging
 
@@ -27,11 +28,12 @@ extension ServerConfiguration {
             host: reader.optionalString("enrollment", "host"),
             port: reader.optionalInteger("enrollment", "port", range: 1...65535),
             webAddress: reader.optionalString("enrollment", "web_address"))
+        let metrics = readMetrics(&reader)
         let level = reader.choice("log", "level", default: Logger.Level.info)
         let limit = reader.integer("shutdown", "time_limit", default: 15, range: 1...600, unit: "s")
         return ServerConfiguration(
             store: store, device: device, gateway: gateway, web: web, api: api, tls: tls, enrollment: enrollment,
-            logLevel: level,
+            logLevel: level, metrics: metrics,
             shutdownLimit: limit, effective: try reader.finish())
     }
 
@@ -90,6 +92,15 @@ extension ServerConfiguration {
             maximumRawPoints: reader.integer("api", "maximum_points", default: 200_000, range: 1...10_000_000),
             maximumProcessedPoints: reader.integer(
                 "api", "maximum_processed_points", default: 20_000, range: 1...10_000_000))
+    }
+
+    private static func readMetrics(_ reader: inout ConfigurationReader) -> MetricsAddress? {
+        guard let listen = reader.optionalString("metrics", "listen") else { return nil }
+        let address = MetricsAddress(listen)
+        if address == nil {
+            reader.reject("metrics", "listen", "listen = \"\(listen)\": it must be \(MetricsAddress.rule)")
+        }
+        return address
     }
 
     private static func readTLS(_ reader: inout ConfigurationReader) -> TLS {
