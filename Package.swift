@@ -133,7 +133,8 @@ var server: [Target] {
         .room(
             "ServerRuntime", in: "Server",
             [
-                "ConfigurationFile", "Exposition", "Gateway", "Systemd", "TrackModel", "TrackStore", "TrackStoreSQLite", "WebAPI",
+                "ConfigurationFile", "Exposition", "Gateway", "Systemd", "TrackModel", "TrackStore", "TrackStoreSQLite",
+                "WebAPI",
                 .log, .lifecycle, .signals, .nioCore, .nioPosix,
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "NIOSSL", package: "swift-nio-ssl"),
@@ -280,7 +281,7 @@ var tests: [Target] {
         .tests(
             of: "Gateway",
             [
-                "TrackModel", "TrackStore", "TrackStoreSQLite", "TrackWire", .log, .nioCore, .nioPosix,
+                "Exposition", "TrackModel", "TrackStore", "TrackStoreSQLite", "TrackWire", .log, .nioCore, .nioPosix,
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "NIOSSL", package: "swift-nio-ssl"),
                 .product(name: "X509", package: "swift-certificates"),
@@ -288,7 +289,8 @@ var tests: [Target] {
         .tests(
             of: "ServerRuntime",
             [
-                "ConfigurationFile", "ProgramTestKit", "TrackModel", "TrackStore", "TrackStoreSQLite", "saker-server",
+                "ConfigurationFile", "Exposition", "ProgramTestKit", "TrackModel", "TrackStore", "TrackStoreSQLite",
+                "saker-server",
                 .log,
             ]),
         .tests(of: "DriveSimulation", ["Geodesy", "TrackModel", "saker-sim"]),
@@ -305,7 +307,8 @@ var tests: [Target] {
             name: "FuzzTests",
             dependencies: [
                 "AgentControl", "AgentLogic", "AgentRuntime", "Compression", "ConfigurationFile", "DriveSimulation",
-                "GNSSFeed", "ServerRuntime", "TrackCache", "TrackFiles", "TrackModel", "TrackStore", "TrackTestKit",
+                "Exposition", "GNSSFeed", "ServerRuntime", "TrackCache", "TrackFiles", "TrackModel", "TrackStore",
+                "TrackTestKit",
                 "TrackWire", "Varlink", "WebAPI", "saker", "saker-sim", .log, .nioCore,
                 .product(name: "NIOEmbedded", package: "swift-nio"),
             ],

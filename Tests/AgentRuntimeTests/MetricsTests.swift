@@ -204,7 +204,8 @@ import Testing
     // MARK: The configuration
 
     private func read(_ metrics: String) throws -> AgentConfiguration.Metrics {
-        let text = "[server]\nhost = \"h\"\n[service]\nid = 7\nak = \"k\"\nentity = \"van\"\n[metrics]\n" + metrics
+        let text =
+            "[server]\nhost = \"h\"\n[service]\nid = 7\nak = \"k\"\nentity = \"van\"\n[metrics]\n" + metrics
         return try AgentConfiguration.read(ConfigurationReader(text: text, path: "/etc/saker/agent.toml")).metrics
     }
 
@@ -223,6 +224,7 @@ import Testing
     ])
     func aMistakeIsNamed(text: String, rule: String) {
         let error = #expect(throws: ConfigurationError.self) { try read(text) }
-        #expect(error?.description.contains(":8:") == true && error?.description.contains(rule) == true, "\(error?.description ?? "")")
+        let told = error?.description ?? ""
+        #expect(told.contains(":8:") && told.contains(rule), "\(told)")
     }
 }

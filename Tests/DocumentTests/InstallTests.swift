@@ -10,8 +10,9 @@ import Testing
         let directory = try TemporaryDirectory()
         let run = try Program.run(
             Repository.root + "/scripts/install", [],
-            environment: ["BUILT": Repository.programs, "DESTDIR": directory.path, "PREFIX": "/opt/saker", "STRIP": "0"]
-                .merging(environment) { $1 })
+            environment: [
+                "BUILT": Repository.programs, "DESTDIR": directory.path, "PREFIX": "/opt/saker", "STRIP": "0",
+            ].merging(environment) { $1 })
         try #require(run.status == 0, "\(run.all)")
         return directory
     }
@@ -46,7 +47,8 @@ import Testing
             let mode = try FileManager.default.attributesOfItem(atPath: directory.file(name))[.posixPermissions] as? Int
             #expect(mode == 0o644, "\(name)")
         }
-        let page = try String(contentsOfFile: directory.file("opt/saker/share/man/man5/saker-agent.toml.5"), encoding: .utf8)
+        let manual = directory.file("opt/saker/share/man/man5/saker-agent.toml.5")
+        let page = try String(contentsOfFile: manual, encoding: .utf8)
         #expect(page.contains("/opt/saker/share/saker/agent.toml") && !page.contains("/usr/local"))
     }
 

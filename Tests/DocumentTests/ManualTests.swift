@@ -77,8 +77,9 @@ import Testing
         let (sample, page) = (sample, try text(page))
         let text = try Repository.text(sample)
         for entry in keys {
-            let isInSample = text.firstMatch(
-                of: try Regex("(?s)\\n\\[\(entry.table)\\]\\n(?:(?!\\n\\[).)*\\n(?:# )?\(entry.key) = ")) != nil
+            let isInSample =
+                text.firstMatch(
+                    of: try Regex("(?s)\\n\\[\(entry.table)\\]\\n(?:(?!\\n\\[).)*\\n(?:# )?\(entry.key) = ")) != nil
             let isSecret = entry.table == "service" && ["ak", "app_code"].contains(entry.key)
             #expect(
                 isInSample || isSecret,
@@ -96,7 +97,8 @@ import Testing
 
     @Test func everyKeyOfTheAgentIsDescribed() throws {
         let minimal = "[server]\nhost = \"h\"\n[service]\nid = 7\nak = \"k\"\nentity = \"van\"\n"
-        let keys = try AgentConfiguration.read(ConfigurationReader(text: minimal, path: "/etc/saker/agent.toml")).effective
+        let keys = try AgentConfiguration.read(ConfigurationReader(text: minimal, path: "/etc/saker/agent.toml"))
+            .effective
         #expect(keys.entries.count > 20)
         try describe(keys.entries, sample: "config/agent.toml", page: "saker-agent.toml.5")
     }

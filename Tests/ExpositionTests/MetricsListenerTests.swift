@@ -14,7 +14,8 @@ import Testing
 
     private func start(
         _ address: MetricsAddress = .internet(host: "127.0.0.1", port: 0),
-        _ limits: MetricsListener.Limits = .init(), page: @escaping MetricsListener.Page = { loop in
+        _ limits: MetricsListener.Limits = .init(),
+        page: @escaping MetricsListener.Page = { loop in
             loop.makeSucceededFuture(Self.page)
         }
     ) async throws -> MetricsListener {

@@ -49,8 +49,9 @@ import Testing
     }
 
     @Test(arguments: [
-        (0.0, "0"), (-0.0, "0"), (1, "1"), (-3, "-3"), (0.25, "0.25"), (1e-7, "1e-07"), (9_007_199_254_740_992, "9007199254740992.0"),
-        (1.5e300, "1.5e+300"), (.infinity, "+Inf"), (-.infinity, "-Inf"), (.nan, "NaN"), (1_795_219_200.25, "1795219200.25"),
+        (0.0, "0"), (-0.0, "0"), (1, "1"), (-3, "-3"), (0.25, "0.25"), (1e-7, "1e-07"),
+        (9_007_199_254_740_992, "9007199254740992.0"), (1.5e300, "1.5e+300"), (.infinity, "+Inf"),
+        (-.infinity, "-Inf"), (.nan, "NaN"), (1_795_219_200.25, "1795219200.25"),
     ])
     func numbersAreWrittenAsPrometheusReadsThem(value: Double, text: String) {
         #expect(MetricsPage.text(value) == text)

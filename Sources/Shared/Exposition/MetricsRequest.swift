@@ -96,7 +96,8 @@ package struct MetricsRequest: Sendable {
         let text = Array("\(refusal.advice)\n".utf8)
         let allow = refusal == .method ? "Allow: GET, HEAD\r\n" : ""
         return header(
-            "\(refusal.rawValue) \(refusal.reason)", type: "text/plain; charset=utf-8", length: text.count, allow) + text
+            "\(refusal.rawValue) \(refusal.reason)", type: "text/plain; charset=utf-8", length: text.count, allow)
+            + text
     }
 
     private static func header(_ status: String, type: String, length: Int, _ more: String = "") -> [UInt8] {

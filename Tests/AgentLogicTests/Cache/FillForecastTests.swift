@@ -36,7 +36,9 @@ import Testing
 
     @Test func aChangeOfRateIsSeenAfterTheWindow() {
         var forecast = steady(seconds: 600)
-        for second in Int64(1)...700 { forecast.appended(total: UInt64(60_000 + second * 10), now: 605_000 + second * 1000) }
+        for second in Int64(1)...700 {
+            forecast.appended(total: UInt64(60_000 + second * 10), now: 605_000 + second * 1000)
+        }
         #expect(forecast.time(toFill: 1000, now: 1_305_000) == 100_000)
     }
 

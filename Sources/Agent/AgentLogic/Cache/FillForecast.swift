@@ -29,7 +29,9 @@ package struct FillForecast: Hashable, Sendable {
     /// Milliseconds until so many free bytes are taken; nil while that is unknown, or when nothing comes.
     package func time(toFill free: Int64, now: Int64) -> Int64? {
         // What came before the window began has no part in the rate; in a quiet stretch the window moves on all the same.
-        guard let newest, let first = looks.last(where: { $0.time <= now - Self.window }) ?? looks.first else { return nil }
+        guard let newest, let first = looks.last(where: { $0.time <= now - Self.window }) ?? looks.first else {
+            return nil
+        }
         let span = min(now - first.time, Self.window)
         guard span >= Self.shortest, newest.bytes > first.bytes else { return nil }
         let time = Double(max(0, free)) * Double(span) / Double(newest.bytes - first.bytes)

@@ -33,7 +33,8 @@ package enum AgentMetrics {
     // MARK: Receiver and points
 
     static let feedState = Metric(
-        "saker_agent_feed_state", .gauge, labels: ["state"], "1 for the state of the receiver's feed, 0 for the others.")
+        "saker_agent_feed_state", .gauge, labels: ["state"], "1 for the state of the receiver's feed, 0 for the others."
+    )
     static let fixAge = Metric(
         "saker_agent_fix_age_seconds", .gauge, "Time since the newest fix arrived; absent before the first.")
     static let fixAccuracy = Metric(

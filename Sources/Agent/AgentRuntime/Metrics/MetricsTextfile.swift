@@ -72,7 +72,7 @@ final class MetricsTextfile {
             switch number {
             case ENOENT: "its directory does not exist"
             case EACCES, EPERM: "this user may not write there"
-            case EROFS: "it is read-only for this program; under systemd the unit needs ReadWritePaths= for its directory"
+            case EROFS: "it is read-only here; under systemd the unit needs ReadWritePaths= for its directory"
             case ENOSPC, EDQUOT: "there is no space left"
             default: String(cString: strerror(number))
             }

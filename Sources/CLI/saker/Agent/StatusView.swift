@@ -124,7 +124,8 @@ struct StatusView {
     private var lost: [(String, [String])] {
         let counted = counted("Lost", status.counters.lost)
         guard let row = counted.first else { return [("Lost", ["nothing since the agent started"])] }
-        return [(row.0, row.1 + (status.counters.lastLossTime.map { ["the last \(TimeText.both($0, now: now))"] } ?? []))]
+        let last = status.counters.lastLossTime.map { "the last \(TimeText.both($0, now: now))" }
+        return [(row.0, row.1 + (last.map { [$0] } ?? []))]
     }
 
     private func counted(_ title: String, _ reasons: [String: Int64]) -> [(String, [String])] {

@@ -13,7 +13,8 @@ struct MetricsService: Service {
 
     func run() async throws {
         let figures = figures
-        let listener = try await MetricsListener.start(on: address, group: MultiThreadedEventLoopGroup.singleton) { loop in
+        let listener = try await MetricsListener.start(on: address, group: MultiThreadedEventLoopGroup.singleton) {
+            loop in
             // The page looks at files: the event loop serves the devices meanwhile.
             loop.makeFutureWithTask { figures.page().text }
         }.get()

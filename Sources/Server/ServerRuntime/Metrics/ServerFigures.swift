@@ -4,11 +4,13 @@ import FoundationEssentials
 import Gateway
 import Synchronization
 import TrackModel
+import TrackStoreSQLite
 import WebAPI
 
 /// Looks at everything that the server's metrics tell of. Looking at files may wait for the disk: not for an event loop.
 final class ServerFigures: Sendable {
     private let configuration: ServerConfiguration
+    private let store: SQLiteTrackStore
     private let gateway: GatewayServer
     private let api: APICounters
     private let merging: MergeRecord
@@ -16,10 +18,12 @@ final class ServerFigures: Sendable {
     private let scrapes = Atomic<UInt64>(0)
 
     init(
-        _ configuration: ServerConfiguration, gateway: GatewayServer, api: APICounters, merging: MergeRecord,
+        _ configuration: ServerConfiguration, store: SQLiteTrackStore, gateway: GatewayServer, api: APICounters,
+        merging: MergeRecord,
         started: Double = Date().timeIntervalSince1970
     ) {
         self.configuration = configuration
+        self.store = store
         self.gateway = gateway
         self.api = api
         self.merging = merging
@@ -90,10 +94,9 @@ final class ServerFigures: Sendable {
     }
 
     private func addStore(to page: inout MetricsPage) {
-        let path = configuration.store.path
-        page.add(ServerMetrics.storeBytes, Self.size(path) + Self.size(path + "-wal"))
+        page.add(ServerMetrics.storeBytes, store.fileBytes)
         page.add(ServerMetrics.storeLimit, ifKnown: configuration.store.maximumBytes)
-        page.add(ServerMetrics.storeAvailable, ifKnown: Self.available(path))
+        page.add(ServerMetrics.storeAvailable, ifKnown: store.availableBytes)
         guard configuration.store.mergeInterval != nil else { return }
         let counts = merging.counts
         page.add(ServerMetrics.mergeRounds, counts.rounds)
@@ -102,14 +105,5 @@ final class ServerFigures: Sendable {
         page.add(ServerMetrics.mergeSuccess, ifKnown: counts.lastSuccess)
         let (seconds, attoseconds) = counts.lastDuration.components
         page.add(ServerMetrics.mergeDuration, Double(seconds) + Double(attoseconds) / 1e18)
-    }
-
-    private static func size(_ path: String) -> Int64 {
-        (try? FileManager.default.attributesOfItem(atPath: path)[.size] as? Int).map(Int64.init) ?? 0
-    }
-
-    private static func available(_ path: String) -> Int64? {
-        let attributes = try? FileManager.default.attributesOfFileSystem(forPath: path)
-        return (attributes?[.systemFreeSize] as? any BinaryInteger).map { Int64(clamping: $0) }
     }
 }

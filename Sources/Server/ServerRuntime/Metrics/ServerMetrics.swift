@@ -29,7 +29,8 @@ package enum ServerMetrics {
     static let accepted = Metric(
         "saker_server_connections_accepted_total", .counter, "Connections accepted on the device port.")
     static let turnedAway = Metric(
-        "saker_server_connections_turned_away_total", .counter, "Connections closed at once because there were too many.")
+        "saker_server_connections_turned_away_total", .counter,
+        "Connections closed at once because there were too many.")
     static let handshakes = Metric(
         "saker_server_handshake_failures_total", .counter,
         "Connections on the device port whose TLS handshake failed or took too long.")
@@ -53,7 +54,8 @@ package enum ServerMetrics {
         "saker_server_points_refused_total", .counter, "Points that were not stored for what they hold.")
     static let batches = Metric("saker_server_batches_stored_total", .counter, "Batches stored.")
     static let duplicates = Metric(
-        "saker_server_batches_duplicate_total", .counter, "Batches that had been stored before and were acknowledged again.")
+        "saker_server_batches_duplicate_total", .counter,
+        "Batches that had been stored before and were acknowledged again.")
     static let failedBatches = Metric(
         "saker_server_batches_failed_total", .counter, "Batches given back because the store did not take them.")
     static let ignoredAttributes = Metric(

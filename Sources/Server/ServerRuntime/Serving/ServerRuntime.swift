@@ -181,7 +181,8 @@ package struct ServerRuntime: Sendable {
         if let https = web.https { services.append(listener(.https, https, router, identity, ports)) }
         if let http = web.http { services.append(listener(.http, http, router, nil, ports)) }
         if let address = configuration.metrics {
-            let figures = ServerFigures(configuration, gateway: gateway, api: apiCounters, merging: mergeRecord)
+            let figures = ServerFigures(
+                configuration, store: store, gateway: gateway, api: apiCounters, merging: mergeRecord)
             services.append(
                 MetricsService(address: address, figures: figures, logger: logger) { ports.note(.metrics, $0) })
         }
