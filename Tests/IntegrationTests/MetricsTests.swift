@@ -22,7 +22,7 @@ import Testing
                     let sample = try #require(
                         line.wholeMatch(of: /([a-z_]+)((?:\{(?:[a-z]+="[^"\\\n]*",?)+\})?) (\S+)/), "\(line)")
                     let isHistogram = types[helped] == "histogram"
-                    let name = isHistogram ? sample.1.replacing(/_(bucket|sum|count)$/, with: "") : String(sample.1)
+                    let name = String(isHistogram ? sample.1.replacing(/_(bucket|sum|count)$/, with: "") : sample.1)
                     #expect(name == helped, "\(line) stands below \(helped)")
                     let value = try #require(Double(sample.3.replacing("Inf", with: "inf")), "\(line)")
                     let series = String(sample.1 + sample.2)

@@ -118,7 +118,6 @@ extension ServerConfiguration {
     private static func keyCredential() -> String? {
         guard let directory = getenv("CREDENTIALS_DIRECTORY") else { return nil }
         let path = String(cString: directory) + "/tls-key"
-        var status = stat()
-        return stat(path, &status) == 0 && status.st_size > 1 ? path : nil
+        return FileStatus(of: path).map { $0.size > 1 } == true ? path : nil
     }
 }

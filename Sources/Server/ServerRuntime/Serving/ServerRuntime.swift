@@ -60,8 +60,7 @@ package struct ServerRuntime: Sendable {
     }
 
     private func warnOfReadableKey() {
-        var status = stat()
-        guard stat(configuration.tls.key, &status) == 0, status.st_mode & 0o004 != 0 else { return }
+        guard FileStatus(of: configuration.tls.key)?.isReadableByAll == true else { return }
         logger.warning(
             "everyone on this machine may read the server's private key",
             metadata: ["file": "\(configuration.tls.key)", "message_id": "\(MessageID.credentialWarning)"])
