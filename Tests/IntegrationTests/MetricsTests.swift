@@ -118,10 +118,14 @@ import Testing
         let end = try #require(fleetSide["saker_server_certificate_expiry_timestamp_seconds"])
         #expect(end > Date().timeIntervalSince1970 + 800 * 86_400)
 
-        // All that is documented is told, save what does not apply just now.
-        #expect(
-            try documented("saker_agent_").subtracting(vehicle.types.keys)
-                == ["saker_agent_cache_time_to_full_seconds", "saker_agent_cache_oldest_point_timestamp_seconds"])
+        // All that is documented is told, save what does not apply: the cache is empty, the test is short, and this
+        // receiver does not count its satellites.
+        let absent: Set = [
+            "saker_agent_cache_time_to_full_seconds", "saker_agent_cache_oldest_point_timestamp_seconds",
+            "saker_agent_fix_satellites",
+        ]
+        let untold = try documented("saker_agent_").subtracting(vehicle.types.keys)
+        #expect(untold.isSubset(of: absent), "\(untold)")
         #expect(try documented("saker_server_").subtracting(fleetSide.types.keys) == [])
         // Nobody learns who or where.
         for page in [vehicle, fleetSide] {

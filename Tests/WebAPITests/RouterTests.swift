@@ -31,7 +31,7 @@ struct RouterTests {
         let bench = try await Bench()
         _ = try await bench.post("entity/add", "entity_name=van")
         _ = try await bench.get("entity/list")
-        _ = try await bench.get("entity/list", "page_size=x")
+        _ = try await bench.get("entity/list", "coord_type_output=mars")
         for name in ["nothing", "van\"}", String(repeating: "x", count: 500)] {
             _ = await bench.router.respond(to: APIRequest(method: "GET", target: "/api/v3/entity/\(name)"))
         }
