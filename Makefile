@@ -38,9 +38,11 @@ fuzz: deps
 build: deps
 	for program in $(PROGRAMS) saker-sim; do $(SWIFT) build $(RELEASE) --product $$program || exit 1; done
 
-# After `make build`; honours PREFIX, DESTDIR and SYSCONFDIR. Never touches an existing configuration.
+# After `make build`; honours PREFIX, DESTDIR and SYSCONFDIR, and BUILT for programs of another directory. Programs, units,
+# samples, manuals, completions. Never touches an existing configuration.
+BUILT ?= .build/release
 install:
-	PREFIX="$(PREFIX)" DESTDIR="$(DESTDIR)" SYSCONFDIR="$(SYSCONFDIR)" UNITDIR="$(UNITDIR)" scripts/install
+	BUILT="$(BUILT)" PREFIX="$(PREFIX)" DESTDIR="$(DESTDIR)" SYSCONFDIR="$(SYSCONFDIR)" UNITDIR="$(UNITDIR)" scripts/install
 
 # The budgets of docs/benchmarks.md, measured here and now; GROUPS="server agent" measures only these.
 GROUPS ?=

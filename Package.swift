@@ -78,6 +78,7 @@ var shared: [Target] {
             "TrackWire", in: "Shared",
             ["TrackModel", "Compression", .product(name: "SwiftProtobuf", package: "swift-protobuf")]),
         .room("Varlink", in: "Shared", [.nioCore, .nioPosix]),
+        .room("Exposition", in: "Shared", ["Varlink", .nioCore, .nioPosix]),
         .room("AgentControl", in: "Shared", ["Varlink", "TrackModel", .nioCore]),
         .room("Systemd", in: "Shared", [.log], door),
         .room("ConfigurationFile", in: "Shared"),
@@ -97,7 +98,8 @@ var agent: [Target] {
         .room(
             "AgentRuntime", in: "Agent",
             [
-                "AgentControl", "AgentLogic", "AlarmLog", "CLinux", "ConfigurationFile", "GNSSFeed", "SecureLink",
+                "AgentControl", "AgentLogic", "AlarmLog", "CLinux", "ConfigurationFile", "Exposition", "GNSSFeed",
+                "SecureLink",
                 "Systemd", "TrackCache",
                 "TrackModel", "TrackWire", "Varlink", .log, .nioCore, .nioPosix,
             ]),
@@ -115,7 +117,7 @@ var server: [Target] {
         .room(
             "WebAPI", in: "Server",
             [
-                "TrackStore", "TrackModel", "Geodesy", .log, .lifecycle, .nioCore,
+                "Exposition", "TrackStore", "TrackModel", "Geodesy", .log, .lifecycle, .nioCore,
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Hummingbird", package: "hummingbird"),
@@ -126,15 +128,15 @@ var server: [Target] {
         .room(
             "Gateway", in: "Server",
             [
-                "TrackStore", "TrackModel", "TrackWire", .log, .nioCore, .nioPosix,
+                "Exposition", "TrackStore", "TrackModel", "TrackWire", .log, .nioCore, .nioPosix,
                 .product(name: "NIOSSL", package: "swift-nio-ssl"),
                 .product(name: "NIOTLS", package: "swift-nio"),
             ]),
         .room(
             "ServerRuntime", in: "Server",
             [
-                "ConfigurationFile", "Gateway", "Systemd", "TrackModel", "TrackStore", "TrackStoreSQLite", "Varlink",
-                "WebAPI", .log, .lifecycle, .signals, .nioCore, .nioPosix,
+                "ConfigurationFile", "Exposition", "Gateway", "Systemd", "TrackModel", "TrackStore", "TrackStoreSQLite",
+                "Varlink", "WebAPI", .log, .lifecycle, .signals, .nioCore, .nioPosix,
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "NIOSSL", package: "swift-nio-ssl"),
                 .product(name: "SwiftASN1", package: "swift-asn1"),
@@ -225,6 +227,15 @@ var tests: [Target] {
         .tests(
             of: "TrackWire", ["Compression", "TrackModel", .product(name: "SwiftProtobuf", package: "swift-protobuf")]),
         .tests(of: "Varlink", [.nioCore, .nioPosix]),
+        .tests(of: "Exposition", ["ProgramTestKit", .nioCore, .nioPosix]),
+        // Documents, examples, completions and manuals beside the programs and lists they describe.
+        .testTarget(
+            name: "DocumentTests",
+            dependencies: [
+                "AgentRuntime", "ConfigurationFile", "Exposition", "ProgramTestKit", "ServerRuntime", "saker",
+                "saker-server", "saker-sim", "sakerd",
+            ],
+            path: "Tests/DocumentTests", swiftSettings: house),
         .tests(of: "AgentControl", ["ProgramTestKit", "Varlink", .nioCore, .nioPosix]),
         .testTarget(
             name: "CommandLineTests",
@@ -249,8 +260,9 @@ var tests: [Target] {
         .tests(
             of: "AgentRuntime",
             [
-                "AgentControl", "AgentLogic", "AlarmLog", "ConfigurationFile", "GNSSFeed", "TrackCache", "TrackModel",
-                "TrackTestKit", "TrackWire", "Varlink", .log, .nioCore, .nioPosix,
+                "AgentControl", "AgentLogic", "AlarmLog", "ConfigurationFile", "Exposition", "GNSSFeed",
+                "ProgramTestKit", "TrackCache", "TrackModel", "TrackTestKit", "TrackWire", "Varlink", .log, .nioCore,
+                .nioPosix,
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "NIOSSL", package: "swift-nio-ssl"),
                 .product(name: "NIOTLS", package: "swift-nio"),
@@ -272,7 +284,7 @@ var tests: [Target] {
         .tests(
             of: "Gateway",
             [
-                "TrackModel", "TrackStore", "TrackStoreSQLite", "TrackWire", .log, .nioCore, .nioPosix,
+                "Exposition", "TrackModel", "TrackStore", "TrackStoreSQLite", "TrackWire", .log, .nioCore, .nioPosix,
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "NIOSSL", package: "swift-nio-ssl"),
                 .product(name: "X509", package: "swift-certificates"),
@@ -280,7 +292,8 @@ var tests: [Target] {
         .tests(
             of: "ServerRuntime",
             [
-                "ConfigurationFile", "ProgramTestKit", "TrackModel", "TrackStore", "TrackStoreSQLite", "saker-server",
+                "ConfigurationFile", "Exposition", "ProgramTestKit", "TrackModel", "TrackStore", "TrackStoreSQLite",
+                "saker-server",
                 .log,
             ]),
         .tests(of: "DriveSimulation", ["Geodesy", "TrackModel", "saker-sim"]),
@@ -297,7 +310,8 @@ var tests: [Target] {
             name: "FuzzTests",
             dependencies: [
                 "AgentControl", "AgentLogic", "AgentRuntime", "Compression", "ConfigurationFile", "DriveSimulation",
-                "GNSSFeed", "ServerRuntime", "TrackCache", "TrackFiles", "TrackModel", "TrackStore", "TrackTestKit",
+                "Exposition", "GNSSFeed", "ServerRuntime", "TrackCache", "TrackFiles", "TrackModel", "TrackStore",
+                "TrackTestKit",
                 "TrackWire", "Varlink", "WebAPI", "saker", "saker-sim", .log, .nioCore,
                 .product(name: "NIOEmbedded", package: "swift-nio"),
             ],

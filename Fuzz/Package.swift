@@ -32,6 +32,7 @@ let package = Package(
             "TrackWire", in: "Shared",
             ["TrackModel", "Compression", .product(name: "SwiftProtobuf", package: "swift-protobuf")]),
         .room("Varlink", in: "Shared", [.nioCore, .nioPosix]),
+        .room("Exposition", in: "Shared", ["Varlink", .nioCore, .nioPosix]),
         .room("AgentControl", in: "Shared", ["Varlink", "TrackModel", .nioCore]),
         .room("ConfigurationFile", in: "Shared"),
         .room("AgentLogic", in: "Agent", ["TrackModel", "Geodesy"]),
@@ -41,13 +42,13 @@ let package = Package(
         .room("TrackStore", in: "Server", ["TrackModel", "Crypto"]),
         // Of the larger rooms, what reads from outside: their shells would bring half of the ecosystem with them.
         .room(
-            "AgentRuntime", in: "Agent", ["ConfigurationFile", "TrackModel"],
+            "AgentRuntime", in: "Agent", ["ConfigurationFile", "Exposition", "TrackModel"],
             only: ["Configuration/AgentConfiguration.swift"]),
         .room(
-            "ServerRuntime", in: "Server", ["ConfigurationFile", .log],
+            "ServerRuntime", in: "Server", ["ConfigurationFile", "Exposition", .log],
             only: ["Configuration/ServerConfiguration.swift", "Configuration/ServerConfiguration+Reading.swift"]),
         .room(
-            "WebAPI", in: "Server", ["TrackStore", "TrackModel", "Geodesy", .log, "Crypto"],
+            "WebAPI", in: "Server", ["Exposition", "TrackStore", "TrackModel", "Geodesy", .log, "Crypto"],
             without: ["ConnectionDeadline.swift", "ServerIdentity.swift", "WebListener.swift"]),
         .room("DriveSimulation", in: "Tools", ["Geodesy", "TrackModel"]),
         .room(
@@ -66,7 +67,8 @@ let package = Package(
             name: "Properties",
             dependencies: [
                 "AgentControl", "AgentLogic", "AgentRuntime", "Compression", "ConfigurationFile", "DriveSimulation",
-                "GNSSFeed", "ServerRuntime", "TrackCache", "TrackFiles", "TrackModel", "TrackStore", "TrackTestKit",
+                "Exposition", "GNSSFeed", "ServerRuntime", "TrackCache", "TrackFiles", "TrackModel", "TrackStore",
+                "TrackTestKit",
                 "TrackWire",
                 "Varlink", "WebAPI", "saker", "saker_sim", .log, .nioCore,
                 .product(name: "NIOEmbedded", package: "swift-nio"),

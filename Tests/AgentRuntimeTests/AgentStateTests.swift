@@ -48,8 +48,8 @@ import TrackModel
 
 @Suite struct TrustedTimeTests {
     private let wrong = SystemClock(seconds: 0, isSynchronised: true)
-    private let unkept = SystemClock(seconds: AgentVersion.madeAt + 5, isSynchronised: false)
-    private let right = SystemClock(seconds: AgentVersion.madeAt + 5, isSynchronised: true)
+    private let unkept = SystemClock(seconds: SakerVersion.madeAt + 5, isSynchronised: false)
+    private let right = SystemClock(seconds: SakerVersion.madeAt + 5, isSynchronised: true)
 
     @Test func aBelievableClockJudgesByItself() {
         var time = TrustedTime()
@@ -63,7 +63,7 @@ import TrackModel
 
     @Test func aReceiverFromThePastIsNotBelieved() {
         var time = TrustedTime()
-        time.fixArrived(Timestamp(seconds: AgentVersion.madeAt - 1), now: 0)
+        time.fixArrived(Timestamp(seconds: SakerVersion.madeAt - 1), now: 0)
         #expect(time.verificationTime(now: 0, systemClock: unkept) == nil)
     }
 
@@ -78,7 +78,7 @@ import TrackModel
     @Test func twoPossibleTimesHaveTheirTurns() {
         var time = TrustedTime()
         func refused(at clock: SystemClock) -> Bool { time.certificateRefused(now: 0, systemClock: clock) }
-        let ahead = AgentVersion.madeAt + 1024 * 7 * 86_400
+        let ahead = SakerVersion.madeAt + 1024 * 7 * 86_400
         time.fixArrived(Timestamp(seconds: ahead), now: 0)
         #expect(time.verificationTime(now: 0, systemClock: unkept) == ahead)
         #expect(refused(at: unkept))
@@ -90,12 +90,12 @@ import TrackModel
     @Test func aCertificateThatIsTrulyExpiredStaysRefused() {
         var time = TrustedTime()
         func refused(at clock: SystemClock) -> Bool { time.certificateRefused(now: 0, systemClock: clock) }
-        time.fixArrived(Timestamp(seconds: AgentVersion.madeAt + 100), now: 0)
+        time.fixArrived(Timestamp(seconds: SakerVersion.madeAt + 100), now: 0)
         // A clock in 1970, one that is kept, and one that says the same: there is no other time to try.
         #expect(!refused(at: wrong))
         #expect(!refused(at: right))
         #expect(!refused(at: unkept))
-        #expect(time.verificationTime(now: 0, systemClock: wrong) == AgentVersion.madeAt + 100)
+        #expect(time.verificationTime(now: 0, systemClock: wrong) == SakerVersion.madeAt + 100)
     }
 }
 

@@ -21,7 +21,7 @@ enum SampleStatus {
             encryption: "TLSv1.3"),
         cache: CacheStatus(
             state: .disk, points: 6, bytes: 1_048_576, limit: 268_435_456, firstTime: 1_772_670_000_000,
-            lastTime: 1_772_670_029_000, unacknowledged: 2),
+            lastTime: 1_772_670_029_000, unacknowledged: 2, timeToFull: 1_123_200_000),
         counters: AgentCounters(
             fixes: 10_000, gathered: 2_000, uploaded: 1_996, acknowledged: 1_994,
             skipped: ["not_due": 7_900, "inaccurate": 100, "old": 0], lost: [:], sessions: 1), settings: settings)
@@ -34,8 +34,8 @@ enum SampleStatus {
         feed: FeedStatus(state: .unreachable, source: "127.0.0.1:2947", lastError: "connection refused"),
         link: LinkStatus(
             state: .waiting, since: 1_772_670_010_000, server: "track.example.org:7443", lastError: "no route to host",
-            nextTryTime: 1_772_670_042_000, attempts: 3),
+            nextTryTime: 1_772_670_042_000, attempts: 3, offlineSince: 1_772_669_000_000),
         cache: CacheStatus(
             state: .memory, lastError: "no space left on device", points: 0, bytes: 0, unacknowledged: 0),
-        counters: AgentCounters(lost: ["memory_full": 12]), settings: settings)
+        counters: AgentCounters(lost: ["memory_full": 12], lastLossTime: 1_772_670_020_000), settings: settings)
 }

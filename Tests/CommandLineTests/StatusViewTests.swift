@@ -23,10 +23,12 @@ import Varlink
                             3D, 11 satellites, ±3.5 m, 45.0 km/h, course 220°, altitude 15 m
                 Connection  online since 2026-03-04 22:17:14 (2 h 3 min ago)
                             track.example.org:7443, session s-1, TLSv1.3
-                Cache       6 points to upload (2 sent), 1 MiB of 256 MiB
+                Cache       6 points to upload (2 sent), 1 MiB of 256 MiB (<1 %)
                             the oldest of 2026-03-05 00:20:00 (30 s ago)
+                            room for 13 d without a connection, at the present rate
                 Points      2,000 gathered from 10,000 fixes, 1,994 stored by the server
                 Skipped     7,900 not due, 100 inaccurate
+                Lost        nothing since the agent started
                 Settings    gather 5 s, pack 30 s, automotive, distance filter 2.5 m
                 Agent       sakerd 1.2.3, up 2 h 3 min
                 """)
@@ -44,6 +46,7 @@ import Varlink
                             connection refused
                 Fix         none yet
                 Connection  waiting to try again since 2026-03-05 00:20:10 (20 s ago)
+                            offline since 2026-03-05 00:03:20 (17 min 10 s ago)
                             track.example.org:7443
                             no route to host
                             next try in 12 s, 3 so far
@@ -51,9 +54,22 @@ import Varlink
                             IN MEMORY ONLY: no space left on device
                 Points      0 gathered from 0 fixes, 0 stored by the server
                 Lost        12 memory full
+                            the last 2026-03-05 00:20:20 (10 s ago)
                 Settings    gather 5 s, pack 30 s, automotive, distance filter 2.5 m
                 Agent       sakerd 1.2.3, up 30 s
                 """)
+    }
+
+    @Test func theCacheTellsHowLongItsRoomLasts() {
+        var cache = CacheStatus(
+            state: .disk, points: 9, bytes: 192 << 20, limit: 256 << 20, unacknowledged: 0, timeToFull: 90_000)
+        #expect(
+            CacheView.lines(cache, now: 0) == [
+                "9 points to upload, 192 MiB of 256 MiB (75 %)",
+                "full in 1 min 30 s at the present rate, then the oldest points are dropped",
+            ])
+        cache.timeToFull = 0
+        #expect(CacheView.lines(cache, now: 0).last == "FULL: each further point drops the oldest")
     }
 
     @Test func aNameCannotCommandTheTerminal() {

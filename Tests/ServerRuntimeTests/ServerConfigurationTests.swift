@@ -1,4 +1,5 @@
 import ConfigurationFile
+import Exposition
 import Foundation
 import Testing
 import TrackModel
@@ -7,7 +8,7 @@ import TrackModel
 
 /// Keys without a default: what stands in the sample is an example.
 private let examples: Set<String> = [
-    "enrollment.host", "enrollment.port", "enrollment.web_address", "tls.ca",
+    "enrollment.host", "enrollment.port", "enrollment.web_address", "metrics.listen", "tls.ca",
     "device.client_ca",
 ]
 
@@ -58,6 +59,14 @@ struct ServerConfigurationTests {
         #expect(try read("").gateway.callPolicy == .entity)
         #expect(try read("[gateway]\ncall_policy = \"service\"").gateway.callPolicy == .service)
         #expect(throws: ConfigurationError.self) { try read("[gateway]\ncall_policy = \"all\"") }
+    }
+
+    @Test func metricsAreOfferedWhereTheOperatorSays() throws {
+        #expect(try read("").metrics == nil)
+        #expect(try read("[metrics]\nlisten = \"10.0.0.5:9443\"").metrics?.isLocal == false)
+        #expect(try read("[metrics]\nlisten = \"/run/m.sock\"").metrics?.isLocal == true)
+        #expect(throws: ConfigurationError.self) { try read("[metrics]\nlisten = \"9443\"") }
+        #expect(throws: ConfigurationError.self) { try read("[metrics]\nlisten = \"tracks.example.net:9443\"") }
     }
 
     @Test func fileNamesStartFromTheFilesOwnDirectory() throws {

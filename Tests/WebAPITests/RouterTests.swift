@@ -27,6 +27,31 @@ struct RouterTests {
         }
     }
 
+    @Test func answersAreCountedByCallAndStatusAndNothingElse() async throws {
+        let bench = try await Bench()
+        _ = try await bench.post("entity/add", "entity_name=van")
+        _ = try await bench.get("entity/list")
+        _ = try await bench.get("entity/list", "coord_type_output=mars")
+        for name in ["nothing", "van\"}", String(repeating: "x", count: 500)] {
+            _ = await bench.router.respond(to: APIRequest(method: "GET", target: "/api/v3/entity/\(name)"))
+        }
+        _ = await bench.router.respond(to: APIRequest(method: "GET", target: "/favicon.ico"))
+        _ = await bench.router.call(
+            service: bench.service, entity: "van", path: "track/getlatestpoint", parameters: [:], policy: .entity)
+        _ = await bench.router.call(
+            service: bench.service, entity: "van", path: "no/call", parameters: [:], policy: .entity)
+        typealias Answer = APICounters.Answer
+        #expect(
+            bench.router.counters.counts.answers == [
+                Answer(way: .http, call: "entity/add", status: 0): 1,
+                Answer(way: .http, call: "entity/list", status: 0): 1,
+                Answer(way: .http, call: "entity/list", status: 2): 1,
+                Answer(way: .http, call: "unknown", status: 260): 4,
+                Answer(way: .device, call: "track/getlatestpoint", status: 0): 1,
+                Answer(way: .device, call: "unknown", status: 260): 1,
+            ])
+    }
+
     @Test func keysAndServicesHaveTheirStatuses() async throws {
         let bench = try await Bench()
         func status(_ query: String) async throws -> Int64? {

@@ -169,6 +169,7 @@ package final class TrackCache {
             return nil
         }
         counters.appended += 1
+        counters.appendedBytes += UInt64(RecordFormat.headerBytes + payload.count)
         if pending.isEmpty { pendingSince = now }
         pending.append(PendingRecord(sequence: numbering.next, entity: entity, time: time, payload: payload))
         numbering.next += 1

@@ -2,6 +2,8 @@
 package struct TrackCacheCounters: Hashable, Sendable {
     /// Records accepted.
     package var appended: UInt64 = 0
+    /// Their bytes in a segment, headers included.
+    package var appendedBytes: UInt64 = 0
     /// Records refused because entity or payload break their size limits.
     package var refused: UInt64 = 0
     /// Records that left because the server owns them now.

@@ -1,4 +1,5 @@
 import ArgumentParser
+import TrackModel
 
 /// The command line of Saker.
 struct Saker: AsyncParsableCommand {
@@ -23,7 +24,7 @@ struct Saker: AsyncParsableCommand {
             Exit codes: 0 done, 1 refused or failed (the reason is on standard error),
             2 wrong usage, 3 the agent or the server cannot be reached.
             """,
-        version: "0.1.0",
+        version: SakerVersion.text,
         groupedSubcommands: [
             CommandGroup(
                 name: "The agent of this box:",

@@ -38,8 +38,7 @@ package final class GatewayCore: Sendable {
         self.tasks = tasks
         counters = GatewayCounters()
         writer = IngestWriter(
-            store: store, limits: limits, retries: deadlines.retries, sleep: tasks.sleep, logger: logger,
-            counters: counters)
+            store: store, limits: limits, retries: deadlines.retries, tasks: tasks, logger: logger, counters: counters)
         pushDesk = PushDesk(store: store, registry: registry, sleep: tasks.sleep, logger: logger)
         census = ConnectionCensus(limits: limits)
         self.store = store

@@ -1,5 +1,7 @@
+package import Exposition
 import Synchronization
 import TrackStore
+import TrackWire
 
 /// What the gateway has done since it started.
 package struct GatewayCounts: Hashable, Sendable {
@@ -10,6 +12,8 @@ package struct GatewayCounts: Hashable, Sendable {
     package var failedHandshakes: UInt64 = 0
     package var logins: UInt64 = 0
     package var refusedLogins: UInt64 = 0
+    /// The same by reason.
+    package var refusals: [LoginRefusalReason: UInt64] = [:]
     /// Connections closed because a frame broke a rule of the protocol.
     package var violations: UInt64 = 0
     package var storedBatches: UInt64 = 0
@@ -31,8 +35,29 @@ package struct GatewayCounts: Hashable, Sendable {
     package var acknowledgedPushes: UInt64 = 0
     /// Not acknowledged for ten minutes by the session that counts it.
     package var givenUpPushes: UInt64 = 0
+    /// Transactions that were committed, by the time that the store took.
+    package var commits = Histogram()
+    /// Transactions that failed, each try of one counted.
+    package var failedCommits: UInt64 = 0
 
     package init() {}
+}
+
+/// Why a login was refused; the raw values are names for monitoring.
+package enum LoginRefusalReason: String, Hashable, Sendable, CaseIterable {
+    case authentication, service, parameter, `protocol`, busy, `internal`
+
+    init(_ code: RefusedCode) {
+        self =
+            switch code {
+            case .authentication: .authentication
+            case .service: .service
+            case .parameter: .parameter
+            case .protocol: .protocol
+            case .busy: .busy
+            case .internal, .unspecified, .UNRECOGNIZED: .internal
+            }
+    }
 }
 
 final class GatewayCounters: Sendable {
@@ -42,6 +67,17 @@ final class GatewayCounters: Sendable {
 
     func add(_ count: UInt64 = 1, to counter: WritableKeyPath<GatewayCounts, UInt64>) {
         state.withLock { $0[keyPath: counter] &+= count }
+    }
+
+    func refused(_ code: RefusedCode) {
+        state.withLock { state in
+            state.refusedLogins &+= 1
+            state.refusals[LoginRefusalReason(code), default: 0] &+= 1
+        }
+    }
+
+    func committed(in duration: Duration) {
+        state.withLock { $0.commits.record(duration) }
     }
 
     func count(_ result: Result<IngestOutcome, IngestFailure>, points: Int) {

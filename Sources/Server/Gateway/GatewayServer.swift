@@ -140,6 +140,10 @@ package final class GatewayServer: Sendable {
     /// Logged-in sessions in the order of their logins.
     package var sessions: [SessionInfo] { core.registry.sessions }
     package var counts: GatewayCounts { core.counters.counts }
+    /// Memory of the batches that wait for their transaction, bytes.
+    package var waitingBytes: Int { core.writer.waitingBytes }
+    /// Calls of agents that are being answered.
+    package var callsAtWork: Int { core.callsAtWork.load(ordering: .relaxed) }
 
     // MARK: Accepting
 

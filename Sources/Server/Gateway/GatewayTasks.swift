@@ -4,6 +4,8 @@ package struct GatewayTasks: Sendable {
     package var executor: (any TaskExecutor)?
     /// Returns after the time, or at once when the task is cancelled.
     package var sleep: @Sendable (Duration) async -> Void
+    /// For measuring how long the store takes; nothing is decided by it.
+    package var clock: @Sendable () -> ContinuousClock.Instant = { .now }
 
     package init(
         executor: (any TaskExecutor)? = nil,

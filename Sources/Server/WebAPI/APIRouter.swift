@@ -14,14 +14,17 @@ package struct APIRouter: Sendable {
     private let logger: Logger
     private let now: @Sendable () -> Timestamp
     private let readings = TrackReadings()
+    let counters: APICounters
 
     /// The clock says when the server received what a client sends.
     package init(
-        store: any TrackStore, options: WebAPIOptions, logger: Logger, now: @escaping @Sendable () -> Timestamp
+        store: any TrackStore, options: WebAPIOptions, logger: Logger, counters: APICounters = APICounters(),
+        now: @escaping @Sendable () -> Timestamp
     ) {
         self.store = store
         self.options = options
         self.logger = logger
+        self.counters = counters
         self.now = now
     }
 
@@ -41,8 +44,10 @@ package struct APIRouter: Sendable {
             if options.strictMethods, request.method != endpoint.method.rawValue { throw APIFailure(.method) }
             let caller = try await authenticate(form, target, isPOST: request.method == "POST")
             let members = try await endpoint.run(call(caller, form.parameters))
+            counters.answered(.http, path, .success)
             return Self.response(.success, APIStatus.success.message, members, callback: callback)
         } catch {
+            counters.answered(.http, target.endpoint, error.status)
             var response = Self.response(error.status, error.message, error.members, callback: callback)
             // Nothing of ours lives at such an address: a wrong base address must not look like an answer.
             if target.endpoint == nil { response.httpStatus = 404 }
@@ -51,8 +56,9 @@ package struct APIRouter: Sendable {
     }
 
     /// The answer to a body that was too large to be read to its end.
-    static var bodyTooLarge: APIResponse {
-        response(.bodyTooLarge, APIStatus.bodyTooLarge.message, [], callback: nil)
+    func bodyTooLarge() -> APIResponse {
+        counters.answered(.http, nil, .bodyTooLarge)
+        return Self.response(.bodyTooLarge, APIStatus.bodyTooLarge.message, [], callback: nil)
     }
 
     // MARK: Through a device's connection
@@ -83,6 +89,7 @@ package struct APIRouter: Sendable {
             status = error.status
             answer = Self.answer(status, error.message, error.members)
         }
+        counters.answered(.device, name, status)
         return (status.rawValue, String(decoding: answer.bytes, as: UTF8.self))
     }
 

@@ -104,10 +104,12 @@ package struct WebListener: Service {
         do {
             let buffer = try await request.body.collect(upTo: APIRouter.maximumBodyBytes)
             channel.triggerUserOutboundEvent(ConnectionDeadline.Event.requestComplete, promise: nil)
+            let began = ContinuousClock.now
             answer = await router.respond(to: APIRequest(request, body: Array(buffer.readableBytesView)))
+            router.counters.took(ContinuousClock.now - began)
         } catch is NIOTooManyBytesError {
             // What is left of the body is read and dropped, until the deadline.
-            answer = APIRouter.bodyTooLarge
+            answer = router.bodyTooLarge()
         }
         var fields = HTTPFields()
         for (name, value) in answer.headers {

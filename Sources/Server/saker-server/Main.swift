@@ -46,7 +46,7 @@ struct SakerServer: AsyncParsableCommand {
             Begin with `saker-server init`, then `saker-server serve`. Exit codes: 0 done, 1 refused or failed (the reason \
             on standard error), 2 wrong usage.
             """,
-        version: "0.1.0",
+        version: SakerVersion.text,
         subcommands: [Serve.self, Initialize.self, Services.self, Columns.self, Certificates.self, Pushes.self],
         defaultSubcommand: Serve.self)
 }

@@ -76,6 +76,7 @@ package enum AgentInterface {
         type LinkState (closed, connecting, handshaking, logging_in, online, waiting, refused, closing)
 
         # last_error_cause: what exactly went wrong, a word, when there is one for it; others may come.
+        # offline_since: since when there has been no session although one is wanted; since begins anew with each try.
         type Link (
           state: LinkState,
           since: ?int,
@@ -85,13 +86,16 @@ package enum AgentInterface {
           last_error_cause: ?string,
           next_try_time: ?int,
           attempts: ?int,
-          encryption: ?string
+          encryption: ?string,
+          offline_since: ?int
         )
 
         # memory: the disk refuses writes, points are in memory only.
         type CacheState (disk, memory)
 
         # points: not acknowledged by the server. unacknowledged: those of them that were sent. limit: absent for unlimited.
+        # time_to_full: milliseconds until the limit drops the oldest points when the server takes none, at the rate of the
+        # last ten minutes; absent while there is no rate.
         type Cache (
           state: CacheState,
           last_error: ?string,
@@ -101,10 +105,11 @@ package enum AgentInterface {
           limit: ?int,
           first_time: ?int,
           last_time: ?int,
-          unacknowledged: int
+          unacknowledged: int,
+          time_to_full: ?int
         )
 
-        # Since the agent started. skipped: fixes that made no point, by reason. lost: points, by reason.
+        # Since the agent started. skipped: fixes that made no point, by reason. lost: points, by reason, and when the last.
         type Counters (
           fixes: int,
           gathered: int,
@@ -114,7 +119,8 @@ package enum AgentInterface {
           skipped: [string]int,
           lost: [string]int,
           sessions: int,
-          hints: ?int
+          hints: ?int,
+          last_loss_time: ?int
         )
 
         type Activity (other, automotive, fitness, airborne)

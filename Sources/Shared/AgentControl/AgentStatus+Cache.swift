@@ -22,10 +22,14 @@ package struct CacheStatus: Codable, Hashable, Sendable {
     package var lastTime: Int64?
     /// Points sent and not yet acknowledged; part of `points`.
     package var unacknowledged: Int64
+    /// Milliseconds until the limit drops the oldest points when the server takes none, at the rate of the last ten
+    /// minutes; nil without a limit, and while there is no rate.
+    package var timeToFull: Int64?
 
     package init(
         state: State, lastError: String? = nil, directory: String? = nil, points: Int64, bytes: Int64,
-        limit: Int64? = nil, firstTime: Int64? = nil, lastTime: Int64? = nil, unacknowledged: Int64
+        limit: Int64? = nil, firstTime: Int64? = nil, lastTime: Int64? = nil, unacknowledged: Int64,
+        timeToFull: Int64? = nil
     ) {
         self.state = state
         self.lastError = lastError
@@ -36,6 +40,7 @@ package struct CacheStatus: Codable, Hashable, Sendable {
         self.firstTime = firstTime
         self.lastTime = lastTime
         self.unacknowledged = unacknowledged
+        self.timeToFull = timeToFull
     }
 
     enum CodingKeys: String, CodingKey {
@@ -43,6 +48,7 @@ package struct CacheStatus: Codable, Hashable, Sendable {
         case lastError = "last_error"
         case firstTime = "first_time"
         case lastTime = "last_time"
+        case timeToFull = "time_to_full"
     }
 }
 
@@ -66,11 +72,13 @@ package struct AgentCounters: Codable, Hashable, Sendable {
     package var sessions: Int64
     /// Newest points told ahead of a backlog; nil from an agent that tells none.
     package var hints: Int64?
+    /// When points were lost last.
+    package var lastLossTime: Int64?
 
     package init(
         fixes: Int64 = 0, gathered: Int64 = 0, uploaded: Int64 = 0, acknowledged: Int64 = 0, refused: Int64 = 0,
         skipped: [String: Int64] = [:], lost: [String: Int64] = [:], sessions: Int64 = 0,
-        hints: Int64? = nil
+        hints: Int64? = nil, lastLossTime: Int64? = nil
     ) {
         self.fixes = fixes
         self.gathered = gathered
@@ -81,6 +89,12 @@ package struct AgentCounters: Codable, Hashable, Sendable {
         self.lost = lost
         self.sessions = sessions
         self.hints = hints
+        self.lastLossTime = lastLossTime
+    }
+
+    enum CodingKeys: String, CodingKey {
+        case fixes, gathered, uploaded, acknowledged, refused, skipped, lost, sessions, hints
+        case lastLossTime = "last_loss_time"
     }
 }
 

@@ -184,10 +184,13 @@ package struct LinkStatus: Codable, Hashable, Sendable {
     package var attempts: Int64?
     /// As in `TLSv1.3 TLS_AES_256_GCM_SHA384`.
     package var encryption: String?
+    /// Since when there has been no session although one is wanted: `since` begins anew with each try.
+    package var offlineSince: Int64?
 
     package init(
         state: State, since: Int64? = nil, server: String? = nil, session: String? = nil, lastError: String? = nil,
-        lastErrorCause: String? = nil, nextTryTime: Int64? = nil, attempts: Int64? = nil, encryption: String? = nil
+        lastErrorCause: String? = nil, nextTryTime: Int64? = nil, attempts: Int64? = nil, encryption: String? = nil,
+        offlineSince: Int64? = nil
     ) {
         self.state = state
         self.since = since
@@ -198,6 +201,7 @@ package struct LinkStatus: Codable, Hashable, Sendable {
         self.nextTryTime = nextTryTime
         self.attempts = attempts
         self.encryption = encryption
+        self.offlineSince = offlineSince
     }
 
     enum CodingKeys: String, CodingKey {
@@ -205,6 +209,7 @@ package struct LinkStatus: Codable, Hashable, Sendable {
         case lastError = "last_error"
         case lastErrorCause = "last_error_cause"
         case nextTryTime = "next_try_time"
+        case offlineSince = "offline_since"
     }
 }
 

@@ -1,5 +1,5 @@
 import Glibc
-import NIOCore
+package import NIOCore
 import NIOPosix
 
 /// Why a socket could not be opened.
@@ -23,7 +23,7 @@ package struct VarlinkServerError: Error, Hashable, CustomStringConvertible {
 }
 
 /// The file of a listening socket: made beside its place with the right owner and mode, then moved there at once.
-struct SocketFile: Hashable, Sendable {
+package struct SocketFile: Hashable, Sendable {
     let path: String
     let mode: UInt32
     let group: UInt32?
@@ -31,7 +31,7 @@ struct SocketFile: Hashable, Sendable {
     private(set) var device: UInt64 = 0
     private(set) var node: UInt64 = 0
 
-    init(path: String, mode: UInt32, group: UInt32?) {
+    package init(path: String, mode: UInt32, group: UInt32?) {
         self.path = path
         self.mode = mode
         self.group = group
@@ -43,14 +43,14 @@ struct SocketFile: Hashable, Sendable {
     }
 
     /// Where the socket is bound before it is moved to `path`.
-    var temporaryPath: String {
+    package var temporaryPath: String {
         let name = path.lastIndex(of: "/").map { path[path.index(after: $0)...] } ?? path[...]
         return "\(directory)/.\(name).\(getpid())"
     }
 
     /// Makes the directory when it is missing and looks whether the place is free: a socket that nobody answers on is
     /// left by a process that died, and may be replaced.
-    func prepare(on loop: any EventLoop) -> EventLoopFuture<Void> {
+    package func prepare(on loop: any EventLoop) -> EventLoopFuture<Void> {
         // Linux keeps 108 bytes, the last for NUL.
         guard temporaryPath.utf8.count <= 107 else {
             return loop.makeFailedFuture(
@@ -88,7 +88,7 @@ struct SocketFile: Hashable, Sendable {
     }
 
     /// Gives the bound socket its owner and mode and moves it to its place.
-    mutating func publish() throws(VarlinkServerError) {
+    package mutating func publish() throws(VarlinkServerError) {
         let temporary = temporaryPath
         if let group, chown(temporary, uid_t.max, group) != 0 {
             let number = errno
@@ -106,7 +106,7 @@ struct SocketFile: Hashable, Sendable {
     }
 
     /// Removes the file unless another took its place.
-    func remove() {
+    package func remove() {
         var status = stat()
         guard lstat(path, &status) == 0, UInt64(status.st_dev) == device, UInt64(status.st_ino) == node else { return }
         _ = unlink(path)

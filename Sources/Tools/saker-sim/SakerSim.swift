@@ -1,8 +1,9 @@
 internal import ArgumentParser
+internal import TrackModel
 
 @main
 struct SakerSim: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "saker-sim", abstract: "Simulated input for a desk.",
+        commandName: "saker-sim", abstract: "Simulated input for a desk.", version: SakerVersion.text,
         subcommands: [DriveCommand.self, FleetCommand.self])
 }

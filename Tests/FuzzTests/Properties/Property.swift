@@ -12,6 +12,7 @@ package struct Property: Sendable {
         Property(name: "configuration", check: ConfigurationProperties.check),
         Property(name: "enrolment", check: EnrolmentProperties.check),
         Property(name: "gnss-lines", check: GNSSProperties.check),
+        Property(name: "metrics-request", check: MetricsProperties.check),
         Property(name: "route-file", check: RouteProperties.check),
         Property(name: "time-expression", check: TimeProperties.check),
         Property(name: "varlink-json", check: VarlinkProperties.checkJSON),

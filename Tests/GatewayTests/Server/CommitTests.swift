@@ -1,3 +1,4 @@
+import Exposition
 import Testing
 import TrackModel
 import TrackStore
@@ -28,6 +29,10 @@ import TrackWire
             #expect(await agent.next()?.message?.uploadAck?.storedThrough == 30)
             #expect(await arrivals.next() == 2)
             #expect(try await fixture.storedTimes().count == 30)
+            // Two transactions, and nothing waits any more.
+            #expect(fixture.server.counts.commits.count == 2)
+            #expect(fixture.server.counts.failedCommits == 0)
+            #expect(fixture.server.waitingBytes == 0)
         }
     }
 

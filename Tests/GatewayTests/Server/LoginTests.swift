@@ -66,7 +66,12 @@ import TrackWire
                 #expect(!refused.reason.contains(Fixture.key.revealed))
                 #expect(await agent.next() == nil, "\(bad.testDescription): the server closes")
             }
-            #expect(fixture.server.counts.refusedLogins == UInt64(Self.badHellos.count))
+            let counts = fixture.server.counts
+            #expect(counts.refusedLogins == UInt64(Self.badHellos.count))
+            for reason in LoginRefusalReason.allCases {
+                let expected = Self.badHellos.count { LoginRefusalReason($0.code) == reason }
+                #expect(counts.refusals[reason] ?? 0 == UInt64(expected), "\(reason)")
+            }
             #expect(fixture.server.sessionCount == 0)
         }
     }

@@ -1,6 +1,7 @@
 internal import AgentControl
 internal import AgentLogic
 package import ConfigurationFile
+package import Exposition
 internal import Glibc
 package import TrackModel
 
@@ -74,6 +75,16 @@ package struct AgentConfiguration: Sendable {
         package var timeLimit: Int
     }
 
+    /// Where numbers for monitoring go; nowhere unless asked.
+    package struct Metrics: Hashable, Sendable {
+        /// For node_exporter's textfile collector.
+        package var textfile: String?
+        /// Seconds between two writes of the text file.
+        package var interval: Int
+        /// On this machine alone.
+        package var listen: MetricsAddress?
+    }
+
     package enum LogLevel: String, CaseIterable, Sendable {
         case trace, debug, info, notice, warning, error, critical
     }
@@ -88,6 +99,7 @@ package struct AgentConfiguration: Sendable {
     package var hooks: Hooks?
     package var stateDirectory: String
     package var logLevel: LogLevel
+    package var metrics: Metrics
     /// What the file and the defaults come to, for `--print-config`.
     package var effective: EffectiveConfiguration
 
@@ -117,6 +129,7 @@ package struct AgentConfiguration: Sendable {
         let hooks = readHooks(&reader)
         let state = reader.string("state", "directory", default: "/var/lib/saker")
         let level = reader.choice("log", "level", default: LogLevel.info)
+        let metrics = readMetrics(&reader)
         let effective = try reader.finish()
         guard let service else {
             // Unreachable by construction: each way to a nil service has recorded a problem, so finish() has thrown.
@@ -124,7 +137,7 @@ package struct AgentConfiguration: Sendable {
         }
         return AgentConfiguration(
             server: server, service: service, gnss: gnss, cache: cache, parking: parking, control: control,
-            hooks: hooks, stateDirectory: state, logLevel: level, effective: effective)
+            hooks: hooks, stateDirectory: state, logLevel: level, metrics: metrics, effective: effective)
     }
 
     private static func readServer(_ reader: inout ConfigurationReader) -> Server {
@@ -249,6 +262,27 @@ package struct AgentConfiguration: Sendable {
         }
         guard let directory else { return nil }
         return Hooks(directory: reader.resolve(directory), events: events, timeLimit: limit)
+    }
+
+    private static func readMetrics(_ reader: inout ConfigurationReader) -> Metrics {
+        let textfile = reader.optionalString("metrics", "textfile")
+        if let textfile, !textfile.hasPrefix("/") || !textfile.hasSuffix(".prom") {
+            reader.reject(
+                "metrics", "textfile",
+                "textfile = \"\(textfile)\": it must begin with / and end in .prom, or node_exporter does not read it")
+        }
+        let interval = reader.integer("metrics", "interval", default: 30, range: 1...3600, unit: "seconds")
+        let listen = reader.optionalString("metrics", "listen")
+        let address = listen.flatMap(MetricsAddress.init)
+        if let listen, address == nil {
+            reader.reject("metrics", "listen", "listen = \"\(listen)\": it must be \(MetricsAddress.rule)")
+        } else if let address, !address.isLocal {
+            reader.reject(
+                "metrics", "listen",
+                "listen = \"\(address)\": it must be an address of this machine alone (127.0.0.1, ::1 or a Unix socket), "
+                    + "because anyone may read what is there; for other machines use textfile")
+        }
+        return Metrics(textfile: textfile, interval: interval, listen: address)
     }
 
     private static func hostName() -> String {

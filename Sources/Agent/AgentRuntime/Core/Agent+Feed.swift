@@ -95,7 +95,12 @@ extension Agent {
             onEvent(.gather(gatherStatus))
             perform(uplink.pointsAppended(next: sequence + 1, now: self.now))
         }
-        if isAccepted { tally.gathered += 1 } else { tally.lostBusyDisk += 1 }
+        if isAccepted {
+            tally.gathered += 1
+        } else {
+            tally.lostBusyDisk += 1
+            lastLoss = systemTime
+        }
     }
 
     // MARK: Sampling

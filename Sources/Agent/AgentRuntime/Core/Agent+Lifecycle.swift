@@ -70,6 +70,7 @@ extension Agent {
         if new.service.tellsNewest != old.service.tellsNewest { keys.append("service.live_hint") }
         if new.parking != old.parking { keys.append("parking") }
         if new.hooks != old.hooks { keys.append("hooks") }
+        if new.metrics != old.metrics { keys.append("metrics") }
         if new.cache.directory != old.cache.directory { keys.append("cache.directory") }
         if new.control.socket != old.control.socket { keys.append("control.socket") }
         if new.control.group != old.control.group { keys.append("control.group") }

@@ -11,7 +11,7 @@ extension Agent {
             service: service.state, isGathering: samplingEntity != nil, feed: feedStatus.state, link: linkWatch.state,
             isCacheInMemory: snapshot.isInMemory)
         return AgentStatus(
-            version: AgentVersion.text, time: systemTime.milliseconds, startedTime: started.milliseconds,
+            version: SakerVersion.text, time: systemTime.milliseconds, startedTime: started.milliseconds,
             entity: lastEntity, tracked: verdict.isTracked, reason: verdict.reason, service: serviceStatus,
             gather: gatherStatus, feed: feedReport, link: linkStatus, cache: cacheStatus, counters: countersReport,
             settings: settingsReport, attributes: attributesStatus,
@@ -75,7 +75,8 @@ extension Agent {
             server: "\(configuration.server.host):\(configuration.server.port)", session: linkWatch.session,
             lastError: linkWatch.lastError, lastErrorCause: linkWatch.lastErrorCause?.rawValue,
             nextTryTime: linkWatch.nextTry?.milliseconds,
-            attempts: Int64(clamping: uplink.counters.attemptsSinceLogin))
+            attempts: Int64(clamping: uplink.counters.attemptsSinceLogin),
+            offlineSince: linkWatch.offline?.since.milliseconds)
     }
 
     var cacheStatus: CacheStatus {
@@ -86,22 +87,33 @@ extension Agent {
             points: Int64(clamping: snapshot.points), bytes: Int64(snapshot.usage.diskBytes),
             limit: snapshot.usage.diskLimit.map(Int64.init), firstTime: snapshot.entities.map(\.firstTime).min(),
             lastTime: snapshot.entities.map(\.lastTime).max(),
-            unacknowledged: Int64(clamping: uplink.unacknowledgedPoints))
+            unacknowledged: Int64(clamping: uplink.unacknowledgedPoints), timeToFull: timeToFull)
+    }
+
+    /// Milliseconds until the bound drops points when none is acknowledged; see ``FillForecast``.
+    private var timeToFull: Int64? {
+        snapshot.usage.diskLimit.flatMap { forecast.time(toFill: Int64($0 - snapshot.usage.diskBytes), now: now) }
+    }
+
+    /// Points lost by reason, those with none among them.
+    var losses: [String: UInt64] {
+        var lost = snapshot.everyLoss
+        lost["disk_hangs"] = tally.lostBusyDisk
+        lost["undecodable"] = tally.undecodable
+        return lost
     }
 
     private var countersReport: AgentCounters {
         var skipped = tally.skipped
         for (reason, count) in skippedNow { skipped[reason, default: 0] += count }
-        var lost = snapshot.losses
-        if tally.lostBusyDisk > 0 { lost["disk_hangs"] = tally.lostBusyDisk }
-        if tally.undecodable > 0 { lost["undecodable"] = tally.undecodable }
+        let lost = losses.filter { $0.value > 0 }
         return AgentCounters(
             fixes: Int64(clamping: tally.fixes), gathered: Int64(clamping: tally.gathered),
             uploaded: Int64(clamping: uplink.counters.points),
             acknowledged: Int64(clamping: snapshot.counters.acknowledged),
             refused: Int64(clamping: tally.refused), skipped: skipped.mapValues { Int64(clamping: $0) },
             lost: lost.mapValues { Int64(clamping: $0) }, sessions: Int64(clamping: uplink.counters.sessions),
-            hints: Int64(clamping: uplink.counters.hints))
+            hints: Int64(clamping: uplink.counters.hints), lastLossTime: lastLoss?.milliseconds)
     }
 
     var settingsReport: AgentSettings {

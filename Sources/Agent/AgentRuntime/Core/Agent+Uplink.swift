@@ -167,7 +167,7 @@ extension Agent {
         hello.ak = configuration.service.accessKey.revealed
         hello.appCode = configuration.service.applicationCode?.revealed ?? ""
         hello.entity = uplinkEntity
-        hello.agentVersion = AgentVersion.text
+        hello.agentVersion = SakerVersion.text
         hello.streamID = snapshot.stream
         hello.firstSequence = snapshot.firstSequence
         hello.nextSequence = snapshot.nextSequence
@@ -355,6 +355,9 @@ struct LinkWatch {
     /// Milliseconds that the server's clock was ahead of this machine's at the last login; negative: behind.
     var serverClockDifference: Int64?
     var nextTry: SystemTime?
+    /// Since when there has been no session, also by the machine's clock (milliseconds); nil while there is one, and
+    /// while none is wanted.
+    var offline: (since: SystemTime, at: Int64)?
 
     init(since: SystemTime) {
         self.since = since
@@ -366,6 +369,11 @@ struct LinkWatch {
         if state != new { since = time }
         state = new
         nextTry = nil
+        switch new {
+        case .online, .closed: offline = nil
+        case .connecting, .handshaking, .loggingIn, .waiting, .refused: offline = offline ?? (time, now)
+        case .closing: break
+        }
         switch new {
         case .online: (lastError, lastErrorCause) = (nil, nil)
         case .waiting(let until, let trouble), .refused(let until, let trouble):

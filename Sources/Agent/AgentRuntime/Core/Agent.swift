@@ -78,6 +78,9 @@ package final class Agent {
     var lastPointTime: Timestamp?
     /// The point that the ring took last, as far as it was gathered by this process.
     var newest: (point: TrackPoint, entity: String)?
+    var forecast = FillForecast()
+    /// When points were lost last; what the ring lost before this start is not in it.
+    var lastLoss: SystemTime?
     /// Tells whoever watches: set by the process, which owns the control socket and the notification of systemd.
     package var onChange: (AgentEvent.Change) -> Void = { _ in }
 
@@ -174,7 +177,9 @@ package final class Agent {
                 : log.notice("Track cache returned to the disk", metadata: .event(.cacheReturned))
             onEvent(.cache(cacheStatus))
         }
+        forecast.appended(total: new.counters.appendedBytes, now: now)
         if new.losses != old.losses {
+            lastLoss = systemTime
             let reasons = new.losses.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }.joined(separator: " ")
             log.warning("Points were lost", metadata: .event(.cacheDropped, ["reasons": "\(reasons)"]))
             onEvent(.cache(cacheStatus))

@@ -29,12 +29,15 @@ package struct CacheSnapshot: Sendable {
     }
 
     /// Every record that is gone without the server having it, by reason; nobody cleared these.
-    var losses: [String: UInt64] {
+    var losses: [String: UInt64] { everyLoss.filter { $0.value > 0 } }
+
+    /// The same, with the reasons for which none is gone.
+    var everyLoss: [String: UInt64] {
         [
             "bound": counters.droppedByBound, "memory_full": counters.droppedInMemory, "refused": counters.refused,
             "checksum": counters.corruptRecords, "unreadable": counters.unreadableRecords,
             "stream_conflict": counters.lostToConflict,
-        ].filter { $0.value > 0 }
+        ]
     }
 
     var isInMemory: Bool {

@@ -6,6 +6,7 @@ internal import Logging
 internal import NIOCore
 internal import NIOPosix
 internal import Systemd
+internal import TrackModel
 internal import Varlink
 
 /// The program: reads its configuration, opens what it needs, runs the agent on the calling thread, stops in reverse.
@@ -27,7 +28,7 @@ package enum AgentProcess {
             print(Arguments.help)
             return 0
         case .printVersion:
-            print("sakerd \(AgentVersion.text)")
+            print("sakerd \(SakerVersion.text)")
             return 0
         case .run, .check, .printConfiguration: break
         }

@@ -5,6 +5,7 @@ internal import Glibc
 internal import Logging
 internal import NIOCore
 internal import Systemd
+internal import TrackModel
 internal import Varlink
 
 /// One run of the agent on its loop, from the control socket to the last goodbye.
@@ -19,6 +20,7 @@ final class AgentSession {
     private var server: VarlinkServer?
     private var watchdog: RepeatedTask?
     private var network: NetworkWatch?
+    private var metrics: MetricsOutput?
     private var isStopping = false
     private var toldStatus = ""
 
@@ -71,7 +73,7 @@ final class AgentSession {
             .init(
                 path: settings.socket, group: geteuid() == 0 ? group : nil,
                 service: VarlinkServiceInfo(
-                    vendor: "Saker", product: "sakerd", version: AgentVersion.text, url: "https://varlink.org")),
+                    vendor: "Saker", product: "sakerd", version: SakerVersion.text, url: "https://varlink.org")),
             interfaces: [control], on: loop
         ).assumeIsolated().map { [self] server in self.server = server }.nonisolated()
     }
@@ -82,6 +84,8 @@ final class AgentSession {
         network = NetworkWatch.start(on: loop, log: log) { [unowned self] in
             agent.perform(agent.uplink.networkChanged(now: agent.now))
         }
+        metrics = MetricsOutput(agent, agent.configuration.metrics, log: log, loop: loop)
+        metrics?.start()
         notifier.ready(status: statusLine)
         if let timeout = notifier.watchdogTimeout {
             // Twice as often as asked: one late turn of the loop must not look like a hang.
@@ -90,7 +94,7 @@ final class AgentSession {
                 notifier.watchdog()
             }
         }
-        log.notice("Agent ready", metadata: .event(.programStarted, ["version": "\(AgentVersion.text)"]))
+        log.notice("Agent ready", metadata: .event(.programStarted, ["version": "\(SakerVersion.text)"]))
     }
 
     private func tell(_ change: AgentEvent.Change) {
@@ -163,10 +167,11 @@ final class AgentSession {
             // The disk hangs: what was synchronised is safe, waiting longer would not save more.
             finished.succeed()
         }
+        let silent = metrics?.stop() ?? loop.makeSucceededVoidFuture()
         let closed = server?.close() ?? loop.makeSucceededVoidFuture()
         closed.assumeIsolated()
             .whenComplete { [self] _ in
-                agent.shutDown().assumeIsolated().whenComplete { [self] _ in
+                agent.shutDown().and(silent).assumeIsolated().whenComplete { [self] _ in
                     limit.cancel()
                     finished.succeed()
                 }

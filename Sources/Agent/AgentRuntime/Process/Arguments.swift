@@ -1,3 +1,5 @@
+internal import TrackModel
+
 /// What `sakerd` was asked on its command line. The agent does not carry an argument parser: it has four options.
 package struct Arguments: Hashable, Sendable {
     package enum Task: Hashable, Sendable {
@@ -13,7 +15,7 @@ package struct Arguments: Hashable, Sendable {
     package var configurationPath = "/etc/saker/agent.toml"
 
     package static let help = """
-        sakerd \(AgentVersion.text): follows this vehicle and uploads its track.
+        sakerd \(SakerVersion.text): follows this vehicle and uploads its track.
 
         USAGE: sakerd [--config FILE] [--check | --print-config | --version | --help]
 
@@ -53,11 +55,4 @@ package struct Arguments: Hashable, Sendable {
         }
         if configurationPath.isEmpty { throw UsageError(description: "--config needs a file") }
     }
-}
-
-/// What this build calls itself.
-package enum AgentVersion {
-    package static let text = "0.1.0"
-    /// Seconds since 1970: when this version was made (2026-11-21). A system clock before it is wrong for certain.
-    static let madeAt: Int64 = 1_795_219_200
 }

@@ -91,7 +91,7 @@ struct TrustedTime {
     /// may be years behind. Which of two possible times is wrong cannot be known here, so each has its turn.
     mutating func certificateRefused(now: Int64, systemClock: SystemClock) -> Bool {
         guard let receiver = receiverTime(now: now, systemClock: systemClock),
-            systemClock.seconds >= AgentVersion.madeAt, abs(receiver - systemClock.seconds) > Self.noDifference
+            systemClock.seconds >= SakerVersion.madeAt, abs(receiver - systemClock.seconds) > Self.noDifference
         else {
             isReceiverDoubted = false
             return false
@@ -103,7 +103,7 @@ struct TrustedTime {
     /// Seconds since 1970; nil when the system's clock is believed or the receiver says nothing believable.
     private func receiverTime(now: Int64, systemClock: SystemClock) -> Int64? {
         // A receiver that says a time before this program was made is wrong itself: a week rollover, a replayed log.
-        guard !systemClock.isBelievable, let lastFix, lastFix.time.seconds >= AgentVersion.madeAt else { return nil }
+        guard !systemClock.isBelievable, let lastFix, lastFix.time.seconds >= SakerVersion.madeAt else { return nil }
         return lastFix.time.adding(milliseconds: max(0, now - lastFix.arrival)).seconds
     }
 }
@@ -126,7 +126,7 @@ package struct SystemClock: Hashable, Sendable {
 
     var seconds: Int64 { milliseconds / 1000 }
 
-    var isBelievable: Bool { isSynchronised && seconds >= AgentVersion.madeAt }
+    var isBelievable: Bool { isSynchronised && seconds >= SakerVersion.madeAt }
 
     static func read() -> SystemClock {
         var now = timespec()

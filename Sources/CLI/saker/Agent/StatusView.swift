@@ -14,7 +14,7 @@ struct StatusView {
             [
                 ("Service", service), ("Gather", gather), ("Receiver", feed), ("Fix", fix), ("Connection", link),
                 ("Cache", cache), ("Points", points),
-            ] + attributes + counted("Skipped", status.counters.skipped) + counted("Lost", status.counters.lost) + [
+            ] + attributes + counted("Skipped", status.counters.skipped) + lost + [
                 ("Settings", [SettingsView.line(status.settings)]), ("Agent", [agent]),
             ]
         for (title, texts) in rows {
@@ -89,6 +89,8 @@ struct StatusView {
     private var link: [String] {
         let link = status.link
         var lines = [link.words + since(link.since)]
+        // Each try begins a state: how long there has been no connection is another question.
+        if let offline = link.offlineSince { lines.append("offline\(since(offline))") }
         let place = [
             link.server, link.session.map { "session \($0)" }, link.encryption,
         ].compactMap { $0 }.joined(separator: ", ")
@@ -102,7 +104,7 @@ struct StatusView {
     }
 
     private var cache: [String] {
-        CacheView.lines(status.cache, now: now)
+        CacheView.lines(status.cache, now: now, isOnline: status.link.state == .online)
     }
 
     private var points: [String] {
@@ -121,6 +123,13 @@ struct StatusView {
             "\(Quantity.count(attributes.set, "value")) set", Quantity.count(attributes.providers, "provider"),
         ]
         return [("Attributes", [parts.joined(separator: ", ")])]
+    }
+
+    private var lost: [(String, [String])] {
+        let counted = counted("Lost", status.counters.lost)
+        guard let row = counted.first else { return [("Lost", ["nothing since the agent started"])] }
+        let last = status.counters.lastLossTime.map { "the last \(TimeText.both($0, now: now))" }
+        return [(row.0, row.1 + (last.map { [$0] } ?? []))]
     }
 
     private func counted(_ title: String, _ reasons: [String: Int64]) -> [(String, [String])] {
@@ -161,8 +170,9 @@ extension LinkStatus {
 
 /// The cache as a whole.
 enum CacheView {
-    static func lines(_ cache: CacheStatus, now: Int64) -> [String] {
-        let limit = cache.limit.map { " of \(Quantity.bytes($0))" } ?? ", no limit"
+    /// `isOnline`: then the room that is left is of use only later.
+    static func lines(_ cache: CacheStatus, now: Int64, isOnline: Bool = false) -> [String] {
+        let limit = cache.limit.map { " of \(Quantity.bytes($0))\(share(cache.bytes, of: $0))" } ?? ", no limit"
         let sent = cache.unacknowledged > 0 ? " (\(Quantity.count(cache.unacknowledged)) sent)" : ""
         var lines = [
             "\(Quantity.count(cache.points, "point")) to upload\(sent), \(Quantity.bytes(cache.bytes))\(limit)"
@@ -170,10 +180,26 @@ enum CacheView {
         if let first = cache.firstTime, cache.points > 0 {
             lines.append("the oldest of \(TimeText.both(first, now: now))")
         }
+        if let time = cache.timeToFull {
+            lines.append(room(for: time, isOnline: isOnline))
+        }
         if cache.state == .memory {
             lines.append("IN MEMORY ONLY: " + (cache.lastError ?? "the disk refuses writes"))
         }
         return lines
+    }
+
+    private static func room(for time: Int64, isOnline: Bool) -> String {
+        if time == 0 { return "FULL: each further point drops the oldest" }
+        return isOnline
+            ? "room for \(TimeText.duration(time)) without a connection, at the present rate"
+            : "full in \(TimeText.duration(time)) at the present rate, then the oldest points are dropped"
+    }
+
+    private static func share(_ bytes: Int64, of limit: Int64) -> String {
+        guard limit > 0 else { return "" }
+        let percent = Double(bytes) / Double(limit) * 100
+        return percent > 0 && percent < 1 ? " (<1 %)" : " (\(Quantity.decimal(percent, 0)) %)"
     }
 }
 

@@ -77,7 +77,7 @@ extension GatewayConnection {
     }
 
     private func refuse(_ refusal: LoginRefusal, entity: String) {
-        core.counters.add(to: \.refusedLogins)
+        core.counters.refused(refusal.code)
         core.logger.notice(
             "login refused", metadata: metadata(["reason": "\(refusal.reason)", "entity": "\(entity.prefix(128))"]))
         send(refusal.frame)

@@ -260,7 +260,7 @@ final class GatewayConnection: ChannelDuplexHandler {
                 case .busy, .shutdown: .busy
                 case .unspecified, .replaced, .idle, .internal, .UNRECOGNIZED: .internal
                 }
-            core.counters.add(to: \.refusedLogins)
+            core.counters.refused(refusedCode)
             send(LoginRefusal(refusedCode, reason, retryAfter: retryAfter).frame)
         case .open:
             var closing = Closing()

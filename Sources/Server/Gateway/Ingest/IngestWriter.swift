@@ -7,7 +7,7 @@ final class IngestWriter: Sendable {
     private let store: any TrackStore
     private let limits: GatewayLimits
     private let retries: [Duration]
-    private let sleep: @Sendable (Duration) async -> Void
+    private let tasks: GatewayTasks
     private let logger: Logger
     private let counters: GatewayCounters
     private let queue: Mutex<IngestQueue>
@@ -15,13 +15,13 @@ final class IngestWriter: Sendable {
     private let wake: AsyncStream<Void>.Continuation
 
     init(
-        store: any TrackStore, limits: GatewayLimits, retries: [Duration],
-        sleep: @escaping @Sendable (Duration) async -> Void, logger: Logger, counters: GatewayCounters
+        store: any TrackStore, limits: GatewayLimits, retries: [Duration], tasks: GatewayTasks, logger: Logger,
+        counters: GatewayCounters
     ) {
         self.store = store
         self.limits = limits
         self.retries = retries
-        self.sleep = sleep
+        self.tasks = tasks
         self.logger = logger
         self.counters = counters
         queue = Mutex(IngestQueue(capacity: limits.waitingBytes))
@@ -42,6 +42,9 @@ final class IngestWriter: Sendable {
         queue.withLock { $0.add(job) }
         wake.yield()
     }
+
+    /// Memory of what waits to be stored, bytes.
+    var waitingBytes: Int { queue.withLock { $0.reserved } }
 
     func forget(_ owner: UInt64) {
         queue.withLock { $0.forget(owner) }
@@ -71,13 +74,16 @@ final class IngestWriter: Sendable {
         var tries = 0
         while true {
             do throws(TrackStoreError) {
+                let began = tasks.clock()
                 let outcomes = try await store.ingest(batches)
+                counters.committed(in: tasks.clock() - began)
                 guard outcomes.count == group.count else {
                     logger.error("store answered with a wrong number of outcomes")
                     return Array(repeating: .failure(.failed), count: group.count)
                 }
                 return outcomes.map { .success($0) }
             } catch {
+                counters.add(to: \.failedCommits)
                 let willRetry = error.isRetriable && tries < retries.count && !Task.isCancelled
                 logger.error(
                     "transaction failed",
@@ -88,7 +94,7 @@ final class IngestWriter: Sendable {
                     return Array(repeating: .failure(error.isRetriable ? .busy : .failed), count: group.count)
                 }
                 // A cancelled wait ends at once, and the next failure is the last.
-                await sleep(retries[tries])
+                await tasks.sleep(retries[tries])
                 tries += 1
             }
         }

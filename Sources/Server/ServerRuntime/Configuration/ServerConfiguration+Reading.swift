@@ -1,4 +1,5 @@
 package import ConfigurationFile
+import Exposition
 import Glibc
 import Logging
 
@@ -27,11 +28,12 @@ extension ServerConfiguration {
             host: reader.optionalString("enrollment", "host"),
             port: reader.optionalInteger("enrollment", "port", range: 1...65535),
             webAddress: reader.optionalString("enrollment", "web_address"))
+        let metrics = readMetrics(&reader)
         let level = reader.choice("log", "level", default: Logger.Level.info)
         let limit = reader.integer("shutdown", "time_limit", default: 15, range: 1...600, unit: "s")
         return ServerConfiguration(
             store: store, device: device, gateway: gateway, web: web, api: api, tls: tls, enrollment: enrollment,
-            logLevel: level,
+            logLevel: level, metrics: metrics,
             shutdownLimit: limit, effective: try reader.finish())
     }
 
@@ -94,6 +96,15 @@ extension ServerConfiguration {
                 "api", "maximum_processed_points", default: 20_000, range: 1...10_000_000))
     }
 
+    private static func readMetrics(_ reader: inout ConfigurationReader) -> MetricsAddress? {
+        guard let listen = reader.optionalString("metrics", "listen") else { return nil }
+        let address = MetricsAddress(listen)
+        if address == nil {
+            reader.reject("metrics", "listen", "listen = \"\(listen)\": it must be \(MetricsAddress.rule)")
+        }
+        return address
+    }
+
     private static func readTLS(_ reader: inout ConfigurationReader) -> TLS {
         let certificate = reader.string("tls", "certificate", default: "server.pem")
         let key = reader.string("tls", "key", default: "server-key.pem")
@@ -109,11 +120,6 @@ extension ServerConfiguration {
     private static func keyCredential() -> String? {
         guard let directory = getenv("CREDENTIALS_DIRECTORY") else { return nil }
         let path = String(cString: directory) + "/tls-key"
-        let file = open(path, O_RDONLY | O_CLOEXEC)
-        guard file >= 0 else { return nil }
-        defer { close(file) }
-        // The empty one has a line break.
-        var bytes: [UInt8] = [0, 0]
-        return Glibc.read(file, &bytes, bytes.count) > 1 ? path : nil
+        return FileStatus(of: path).map { $0.size > 1 } == true ? path : nil
     }
 }

@@ -1,4 +1,5 @@
 package import ConfigurationFile
+package import Exposition
 package import Logging
 
 /// What the configuration file says; config/server.toml documents every key with unit, default and range.
@@ -96,6 +97,8 @@ package struct ServerConfiguration: Sendable {
     package var tls: TLS
     package var enrollment: Enrollment
     package var logLevel: Logger.Level
+    /// Where the metrics are read; nil: nowhere.
+    package var metrics: MetricsAddress?
     /// Seconds that an orderly end may take.
     package var shutdownLimit: Int
     /// What the file and the defaults come to, for `--print-config`.

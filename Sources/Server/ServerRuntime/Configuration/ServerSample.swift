@@ -98,6 +98,11 @@ package enum ServerSample {
         # and the base address of the Web API when it is not https://HOST:HTTPS_PORT.
         # web_address = "https://tracks.example.net"
 
+        [metrics]
+        # Answer GET /metrics here, over plain HTTP and to everyone who reaches it: "127.0.0.1:9443", "[::1]:9443", another
+        # address in a network you trust, or the path of a Unix socket. Not unless set. What is in it: docs/metrics.md.
+        # listen = "127.0.0.1:9443"
+
         [log]
         # Least severity to log: "trace", "debug", "info", "notice", "warning", "error" or "critical". Read again on reload.
         # level = "info"

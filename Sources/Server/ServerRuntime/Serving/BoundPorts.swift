@@ -4,7 +4,7 @@ import Synchronization
 /// The ports that were asked for, as they become known; the server is ready when all of them listen.
 final class BoundPorts: Sendable {
     enum Name: String, CaseIterable, Sendable {
-        case device, http, https
+        case device, http, https, metrics
     }
 
     private struct State {

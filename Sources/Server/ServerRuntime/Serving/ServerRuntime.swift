@@ -1,4 +1,5 @@
 import ConfigurationFile
+import Exposition
 import Gateway
 import Glibc
 package import Logging
@@ -19,6 +20,8 @@ package struct ServerRuntime: Sendable {
     private let notifier: Notifier
     private let threshold: LogThreshold
     private let logger: Logger
+    private let apiCounters = APICounters()
+    private let mergeRecord = MergeRecord()
 
     /// `portsFile` is written, as JSON, once every port listens.
     package init(
@@ -57,8 +60,7 @@ package struct ServerRuntime: Sendable {
     }
 
     private func warnOfReadableKey() {
-        var status = stat()
-        guard stat(configuration.tls.key, &status) == 0, status.st_mode & 0o004 != 0 else { return }
+        guard FileStatus(of: configuration.tls.key)?.isReadableByAll == true else { return }
         logger.warning(
             "everyone on this machine may read the server's private key",
             metadata: ["file": "\(configuration.tls.key)", "message_id": "\(MessageID.credentialWarning)"])
@@ -117,7 +119,7 @@ package struct ServerRuntime: Sendable {
                 strictMethods: api.strictMethods, futureTolerance: Int64(api.futureTolerance),
                 maximumAge: api.maximumAge.map(Int64.init), maximumRawPoints: api.maximumRawPoints,
                 maximumProcessedPoints: api.maximumProcessedPoints),
-            logger: logger, now: SQLiteTrackStoreOptions.systemTime)
+            logger: logger, counters: apiCounters, now: SQLiteTrackStoreOptions.systemTime)
     }
 
     private func gateway(_ store: SQLiteTrackStore) throws(ServerError) -> GatewayServer {
@@ -158,6 +160,7 @@ package struct ServerRuntime: Sendable {
         var expected: Set<BoundPorts.Name> = [.device]
         if web.http != nil { expected.insert(.http) }
         if web.https != nil { expected.insert(.https) }
+        if configuration.metrics != nil { expected.insert(.metrics) }
         let ports = BoundPorts(expected: expected)
         let files = [configuration.tls.certificate, configuration.tls.key, configuration.device.clientAuthority]
         let certificates = ServedCertificates(files: files.compactMap { $0 }, logger: logger) {
@@ -172,7 +175,7 @@ package struct ServerRuntime: Sendable {
                 logger: logger),
         ]
         if let interval = configuration.store.mergeInterval {
-            services.append(Merging(store: store, interval: .seconds(interval), logger: logger))
+            services.append(Merging(store: store, interval: .seconds(interval), logger: logger, record: mergeRecord))
         }
         services.append(PushCleanup(store: store, now: SQLiteTrackStoreOptions.systemTime, logger: logger))
         if let timeout = notifier.watchdogTimeout {
@@ -184,6 +187,12 @@ package struct ServerRuntime: Sendable {
         services.append(GatewayService(gateway: gateway, ports: ports))
         if let https = web.https { services.append(listener(.https, https, router, identity, ports)) }
         if let http = web.http { services.append(listener(.http, http, router, nil, ports)) }
+        if let address = configuration.metrics {
+            let figures = ServerFigures(
+                configuration, store: store, gateway: gateway, api: apiCounters, merging: mergeRecord)
+            services.append(
+                MetricsService(address: address, figures: figures, logger: logger) { ports.note(.metrics, $0) })
+        }
         services.append(Readiness(ports: ports, portsFile: portsFile, notifier: notifier, logger: logger))
         var settings = ServiceGroupConfiguration(
             services: services.map { .init(service: $0, serviceName: "\(type(of: $0))") },
@@ -216,6 +225,7 @@ package struct ServerRuntime: Sendable {
         switch error {
         case let error as ServerError: error
         case let error as GatewayError: ServerError(.address, error.detail)
+        case let error as MetricsListenerError: ServerError(.address, error.description)
         case let error as WebListenerError: ServerError(.address, error.detail)
         default: ServerError(.stopped, "the server stopped before its time: \(error)")
         }

@@ -14,6 +14,7 @@ struct Merging: Service {
     let store: any TrackStore
     let interval: Duration
     let logger: Logger
+    let record: MergeRecord
 
     func run() async throws {
         try? await cancelWhenGracefulShutdown {
@@ -25,7 +26,9 @@ struct Merging: Service {
     }
 
     private func round() async {
+        let began = ContinuousClock.now
         var replaced = 0
+        var hasFailed = false
         do throws(TrackStoreError) {
             while !Task.isCancelled {
                 let count = try await store.mergeChunks(limit: Self.entitiesAtOnce)
@@ -33,10 +36,16 @@ struct Merging: Service {
                 replaced += count
             }
         } catch {
+            hasFailed = true
             logger.warning(
                 "merging failed and is tried again later",
                 metadata: ["reason": "\(error.detail)", "message_id": "\(MessageID.storeFailed)"])
         }
+        // A round that was cut short has not seen everything.
+        let isWhole = !hasFailed && !Task.isCancelled
+        record.ended(
+            at: isWhole ? Date().timeIntervalSince1970 : nil, after: ContinuousClock.now - began, replaced: replaced,
+            hasFailed: hasFailed)
         if replaced > 0 { logger.debug("chunks merged", metadata: ["replaced": "\(replaced)"]) }
     }
 }

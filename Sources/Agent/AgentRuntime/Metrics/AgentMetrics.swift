@@ -1,0 +1,128 @@
+package import Exposition
+
+/// Every metric of the agent; docs/metrics.md lists the same, and a test compares the two.
+package enum AgentMetrics {
+    /// In the order of the document.
+    package static let all = general + receiver + link + cache
+
+    // MARK: General
+
+    static let info = Metric("saker_agent_info", .gauge, labels: ["version"], "Always 1; the label is the version.")
+    static let start = Metric(
+        "saker_agent_start_time_seconds", .gauge, "When the agent started, by the system clock, seconds since 1970.")
+    static let tracked = Metric(
+        "saker_agent_tracked", .gauge, "1 when a point gathered now would reach the server without anybody's doing.")
+    static let service = Metric(
+        "saker_agent_service_started", .gauge, "1 when the service is started, online or not.")
+    static let clockSynchronised = Metric(
+        "saker_agent_clock_synchronised", .gauge, "1 when the kernel says that somebody keeps the system clock.")
+    static let clockDifference = Metric(
+        "saker_agent_clock_server_difference_seconds", .gauge,
+        "How far the server's clock was ahead of the system clock at the last login; absent before the first.")
+    static let cpu = Metric("saker_agent_cpu_seconds_total", .counter, "Processor time of all threads.")
+    static let resident = Metric("saker_agent_resident_memory_bytes", .gauge, "Resident memory of the process.")
+    static let textfileFailures = Metric(
+        "saker_agent_textfile_failures_total", .counter, "Times the metrics could not be written to the text file.")
+    static let scrapes = Metric(
+        "saker_agent_scrapes_total", .counter, "Times the metrics were read from the listener, this one among them.")
+
+    private static let general = [
+        info, start, tracked, service, clockSynchronised, clockDifference, cpu, resident, textfileFailures, scrapes,
+    ]
+
+    // MARK: Receiver and points
+
+    static let feedState = Metric(
+        "saker_agent_feed_state", .gauge, labels: ["state"], "1 for the state of the receiver's feed, 0 for the others."
+    )
+    static let fixAge = Metric(
+        "saker_agent_fix_age_seconds", .gauge, "Time since the newest fix arrived; absent before the first.")
+    static let fixAccuracy = Metric(
+        "saker_agent_fix_accuracy_meters", .gauge, "Estimated horizontal error of the newest fix.")
+    static let fixMode = Metric("saker_agent_fix_mode", .gauge, "Dimensions of the newest fix: 2 or 3.")
+    static let fixSatellites = Metric("saker_agent_fix_satellites", .gauge, "Satellites used in the newest fix.")
+    static let gathering = Metric("saker_agent_gathering", .gauge, "1 when gathering is on.")
+    static let gatherInterval = Metric(
+        "saker_agent_gather_interval_seconds", .gauge, "Time between two points as it is set.")
+    static let lastPoint = Metric(
+        "saker_agent_last_point_timestamp_seconds", .gauge,
+        "GNSS time of the newest point, seconds since 1970; absent before the first.")
+    static let fixes = Metric("saker_agent_fixes_total", .counter, "Fixes that came from gpsd.")
+    static let skipped = Metric(
+        "saker_agent_fixes_skipped_total", .counter, labels: ["reason"], "Fixes that made no point, by reason.")
+    static let gathered = Metric(
+        "saker_agent_points_gathered_total", .counter, "Points made and given to the cache.")
+    static let lost = Metric(
+        "saker_agent_points_lost_total", .counter, labels: ["reason"],
+        "Points that are gone without the server having them, by reason; points that a person cleared are not among them."
+    )
+
+    private static let receiver = [
+        feedState, fixAge, fixAccuracy, fixMode, fixSatellites, gathering, gatherInterval, lastPoint, fixes, skipped,
+        gathered, lost,
+    ]
+
+    // MARK: Link
+
+    static let linkState = Metric(
+        "saker_agent_link_state", .gauge, labels: ["state"],
+        "1 for the state of the connection to the server, 0 for the others.")
+    static let offline = Metric(
+        "saker_agent_link_offline_seconds", .gauge,
+        "Time since there was a session although one is wanted; 0 while there is one.")
+    static let attempts = Metric("saker_agent_connection_attempts_total", .counter, "Connections tried.")
+    static let sessions = Metric("saker_agent_sessions_total", .counter, "Logins that succeeded.")
+    static let refusals = Metric("saker_agent_login_refusals_total", .counter, "Logins that the server refused.")
+    static let deadLinks = Metric(
+        "saker_agent_dead_links_total", .counter, "Connections given up because no answer came.")
+    static let batches = Metric(
+        "saker_agent_batches_uploaded_total", .counter, "Batches sent; after a lost connection counted again.")
+    static let uploaded = Metric(
+        "saker_agent_points_uploaded_total", .counter, "Points sent; after a lost connection counted again.")
+    static let uploadedBytes = Metric(
+        "saker_agent_uploaded_bytes_total", .counter, "Payload of the batches sent, before TLS.")
+    static let acknowledged = Metric(
+        "saker_agent_points_acknowledged_total", .counter, "Points that the server has committed.")
+    static let refused = Metric(
+        "saker_agent_points_refused_total", .counter, "Points that the server refused for what they hold.")
+
+    private static let link = [
+        linkState, offline, attempts, sessions, refusals, deadLinks, batches, uploaded, uploadedBytes, acknowledged,
+        refused,
+    ]
+
+    // MARK: Cache
+
+    static let cachePoints = Metric(
+        "saker_agent_cache_points", .gauge, "Points that the server has not acknowledged.")
+    static let unacknowledged = Metric(
+        "saker_agent_cache_unacknowledged_points", .gauge, "Of these, points that were sent.")
+    static let cacheBytes = Metric("saker_agent_cache_bytes", .gauge, "Bytes of the cache's files.")
+    static let cacheLimit = Metric(
+        "saker_agent_cache_limit_bytes", .gauge, "Most bytes of the cache's files; absent without a limit.")
+    static let cacheTimeToFull = Metric(
+        "saker_agent_cache_time_to_full_seconds", .gauge,
+        "Time until the limit drops the oldest points when the server takes none, at the rate of the last ten minutes; "
+            + "absent while there is no rate.")
+    static let cacheOldest = Metric(
+        "saker_agent_cache_oldest_point_timestamp_seconds", .gauge,
+        "GNSS time of the oldest point in the cache, seconds since 1970; absent when it is empty.")
+    static let cacheInMemory = Metric(
+        "saker_agent_cache_in_memory", .gauge, "1 when the disk refuses writes and points are in memory only.")
+    static let memoryFallbacks = Metric(
+        "saker_agent_cache_memory_fallbacks_total", .counter, "Times the cache went on in memory.")
+    static let diskErrors = Metric(
+        "saker_agent_cache_disk_errors_total", .counter, "Failed calls on the cache's files.")
+    static let appendedBytes = Metric(
+        "saker_agent_cache_appended_bytes_total", .counter, "Bytes of the records of all points put into the cache.")
+    static let writtenBytes = Metric(
+        "saker_agent_cache_written_bytes_total", .counter,
+        "Everything the cache wrote: records, preallocation, headers, its ledger.")
+    static let syncs = Metric("saker_agent_cache_syncs_total", .counter, "Times data was synchronised to the disk.")
+    static let cleared = Metric("saker_agent_cache_cleared_points_total", .counter, "Points that a person cleared.")
+
+    private static let cache = [
+        cachePoints, unacknowledged, cacheBytes, cacheLimit, cacheTimeToFull, cacheOldest, cacheInMemory,
+        memoryFallbacks, diskErrors, appendedBytes, writtenBytes, syncs, cleared,
+    ]
+}

@@ -1,0 +1,109 @@
+import ConfigurationFile
+import Exposition
+import FoundationEssentials
+import Gateway
+import Synchronization
+import TrackModel
+import TrackStoreSQLite
+import WebAPI
+
+/// Looks at everything that the server's metrics tell of. Looking at files may wait for the disk: not for an event loop.
+final class ServerFigures: Sendable {
+    private let configuration: ServerConfiguration
+    private let store: SQLiteTrackStore
+    private let gateway: GatewayServer
+    private let api: APICounters
+    private let merging: MergeRecord
+    private let started: Double
+    private let scrapes = Atomic<UInt64>(0)
+
+    init(
+        _ configuration: ServerConfiguration, store: SQLiteTrackStore, gateway: GatewayServer, api: APICounters,
+        merging: MergeRecord,
+        started: Double = Date().timeIntervalSince1970
+    ) {
+        self.configuration = configuration
+        self.store = store
+        self.gateway = gateway
+        self.api = api
+        self.merging = merging
+        self.started = started
+    }
+
+    /// Counts as one scrape.
+    func page() -> MetricsPage {
+        scrapes.wrappingAdd(1, ordering: .relaxed)
+        var page = MetricsPage()
+        addGeneral(to: &page)
+        addDevices(to: &page)
+        addIngest(to: &page)
+        addAPI(to: &page)
+        addStore(to: &page)
+        return page
+    }
+
+    private func addGeneral(to page: inout MetricsPage) {
+        let usage = ProcessUsage.read()
+        page.add(ServerMetrics.info, 1, SakerVersion.text)
+        page.add(ServerMetrics.start, started)
+        page.add(ServerMetrics.cpu, usage.cpuSeconds)
+        page.add(ServerMetrics.resident, ifKnown: usage.residentBytes)
+        let certificate = try? CertificateMaker.details(of: TextFile.read(configuration.tls.certificate))
+        page.add(ServerMetrics.certificateExpiry, ifKnown: certificate?.end.timeIntervalSince1970)
+        page.add(ServerMetrics.scrapes, scrapes.load(ordering: .relaxed))
+    }
+
+    private func addDevices(to page: inout MetricsPage) {
+        let counts = gateway.counts
+        page.add(ServerMetrics.connections, gateway.connectionCount)
+        page.add(ServerMetrics.connectionsLimit, configuration.device.connections)
+        page.add(ServerMetrics.sessions, gateway.sessionCount)
+        page.add(ServerMetrics.accepted, counts.accepted)
+        page.add(ServerMetrics.turnedAway, counts.turnedAway)
+        page.add(ServerMetrics.handshakes, counts.failedHandshakes)
+        page.add(ServerMetrics.logins, counts.logins)
+        for reason in LoginRefusalReason.allCases {
+            page.add(ServerMetrics.refusals, counts.refusals[reason] ?? 0, reason.rawValue)
+        }
+        page.add(ServerMetrics.violations, counts.violations)
+        page.add(ServerMetrics.calls, gateway.callsAtWork)
+    }
+
+    private func addIngest(to page: inout MetricsPage) {
+        let counts = gateway.counts
+        page.add(ServerMetrics.points, counts.storedPoints)
+        page.add(ServerMetrics.refusedPoints, counts.refusedPoints)
+        page.add(ServerMetrics.batches, counts.storedBatches)
+        page.add(ServerMetrics.duplicates, counts.duplicateBatches)
+        page.add(ServerMetrics.failedBatches, counts.failedBatches)
+        page.add(ServerMetrics.ignoredAttributes, counts.batchesWithIgnoredAttributes)
+        page.add(ServerMetrics.waiting, gateway.waitingBytes)
+        page.add(ServerMetrics.commits, counts.commits)
+        page.add(ServerMetrics.failedCommits, counts.failedCommits)
+    }
+
+    private func addAPI(to page: inout MetricsPage) {
+        let counts = api.counts
+        let answers = counts.answers.sorted {
+            ($0.key.way.rawValue, $0.key.call, $0.key.status) < ($1.key.way.rawValue, $1.key.call, $1.key.status)
+        }
+        for (answer, count) in answers {
+            page.add(ServerMetrics.requests, count, answer.way.rawValue, answer.call, String(answer.status))
+        }
+        page.add(ServerMetrics.requestDurations, counts.durations)
+    }
+
+    private func addStore(to page: inout MetricsPage) {
+        page.add(ServerMetrics.storeBytes, store.fileBytes)
+        page.add(ServerMetrics.storeLimit, ifKnown: configuration.store.maximumBytes)
+        page.add(ServerMetrics.storeAvailable, ifKnown: store.availableBytes)
+        guard configuration.store.mergeInterval != nil else { return }
+        let counts = merging.counts
+        page.add(ServerMetrics.mergeRounds, counts.rounds)
+        page.add(ServerMetrics.mergeFailures, counts.failedRounds)
+        page.add(ServerMetrics.mergedChunks, counts.replaced)
+        page.add(ServerMetrics.mergeSuccess, ifKnown: counts.lastSuccess)
+        let (seconds, attoseconds) = counts.lastDuration.components
+        page.add(ServerMetrics.mergeDuration, Double(seconds) + Double(attoseconds) / 1e18)
+    }
+}

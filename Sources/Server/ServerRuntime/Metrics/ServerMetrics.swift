@@ -1,0 +1,110 @@
+package import Exposition
+
+/// Every metric of the server; docs/metrics.md lists the same, and a test compares the two.
+package enum ServerMetrics {
+    /// In the order of the document.
+    package static let all = general + devices + ingest + api + store
+
+    // MARK: General
+
+    static let info = Metric("saker_server_info", .gauge, labels: ["version"], "Always 1; the label is the version.")
+    static let start = Metric("saker_server_start_time_seconds", .gauge, "When the server started, seconds since 1970.")
+    static let cpu = Metric("saker_server_cpu_seconds_total", .counter, "Processor time of all threads.")
+    static let resident = Metric("saker_server_resident_memory_bytes", .gauge, "Resident memory of the process.")
+    static let certificateExpiry = Metric(
+        "saker_server_certificate_expiry_timestamp_seconds", .gauge,
+        "When the certificate in the configured file ends, seconds since 1970; absent when it cannot be read.")
+    static let scrapes = Metric(
+        "saker_server_scrapes_total", .counter, "Times the metrics were read, this one among them.")
+
+    private static let general = [info, start, cpu, resident, certificateExpiry, scrapes]
+
+    // MARK: Devices
+
+    static let connections = Metric(
+        "saker_server_connections", .gauge, "Connections on the device port, in any phase.")
+    static let connectionsLimit = Metric(
+        "saker_server_connections_limit", .gauge, "Most connections on the device port at one time.")
+    static let sessions = Metric("saker_server_sessions", .gauge, "Agents that are logged in.")
+    static let accepted = Metric(
+        "saker_server_connections_accepted_total", .counter, "Connections accepted on the device port.")
+    static let turnedAway = Metric(
+        "saker_server_connections_turned_away_total", .counter,
+        "Connections closed at once because there were too many.")
+    static let handshakes = Metric(
+        "saker_server_handshake_failures_total", .counter,
+        "Connections on the device port whose TLS handshake failed or took too long.")
+    static let logins = Metric("saker_server_logins_total", .counter, "Logins that succeeded.")
+    static let refusals = Metric(
+        "saker_server_login_refusals_total", .counter, labels: ["reason"], "Logins that were refused, by reason.")
+    static let violations = Metric(
+        "saker_server_protocol_violations_total", .counter,
+        "Connections closed because a frame broke a rule of the protocol.")
+    static let calls = Metric("saker_server_device_calls_active", .gauge, "Calls of agents that are being answered.")
+
+    private static let devices = [
+        connections, connectionsLimit, sessions, accepted, turnedAway, handshakes, logins, refusals, violations, calls,
+    ]
+
+    // MARK: Ingest
+
+    static let points = Metric(
+        "saker_server_points_stored_total", .counter, "Points of batches stored through the device port.")
+    static let refusedPoints = Metric(
+        "saker_server_points_refused_total", .counter, "Points that were not stored for what they hold.")
+    static let batches = Metric("saker_server_batches_stored_total", .counter, "Batches stored.")
+    static let duplicates = Metric(
+        "saker_server_batches_duplicate_total", .counter,
+        "Batches that had been stored before and were acknowledged again.")
+    static let failedBatches = Metric(
+        "saker_server_batches_failed_total", .counter, "Batches given back because the store did not take them.")
+    static let ignoredAttributes = Metric(
+        "saker_server_batches_ignored_attributes_total", .counter,
+        "Batches stored without some of their attributes: no track column, or of another type.")
+    static let waiting = Metric(
+        "saker_server_ingest_waiting_bytes", .gauge, "Memory of the batches that wait for their transaction.")
+    static let commits = Metric(
+        "saker_server_commit_duration_seconds", .histogram,
+        "Time that the store took for a transaction with batches, to the end of its commit.")
+    static let failedCommits = Metric(
+        "saker_server_commit_failures_total", .counter, "Transactions with batches that failed, each try counted.")
+
+    private static let ingest = [
+        points, refusedPoints, batches, duplicates, failedBatches, ignoredAttributes, waiting, commits, failedCommits,
+    ]
+
+    // MARK: Web API
+
+    static let requests = Metric(
+        "saker_server_api_requests_total", .counter, labels: ["via", "call", "status"],
+        "Requests of the Web API: through http or an agent's connection (device), by call (unknown for what is none) and "
+            + "status of the answer.")
+    static let requestDurations = Metric(
+        "saker_server_api_request_duration_seconds", .histogram,
+        "Time from the last byte of a request through HTTP to its answer.")
+
+    private static let api = [requests, requestDurations]
+
+    // MARK: Store
+
+    static let storeBytes = Metric("saker_server_store_bytes", .gauge, "Size of the database and its log.")
+    static let storeLimit = Metric(
+        "saker_server_store_limit_bytes", .gauge, "Most bytes of the database; absent without a limit.")
+    static let storeAvailable = Metric(
+        "saker_server_store_available_bytes", .gauge, "What the file system of the database has left.")
+    static let mergeRounds = Metric(
+        "saker_server_merge_rounds_total", .counter, "Rounds of merging small pieces into large ones.")
+    static let mergeFailures = Metric("saker_server_merge_failures_total", .counter, "Rounds of merging that failed.")
+    static let mergedChunks = Metric(
+        "saker_server_merge_chunks_replaced_total", .counter, "Pieces that became part of larger ones.")
+    static let mergeSuccess = Metric(
+        "saker_server_merge_last_success_timestamp_seconds", .gauge,
+        "When a round of merging last left nothing over, seconds since 1970; absent before. How far merging is behind: "
+            + "the time since.")
+    static let mergeDuration = Metric(
+        "saker_server_merge_last_duration_seconds", .gauge, "Time that the last round of merging took.")
+
+    private static let store = [
+        storeBytes, storeLimit, storeAvailable, mergeRounds, mergeFailures, mergedChunks, mergeSuccess, mergeDuration,
+    ]
+}

@@ -1,0 +1,20 @@
+internal import Glibc
+
+/// What the file system says of a file without its being opened; links are followed.
+///
+/// For rooms that import Foundation by way of their dependencies: there the name `stat` belongs to two modules, and which
+/// one is meant depends on the order in which files are compiled.
+package struct FileStatus: Hashable, Sendable {
+    /// Bytes.
+    package let size: Int64
+    /// Any user of this machine may read it.
+    package let isReadableByAll: Bool
+
+    /// Nil when it cannot be asked: the file is missing, or so is a permission on the way to it.
+    package init?(of path: String) {
+        var status = stat()
+        guard stat(path, &status) == 0 else { return nil }
+        size = Int64(status.st_size)
+        isReadableByAll = status.st_mode & 0o004 != 0
+    }
+}

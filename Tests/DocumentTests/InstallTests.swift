@@ -1,0 +1,123 @@
+import Foundation
+import ProgramTestKit
+import Testing
+
+@testable import AgentRuntime
+
+/// What `make install` puts where, with the programs of this build.
+@Suite(.serialized, .timeLimit(.minutes(5))) struct InstallTests {
+    private func install(_ environment: [String: String] = [:]) throws -> TemporaryDirectory {
+        let directory = try TemporaryDirectory()
+        let run = try Program.run(
+            Repository.root + "/scripts/install", [],
+            environment: [
+                "BUILT": Repository.programs, "DESTDIR": directory.path, "PREFIX": "/opt/saker", "STRIP": "0",
+            ].merging(environment) { $1 })
+        try #require(run.status == 0, "\(run.all)")
+        return directory
+    }
+
+    /// Files below a directory, in order.
+    private func files(_ directory: String) -> [String] {
+        let all = FileManager.default.enumerator(atPath: directory)?.compactMap { $0 as? String } ?? []
+        return all.filter { name in
+            var isDirectory: ObjCBool = false
+            return FileManager.default.fileExists(atPath: "\(directory)/\(name)", isDirectory: &isDirectory)
+                && !isDirectory.boolValue
+        }.sorted()
+    }
+
+    @Test func everythingIsInItsPlaceAndReadable() throws {
+        let directory = try install()
+        #expect(
+            files(directory.file("opt/saker")) == [
+                "bin/saker", "bin/saker-server", "bin/sakerd", "lib/systemd/catalog/saker.catalog",
+                "lib/systemd/system/saker-server.service", "lib/systemd/system/sakerd.service",
+                "lib/sysusers.d/saker-server.conf", "lib/sysusers.d/saker.conf",
+                "share/bash-completion/completions/saker", "share/bash-completion/completions/saker-server",
+                "share/bash-completion/completions/sakerd", "share/fish/vendor_completions.d/saker-server.fish",
+                "share/fish/vendor_completions.d/saker.fish", "share/fish/vendor_completions.d/sakerd.fish",
+                "share/man/man1/saker.1", "share/man/man5/saker-agent.toml.5", "share/man/man5/saker-server.toml.5",
+                "share/man/man8/saker-server.8", "share/man/man8/sakerd.8", "share/saker/agent.toml",
+                "share/saker/grafana/saker.json", "share/saker/prometheus/saker.rules.yml", "share/saker/server.toml",
+                "share/zsh/site-functions/_saker", "share/zsh/site-functions/_saker-server",
+                "share/zsh/site-functions/_sakerd",
+            ])
+        for name in files(directory.path) where !name.contains("/bin/") {
+            let mode = try FileManager.default.attributesOfItem(atPath: directory.file(name))[.posixPermissions] as? Int
+            #expect(mode == 0o644, "\(name)")
+        }
+        let manual = directory.file("opt/saker/share/man/man5/saker-agent.toml.5")
+        let page = try String(contentsOfFile: manual, encoding: .utf8)
+        #expect(page.contains("/opt/saker/share/saker/agent.toml") && !page.contains("/usr/local"))
+    }
+
+    @Test func theSimulatorIsInstalledWhenAskedFor() throws {
+        let directory = try install(["WITH_SIM": "1", "PREFIX": "/usr"])
+        let names = files(directory.file("usr"))
+        for name in [
+            "bin/saker-sim", "share/man/man1/saker-sim.1", "share/bash-completion/completions/saker-sim",
+            "share/zsh/vendor-completions/_saker-sim", "share/fish/vendor_completions.d/saker-sim.fish",
+        ] { #expect(names.contains(name), "\(name)") }
+    }
+
+    @Test func theShellsTakeTheirCompletions() throws {
+        let directory = try install(["WITH_SIM": "1"])
+        let share = directory.file("opt/saker/share")
+        for name in ["saker", "saker-server", "saker-sim", "sakerd"] {
+            var checks = [("bash", "\(share)/bash-completion/completions/\(name)")]
+            // The others are no part of what a test needs.
+            checks.append(("zsh", "\(share)/zsh/site-functions/_\(name)"))
+            checks.append(("fish", "\(share)/fish/vendor_completions.d/\(name).fish"))
+            for (shell, file) in checks {
+                #expect(FileManager.default.fileExists(atPath: file), "\(file)")
+                guard FileManager.default.isExecutableFile(atPath: "/usr/bin/\(shell)") else { continue }
+                let run = try Program.run("/usr/bin/\(shell)", ["-n", file])
+                #expect(run.status == 0, "\(run.all)")
+            }
+        }
+    }
+
+    /// As a person who types `saker st` and the tabulator key.
+    private func completed(_ words: [String], with file: String, function: String) throws -> Set<String> {
+        let script = """
+            source '\(file)'
+            COMP_WORDS=(\(words.map { "'\($0)'" }.joined(separator: " "))); COMP_CWORD=$((${#COMP_WORDS[@]} - 1))
+            COMP_LINE="${COMP_WORDS[*]}"; COMP_POINT=${#COMP_LINE}
+            \(function) "${COMP_WORDS[0]}" "${COMP_WORDS[COMP_CWORD]}" "${COMP_WORDS[COMP_CWORD - 1]}"
+            printf '%s\\n' "${COMPREPLY[@]}"
+            """
+        let run = try Program.run("/usr/bin/bash", ["-c", script])
+        #expect(run.status == 0, "\(run.all)")
+        return Set(run.output.split(separator: "\n").map { String($0).trimmingCharacters(in: .whitespaces) })
+    }
+
+    @Test func bashCompletesCommandsAndOptions() throws {
+        let directory = try install()
+        let folder = directory.file("opt/saker/share/bash-completion/completions")
+        #expect(try completed(["saker", "st"], with: folder + "/saker", function: "_saker") == ["status"])
+        let options = try completed(["saker", "status", "--"], with: folder + "/saker", function: "_saker")
+        #expect(options.isSuperset(of: ["--json", "--watch", "--interval", "--socket"]), "\(options)")
+        let agent = try completed(["sakerd", "--"], with: folder + "/sakerd", function: "_sakerd")
+        #expect(agent == ["--config", "--check", "--print-config", "--version", "--help"])
+    }
+
+    /// The agent parses by itself: its completions are written by hand.
+    @Test func theCompletionsOfTheAgentKnowEachOption() throws {
+        let names = Set(Arguments.help.matches(of: /--[a-z-]+/).map { String($0.output) })
+        for name in names {
+            #expect(try Repository.text("completions/sakerd.bash").contains(name), "completions/sakerd.bash: \(name)")
+            #expect(try Repository.text("completions/_sakerd").contains("\(name)["), "completions/_sakerd: \(name)")
+            #expect(
+                try Repository.text("completions/sakerd.fish").contains("-l \(name.dropFirst(2)) "),
+                "completions/sakerd.fish: \(name)")
+        }
+    }
+
+    @Test func everyProgramHasTheSameVersion() throws {
+        let versions = try ["saker", "sakerd", "saker-server", "saker-sim"].map { name in
+            try Program.run(Built.path(name), ["--version"]).output.split(whereSeparator: \.isWhitespace).last
+        }
+        #expect(Set(versions).count == 1 && versions.first??.isEmpty == false, "\(versions)")
+    }
+}
