@@ -250,6 +250,7 @@ var tests: [Target] {
         .tests(
             of: "SecureLink",
             [
+                "ProgramTestKit",
                 .nioCore, .nioPosix,
                 .product(name: "NIOEmbedded", package: "swift-nio"),
                 .product(name: "NIOSSL", package: "swift-nio-ssl"),

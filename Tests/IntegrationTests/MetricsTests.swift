@@ -181,14 +181,14 @@ import Testing
     }
 
     @Test func anAgentRunsWithoutTheWaysItCannotHave() throws {
-        let (descriptor, port) = try LocalSocket.listener()
-        defer { close(descriptor) }
+        let taken = try ListeningSocket()
+        defer { taken.close() }
         let fleet = try Fleet(
             agentTables: """
                 [metrics]
                 textfile = "/proc/saker.prom"
                 interval = 1
-                listen = "127.0.0.1:\(port)"
+                listen = "127.0.0.1:\(taken.port)"
                 """)
         let agent = try fleet.startAgent()
         try waitUntil("the failures are told", within: 20) {
@@ -199,13 +199,13 @@ import Testing
     }
 
     @Test func aServerWhoseAddressIsTakenSaysSoAndEnds() throws {
-        let (descriptor, port) = try LocalSocket.listener()
-        defer { close(descriptor) }
+        let taken = try ListeningSocket()
+        defer { taken.close() }
         let fleet = try Fleet()
         try edit(
-            fleet.server + "/server.toml", [("# listen = \"127.0.0.1:9443\"", "listen = \"127.0.0.1:\(port)\"")])
+            fleet.server + "/server.toml", [("# listen = \"127.0.0.1:9443\"", "listen = \"127.0.0.1:\(taken.port)\"")])
         let run = try Program.run(Built.path("saker-server"), ["serve", "--config", fleet.server + "/server.toml"])
         #expect(run.status == 1)
-        #expect(run.all.contains("[metrics] listen: 127.0.0.1:\(port) cannot be listened on"), "\(run.all)")
+        #expect(run.all.contains("[metrics] listen: 127.0.0.1:\(taken.port) cannot be listened on"), "\(run.all)")
     }
 }

@@ -2,6 +2,7 @@ import Glibc
 import NIOCore
 import NIOPosix
 import NIOSSL
+import ProgramTestKit
 import Synchronization
 import Testing
 
@@ -99,7 +100,7 @@ import Testing
 
     @Test func aPortNobodyListensOnRefuses() async throws {
         // Bound, so that nobody else gets the port, but not listening.
-        let (holder, port) = bound()
+        let (holder, port) = try LocalSocket.bound()
         defer { close(holder) }
         let context = try TLSContext(options)
         let error = await #expect(throws: SecureLinkError.self) {
@@ -110,44 +111,17 @@ import Testing
     }
 
     @Test func aPortThatNeverAnswersMeetsTheDeadline() async throws {
-        let (listener, port) = bound()
+        let (listener, port) = try LocalSocket.bound()
         defer { close(listener) }
         // The kernel ignores whoever comes when the queue of a listener that accepts nobody is full.
         #expect(listen(listener, 0) == 0)
-        let fillers = (0..<4).map { _ in
-            let filler = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue), 0)
-            var address = sockaddr_in()
-            address.sin_family = sa_family_t(AF_INET)
-            address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-            address.sin_port = UInt16(port).bigEndian
-            withUnsafePointer(to: &address) {
-                $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                    _ = Glibc.connect(filler, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
-                }
-            }
-            return filler
-        }
+        let fillers = (0..<4).map { _ in LocalSocket.knock(port: port) }
         defer { for filler in fillers { close(filler) } }
         let context = try TLSContext(options)
         await #expect(throws: SecureLinkError(.connectTimeout, "")) {
             try await TestLink.connect(
                 to: "127.0.0.1", port: port, context, limits: SecureLink.Limits(connect: .milliseconds(200)))
         }
-    }
-
-    /// A TCP socket with a port of its own on the loopback address.
-    private func bound() -> (descriptor: Int32, port: Int) {
-        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-        withUnsafeMutablePointer(to: &address) {
-            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                #expect(bind(descriptor, $0, length) == 0 && getsockname(descriptor, $0, &length) == 0)
-            }
-        }
-        return (descriptor, Int(UInt16(bigEndian: address.sin_port)))
     }
 
     @Test func aNameThatDoesNotExistIsToldApart() async throws {

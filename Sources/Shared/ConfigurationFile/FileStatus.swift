@@ -10,11 +10,20 @@ package struct FileStatus: Hashable, Sendable {
     /// Any user of this machine may read it.
     package let isReadableByAll: Bool
 
+    /// Of the file system and in it: another file of the same name has another pair.
+    package let device: UInt64
+    package let inode: UInt64
+    /// Nanoseconds since 1970 at which it was written last.
+    package let modified: Int64
+
     /// Nil when it cannot be asked: the file is missing, or so is a permission on the way to it.
     package init?(of path: String) {
         var status = stat()
         guard stat(path, &status) == 0 else { return nil }
         size = Int64(status.st_size)
         isReadableByAll = status.st_mode & 0o004 != 0
+        device = UInt64(status.st_dev)
+        inode = UInt64(status.st_ino)
+        modified = Int64(status.st_mtim.tv_sec) &* 1_000_000_000 &+ Int64(status.st_mtim.tv_nsec)
     }
 }

@@ -25,22 +25,14 @@ package final class ListeningSocket: Sendable {
     private let isClosed = Mutex(false)
 
     package init() throws {
-        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
-        var address = LocalSocket.local(port: 0)
-        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-        let bound = withUnsafeMutablePointer(to: &address) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { raw in
-                bind(descriptor, raw, length) == 0 && listen(descriptor, 16) == 0
-                    && getsockname(descriptor, raw, &length) == 0
-            }
-        }
-        guard bound else {
+        let (descriptor, port) = try LocalSocket.bound()
+        guard listen(descriptor, 16) == 0 else {
             let number = errno
             Glibc.close(descriptor)
             throw Trouble("no listening socket: errno \(number)")
         }
         self.descriptor = descriptor
-        port = Int(UInt16(bigEndian: address.sin_port))
+        self.port = port
     }
 
     deinit { close() }
@@ -70,6 +62,38 @@ package final class ListeningSocket: Sendable {
 
 /// TCP on 127.0.0.1, as bare descriptors: the tests' own ends.
 package enum LocalSocket {
+    /// Holds a port that the kernel chose; nobody listens on it yet.
+    package static func bound() throws -> (descriptor: Int32, port: Int) {
+        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        var address = local(port: 0)
+        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let isBound = withUnsafeMutablePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { raw in
+                bind(descriptor, raw, length) == 0 && getsockname(descriptor, raw, &length) == 0
+            }
+        }
+        guard isBound else {
+            let number = errno
+            close(descriptor)
+            throw Trouble("no port: errno \(number)")
+        }
+        return (descriptor, Int(UInt16(bigEndian: address.sin_port)))
+    }
+
+    /// Asks for a connection and does not wait for the answer.
+    package static func knock(port: Int) -> Int32 {
+        let descriptor = socket(
+            AF_INET,
+            Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue) | Int32(SOCK_NONBLOCK.rawValue), 0)
+        var address = local(port: port)
+        withUnsafePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                _ = Glibc.connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+            }
+        }
+        return descriptor
+    }
+
     package static func connect(port: Int) throws -> Int32 {
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         var address = local(port: port)
@@ -86,7 +110,7 @@ package enum LocalSocket {
         return descriptor
     }
 
-    fileprivate static func local(port: Int) -> sockaddr_in {
+    private static func local(port: Int) -> sockaddr_in {
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
         address.sin_addr.s_addr = inet_addr("127.0.0.1")

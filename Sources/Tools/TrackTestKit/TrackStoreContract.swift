@@ -4,7 +4,8 @@ package import TrackStore
 /// What every ``TrackStore`` must do, as a list of checks that any test can run against any implementation.
 package enum TrackStoreContract {
     package static var checks: [TrackStoreCheck] {
-        serviceChecks + columnChecks + entityChecks + ingestChecks + hintChecks + rangeChecks + historyChecks + pushChecks
+        serviceChecks + columnChecks + entityChecks + ingestChecks + hintChecks + rangeChecks + historyChecks
+            + pushChecks
     }
 }
 

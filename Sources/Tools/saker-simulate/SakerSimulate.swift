@@ -47,7 +47,8 @@ import SystemSimulation
             if !trace { broken.trace.forEach { print($0) } }
             print("\nseed \(broken.seed) breaks \(violation)")
             print(
-                "again: saker-simulate --first-seed \(broken.seed) --seeds 1 --hours \(hours) --sqlite \(sqlite) --trace")
+                "again: saker-simulate --first-seed \(broken.seed) --seeds 1 --hours \(hours) --sqlite \(sqlite) --trace"
+            )
             throw ExitCode.failure
         }
         report(total, seconds: Self.seconds() - start)

@@ -1,5 +1,5 @@
+import ConfigurationFile
 import Gateway
-import Glibc
 import Logging
 import ServiceLifecycle
 import Synchronization
@@ -57,25 +57,10 @@ final class ServedCertificates: Sendable {
 
 /// How some files were found: two that differ mean that there is something to read again.
 struct FileStamps: Hashable, Sendable {
-    private struct Stamp: Hashable, Sendable {
-        var error: Int32 = 0
-        var device: UInt64 = 0
-        var inode: UInt64 = 0
-        var size = 0
-        var seconds = 0
-        var nanoseconds = 0
-    }
-
-    private let stamps: [Stamp]
+    private let stamps: [FileStatus?]
 
     init(of files: [String]) {
-        stamps = files.map { path in
-            var status = stat()
-            guard stat(path, &status) == 0 else { return Stamp(error: errno) }
-            return Stamp(
-                device: UInt64(status.st_dev), inode: UInt64(status.st_ino), size: Int(status.st_size),
-                seconds: status.st_mtim.tv_sec, nanoseconds: status.st_mtim.tv_nsec)
-        }
+        stamps = files.map { FileStatus(of: $0) }
     }
 }
 
