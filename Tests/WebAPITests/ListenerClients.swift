@@ -42,6 +42,8 @@ final class RawClient: Sendable {
         channel.writeAndFlush(ByteBuffer(string: text), promise: nil)
     }
 
+    func close() { channel.close(promise: nil) }
+
     /// Sends the text and then one more character at each interval, for ever.
     func drip(_ text: String, every interval: TimeAmount) {
         send(text)

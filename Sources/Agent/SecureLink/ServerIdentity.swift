@@ -59,7 +59,8 @@ struct ServerIdentity: Hashable, Sendable {
     }
 
     private static func isAddress(_ text: String) -> Bool {
-        var address = in6_addr()
+        // Room for either kind; the system's own types for it belong to two modules here.
+        var address: (UInt64, UInt64) = (0, 0)
         return unsafe inet_pton(AF_INET, text, &address) == 1 || inet_pton(AF_INET6, text, &address) == 1
     }
 }
