@@ -152,7 +152,7 @@ struct ListenerTests {
             let second = try await RawClient(port: port)
             second.send("GET /api/v3/entity/list HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
             // While the listener answers the first once more, it could have taken the second.
-            first.send("GET /api/v3/nothing HTTP/1.1\r\nHost: x\r\n\r\n")
+            first.send("GET /nothing HTTP/1.1\r\nHost: x\r\n\r\n")
             try await first.untilReceived("404")
             #expect(second.received.isEmpty)
             first.close()
