@@ -42,8 +42,9 @@ let package = Package(
         .room("TrackStore", in: "Server", ["TrackModel", "Crypto"]),
         // Of the larger rooms, what reads from outside: their shells would bring half of the ecosystem with them.
         .room(
-            "AgentRuntime", in: "Agent", ["ConfigurationFile", "Exposition", "TrackModel"],
-            only: ["Configuration/AgentConfiguration.swift"]),
+            "AgentRuntime", in: "Agent",
+            ["AgentControl", "AgentLogic", "ConfigurationFile", "Exposition", "TrackModel"],
+            only: ["Configuration/AgentConfiguration.swift", "Configuration/HookKinds.swift"]),
         .room(
             "ServerRuntime", in: "Server", ["ConfigurationFile", "Exposition", .log],
             only: ["Configuration/ServerConfiguration.swift", "Configuration/ServerConfiguration+Reading.swift"]),
@@ -55,7 +56,7 @@ let package = Package(
             "TrackTestKit", in: "Tools", ["TrackModel", "TrackCache", "TrackStore"],
             only: [
                 "DiskDice.swift", "DiskFault.swift", "DiskNode.swift", "DiskSimulation.swift",
-                "ReferenceTrackStore.swift",
+                "ReferenceTrackStore.swift", "ReferenceTrackStore+Pushes.swift",
             ]),
         .target(
             name: "saker", path: "Rooms/CLI/saker", sources: ["Text/TimeExpression.swift"], swiftSettings: house),

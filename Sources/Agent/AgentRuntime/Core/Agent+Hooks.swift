@@ -126,9 +126,6 @@ extension Agent {
 }
 
 extension AgentEvent.Change {
-    /// The kinds that hooks may be run for; alarms are told apart from the others.
-    static let hookKinds = ["alarm", "cache", "connection", "feed", "gather", "loss", "service"]
-
     /// For a change that hooks hear of: its kind, and the part of it whose change is news. Nil for alarms, which have a
     /// way of their own, and for steps on the way to a state.
     fileprivate var hookState: (kind: String, state: String)? {
