@@ -62,17 +62,7 @@ struct FeedWithGPSDTests {
         let feed = try feed(port: gpsd.port, device: receiver.source, into: log)
         #expect(await log.wait(for: \.hasReceiver))
 
-        try await onThread {
-            // Comments of the recording's are not the receiver's.
-            let data = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
-                .drop { $0.first == UInt8(ascii: "#") }.joined(separator: [UInt8(ascii: "\n")])
-            var rest = Array(data)[...]
-            while !rest.isEmpty {
-                connection.send(rest.prefix(1024))
-                rest = rest.dropFirst(1024)
-                usleep(15_000)
-            }
-        }
+        try await onThread { connection.play(bytes) }
         // That the receiver is gone is what both watchers hear last.
         #expect(try gpsd.control("-" + receiver.source))
         #expect(await log.wait(for: \.isNoDevice))

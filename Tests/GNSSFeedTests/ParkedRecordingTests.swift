@@ -29,16 +29,7 @@ struct ParkedRecordingTests {
         ) { log.add($0) }
         try feed.start()
         #expect(await log.wait(for: \.hasReceiver))
-        try await onThread {
-            let data = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
-                .drop { $0.first == UInt8(ascii: "#") }.joined(separator: [UInt8(ascii: "\n")])
-            var rest = Array(data)[...]
-            while !rest.isEmpty {
-                connection.send(Array(rest.prefix(1024)))
-                rest = rest.dropFirst(1024)
-                usleep(15_000)
-            }
-        }
+        try await onThread { connection.play(bytes) }
         #expect(try gpsd.control("-" + receiver.source))
         #expect(await log.wait(for: \.isNoDevice))
         feed.stop()

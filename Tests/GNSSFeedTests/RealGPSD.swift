@@ -87,6 +87,20 @@ final class SimulatedReceiver: Sendable {
     }
 }
 
+extension LoopbackConnection {
+    /// Says what a recorded receiver said, without the recording's comments. Paced, because gpsd passes over what comes
+    /// faster than it reads; blocks the calling thread.
+    func play(_ recording: [UInt8]) {
+        let lines = recording.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+        var rest = Array(lines.drop { $0.first == UInt8(ascii: "#") }.joined(separator: [UInt8(ascii: "\n")]))[...]
+        while !rest.isEmpty {
+            send(rest.prefix(1024))
+            rest = rest.dropFirst(1024)
+            usleep(15_000)
+        }
+    }
+}
+
 /// Positions once a second as NMEA: enough for gpsd to make fixes of.
 enum NMEA {
     static func sentence(_ body: String) -> String {
