@@ -124,6 +124,7 @@ extension History {
         check { () throws(Violation) in
             try ledger.processStarted(opened.executor.cache, duplicate: lookAtDisk)
         }
+        if profile.isVerbose { carry(["driver": Self.longName], agent, ttl: nil) }
         loop.execute {
             if process.isAlive { agent.start() }
         }

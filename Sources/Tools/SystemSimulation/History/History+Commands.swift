@@ -66,9 +66,16 @@ extension History {
         if dice.one(in: 2) { new["fuel"] = .integer(Int64.random(in: -5...100, using: &dice)) }
         if dice.one(in: 2) { new["load"] = .double(Double.random(in: 0...10, using: &dice)) }
         // Long ones fill a segment in minutes.
-        if dice.one(in: 2) { new["driver"] = .string(String(repeating: "Wei ", count: dice.one(in: 2) ? 250 : 1)) }
+        if dice.one(in: 2) { new["driver"] = dice.one(in: 2) ? Self.longName : .string("Wei ") }
         if dice.one(in: 3) { new[AttributeModel.unknownKey] = .string("blue") }
         let ttl: Int64? = dice.one(in: 2) ? nil : Int64.random(in: 1...300_000, using: &dice)
+        carry(new, agent, ttl: ttl)
+    }
+
+    static let longName = AttributeValue.string(String(repeating: "Wei ", count: 250))
+
+    /// From now on each point carries these; `ttl` in milliseconds.
+    func carry(_ new: [String: AttributeValue], _ agent: Agent, ttl: Int64?) {
         note("attributes \(new.keys.sorted()), ttl \(ttl.map(String.init) ?? "none") ms")
         _ = agent.setAttributes(new.mapValues(Self.json), ttl: ttl.map { .milliseconds($0) })
         attributes.set(new, expires: ttl.map { now + $0 } ?? .max)

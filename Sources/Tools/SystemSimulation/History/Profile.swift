@@ -28,6 +28,8 @@ struct Profile {
     /// What the server allows an agent.
     let batchPoints: Int
     let windowBatches: Int
+    /// Each point carries so much that a segment is full in minutes.
+    let isVerbose: Bool
     /// Bits of the disk flip: losses are then compared as numbers only.
     let hasRot: Bool
 
@@ -60,6 +62,7 @@ struct Profile {
         keepsFeedOpen = dice.one(in: 3)
         pace = pick([20, 60, 120, 300, 900])
         hasRot = dice.one(in: 16)
+        isVerbose = dice.one(in: 4)
         batchPoints = pick([5, 50, 1000])
         windowBatches = pick([2, 4, 16])
         parkingDelay = pick([0, 0, 60, 60, 120, 300])

@@ -192,15 +192,14 @@ struct PointLedger {
             guard let index = waiting.first else { break }
             // A cache that cannot look into its segments guesses how many an acknowledgement covered.
             if isBlurred, !entries[index].isStored, !entries[index].mayBeMissing, !isInexact { break }
-            waiting.removeFirst()
-            entries[index].fate = .acknowledged
+            giveUpOldest(as: .acknowledged)
             guard entries[index].isStored || entries[index].mayBeMissing || isInexact else {
                 throw broken(
                     .acknowledgementAfterCommit, "the cache gave \(describe(index)) up, and no commit holds it")
             }
         }
         for _ in 0..<(counters.droppedByBound - before.droppedByBound) where !waiting.isEmpty {
-            entries[waiting.removeFirst()].fate = .droppedByBound
+            giveUpOldest(as: .droppedByBound)
         }
         for _ in 0..<(counters.appended - before.appended) {
             guard !chosen.isEmpty else {
@@ -217,6 +216,12 @@ struct PointLedger {
             for index in waiting[oldest..<end] { entries[index].fate = .droppedInMemory }
             waiting.removeSubrange(oldest..<end)
         }
+    }
+
+    /// What goes from the front was durable, as long as anything is.
+    private mutating func giveUpOldest(as fate: Fate) {
+        entries[waiting.removeFirst()].fate = fate
+        durableCount = max(0, durableCount - 1)
     }
 
     private func matches(_ index: Int, _ selection: CacheSelection) -> Bool {

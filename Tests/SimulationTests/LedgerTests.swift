@@ -1,0 +1,67 @@
+import Testing
+import TrackCache
+import TrackModel
+import TrackTestKit
+
+@testable import SystemSimulation
+
+/// The ledger beside a real ring, in the one-in-a-thousand moments.
+@Suite struct LedgerTests {
+    private let disk = DiskSimulation(directories: ["/var"])
+    private let options = TrackCacheOptions(
+        memoryLimit: 4096, syncInterval: 3_600_000,
+        segmentBytes: TrackCacheOptions.smallestSegment)
+
+    private func open(_ disk: DiskSimulation, limit: Int?) throws -> TrackCache {
+        var options = options
+        options.limit = limit
+        return try TrackCache(directory: "/ring", options: options, fileSystem: disk, now: 0)
+    }
+
+    private func fix(_ number: Int) throws -> Fix {
+        let place = try #require(Coordinate(latitudeE7: Int32(number), longitudeE7: 7))
+        return Fix(time: Timestamp(milliseconds: Int64(number)), coordinate: place, mode: .threeDimensional)
+    }
+
+    /// A record's time is its number.
+    private func found() throws -> [(entity: String, fix: Fix)] {
+        let copy = try open(disk.duplicate(), limit: nil)
+        var found: [(entity: String, fix: Fix)] = []
+        var position: UInt64 = 0
+        while let batch = copy.read(after: position, maximumCount: 1000, maximumBytes: 1 << 20, now: 0) {
+            for record in batch.records { found.append((batch.entity, try fix(Int(record.time)))) }
+            position = batch.lastSequence
+        }
+        return found
+    }
+
+    /// The disk fails when the ring needs room for a new segment: the bound takes the oldest, memory cannot hold the newest,
+    /// and what lies between is durable and must be found again.
+    @Test func whatTheBoundTakesDoesNotMoveWhatMemoryDrops() throws {
+        var ledger = PointLedger()
+        var cache = try open(disk, limit: 2 * options.segmentBytes)
+        // A failing look leaves nothing found, which the ledger then complains of.
+        let look = { (try? found()) ?? [] }
+        try ledger.processStarted(cache, duplicate: look)
+        var number = 0
+        func gather() throws {
+            number += 1
+            ledger.choose(try fix(number), entity: "van")
+            cache.append(entity: "van", time: Int64(number), payload: [UInt8](repeating: 7, count: 1000), now: 0)
+            try ledger.observe(cache, .other, at: 0, duplicate: look)
+        }
+        while number < 120 { try gather() }
+        cache.sync(now: 0)
+        try ledger.observe(cache, .other, at: 0, duplicate: look)
+        for _ in 0..<10 { try gather() }
+        disk.faults = [DiskFault([.write, .synchronizeData, .open], number: 5)]
+        cache.sync(now: 0)
+        try ledger.observe(cache, .other, at: 0, duplicate: look)
+        #expect(cache.counters.droppedByBound > 0)
+        #expect(cache.counters.droppedInMemory > 0)
+        disk.crash(seed: 1)
+        disk.faults = []
+        cache = try open(disk, limit: 2 * options.segmentBytes)
+        try ledger.processStarted(cache, duplicate: look)
+    }
+}
