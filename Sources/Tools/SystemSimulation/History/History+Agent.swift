@@ -5,7 +5,6 @@ internal import ConfigurationFile
 internal import GNSSFeed
 internal import Logging
 internal import NIOCore
-internal import NIOEmbedded
 internal import TrackCache
 internal import TrackModel
 internal import TrackTestKit
@@ -161,7 +160,7 @@ extension History {
             note("the feed is closed")
             grid.dropEpoch()
         }
-        made.connector.accept = { [unowned self] _ in acceptConnection(made) }
+        made.connector.accept = { [unowned self] in acceptConnection(made) }
         made.connector.onLink = { [unowned self] in
             summary.connections += 1
             note("connection \(summary.connections)")

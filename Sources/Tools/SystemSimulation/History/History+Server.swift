@@ -1,7 +1,6 @@
 internal import Gateway
 internal import Logging
 internal import NIOCore
-internal import NIOEmbedded
 internal import NIOTLS
 internal import TrackModel
 internal import TrackStore
@@ -14,7 +13,7 @@ final class ServerMachine {
     /// Nil until the store is open.
     var core: GatewayCore?
     var store: WatchedStore?
-    var wires: [(WireEnd, EmbeddedChannel)] = []
+    var sockets: [VirtualSocket] = []
     var isStopping = false
 
     init(watch: StoreWatch) {
@@ -75,7 +74,7 @@ extension History {
                 duration.components.seconds * 1000 + duration.components.attoseconds / 1_000_000_000_000_000
             guard milliseconds > 0 else { return }
             await withCheckedContinuation { continuation in
-                loop.scheduleTask(in: .milliseconds(milliseconds)) { continuation.resume() }
+                loop.after(milliseconds) { continuation.resume() }
             }
         }
     }
@@ -98,32 +97,31 @@ extension History {
     }
 
     /// The server's end of a new connection; nil when nobody listens.
-    func acceptConnection(_ box: AgentBox) -> (WireEnd, EmbeddedChannel)? {
+    func acceptConnection(_ box: AgentBox) -> VirtualSocket? {
         guard let machine = server, let core = machine.core, !machine.isStopping else { return nil }
         guard let service = ServiceID(rawValue: Self.serviceID) else { return nil }
-        let wire = WireEnd(side: .server)
-        let channel = EmbeddedChannel(handler: wire, loop: loop)
+        let socket = VirtualSocket(side: .server, loop: loop)
         let frames = FrameWatch(service: service, windowBatches: profile.windowBatches) { [unowned self] in store }
         frameWatches.append(frames)
         box.connector.onWrite = { frames.agentWrote($0) }
-        wire.onWrite = { [unowned self] bytes in
+        socket.onWrite = { [unowned self] bytes in
             trace.mix(UInt64(bytes.count))
             frames.serverWrote(bytes)
         }
         do {
-            try core.admit(channel, from: "198.51.100.7")
-            try channel.pipeline.syncOperations.addHandler(core.makeConnection(from: "198.51.100.7"))
+            try core.admit(socket, from: "198.51.100.7")
+            try socket.pipeline.syncOperations.addHandler(core.makeConnection(from: "198.51.100.7"))
         } catch {
-            channel.close(promise: nil)
+            socket.close(promise: nil)
             return nil
         }
-        machine.wires.removeAll { !$0.1.isActive }
-        machine.wires.append((wire, channel))
+        machine.sockets.removeAll { !$0.isActive }
+        machine.sockets.append(socket)
         loop.execute {
-            channel.pipeline.fireUserInboundEventTriggered(
+            socket.pipeline.fireUserInboundEventTriggered(
                 TLSUserEvent.handshakeCompleted(negotiatedProtocol: WireLimits.applicationProtocol))
         }
-        return (wire, channel)
+        return socket
     }
 
     private func committed(_ batches: [IngestBatch], _ outcomes: [IngestOutcome]) {
@@ -156,9 +154,9 @@ extension History {
     func stopServerNow(tellingPeers: Bool) {
         guard let machine = server else { return }
         machine.watch.isAlive = false
-        for (wire, _) in machine.wires {
-            if tellingPeers { wire.connection?.abort(.server) } else { wire.connection?.drop(.server) }
-            wire.sever()
+        for socket in machine.sockets {
+            if tellingPeers { socket.connection?.abort(.server) } else { socket.connection?.drop(.server) }
+            socket.sever()
         }
         machine.core?.takeNothingMore()
         server = nil

@@ -1,7 +1,6 @@
 internal import AgentControl
 internal import AgentRuntime
 internal import NIOCore
-internal import NIOEmbedded
 internal import TrackCache
 internal import TrackTestKit
 

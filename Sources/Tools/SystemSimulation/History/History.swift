@@ -1,9 +1,7 @@
 internal import AgentControl
 internal import AgentRuntime
-internal import Dispatch
 internal import Logging
 internal import NIOCore
-internal import NIOEmbedded
 internal import TrackCache
 internal import TrackModel
 internal import TrackTestKit
@@ -20,7 +18,7 @@ package final class History {
 
     let seed: UInt64
     let options: HistoryOptions
-    let loop = EmbeddedEventLoop()
+    let loop = VirtualLoop()
     let executor: StepExecutor
     let network: VirtualNetwork
     let profile: Profile
@@ -122,7 +120,7 @@ package final class History {
     }
 
     func after(_ milliseconds: Int64, _ action: @escaping (History) -> Void) {
-        loop.scheduleTask(in: .milliseconds(max(0, milliseconds))) { [unowned self] in
+        loop.after(max(0, milliseconds)) { [unowned self] in
             if violation == nil { action(self) }
         }
     }
@@ -216,7 +214,7 @@ package final class History {
         // Sleepers of dead processes wake, find themselves dead and end.
         storeTrouble = StoreTrouble()
         loop.advanceTime(by: .hours(2))
-        loop.shutdownGracefully(queue: DispatchQueue(label: "end")) { _ in }
+        loop.end()
         medium.remove()
     }
 }

@@ -2,20 +2,19 @@ internal import AgentRuntime
 internal import GNSSFeed
 internal import Glibc
 internal import NIOCore
-internal import NIOEmbedded
 internal import SecureLink
 internal import TrackTestKit
 
 /// The vehicle's system clock: wrong at boot, stepping, drifting.
 final class SimulatedSystemClock: SystemClockSource {
-    private let loop: EmbeddedEventLoop
+    private let loop: VirtualLoop
     /// Milliseconds since 1970 at virtual time 0.
     var offset: Int64
     /// Parts in a million by which it runs fast.
     var drift: Int64 = 0
     var isSynchronised = true
 
-    init(loop: EmbeddedEventLoop, offset: Int64) {
+    init(loop: VirtualLoop, offset: Int64) {
         self.loop = loop
         self.offset = offset
     }
@@ -100,9 +99,8 @@ final class SimulatedConnector: LinkConnector {
     private let certificateFrom: Int64
     private let clock: SimulatedSystemClock
     /// Makes the server's end of a new connection; nil when nobody listens.
-    var accept: (WireEnd) -> (WireEnd, EmbeddedChannel)? = { _ in nil }
+    var accept: () -> VirtualSocket? = { nil }
     var onWrite: ([UInt8]) -> Void = { _ in }
-    var onRead: ([UInt8]) -> Void = { _ in }
     var onLink: () -> Void = {}
     private(set) var connections: [VirtualConnection] = []
     private(set) var attempts = 0
@@ -125,7 +123,7 @@ final class SimulatedConnector: LinkConnector {
         let judgedAt = verificationTime ?? clock.read().milliseconds / 1000
         let reach = network.reach
         guard reach != .swallows else {
-            network.loop.scheduleTask(in: Self.limits.connect) {
+            network.loop.at(network.loop.now + Self.limits.connect) {
                 guard (loop as? ProcessLoop)?.isAlive == true else { return }
                 promise.fail(SecureLinkError(.connectTimeout, "nobody answers"))
             }
@@ -135,7 +133,7 @@ final class SimulatedConnector: LinkConnector {
         let trips = network.dice.one(in: 40) ? Int64.random(in: 10...400, using: &network.dice) : 3
         let taken = TimeAmount.milliseconds(2 * trips * network.delay())
         let limit = Self.limits.connect + Self.limits.handshake
-        network.loop.scheduleTask(in: min(taken, limit)) { [self] in
+        network.loop.at(network.loop.now + min(taken, limit)) { [self] in
             guard (loop as? ProcessLoop)?.isAlive == true else { return }
             guard reach == .works, network.reach == .works else {
                 return promise.fail(SecureLinkError(.connectRefused, "no way to the server"))
@@ -144,29 +142,24 @@ final class SimulatedConnector: LinkConnector {
             guard judgedAt * 1000 >= certificateFrom else {
                 return promise.fail(SecureLinkError(.certificateNotYetValid, "the certificate is not valid yet"))
             }
-            let wire = WireEnd(side: .agent, unsentBytes: Self.limits.unsentBytes)
-            guard let (serverWire, serverChannel) = accept(wire) else {
+            guard let peer = accept() else {
                 return promise.fail(SecureLinkError(.connectRefused, "connection refused"))
             }
-            wire.onWrite = onWrite
-            wire.onRead = onRead
-            let channel = EmbeddedChannel(handler: wire, loop: network.loop)
-            let connection = VirtualConnection(network: network, agent: wire, server: serverWire)
+            let own = VirtualSocket(side: .agent, loop: network.loop, unsentBytes: Self.limits.unsentBytes)
+            own.onWrite = onWrite
+            let connection = VirtualConnection(network: network, agent: own, server: peer)
             connections.removeAll { $0.isOver }
             connections.append(connection)
             onLink()
-            let address = Self.address
-            let peer = NIOLoopBound(serverChannel, eventLoop: network.loop)
-            let own = NIOLoopBound(channel, eventLoop: network.loop)
-            initializer(channel).whenComplete { result in
-                peer.value.connect(to: address, promise: nil)
+            initializer(own).whenComplete { result in
+                peer.begin()
                 switch result {
                 case .success:
-                    own.value.connect(to: address, promise: nil)
-                    promise.succeed(own.value)
+                    own.begin()
+                    promise.succeed(own)
                 case .failure(let error):
                     promise.fail(SecureLinkError(.other, "the connection could not be set up: \(error)"))
-                    own.value.close(promise: nil)
+                    own.close(promise: nil)
                 }
             }
         }
@@ -176,8 +169,6 @@ final class SimulatedConnector: LinkConnector {
     func reload(_ server: AgentConfiguration.Server, on loop: any EventLoop) -> EventLoopFuture<[String]> {
         loop.makeSucceededFuture([])
     }
-
-    private static let address = SocketAddress(sockaddr_in())
 
     /// The machine or the process is gone.
     func drop(tellingPeer: Bool) {
@@ -189,7 +180,7 @@ final class SimulatedConnector: LinkConnector {
 
     /// Its process is dead.
     func forget() {
-        (accept, onLink) = ({ _ in nil }, {})
-        (onWrite, onRead) = ({ _ in }, { _ in })
+        (accept, onLink) = ({ nil }, {})
+        onWrite = { _ in }
     }
 }

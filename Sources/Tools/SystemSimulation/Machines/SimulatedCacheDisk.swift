@@ -1,7 +1,6 @@
 internal import AgentControl
 internal import AgentRuntime
 internal import NIOCore
-internal import NIOEmbedded
 internal import TrackCache
 internal import TrackTestKit
 
@@ -18,7 +17,7 @@ final class SimulatedCacheDisk: CacheExecutor {
 
     let cache: TrackCache
     private let disk: DiskSimulation
-    private let loop: EmbeddedEventLoop
+    private let loop: VirtualLoop
     private let process: ProcessLoop
     private var waiting: [(label: OperationLabel, run: () -> () -> Void)] = []
     private var isBusy = false
@@ -35,7 +34,7 @@ final class SimulatedCacheDisk: CacheExecutor {
     /// The power went in the middle of an operation.
     var onPowerFailure: (OperationLabel) -> Void = { _ in }
 
-    init(cache: TrackCache, disk: DiskSimulation, loop: EmbeddedEventLoop, process: ProcessLoop) {
+    init(cache: TrackCache, disk: DiskSimulation, loop: VirtualLoop, process: ProcessLoop) {
         self.cache = cache
         self.disk = disk
         self.loop = loop
@@ -79,14 +78,14 @@ final class SimulatedCacheDisk: CacheExecutor {
     private func startNext() {
         guard !isBusy, !waiting.isEmpty, process.isAlive else { return }
         isBusy = true
-        loop.scheduleTask(in: .milliseconds(slowness)) { [self] in run() }
+        loop.after(slowness) { [self] in run() }
     }
 
     private func run() {
         guard process.isAlive else { return }
         guard stalledUntil <= loop.now else {
             // The stall may end before its time.
-            loop.scheduleTask(in: .seconds(1)) { [self] in run() }
+            loop.after(1000) { [self] in run() }
             return
         }
         let before = disk.delay
@@ -94,7 +93,7 @@ final class SimulatedCacheDisk: CacheExecutor {
         let finish = operation()
         guard disk.hasPower else { return onPowerFailure(label) }
         onOperation(cache, label)
-        loop.scheduleTask(in: .milliseconds(disk.delay - before)) { [self] in
+        loop.after(disk.delay - before) { [self] in
             isBusy = false
             guard process.isAlive else { return }
             finish()

@@ -1,43 +1,40 @@
 internal import Dispatch
 internal import NIOCore
-internal import NIOEmbedded
+internal import Synchronization
 
 /// The event loop of one process of the simulation: the shared virtual loop, until the process dies. What a dead process
 /// had scheduled never runs.
 final class ProcessLoop: EventLoop {
-    private let shared: EmbeddedEventLoop
-    private let life: NIOLoopBoundBox<Bool>
+    private let shared: VirtualLoop
+    private let life = Atomic(true)
 
-    init(_ shared: EmbeddedEventLoop) {
+    init(_ shared: VirtualLoop) {
         self.shared = shared
-        life = NIOLoopBoundBox(true, eventLoop: shared)
     }
 
-    var isAlive: Bool { life.value }
+    var isAlive: Bool { life.load(ordering: .relaxed) }
 
-    func kill() { life.value = false }
+    func kill() { life.store(false, ordering: .relaxed) }
 
     private struct Dead: Error {}
 
     var inEventLoop: Bool { shared.inEventLoop }
     var now: NIODeadline { shared.now }
 
-    func execute(_ task: @escaping @Sendable () -> Void) {
-        shared.execute { [life] in
-            if life.value { task() }
+    func execute(_ task: @escaping () -> Void) {
+        shared.execute { [self] in
+            if isAlive { task() }
         }
     }
 
-    func scheduleTask<Value>(
-        deadline: NIODeadline, _ task: @escaping @Sendable () throws -> Value
-    ) -> Scheduled<Value> {
-        shared.scheduleTask(deadline: deadline) { [life] in
-            guard life.value else { throw Dead() }
+    func scheduleTask<Value>(deadline: NIODeadline, _ task: @escaping () throws -> Value) -> Scheduled<Value> {
+        shared.scheduleTask(deadline: deadline) { [self] in
+            guard isAlive else { throw Dead() }
             return try task()
         }
     }
 
-    func scheduleTask<Value>(in delay: TimeAmount, _ task: @escaping @Sendable () throws -> Value) -> Scheduled<Value> {
+    func scheduleTask<Value>(in delay: TimeAmount, _ task: @escaping () throws -> Value) -> Scheduled<Value> {
         scheduleTask(deadline: shared.now + delay, task)
     }
 
@@ -50,6 +47,8 @@ final class ProcessLoop: EventLoop {
     }
 
     func preconditionNotInEventLoop(file: StaticString, line: UInt) {}
+
+    func _executeIsolatedUnsafeUnchecked(_ task: @escaping () -> Void) { execute(task) }
 
     // A process that dies leaves promises behind; nobody is to complain of them.
     func _promiseCreated(futureIdentifier: _NIOEventLoopFutureIdentifier, file: StaticString, line: UInt) {}

@@ -1,6 +1,5 @@
 internal import Dispatch
 internal import Glibc
-internal import NIOEmbedded
 internal import Synchronization
 
 /// Runs Swift's asynchronous work on the simulation's one thread, in the order in which it became ready, at the virtual
@@ -15,12 +14,12 @@ final class StepExecutor: TaskExecutor {
         var outside = 0
     }
 
-    private let loop: EmbeddedEventLoop
+    private let loop: VirtualLoop
     private let home = pthread_self()
     private let state = Mutex(State())
     private let arrival = DispatchSemaphore(value: 0)
 
-    init(_ loop: EmbeddedEventLoop) {
+    init(_ loop: VirtualLoop) {
         self.loop = loop
     }
 

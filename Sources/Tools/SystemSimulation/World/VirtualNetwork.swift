@@ -1,6 +1,4 @@
 internal import NIOCore
-internal import NIOEmbedded
-internal import SecureLink
 internal import TrackTestKit
 
 /// TCP between agents and server, as bad as TCP can be: late, in pieces, cut at any byte, dead without a word.
@@ -13,7 +11,7 @@ final class VirtualNetwork {
         case swallows
     }
 
-    let loop: EmbeddedEventLoop
+    let loop: VirtualLoop
     var dice: DiskDice
     var reach = Reach.works
     /// Milliseconds each way, and by how much they vary.
@@ -24,7 +22,7 @@ final class VirtualNetwork {
     private(set) var bytesLost = 0
     private(set) var connections: [VirtualConnection] = []
 
-    init(loop: EmbeddedEventLoop, seed: UInt64) {
+    init(loop: VirtualLoop, seed: UInt64) {
         self.loop = loop
         dice = DiskDice(seed: seed)
     }
@@ -53,15 +51,15 @@ final class VirtualConnection {
     }
 
     private let network: VirtualNetwork
-    private var agentEnd: WireEnd?
-    private var serverEnd: WireEnd?
+    private var agentEnd: VirtualSocket?
+    private var serverEnd: VirtualSocket?
     private var toServer = Direction()
     private var toAgent = Direction()
     /// Nobody hears anything any more, and nobody is told.
     private var isSilent = false
     private var resetWhenCut = false
 
-    init(network: VirtualNetwork, agent: WireEnd, server: WireEnd) {
+    init(network: VirtualNetwork, agent: VirtualSocket, server: VirtualSocket) {
         self.network = network
         agentEnd = agent
         serverEnd = server
@@ -176,11 +174,11 @@ final class VirtualConnection {
     private func arrival(from side: Side, _ action: @escaping (VirtualConnection) -> Void) {
         let at = max(direction(side).readyAt, network.loop.now + .milliseconds(network.delay()))
         update(side) { $0.readyAt = at }
-        network.loop.scheduleTask(deadline: at) { [self] in action(self) }
+        network.loop.at(at) { [self] in action(self) }
     }
 
     private func schedule(_ action: @escaping (VirtualConnection) -> Void) {
-        network.loop.scheduleTask(in: .milliseconds(network.delay())) { [self] in action(self) }
+        network.loop.after(network.delay()) { [self] in action(self) }
     }
 
     /// Gives what has arrived to the receiver, if it wants to read.
@@ -204,111 +202,9 @@ final class VirtualConnection {
         end.take(bytes)
     }
 
-    private func receiver(of side: Side) -> WireEnd? { side == .agent ? serverEnd : agentEnd }
+    private func receiver(of side: Side) -> VirtualSocket? { side == .agent ? serverEnd : agentEnd }
     private func direction(_ side: Side) -> Direction { side == .agent ? toServer : toAgent }
     private func update(_ side: Side, _ change: (inout Direction) -> Void) {
         if side == .agent { change(&toServer) } else { change(&toAgent) }
-    }
-}
-
-/// The socket under a channel of the simulation; the first handler of its pipeline.
-final class WireEnd: ChannelDuplexHandler {
-    typealias InboundIn = ByteBuffer
-    typealias InboundOut = ByteBuffer
-    typealias OutboundIn = ByteBuffer
-
-    let side: VirtualConnection.Side
-    var connection: VirtualConnection?
-    /// Sees every write, before the network does.
-    var onWrite: (([UInt8]) -> Void)?
-    /// Sees what is handed to the process.
-    var onRead: (([UInt8]) -> Void)?
-    private(set) var isReading = false
-    private var isSevered = false
-    private var context: ChannelHandlerContext?
-
-    /// Bytes that may wait for a peer that takes none; a write beyond ends the connection.
-    private let unsentBytes: Int
-    private var hasClosed = false
-
-    init(side: VirtualConnection.Side, unsentBytes: Int = .max) {
-        self.side = side
-        self.unsentBytes = unsentBytes
-    }
-
-    func handlerAdded(context: ChannelHandlerContext) { self.context = context }
-    func handlerRemoved(context: ChannelHandlerContext) { self.context = nil }
-
-    func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
-        // A process that is gone hears of nothing.
-        guard !isSevered else { return promise?.succeed(()) ?? () }
-        guard !hasClosed, let connection else { return promise?.fail(ChannelError.ioOnClosedChannel) ?? () }
-        let bytes = Array(unwrapOutboundIn(data).readableBytesView)
-        guard bytes.count <= unsentBytes - connection.unread(from: side) else {
-            let error = SecureLinkError(
-                .sendBufferFull, "more than \(unsentBytes) bytes wait for a peer that takes none")
-            promise?.fail(error)
-            context.fireErrorCaught(error)
-            return context.close(promise: nil)
-        }
-        promise?.succeed(())
-        onWrite?(bytes)
-        connection.send(bytes, from: side)
-    }
-
-    func flush(context: ChannelHandlerContext) {}
-
-    func read(context: ChannelHandlerContext) {
-        guard !isReading else { return }
-        isReading = true
-        guard let connection, let loop = context.channel.eventLoop as? EmbeddedEventLoop else { return }
-        loop.execute { [side] in connection.deliver(from: side == .agent ? .server : .agent) }
-    }
-
-    func close(context: ChannelHandlerContext, mode: CloseMode, promise: EventLoopPromise<Void>?) {
-        hasClosed = true
-        let connection = connection
-        self.connection = nil
-        connection?.end(from: side)
-        context.close(mode: mode, promise: promise)
-    }
-
-    func channelActive(context: ChannelHandlerContext) {
-        context.fireChannelActive()
-        context.channel.read()
-    }
-
-    func channelInactive(context: ChannelHandlerContext) {
-        if !isSevered { context.fireChannelInactive() }
-    }
-
-    // MARK: From the network
-
-    func take(_ bytes: [UInt8]) {
-        guard let context, !isSevered else { return }
-        isReading = false
-        onRead?(bytes)
-        context.fireChannelRead(wrapInboundOut(ByteBuffer(bytes: bytes)))
-        guard let still = self.context, !isSevered else { return }
-        still.fireChannelReadComplete()
-        if still.channel.isActive { still.channel.read() }
-    }
-
-    func endedByPeer() {
-        connection = nil
-        context?.close(promise: nil)
-    }
-
-    func resetByPeer() {
-        connection = nil
-        context?.fireErrorCaught(SecureLinkError(.reset, "the connection was reset"))
-        context?.close(promise: nil)
-    }
-
-    /// The process is gone: its handlers hear nothing any more.
-    func sever() {
-        isSevered = true
-        connection = nil
-        context?.close(promise: nil)
     }
 }
