@@ -189,7 +189,6 @@ var tools: [Target] {
                 "AgentControl", "AgentLogic", "AgentRuntime", "ConfigurationFile", "Gateway", "GNSSFeed", "SecureLink",
                 "TrackCache", "TrackModel", "TrackStore", "TrackStoreSQLite", "TrackTestKit", "TrackWire", "Varlink",
                 .log, .nioCore,
-                .product(name: "NIOEmbedded", package: "swift-nio"),
                 .product(name: "NIOTLS", package: "swift-nio"),
             ]),
         .executableTarget(
@@ -303,7 +302,6 @@ var tests: [Target] {
             name: "SimulationTests",
             dependencies: [
                 "AgentRuntime", "ConfigurationFile", "SystemSimulation", "TrackTestKit", .nioCore,
-                .product(name: "NIOEmbedded", package: "swift-nio"),
             ],
             path: "Tests/SimulationTests", swiftSettings: house),
         // The fuzzers' properties on every kept input: docs/fuzzing.md.

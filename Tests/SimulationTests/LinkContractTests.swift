@@ -1,7 +1,6 @@
 import AgentRuntime
 import ConfigurationFile
 import NIOCore
-import NIOEmbedded
 import Testing
 import TrackTestKit
 
@@ -18,7 +17,7 @@ import TrackTestKit
     }
 
     private func play(_ script: LinkScript, largestPiece: Int, seed: UInt64) throws -> LinkRecord {
-        let loop = EmbeddedEventLoop()
+        let loop = VirtualLoop()
         let network = VirtualNetwork(loop: loop, seed: seed)
         network.largestPiece = script.peer == .stalls ? 65_536 : largestPiece
         let clock = SimulatedSystemClock(loop: loop, offset: 1_760_000_000_000)
@@ -28,17 +27,16 @@ import TrackTestKit
         case .swallows: network.reach = .swallows
         case .refuses: break
         case .echoes, .listens, .stalls, .greets:
-            connector.accept = { _ in
-                let wire = WireEnd(side: .server)
+            connector.accept = {
+                let socket = VirtualSocket(side: .server, loop: loop)
                 let made = LinkPeer(script.peer) {
-                    wire.connection?.abort(.server)
-                    wire.sever()
+                    socket.connection?.abort(.server)
+                    socket.sever()
                 }
                 peer = made
-                let channel = EmbeddedChannel(handlers: [wire], loop: loop)
-                if script.peer == .stalls { try? channel.pipeline.syncOperations.addHandler(Stall(), position: .last) }
-                try? channel.pipeline.syncOperations.addHandler(made)
-                return (wire, channel)
+                if script.peer == .stalls { try? socket.pipeline.syncOperations.addHandler(Stall(), position: .last) }
+                try? socket.pipeline.syncOperations.addHandler(made)
+                return socket
             }
         }
         let server = try AgentConfiguration.read(

@@ -262,11 +262,29 @@ import TrackTestKit
         #expect(read(1000) == nil)
         #expect(cache.counters.unreadableRecords == 0)
         #expect(read(10_999) == nil)
-        #expect(read(11_000) == nil)
+        let next = try #require(read(11_000))
         let lost = cache.counters.unreadableRecords
         #expect(lost > 0)
-        #expect(read(11_000)?.firstSequence == lost + 1)
+        #expect(next.firstSequence == lost + 1)
         #expect(cache.count + lost == 3000)
+    }
+
+    /// Else what waits in memory would overtake them, and its acknowledgement would give them up.
+    @Test func afterASegmentThatIsGivenUpTheNextOnesComeBeforeWhatIsInMemory() throws {
+        let ring = Ring()
+        let cache = try ring.open()
+        cache.fill(0..<3000)
+        let second = cache.segments[1].first
+        ring.disk.faults = [DiskFault([.write], number: 28)]
+        cache.fill(3000..<3010)
+        ring.disk.faults.append(DiskFault([.read], times: 4, number: 5))
+        let read = { (now: Int64) in cache.read(after: 0, maximumCount: 5, maximumBytes: .max, now: now) }
+        for now in [0, 1000, 11_000] as [Int64] { #expect(read(now) == nil) }
+        // The first is given up, and the second has failed once: there is more, later.
+        #expect(cache.counters.unreadableRecords == second - 1)
+        #expect(cache.isReadPostponed(now: 11_000))
+        #expect(read(12_000)?.firstSequence == second)
+        #expect(cache.numbers(now: 12_000) == Array(Int(second) - 1..<3010))
     }
 
     @Test func anActiveSegmentThatCannotBeReadIsLeftBehind() throws {
@@ -282,12 +300,43 @@ import TrackTestKit
         #expect(cache.numbers(now: 20_000) == Array(10..<20))
     }
 
+    @Test func whatIsNotDurableYetIsNotGivenUpWithTheActiveSegment() throws {
+        let ring = Ring(syncInterval: 60_000)
+        var cache = try ring.open()
+        cache.fill(0..<10)
+        cache.sync(now: 0)
+        cache.fill(10..<15)
+        ring.disk.faults = [DiskFault([.read], times: 3, number: 5)]
+        for now in [0, 1000, 11_000] as [Int64] {
+            _ = cache.read(after: 0, maximumCount: 5, maximumBytes: .max, now: now)
+        }
+        #expect(cache.counters.unreadableRecords == 10)
+        #expect(cache.numbers(now: 11_000) == Array(10..<15))
+        // The file stays, and each record counts once.
+        cache = try ring.reopen(cache)
+        #expect(cache.numbers() == Array(0..<15))
+    }
+
+    @Test func theSegmentBegunInItsPlaceIsNotGivenUpAsWell() throws {
+        let ring = Ring()
+        let cache = try ring.open()
+        cache.fill(0..<10)
+        ring.disk.faults = [DiskFault([.read], number: 5)]
+        for now in stride(from: Int64(0), through: 100_000, by: 1000) {
+            #expect(cache.read(after: 0, maximumCount: 5, maximumBytes: .max, now: now) == nil)
+        }
+        #expect(cache.counters.unreadableRecords == 10)
+        cache.fill(10..<20)
+        ring.disk.faults = []
+        #expect(cache.numbers(now: 200_000) == Array(10..<20))
+        #expect(cache.counters.unreadableRecords == 10)
+    }
+
     @Test func aSegmentThatVanishedIsCountedAtOnce() throws {
         let ring = Ring()
         let cache = try ring.open()
         cache.fill(0..<3000)
         ring.disk.remove(ring.segmentPaths[0])
-        #expect(cache.read(after: 0, maximumCount: 5, maximumBytes: .max, now: 0) == nil)
         let batch = try #require(cache.read(after: 0, maximumCount: 5, maximumBytes: .max, now: 0))
         #expect(cache.counters.unreadableRecords == batch.firstSequence - 1)
     }

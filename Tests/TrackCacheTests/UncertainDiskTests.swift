@@ -36,3 +36,47 @@ import TrackTestKit
         #expect(info.first?.count == 5)
     }
 }
+
+/// A directory whose segments cannot be read, five times in a row.
+@Suite struct UnreadableDirectoryTests {
+    /// A ring of ten records, and a process that cannot read it and makes ten more.
+    private func begin(_ ring: Ring, failing operations: Set<CacheFileError.Operation>) throws -> TrackCache {
+        let earlier = try ring.open()
+        earlier.fill(0..<10)
+        // The ledger is generations ahead of one that begins anew.
+        for number in 1...10 as ClosedRange<Int64> {
+            earlier.writeLedger(now: number * TrackCache.ledgerInterval, isDurable: true)
+        }
+        ring.disk.faults = [DiskFault(operations, number: 5)]
+        let cache = try ring.reopen(earlier)
+        cache.fill(10..<20)
+        while !cache.hasRead { cache.maintain(now: try #require(cache.nextMaintenance)) }
+        #expect(cache.recovery.unreadableSegments == 1)
+        return cache
+    }
+
+    /// Nothing of ours stands beside it yet, so that what was given up need not stay so.
+    @Test func isReadAgainWhenTheDiskComesBack() throws {
+        let ring = Ring()
+        var cache = try begin(ring, failing: [.open])
+        ring.disk.faults = []
+        cache.maintain(now: try #require(cache.nextMaintenance))
+        #expect(cache.state == .disk)
+        #expect(cache.numbers() == Array(0..<20))
+        #expect(cache.recovery.unreadableSegments == 0)
+        cache = try ring.reopen(cache, crashSeed: 1)
+        #expect(cache.numbers() == Array(0..<20))
+    }
+
+    /// Reading fails, and writing works: a new stream begins, and must be the one that the next opening takes.
+    @Test(arguments: 0...30)
+    func isLeftAsideForANewStream(seed: Int) throws {
+        let ring = Ring(seed: UInt64(seed))
+        let cache = try begin(ring, failing: [.read])
+        #expect(cache.state == .disk)
+        #expect(cache.unsynchronisedCount == 0)
+        ring.disk.faults = []
+        let next = try ring.reopen(cache, crashSeed: seed == 0 ? nil : UInt64(seed))
+        #expect(next.numbers() == Array(10..<20))
+    }
+}

@@ -80,19 +80,10 @@ extension TrackCache {
 
     /// A hint: any failure costs a re-send.
     func writeLedger(now: Int64, isDurable: Bool) {
-        guard let ledgerFile, waiting == nil else { return }
+        guard ledgerFile != nil, waiting == nil else { return }
         lastLedgerWrite = now
-        ledgerGeneration += 1
-        let ledger = Ledger(
-            generation: ledgerGeneration, stream: uploading.stream, acknowledged: uploading.acknowledged,
-            rangeStart: uploading.start)
-        let bytes = ledger.encoded()
         do throws(CacheFileError) {
-            try files.writeFully(ledgerFile, bytes, at: ledger.offset)
-            counters.bytesWritten += UInt64(bytes.count)
-            guard isDurable else { return }
-            try files.synchronizeFile(ledgerFile, dataOnly: true)
-            counters.syncs += 1
+            try writeLedgerOrThrow(isDurable: isDurable)
         } catch {
             count(error)
         }
@@ -100,14 +91,45 @@ extension TrackCache {
 
     /// Opens the ledger for writing and writes it; called when the disk works.
     func openLedger(now: Int64) {
-        if ledgerFile == nil {
-            do throws(CacheFileError) {
-                ledgerFile = try files.openFile("\(directory)/\(Ledger.name)", .readWriteOrCreate)
-            } catch {
-                count(error)
-            }
+        do throws(CacheFileError) {
+            try openLedgerFile()
+        } catch {
+            count(error)
         }
         writeLedger(now: now, isDurable: false)
+    }
+
+    /// Durable before the first segment of a stream that begins beside files nobody can read now: the next opening may
+    /// be able to, and must not take theirs for the stream in use. A ledger that cannot be written is no obstacle.
+    func nameStreamInUse() {
+        do throws(CacheFileError) {
+            try openLedgerFile()
+            try writeLedgerOrThrow(isDurable: true)
+            try files.synchronizeNames(in: directory)
+        } catch {
+            count(error)
+        }
+    }
+
+    private func openLedgerFile() throws(CacheFileError) {
+        guard ledgerFile == nil else { return }
+        // What could not be read may be of a later generation than what is written now: it must not win.
+        let access: CacheFileAccess = ledgerGeneration == 0 ? .replace : .readWriteOrCreate
+        ledgerFile = try files.openFile("\(directory)/\(Ledger.name)", access)
+    }
+
+    private func writeLedgerOrThrow(isDurable: Bool) throws(CacheFileError) {
+        guard let ledgerFile else { return }
+        ledgerGeneration += 1
+        let ledger = Ledger(
+            generation: ledgerGeneration, stream: uploading.stream, acknowledged: uploading.acknowledged,
+            rangeStart: uploading.start)
+        let bytes = ledger.encoded()
+        try files.writeFully(ledgerFile, bytes, at: ledger.offset)
+        counters.bytesWritten += UInt64(bytes.count)
+        guard isDurable else { return }
+        try files.synchronizeFile(ledgerFile, dataOnly: true)
+        counters.syncs += 1
     }
 }
 

@@ -21,6 +21,8 @@ extension TrackCache {
             throw error
         }
         hasRead = true
+        // Nothing could be told of what stands there: read again before anything is written beside it.
+        mustReadAgain = found.stream == nil && recovery.unreadableSegments > 0
         adopt(found, names)
         guard lockFile != nil else { return }
         removeTemporaries(names)

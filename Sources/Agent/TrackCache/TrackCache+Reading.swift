@@ -30,12 +30,15 @@ extension TrackCache {
         guard hasRead || failedReads >= Self.readAttempts else { return nil }
         var run = Run(maximumCount: max(maximumCount, 1), maximumBytes: maximumBytes)
         let position = max(after, uploading.acknowledged)
+        let stream = uploading.stream
         readSegments(after: position, into: &run, now: now)
         if !run.isComplete, !run.isFull, writtenCount > 0, now >= nextRead {
             // What is not durable yet belongs to the batch.
             sync(now: now)
             readSegments(after: run.records.last?.sequence ?? position, into: &run, now: now)
         }
+        // What could not be read may have been the last of its stream: positions are another's now.
+        guard uploading.stream == stream else { return nil }
         if !run.isComplete, !run.isFull, writer == nil, waiting == nil, now >= nextRead {
             for index in pending.index(after: run.records.last?.sequence ?? position)..<pending.count {
                 let record = pending[index]
@@ -60,6 +63,11 @@ extension TrackCache {
         var position = after
         while !run.isComplete, let index = segmentIndex(after: position) {
             let segment = segments[index]
+            guard segment.last >= segment.first else {
+                // Just begun: there is nothing to read, and nothing that a disk error could cost.
+                position = max(position, segment.last)
+                continue
+            }
             do throws(CacheFileError) {
                 let scanner = try openCursor(at: index, after: position)
                 while let record = try scanner.next() {
@@ -89,8 +97,8 @@ extension TrackCache {
                 // In the active segment reading goes on where it stopped, in others never again.
                 if index == segments.count - 1 { cursor?.sequence = position } else { cursor = nil }
             } catch {
-                readFailed(error, at: index, now: now)
-                return
+                // With one given up, the next one's turn has come; nothing may be handed out before it.
+                guard isGivenUp(error, at: index, now: now) else { return }
             }
         }
     }
@@ -137,27 +145,28 @@ extension TrackCache {
     }
 
     /// A disk that comes back after a while must not have cost a segment: only the third failure gives it up.
-    private func readFailed(_ error: CacheFileError, at index: Int, now: Int64) {
+    private func isGivenUp(_ error: CacheFileError, at index: Int, now: Int64) -> Bool {
         count(error)
         cursor = nil
         segments[index].readFailures += 1
         let isGone = error.operation == .open && error.number == noEntryErrno
         guard segments[index].readFailures >= 3 || isGone else {
             nextRead = now.addingClamped(segments[index].readFailures == 1 ? 1000 : 10_000)
-            return
+            return false
         }
         let first = segments[index].first
         counters.unreadableRecords += liveCount(index)
         if writer != nil, index == segments.count - 1 {
             // Appending behind what cannot be read would hide it as well.
             do throws(CacheFileError) {
-                try rotate(first: uploading.next)
+                try leaveActiveSegment()
             } catch {
                 fallBack(error, now: now)
             }
         }
         segments.removeAll { $0.first == first }
         leaveDrainedStream()
+        return true
     }
 
     // MARK: What is live

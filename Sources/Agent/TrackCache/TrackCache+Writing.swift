@@ -48,6 +48,16 @@ extension TrackCache {
         }
     }
 
+    /// Begins the next segment without another look at the active one: what is not durable yet goes there.
+    func leaveActiveSegment() throws(CacheFileError) {
+        let names = writer?.entities ?? []
+        segments[segments.count - 1].hasLeftovers = true
+        writer = nil
+        writtenCount = 0
+        try beginSegment(first: pending.first?.sequence ?? uploading.next, entities: names)
+        try writePendingOrThrow()
+    }
+
     /// Makes a new active segment. One of the same name is replaced: it holds nothing that is not in memory.
     func beginSegment(first: UInt64, entities: [String]) throws(CacheFileError) {
         enforceLimit(adding: options.segmentBytes)
@@ -166,7 +176,7 @@ extension TrackCache {
 
     /// From memory to disk: the first opening, and every return. Afterwards everything is durable.
     func reachDisk(now: Int64) throws(CacheFileError) {
-        if !hasRead { try readDirectory() }
+        if !hasRead || mustReadAgain { try readDirectory() }
         do throws(CacheFileError) {
             try takeLock()
             secureNewest()
@@ -174,6 +184,7 @@ extension TrackCache {
                 // Nothing of the waiting stream is unanswered: its records may join this one, in a fresh range. That is
                 // durable before a number of it is given out.
                 let start = SequenceRange.start(after: max(highestSeen, uploading.next - 1))
+                if mustReadAgain { nameStreamInUse() }
                 try beginSegment(first: start, entities: segments.last?.tally.entities?.map(\.entity) ?? [])
                 uploading.start = start
                 uploading.next = pending.renumber(after: 0, from: start)
@@ -191,6 +202,7 @@ extension TrackCache {
         try writePendingOrThrow()
         try saveTombstones()
         state = .disk
+        mustReadAgain = false
         cutTails()
         removeFinished()
         openLedger(now: now)

@@ -34,6 +34,8 @@ package final class TrackCache {
     package internal(set) var hasRead = false
     /// What opening found is on the disk for sure, not only in the kernel's memory.
     var hasSecured = false
+    /// There are segments, and none of them could be read.
+    var mustReadAgain = false
     /// Attempts to read the directory that met a disk error.
     var failedReads = 0
 

@@ -175,7 +175,7 @@ extension History {
             throw Violation(
                 guarantee: .boundedMemory, detail: "the ring holds \(usage.memoryBytes) bytes in memory, over \(bound)")
         }
-        if let limit = usage.diskLimit, cache.hasRead, usage.segments > 2, usage.diskBytes > limit {
+        if let limit = usage.diskLimit, cache.state == .disk, usage.segments > 2, usage.diskBytes > limit {
             throw Violation(guarantee: .boundedMemory, detail: "\(usage.diskBytes) bytes on disk, over \(limit)")
         }
     }

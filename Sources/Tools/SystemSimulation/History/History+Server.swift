@@ -86,6 +86,7 @@ extension History {
         var limits = GatewayLimits()
         limits.batchPoints = profile.batchPoints
         limits.windowBatches = profile.windowBatches
+        limits.windowBytes = profile.windowBytes
         let core = GatewayCore(
             limits: limits, deadlines: GatewayDeadlines(), store: store, logger: quiet,
             now: { Timestamp(milliseconds: clock.value.trueTime + 2000) }, callHandler: nil,

@@ -223,12 +223,13 @@ extension History {
             disk.interruptionOdds = 10
         case .memoryFails: memory.isFailing = true
         default:
-            ledger.expectDamage()
             let files = disk.paths.filter { $0.hasPrefix("/var/cache/") && !$0.hasSuffix("lock") }
             guard let path = files.randomElement(using: &dice), let bytes = disk.contents(of: path), !bytes.isEmpty
             else { return }
-            disk.flip(
-                bit: Int.random(in: 0..<8, using: &dice), at: Int.random(in: 0..<bytes.count, using: &dice), of: path)
+            let bit = Int.random(in: 0..<8, using: &dice)
+            let offset = Int.random(in: 0..<bytes.count, using: &dice)
+            ledger.expectDamage(points: damage.hit(offset, of: bytes, at: path))
+            disk.flip(bit: bit, at: offset, of: path)
             return
         }
         after(end) { history in

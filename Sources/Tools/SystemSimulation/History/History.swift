@@ -41,6 +41,7 @@ package final class History {
     var grid = GridModel()
     var attributes = AttributeModel()
     var ledger = PointLedger()
+    var damage = SegmentDamage()
     var store = StoreModel()
     var target = ControlModel()
     var gatheredInThisProcess: UInt64 = 0
@@ -115,6 +116,9 @@ package final class History {
         // In slices, so that a broken guarantee ends the history soon.
         while now < milliseconds, violation == nil {
             loop.advanceTime(to: .uptimeNanoseconds(UInt64(min(milliseconds, now + 10_000)) * 1_000_000))
+            if loop.isStuck {
+                fail(Violation(guarantee: .liveness, detail: "time stands still: one moment's work has no end"))
+            }
             for watch in frameWatches.suffix(4) { if let broken = watch.violation { fail(broken) } }
         }
     }

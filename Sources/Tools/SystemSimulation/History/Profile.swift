@@ -28,6 +28,7 @@ struct Profile {
     /// What the server allows an agent.
     let batchPoints: Int
     let windowBatches: Int
+    let windowBytes: Int
     /// Each point carries so much that a segment is full in minutes.
     let isVerbose: Bool
     /// Bits of the disk flip: losses are then compared as numbers only.
@@ -65,6 +66,7 @@ struct Profile {
         isVerbose = dice.one(in: 4)
         batchPoints = pick([5, 50, 1000])
         windowBatches = pick([2, 4, 16])
+        windowBytes = pick([4096, 32 * 1024, 256 * 1024])
         parkingDelay = pick([0, 0, 60, 60, 120, 300])
         parkingInterval = pick([10, 30, 240])
         // Some troubles are left out, so that each is also met without the others.

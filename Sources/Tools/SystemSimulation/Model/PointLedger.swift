@@ -35,7 +35,7 @@ struct PointLedger {
         var clearedAt: Int64 = 0
     }
 
-    private struct Key: Hashable {
+    struct Key: Hashable {
         let entity: String
         let time: Int64
         let latitude: Int32
@@ -49,25 +49,31 @@ struct PointLedger {
         }
     }
 
-    private(set) var entries: [Entry] = []
-    private var byKey: [Key: Int] = [:]
+    var entries: [Entry] = []
+    var byKey: [Key: Int] = [:]
     /// Chosen, and their append not done yet.
-    private var chosen: [Int] = []
+    var chosen: [Int] = []
     /// What the cache must hold, oldest first.
-    private(set) var waiting: [Int] = []
+    var waiting: [Int] = []
     /// How many of `waiting`, from the front, a power cut must not take.
-    private var durableCount = 0
+    var durableCount = 0
     /// On a disk that the cache could not read yet.
-    private var unread: [Int] = []
-    private var unreadClears: [CacheSelection] = []
+    var unread: [Int] = []
+    var unreadClears: [CacheSelection] = []
+    /// Cleared while the disk did not work: durable once it works again.
+    var softlyCleared: [Int] = []
     private var before = TrackCacheCounters()
     /// A disk error kept the cache from counting: what it holds is looked at once the disk works.
     private var isBlurred = false
     private var hadRead = false
+    /// Operations that met a disk error since the process began, or since it gave a file up.
+    var failedOperations = 0
     private var lastStored: [String: Int] = [:]
     /// The disk was damaged: losses are compared as numbers, not one by one.
-    private(set) var isInexact = false
-    private var countedDamage: UInt64 = 0
+    var isInexact = false
+    var countedDamage: UInt64 = 0
+    /// So many points the damage can have cost; nil: nobody can say.
+    var mostDamaged: Int? = 0
     /// The cache gave a disk up that it could not read: what is on it may be overtaken.
     var mayOvertake = false
     private(set) var storedCount = 0
@@ -75,27 +81,12 @@ struct PointLedger {
     /// Every point has reached the disk thread, or is accounted for.
     var isTaken: Bool { chosen.isEmpty }
 
-    private func describe(_ index: Int) -> String {
+    func describe(_ index: Int) -> String {
         "point \(index) (\(entries[index].entity), \(entries[index].fix.time.milliseconds))"
     }
 
-    private func broken(_ guarantee: Violation.Guarantee, _ detail: String) -> Violation {
+    func broken(_ guarantee: Violation.Guarantee, _ detail: String) -> Violation {
         Violation(guarantee: guarantee, detail: detail)
-    }
-
-    /// What was on it is gone with it.
-    mutating func diskReplaced() {
-        for index in waiting + chosen + unread { entries[index].fate = .lostWithPower }
-        waiting = []
-        chosen = []
-        unread = []
-        durableCount = 0
-    }
-
-    /// Bits on the disk flip.
-    mutating func expectDamage() {
-        isInexact = true
-        countedDamage += 1
     }
 
     // MARK: Gathering
@@ -121,6 +112,7 @@ struct PointLedger {
     mutating func processStarted(_ cache: TrackCache, duplicate: () -> [(entity: String, fix: Fix)]) throws(Violation) {
         before = TrackCacheCounters()
         hadRead = false
+        failedOperations = 0
         isBlurred = false
         unread += waiting.prefix(durableCount)
         for index in waiting.dropFirst(durableCount) { entries[index].fate = .lostWithPower }
@@ -129,6 +121,7 @@ struct PointLedger {
         waiting = []
         durableCount = 0
         unreadClears = []
+        softlyCleared = []
         try observe(cache, .other, at: 0, duplicate: duplicate)
     }
 
@@ -141,19 +134,22 @@ struct PointLedger {
         if case .clear(let selection) = label {
             try clear(selection, counters.cleared - before.cleared, cache, now)
         }
-        if cache.recovery.unreadableSegments > 0, !isInexact { expectDamage() }
         let hasErrors = counters.diskErrors != before.diskErrors
+        if hasErrors { failedOperations += 1 }
         if cache.hasRead, !hadRead {
             hadRead = true
+            let isIncomplete = cache.recovery.unreadableSegments > 0
+            if isIncomplete { try gaveUp(tries: 5, "opening passed a segment over") }
             // Nothing that was in memory was sure.
             isBlurred = true
             try account(counters)
             // The disk could be read and not be written: what was gathered meanwhile stays in memory, behind it.
             let inMemory = cache.state == .disk ? [] : Array(waiting.suffix(cache.unsynchronisedCount))
-            try readDisk(
+            let missing = try readDisk(
                 duplicate(), count: cache.count - UInt64(inMemory.count),
                 dropped: counters.droppedByBound - before.droppedByBound, isSecured: cache.state == .disk,
                 apart: Set(inMemory))
+            if isIncomplete { expectDamage(points: missing) }
             waiting += inMemory
             isBlurred = false
         } else {
@@ -174,14 +170,21 @@ struct PointLedger {
                 .exactlyOnce, "the cache holds \(cache.count) points, \(waiting.count) of what was gathered wait")
         }
         durableCount = max(0, waiting.count - cache.unsynchronisedCount)
+        if cache.state == .disk { clearsAreDurable() }
+    }
+
+    private mutating func clearsAreDurable() {
+        for index in softlyCleared where entries[index].fate == .cleared(isDurable: false) {
+            entries[index].fate = .cleared(isDurable: true)
+        }
+        softlyCleared = []
     }
 
     private mutating func account(_ counters: TrackCacheCounters) throws(Violation) {
         // A power cut damages only what was not durable; what a disk refuses for good is counted.
         if counters.unreadableRecords > before.unreadableRecords {
-            countedDamage += counters.unreadableRecords - before.unreadableRecords
-            isInexact = true
-            // What was given up stays on disk, and is found by the next start.
+            try gaveUp(tries: 3, "a segment was given up")
+            expectDamage(points: Int(counters.unreadableRecords - before.unreadableRecords))
             mayOvertake = true
         }
         if counters.streamConflicts > 0 {
@@ -224,7 +227,7 @@ struct PointLedger {
         durableCount = max(0, durableCount - 1)
     }
 
-    private func matches(_ index: Int, _ selection: CacheSelection) -> Bool {
+    func matches(_ index: Int, _ selection: CacheSelection) -> Bool {
         let entry = entries[index]
         let time = entry.fix.time.milliseconds
         return (selection.entities?.contains(entry.entity) ?? true) && time >= selection.from ?? .min
@@ -246,6 +249,7 @@ struct PointLedger {
             entries[index].clearedAt = now
             entries[index].mayBeMissing = true
         }
+        if !isDurable { softlyCleared += matched }
         let gone = Set(matched)
         waiting.removeAll { gone.contains($0) }
         if !cache.hasRead { unreadClears.append(selection) }
@@ -259,80 +263,6 @@ struct PointLedger {
         }
         guard case .clear(let selection) = label else { return }
         for index in waiting where matches(index, selection) { entries[index].mayBeMissing = true }
-    }
-
-    /// The directory was read, at the start or after a time in memory: `found` is what stands there.
-    ///
-    /// The newest `count` of it wait; what stands before them is acknowledged and not deleted yet. `apart` counts as in
-    /// memory, whether it stands there or not.
-    private mutating func readDisk(
-        _ found: [(entity: String, fix: Fix)], count: UInt64, dropped: UInt64, isSecured: Bool,
-        apart: Set<Int> = []
-    ) throws(Violation) {
-        var dropped = dropped
-        let durable = Set(unread)
-        var order: [Int] = []
-        for record in found {
-            guard let index = byKey[Key(record.entity, record.fix)], entries[index].fix == record.fix else {
-                throw broken(
-                    .recovery, "recovery brought a point of \(record.entity) that was never gathered: \(record.fix)")
-            }
-            if apart.contains(index) { continue }
-            if let last = order.last, index <= last {
-                throw broken(.order, "on disk \(describe(index)) follows \(describe(last))")
-            }
-            order.append(index)
-        }
-        let present = Set(order)
-        while order.count > count {
-            let index = order.removeFirst()
-            if !entries[index].isStored, dropped > 0 {
-                // Given up by the bound, and a disk error keeps the file from going.
-                dropped -= 1
-                entries[index].fate = .droppedByBound
-                continue
-            }
-            guard entries[index].isStored || entries[index].mayBeMissing || isInexact else {
-                throw broken(
-                    .acknowledgementAfterCommit, "the cache passes \(describe(index)) over, and no commit holds it")
-            }
-            entries[index].fate = .acknowledged
-        }
-        for index in unread where !present.contains(index) {
-            // What the server has, or a person cleared, may go, counted or not.
-            if entries[index].isStored || entries[index].mayBeMissing {
-                entries[index].fate = .acknowledged
-                continue
-            }
-            // Beginning a segment may have cost the oldest.
-            if dropped > 0, index < order.first ?? .max {
-                dropped -= 1
-                entries[index].fate = .droppedByBound
-                continue
-            }
-            if unreadClears.contains(where: { matches(index, $0) }) {
-                entries[index].fate = .cleared(isDurable: false)
-                continue
-            }
-            guard isInexact else {
-                throw broken(.recovery, "\(describe(index)) was durable and is gone after recovery")
-            }
-            entries[index].fate = .damaged
-        }
-        for index in order {
-            if case .cleared(isDurable: true) = entries[index].fate, !isInexact {
-                throw broken(.exactlyOnce, "\(describe(index)) was cleared, durably, and is back")
-            }
-            // Owned up to already; what was dropped can stand on the disk once more when the power or the process goes.
-            switch entries[index].fate {
-            case .droppedByBound, .droppedInMemory: entries[index].mayBeMissing = true
-            // Left by a killed process in the kernel's memory, on a disk that takes no writes.
-            default: if !isSecured, !durable.contains(index) { entries[index].mayBeMissing = true }
-            }
-            entries[index].fate = .waiting
-        }
-        unread = []
-        waiting = order
     }
 
     // MARK: The store
@@ -378,23 +308,42 @@ struct PointLedger {
 
     /// When everything has had its time: what is not stored must be accounted for.
     func settle() throws(Violation) {
-        var damaged: UInt64 = 0
+        var gone: [Int] = []
         for (index, entry) in entries.enumerated() where !entry.isStored && !entry.mayBeMissing {
             switch entry.fate {
             case .cleared, .droppedByBound, .droppedInMemory, .lostWithPower: continue
-            case .damaged: damaged += 1
+            case .damaged: gone.append(index)
             case .chosen, .waiting, .acknowledged:
                 guard isInexact else {
                     throw broken(
                         .exactlyOnce,
                         "\(describe(index)), \(entry.fate), was never stored, and nothing owns up to it")
                 }
-                damaged += 1
+                gone.append(index)
             }
         }
-        guard damaged == 0 || countedDamage > 0 else {
-            throw broken(.exactlyOnce, "\(damaged) points are gone and no counter says so")
+        guard gone.isEmpty || countedDamage > 0 else {
+            throw broken(.exactlyOnce, "\(gone.count) points are gone and no counter says so: \(ranges(gone))")
         }
+        // Once something is damaged the models know how many, not which: counts go wrong by some.
+        if let mostDamaged, gone.count > mostDamaged + mostDamaged / 4 + 20 {
+            throw broken(
+                .recovery,
+                "\(gone.count) points are gone, and the damage can have cost \(mostDamaged): \(ranges(gone))")
+        }
+    }
+
+    /// Neighbours of the same fate as one.
+    private func ranges(_ indices: [Int]) -> String {
+        var ranges: [ClosedRange<Int>] = []
+        for index in indices {
+            if let last = ranges.last, last.upperBound == index - 1, entries[index].fate == entries[index - 1].fate {
+                ranges[ranges.count - 1] = last.lowerBound...index
+            } else {
+                ranges.append(index...index)
+            }
+        }
+        return ranges.map { "\($0) \(entries[$0.lowerBound].fate)" }.joined(separator: ", ")
     }
 
     /// Points by what became of them, for the summary.

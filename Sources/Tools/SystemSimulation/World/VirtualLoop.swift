@@ -16,6 +16,13 @@ final class VirtualLoop: EventLoop, @unchecked Sendable {
     private var immediate: [() -> Void] = []
     private let home = pthread_self()
     private var isOver = false
+    private var tasksAtOnce = 0
+
+    /// So many tasks at one moment are no work any more: something asks for itself again and again.
+    private static let mostTasksAtOnce = 2_000_000
+
+    /// Time stands still: there is always something more to be done at this moment.
+    var isStuck: Bool { tasksAtOnce > Self.mostTasksAtOnce }
 
     var inEventLoop: Bool { pthread_equal(home, pthread_self()) != 0 }
 
@@ -67,17 +74,22 @@ final class VirtualLoop: EventLoop, @unchecked Sendable {
     /// Runs everything that is due until a time, in order, and ends at that time.
     func advanceTime(to end: NIODeadline) {
         preconditionInEventLoop()
-        while true {
+        while !isStuck {
             runImmediate()
             guard let next = agenda.next, next <= end else { break }
+            if next > now { tasksAtOnce = 0 }
             now = next
-            while let task = agenda.take(dueBy: next) { task() }
+            while let task = agenda.take(dueBy: next) {
+                task()
+                tasksAtOnce += 1
+            }
         }
-        now = max(now, end)
+        if !isStuck { now = max(now, end) }
     }
 
     private func runImmediate() {
-        while !immediate.isEmpty {
+        while !immediate.isEmpty, !isStuck {
+            tasksAtOnce += immediate.count
             // What these ask for comes behind them.
             var tasks: [() -> Void] = []
             swap(&tasks, &immediate)
