@@ -59,6 +59,7 @@ var doors: [Target] {
             name: "CGPS", path: "Sources/CLibraries/CGPS", pkgConfig: "libgps", providers: [.apt(["libgps-dev"])]),
         .systemLibrary(
             name: "CZlib", path: "Sources/CLibraries/CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
+        .systemLibrary(name: "CAllocator", path: "Sources/CLibraries/CAllocator"),
         .systemLibrary(name: "CLinux", path: "Sources/CLibraries/CLinux"),
         .systemLibrary(name: "CNetworkNamespace", path: "Sources/CLibraries/CNetworkNamespace"),
         .systemLibrary(
@@ -135,8 +136,8 @@ var server: [Target] {
         .room(
             "ServerRuntime", in: "Server",
             [
-                "ConfigurationFile", "Exposition", "Gateway", "Systemd", "TrackModel", "TrackStore", "TrackStoreSQLite",
-                "Varlink", "WebAPI", .log, .lifecycle, .signals, .nioCore, .nioPosix,
+                "CAllocator", "ConfigurationFile", "Exposition", "Gateway", "Systemd", "TrackModel", "TrackStore",
+                "TrackStoreSQLite", "Varlink", "WebAPI", .log, .lifecycle, .signals, .nioCore, .nioPosix,
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "NIOSSL", package: "swift-nio-ssl"),
                 .product(name: "SwiftASN1", package: "swift-asn1"),

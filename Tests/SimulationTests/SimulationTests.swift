@@ -7,7 +7,7 @@ import Testing
     /// Seeds of one test case: cases run side by side.
     private static let seedsACase: UInt64 = 20
 
-    @Test(arguments: Array(stride(from: UInt64(1), to: 81, by: 20)))
+    @Test(arguments: Array(stride(from: UInt64(1), to: 241, by: 20)))
     func everyGuaranteeHolds(from first: UInt64) {
         for seed in first..<first + Self.seedsACase {
             let outcome = History(seed: seed, options: HistoryOptions(hours: 0.2, sqliteShare: 4)).run()

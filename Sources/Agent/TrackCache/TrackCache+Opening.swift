@@ -15,6 +15,12 @@ extension TrackCache {
             // Two streams cannot wait for answers at the same time: first the one in memory.
             guard !hasSegments || !uploading.hasUnansweredRecords else { throw CacheFileError(.join, busyErrno) }
             found = try readAll(names)
+            // With nothing told of what stands there, another stream would begin beside it, and what stands there would
+            // never be uploaded: that is put off for long.
+            let isBlind = found.stream == nil && recovery.unreadableSegments > 0
+            guard !isBlind || failedReads >= Self.blindAttempts - 1 else {
+                throw CacheFileError(.read, inputOutputErrno)
+            }
         } catch {
             let isWaiting = error.operation == .join || (error.operation == .lock && error.number == wouldBlockErrno)
             if !isWaiting { failedReads += 1 }

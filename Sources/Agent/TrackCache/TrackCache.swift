@@ -14,6 +14,8 @@ package final class TrackCache {
     static let maximumTombstones = 4096
     /// A file the disk refuses is given up only with this attempt to open: until then the cache works in memory.
     static let readAttempts = 5
+    /// A directory of which nothing can be read is given up only with this attempt, after some twelve minutes.
+    static let blindAttempts = 16
     static let ledgerInterval: Int64 = 300_000
     static let retryIntervals: ClosedRange<Int64> = 1000...60_000
 

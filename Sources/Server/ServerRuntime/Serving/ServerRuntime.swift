@@ -177,6 +177,7 @@ package struct ServerRuntime: Sendable {
         if let interval = configuration.store.mergeInterval {
             services.append(Merging(store: store, interval: .seconds(interval), logger: logger, record: mergeRecord))
         }
+        services.append(MemoryReturn())
         services.append(PushCleanup(store: store, now: SQLiteTrackStoreOptions.systemTime, logger: logger))
         if let timeout = notifier.watchdogTimeout {
             services.append(

@@ -74,7 +74,7 @@ extension History {
         let feeds = SimulatedFeedSource()
         let connector = SimulatedConnector(
             network: network, clock: clock, certificateFrom: Self.beginning - 86_400_000)
-        let logHandler = WatchingLog(NIOLoopBound(self, eventLoop: loop))
+        let logHandler = WatchingLog(NIOLoopBound(self, eventLoop: loop), process)
         let log = Logger(label: "agent") { _ in logHandler }
         var opened: (executor: SimulatedCacheDisk, opening: OpenedAgent)?
         do {
@@ -343,11 +343,13 @@ extension History {
 /// Hands the agent's journal to the history.
 struct WatchingLog: LogHandler {
     private let history: NIOLoopBound<History>
+    private let process: ProcessLoop
     var metadata: Logger.Metadata = [:]
     var logLevel = Logger.Level.info
 
-    init(_ history: NIOLoopBound<History>) {
+    init(_ history: NIOLoopBound<History>, _ process: ProcessLoop) {
         self.history = history
+        self.process = process
     }
 
     subscript(metadataKey key: String) -> Logger.Metadata.Value? {
@@ -356,6 +358,7 @@ struct WatchingLog: LogHandler {
     }
 
     func log(event: LogEvent) {
+        guard process.isAlive else { return }
         history.value.agentSaid("\(event.message)", event.metadata)
     }
 }

@@ -112,8 +112,8 @@ extension History {
     ) {
         note(what)
         target.open += 1
-        reply.assumeIsolated().whenComplete { [unowned self] result in
-            guard self.box === box else { return }
+        reply.assumeIsolated().whenComplete { [unowned self, weak box] result in
+            guard let box, self.box === box else { return }
             target.open -= 1
             switch result {
             case .success:

@@ -227,7 +227,9 @@ extension History {
             guard let path = files.randomElement(using: &dice), let bytes = disk.contents(of: path), !bytes.isEmpty
             else { return }
             let bit = Int.random(in: 0..<8, using: &dice)
-            let offset = Int.random(in: 0..<bytes.count, using: &dice)
+            // Most of a segment is still empty.
+            let used = (bytes.lastIndex { $0 != 0 } ?? 0) + 1
+            let offset = Int.random(in: 0..<(dice.one(in: 2) ? bytes.count : used), using: &dice)
             ledger.expectDamage(points: damage.hit(offset, of: bytes, at: path))
             disk.flip(bit: bit, at: offset, of: path)
             return

@@ -93,8 +93,8 @@ struct Profile {
         case .agentCut, .agentCutInOperation, .linkReset, .linkSilent, .linkCutAtByte, .serverKill, .serverCut, .clear:
             4
         case .diskReplaced: 1
-        case .networkDown, .networkBlackHole, .tunnel, .startService, .startGather: 3
-        case .stopService, .stopGather, .receiverRollover, .receiverBack, .memoryFails, .limit, .rot: 1
+        case .networkDown, .networkBlackHole, .tunnel, .startService, .startGather, .rot: 3
+        case .stopService, .stopGather, .receiverRollover, .receiverBack, .memoryFails, .limit: 1
         default: 2
         }
     }

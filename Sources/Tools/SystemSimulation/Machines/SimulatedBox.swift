@@ -111,6 +111,9 @@ final class SimulatedConnector: LinkConnector {
         self.certificateFrom = certificateFrom
     }
 
+    /// Told to a process that is no more, so that nobody holds what waited for the answer.
+    private struct Dead: Error {}
+
     /// As long as the real one waits for TCP, and then for TLS.
     private static let limits = SecureLink.Limits()
 
@@ -124,7 +127,7 @@ final class SimulatedConnector: LinkConnector {
         let reach = network.reach
         guard reach != .swallows else {
             network.loop.at(network.loop.now + Self.limits.connect) {
-                guard (loop as? ProcessLoop)?.isAlive == true else { return }
+                guard (loop as? ProcessLoop)?.isAlive == true else { return promise.fail(Dead()) }
                 promise.fail(SecureLinkError(.connectTimeout, "nobody answers"))
             }
             return promise.futureResult
@@ -134,7 +137,7 @@ final class SimulatedConnector: LinkConnector {
         let taken = TimeAmount.milliseconds(2 * trips * network.delay())
         let limit = Self.limits.connect + Self.limits.handshake
         network.loop.at(network.loop.now + min(taken, limit)) { [self] in
-            guard (loop as? ProcessLoop)?.isAlive == true else { return }
+            guard (loop as? ProcessLoop)?.isAlive == true else { return promise.fail(Dead()) }
             guard reach == .works, network.reach == .works else {
                 return promise.fail(SecureLinkError(.connectRefused, "no way to the server"))
             }

@@ -15,12 +15,22 @@ final class SimulatedCacheDisk: CacheExecutor {
     /// As many operations may wait as on the real thread.
     static let maximumWaiting = 1024
 
+    private struct Operation {
+        let label: OperationLabel
+        /// Does it; what it returns tells the result.
+        let run: () -> () -> Void
+        /// It is never done. A promise that nobody keeps would hold its callbacks, and what these hold, for ever.
+        let abandon: () -> Void
+    }
+
+    private struct Dead: Error {}
+
     let cache: TrackCache
     private let disk: DiskSimulation
     private let loop: VirtualLoop
     private let process: ProcessLoop
-    private var waiting: [(label: OperationLabel, run: () -> () -> Void)] = []
-    private var isBusy = false
+    private var waiting: [Operation] = []
+    private var underWay: Operation?
     private var isClosed = false
     private(set) var longestQueue = 0
     /// Milliseconds that every operation takes beside what the disk says.
@@ -44,13 +54,15 @@ final class SimulatedCacheDisk: CacheExecutor {
     func perform<Result: Sendable>(
         on loop: any EventLoop, _ operation: @escaping @Sendable (TrackCache) -> Result
     ) -> EventLoopFuture<Result>? {
-        guard waiting.count < Self.maximumWaiting, !isClosed else { return nil }
+        guard waiting.count + (underWay == nil ? 0 : 1) < Self.maximumWaiting, !isClosed else { return nil }
+        // A process may die in the middle of its own doing.
+        guard process.isAlive else { return loop.makeFailedFuture(Dead()) }
         let promise = loop.makePromise(of: Result.self)
         let run: () -> () -> Void = { [cache] in
             let result = operation(cache)
             return { promise.succeed(result) }
         }
-        waiting.append((label, run))
+        waiting.append(Operation(label: label, run: run, abandon: { promise.fail(Dead()) }))
         longestQueue = max(longestQueue, waiting.count)
         startNext()
         return promise.futureResult
@@ -63,39 +75,41 @@ final class SimulatedCacheDisk: CacheExecutor {
             isClosed = true
             return { done.succeed() }
         }
-        waiting.append((.other, run))
+        waiting.append(Operation(label: .other, run: run, abandon: { done.fail(Dead()) }))
         startNext()
         return done.futureResult
     }
 
     /// Its process is dead: what waits is never done.
     func forget() {
+        underWay?.abandon()
+        for operation in waiting { operation.abandon() }
+        underWay = nil
         waiting = []
         onOperation = { _, _ in }
         onPowerFailure = { _ in }
     }
 
     private func startNext() {
-        guard !isBusy, !waiting.isEmpty, process.isAlive else { return }
-        isBusy = true
+        guard underWay == nil, !waiting.isEmpty, process.isAlive else { return }
+        underWay = waiting.removeFirst()
         loop.after(slowness) { [self] in run() }
     }
 
     private func run() {
-        guard process.isAlive else { return }
+        guard process.isAlive, let operation = underWay else { return }
         guard stalledUntil <= loop.now else {
             // The stall may end before its time.
             loop.after(1000) { [self] in run() }
             return
         }
         let before = disk.delay
-        let (label, operation) = waiting.removeFirst()
-        let finish = operation()
-        guard disk.hasPower else { return onPowerFailure(label) }
-        onOperation(cache, label)
+        let finish = operation.run()
+        guard disk.hasPower else { return onPowerFailure(operation.label) }
+        onOperation(cache, operation.label)
         loop.after(disk.delay - before) { [self] in
-            isBusy = false
             guard process.isAlive else { return }
+            underWay = nil
             finish()
             startNext()
         }
