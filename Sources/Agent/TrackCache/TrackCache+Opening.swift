@@ -17,7 +17,7 @@ extension TrackCache {
             found = try readAll(names)
             // With nothing told of what stands there, another stream would begin beside it, and what stands there would
             // never be uploaded: that is put off for long.
-            let isBlind = found.stream == nil && recovery.unreadableSegments > 0
+            let isBlind = found.stream == nil && hasMetDiskError
             guard !isBlind || failedReads >= Self.blindAttempts - 1 else {
                 throw CacheFileError(.read, inputOutputErrno)
             }
@@ -28,7 +28,7 @@ extension TrackCache {
         }
         hasRead = true
         // Nothing could be told of what stands there: read again before anything is written beside it.
-        mustReadAgain = found.stream == nil && recovery.unreadableSegments > 0
+        mustReadAgain = found.stream == nil && hasMetDiskError
         adopt(found, names)
         guard lockFile != nil else { return }
         removeTemporaries(names)
@@ -149,6 +149,7 @@ extension TrackCache {
     private func readAll(_ names: [String]) throws(CacheFileError) -> Recovered {
         var found = Recovered()
         recovery = TrackCacheRecovery()
+        hasMetDiskError = false
         let known: Set<String> = [Self.lockName, Ledger.name]
         let firsts = names.compactMap { SegmentName.sequence($0) }.sorted()
         recovery.foreignFiles = names.count { name in
@@ -202,6 +203,8 @@ extension TrackCache {
         } catch {
             try giveUp(error)
             recovery.unreadableSegments += 1
+            // A directory, a link or a pipe of that name is no file of ours, and will not become one.
+            if error.number == inputOutputErrno { hasMetDiskError = true }
             return nil
         }
     }

@@ -36,6 +36,8 @@ package final class TrackCache {
     package internal(set) var hasRead = false
     /// What opening found is on the disk for sure, not only in the kernel's memory.
     var hasSecured = false
+    /// The reading that is under way, or the last one, met a header that the disk refuses.
+    var hasMetDiskError = false
     /// There are segments, and none of them could be read.
     var mustReadAgain = false
     /// Attempts to read the directory that met a disk error.

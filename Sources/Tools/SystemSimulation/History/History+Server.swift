@@ -87,6 +87,7 @@ extension History {
         limits.batchPoints = profile.batchPoints
         limits.windowBatches = profile.windowBatches
         limits.windowBytes = profile.windowBytes
+        if let bytes = profile.waitingBytes { limits.waitingBytes = bytes }
         let core = GatewayCore(
             limits: limits, deadlines: GatewayDeadlines(), store: store, logger: quiet,
             now: { Timestamp(milliseconds: clock.value.trueTime + 2000) }, callHandler: nil,

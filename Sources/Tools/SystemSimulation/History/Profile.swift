@@ -29,6 +29,8 @@ struct Profile {
     let batchPoints: Int
     let windowBatches: Int
     let windowBytes: Int
+    /// Memory for batches that wait for the store; nil: as much as a server has.
+    let waitingBytes: Int?
     /// Each point carries so much that a segment is full in minutes.
     let isVerbose: Bool
     /// Bits of the disk flip: losses are then compared as numbers only.
@@ -67,6 +69,7 @@ struct Profile {
         batchPoints = pick([5, 50, 1000])
         windowBatches = pick([2, 4, 16])
         windowBytes = pick([4096, 32 * 1024, 256 * 1024])
+        waitingBytes = pick([nil, nil, 3000])
         parkingDelay = pick([0, 0, 60, 60, 120, 300])
         parkingInterval = pick([10, 30, 240])
         // Some troubles are left out, so that each is also met without the others.

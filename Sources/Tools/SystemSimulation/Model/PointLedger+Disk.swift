@@ -48,6 +48,13 @@ extension PointLedger {
                     .recovery, "recovery brought a point of \(record.entity) that was never gathered: \(record.fix)")
             }
             if apart.contains(index) { continue }
+            // Cleared before the disk could be read: what stands there does not count, and goes when the disk takes writes.
+            if unreadClears.contains(where: { matches(index, $0) }) {
+                entries[index].fate = .cleared(isDurable: false)
+                entries[index].mayBeMissing = true
+                softlyCleared.append(index)
+                continue
+            }
             if let last = order.last, index <= last {
                 throw broken(.order, "on disk \(describe(index)) follows \(describe(last))")
             }

@@ -258,7 +258,9 @@ struct PointLedger {
     /// The power went in the middle of an operation: how much of its clear, and of what it dropped to make room, is on the
     /// disk is open.
     mutating func interrupted(_ cache: TrackCache, _ label: OperationLabel) {
-        for index in waiting.prefix(Int(cache.counters.droppedByBound - before.droppedByBound)) {
+        // What the disk held comes first, also when this operation was the first that could read it.
+        let oldest = hadRead ? waiting : unread + waiting
+        for index in oldest.prefix(Int(cache.counters.droppedByBound - before.droppedByBound)) {
             entries[index].mayBeMissing = true
         }
         guard case .clear(let selection) = label else { return }
