@@ -49,7 +49,7 @@ extension PointLedger {
             }
             if apart.contains(index) { continue }
             // Cleared before the disk could be read: what stands there does not count, and goes when the disk takes writes.
-            if unreadClears.contains(where: { matches(index, $0) }) {
+            if durable.contains(index), unreadClears.contains(where: { matches(index, $0) }) {
                 entries[index].fate = .cleared(isDurable: false)
                 entries[index].mayBeMissing = true
                 softlyCleared.append(index)
@@ -88,7 +88,7 @@ extension PointLedger {
                 entries[index].fate = .droppedByBound
                 continue
             }
-            if unreadClears.contains(where: { matches(index, $0) }) {
+            if durable.contains(index), unreadClears.contains(where: { matches(index, $0) }) {
                 entries[index].fate = .cleared(isDurable: false)
                 softlyCleared.append(index)
                 continue
