@@ -328,7 +328,7 @@ struct PointLedger {
             throw broken(.exactlyOnce, "\(gone.count) points are gone and no counter says so: \(ranges(gone))")
         }
         // Once something is damaged the models know how many, not which: counts go wrong by some.
-        if let mostDamaged, gone.count > mostDamaged + mostDamaged / 4 + 20 {
+        if let mostDamaged, gone.count > mostDamaged + mostDamaged / 4 + 40 {
             throw broken(
                 .recovery,
                 "\(gone.count) points are gone, and the damage can have cost \(mostDamaged): \(ranges(gone))")
