@@ -79,4 +79,26 @@ import TrackTestKit
         let next = try ring.reopen(cache, crashSeed: seed == 0 ? nil : UInt64(seed))
         #expect(next.numbers() == Array(10..<20))
     }
+
+    /// The only segment of a stream is given up, and the stream that follows it begins at lower numbers.
+    @Test(arguments: 1...30)
+    func aStreamThatFollowsAGivenUpOneIsFoundAgain(seed: Int) throws {
+        let ring = Ring(seed: UInt64(seed))
+        let earlier = try ring.reopen(try ring.open())
+        earlier.fill(0..<10)
+        earlier.writeLedger(now: 0, isDurable: true)
+        ring.disk.isReadOnly = true
+        let cache = try ring.reopen(earlier)
+        cache.fill(10..<20)
+        ring.disk.faults = [DiskFault([.read], number: 5)]
+        for now in stride(from: Int64(0), through: 40_000, by: 1000) {
+            _ = cache.read(after: 0, maximumCount: 5, maximumBytes: .max, now: now)
+        }
+        #expect(cache.counters.unreadableRecords > 0)
+        ring.disk.faults = []
+        ring.disk.isReadOnly = false
+        #expect(cache.tryReturnToDisk(now: 50_000))
+        let next = try ring.reopen(cache, crashSeed: UInt64(seed))
+        #expect(next.numbers().suffix(10) == Array(10..<20))
+    }
 }

@@ -156,6 +156,7 @@ extension TrackCache {
         }
         let first = segments[index].first
         counters.unreadableRecords += liveCount(index)
+        hasLeftFiles = true
         if writer != nil, index == segments.count - 1 {
             // Appending behind what cannot be read would hide it as well.
             do throws(CacheFileError) {

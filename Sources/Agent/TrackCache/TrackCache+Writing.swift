@@ -184,7 +184,7 @@ extension TrackCache {
                 // Nothing of the waiting stream is unanswered: its records may join this one, in a fresh range. That is
                 // durable before a number of it is given out.
                 let start = SequenceRange.start(after: max(highestSeen, uploading.next - 1))
-                if mustReadAgain { nameStreamInUse() }
+                if mustReadAgain || hasLeftFiles { nameStreamInUse() }
                 try beginSegment(first: start, entities: segments.last?.tally.entities?.map(\.entity) ?? [])
                 uploading.start = start
                 uploading.next = pending.renumber(after: 0, from: start)
@@ -192,6 +192,7 @@ extension TrackCache {
                 assert(!waiting.hasUnansweredRecords)
             } else {
                 try unlinkDoomed(all: true)
+                if hasLeftFiles { nameStreamInUse() }
                 try beginSegment(first: pending.first?.sequence ?? uploading.next, entities: [])
             }
         } catch {

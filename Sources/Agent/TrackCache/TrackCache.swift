@@ -38,6 +38,8 @@ package final class TrackCache {
     var hasSecured = false
     /// The reading that is under way, or the last one, met a header that the disk refuses.
     var hasMetDiskError = false
+    /// Segments were given up and still stand there: of another stream, when this one has ended with them.
+    var hasLeftFiles = false
     /// There are segments, and none of them could be read.
     var mustReadAgain = false
     /// Attempts to read the directory that met a disk error.
