@@ -24,6 +24,7 @@ demo: debug
 test: deps
 	$(SWIFT) build --build-tests
 	scripts/test
+	scripts/test-boundaries
 	scripts/check-boundaries
 
 # The unit tests once more, under the thread sanitizer, in a build of their own.

@@ -73,7 +73,7 @@ var doors: [Target] {
 var shared: [Target] {
     [
         .room("Geodesy", in: "Shared"),
-        .room("TrackModel", in: "Shared", ["Geodesy"]),
+        .room("TrackModel", in: "Shared"),
         .room("Compression", in: "Shared", ["CZlib"], door),
         .room(
             "TrackWire", in: "Shared",
@@ -139,7 +139,6 @@ var server: [Target] {
                 "CAllocator", "ConfigurationFile", "Exposition", "Gateway", "Systemd", "TrackModel", "TrackStore",
                 "TrackStoreSQLite", "Varlink", "WebAPI", .log, .lifecycle, .signals, .nioCore, .nioPosix,
                 .product(name: "Crypto", package: "swift-crypto"),
-                .product(name: "NIOSSL", package: "swift-nio-ssl"),
                 .product(name: "SwiftASN1", package: "swift-asn1"),
                 .product(name: "X509", package: "swift-certificates"),
             ]),
@@ -197,8 +196,8 @@ var tools: [Target] {
             path: "Sources/Tools/saker-simulate", swiftSettings: house),
         .room(
             "TrackTestKit", in: "Tools",
-            ["TrackModel", "TrackCache", "TrackStore", "AgentLogic", "SecureLink", .nioCore]),
-        .room("ProgramTestKit", in: "Tools", ["CNetworkNamespace", "TrackCache", "TrackModel"]),
+            ["TrackModel", "TrackCache", "TrackStore", "SecureLink", .nioCore]),
+        .room("ProgramTestKit", in: "Tools", ["CNetworkNamespace", "TrackCache"]),
         // The programs themselves are dependencies so that they are built beside it.
         .executableTarget(
             name: "saker-crash",
@@ -224,8 +223,7 @@ var tests: [Target] {
         .tests(of: "Geodesy"),
         .tests(of: "TrackModel"),
         .tests(of: "Compression"),
-        .tests(
-            of: "TrackWire", ["Compression", "TrackModel", .product(name: "SwiftProtobuf", package: "swift-protobuf")]),
+        .tests(of: "TrackWire", ["Compression", "TrackModel"]),
         .tests(of: "Varlink", [.nioCore, .nioPosix]),
         .tests(of: "Exposition", ["ProgramTestKit", .nioCore, .nioPosix]),
         // Documents, examples, completions and manuals beside the programs and lists they describe.
@@ -236,7 +234,7 @@ var tests: [Target] {
                 "saker-server", "saker-sim", "sakerd",
             ],
             path: "Tests/DocumentTests", swiftSettings: house),
-        .tests(of: "AgentControl", ["ProgramTestKit", "Varlink", .nioCore, .nioPosix]),
+        .tests(of: "AgentControl", ["ProgramTestKit", "TrackModel", "Varlink", .nioCore, .nioPosix]),
         .testTarget(
             name: "CommandLineTests",
             dependencies: [
@@ -246,7 +244,7 @@ var tests: [Target] {
         .tests(of: "Systemd", [.log]),
         .tests(of: "ConfigurationFile"),
         .tests(of: "TrackFiles", ["ProgramTestKit"]),
-        .tests(of: "AgentLogic", ["TrackModel", "Geodesy"]),
+        .tests(of: "AgentLogic", ["TrackModel"]),
         .tests(
             of: "SecureLink",
             [
@@ -261,8 +259,8 @@ var tests: [Target] {
         .tests(
             of: "AgentRuntime",
             [
-                "AgentControl", "AgentLogic", "AlarmLog", "ConfigurationFile", "Exposition", "GNSSFeed",
-                "ProgramTestKit", "TrackCache", "TrackModel", "TrackTestKit", "TrackWire", "Varlink", .log, .nioCore,
+                "AgentControl", "AgentLogic", "ConfigurationFile", "Exposition", "GNSSFeed", "ProgramTestKit",
+                "TrackCache", "TrackModel", "TrackTestKit", "TrackWire", "Varlink", .log, .nioCore,
                 .nioPosix,
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "NIOSSL", package: "swift-nio-ssl"),
@@ -270,7 +268,7 @@ var tests: [Target] {
                 .product(name: "SwiftASN1", package: "swift-asn1"),
                 .product(name: "X509", package: "swift-certificates"),
             ]),
-        .tests(of: "TrackStore"),
+        .tests(of: "TrackStore", ["TrackModel"]),
         .tests(
             of: "TrackStoreSQLite",
             ["TrackModel", "TrackStore", "TrackTestKit", "TrackWire", .product(name: "GRDB", package: "GRDB.swift")]),
@@ -288,21 +286,21 @@ var tests: [Target] {
                 "Exposition", "TrackModel", "TrackStore", "TrackStoreSQLite", "TrackWire", .log, .nioCore, .nioPosix,
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "NIOSSL", package: "swift-nio-ssl"),
+                .product(name: "SwiftASN1", package: "swift-asn1"),
                 .product(name: "X509", package: "swift-certificates"),
             ]),
         .tests(
             of: "ServerRuntime",
             [
-                "ConfigurationFile", "Exposition", "ProgramTestKit", "TrackModel", "TrackStore", "TrackStoreSQLite",
-                "saker-server",
-                .log,
+                "ConfigurationFile", "Exposition", "ProgramTestKit", "TrackModel", "saker-server", .log,
             ]),
         .tests(of: "DriveSimulation", ["Geodesy", "TrackModel", "saker-sim"]),
         .tests(of: "FleetSimulation", ["TrackModel", "saker-server", "saker-sim"]),
         .testTarget(
             name: "SimulationTests",
             dependencies: [
-                "AgentRuntime", "ConfigurationFile", "SystemSimulation", "TrackTestKit", .nioCore,
+                "AgentRuntime", "ConfigurationFile", "SystemSimulation", "TrackCache", "TrackModel", "TrackStore",
+                "TrackTestKit", .nioCore,
             ],
             path: "Tests/SimulationTests", swiftSettings: house),
         // The fuzzers' properties on every kept input: docs/fuzzing.md.

@@ -26,7 +26,7 @@ let package = Package(
         .systemLibrary(name: "CZlib", path: "Rooms/CLibraries/CZlib", pkgConfig: "zlib"),
         .target(name: "Crypto", swiftSettings: house),
         .room("Geodesy", in: "Shared"),
-        .room("TrackModel", in: "Shared", ["Geodesy"]),
+        .room("TrackModel", in: "Shared"),
         .room("Compression", in: "Shared", ["CZlib"]),
         .room(
             "TrackWire", in: "Shared",
