@@ -151,8 +151,7 @@ package final class History {
     private func heal() {
         isHealed = true
         note("the world heals")
-        network.reach = .works
-        (network.latency, network.jitter, network.largestPiece) = (40, 20, 1460)
+        network.heal()
         healDisk()
         memory.isFailing = false
         isGPSDUp = true

@@ -132,9 +132,7 @@ final class SimulatedConnector: LinkConnector {
             }
             return promise.futureResult
         }
-        // A handshake takes some round trips; now and then it takes longer than a link waits.
-        let trips = network.dice.one(in: 40) ? Int64.random(in: 10...400, using: &network.dice) : 3
-        let taken = TimeAmount.milliseconds(2 * trips * network.delay())
+        let taken = TimeAmount.milliseconds(2 * network.handshakeTrips() * network.delay())
         let limit = Self.limits.connect + Self.limits.handshake
         network.loop.at(network.loop.now + min(taken, limit)) { [self] in
             guard (loop as? ProcessLoop)?.isAlive == true else { return promise.fail(Dead()) }

@@ -19,12 +19,28 @@ final class VirtualNetwork {
     var jitter: Int64 = 20
     /// Bytes at a time, at most: 1 tears everything apart.
     var largestPiece = 1460
+    /// One TLS handshake in so many is slow, perhaps slower than a link waits; nil: none.
+    private(set) var slowHandshakeOdds: Int? = 40
     private(set) var bytesLost = 0
     private(set) var connections: [VirtualConnection] = []
 
     init(loop: VirtualLoop, seed: UInt64) {
         self.loop = loop
         dice = DiskDice(seed: seed)
+    }
+
+    /// The network works from now on, for good. An agent that waits five minutes between two tries may only have one try
+    /// in the time that the checker gives it, so that try must succeed.
+    func heal() {
+        reach = .works
+        (latency, jitter, largestPiece) = (40, 20, 1460)
+        slowHandshakeOdds = nil
+    }
+
+    /// How many round trips the next TLS handshake takes.
+    func handshakeTrips() -> Int64 {
+        guard let slowHandshakeOdds, dice.one(in: slowHandshakeOdds) else { return 3 }
+        return Int64.random(in: 10...400, using: &dice)
     }
 
     func add(_ connection: VirtualConnection) { connections.append(connection) }
