@@ -1,3 +1,4 @@
+import AgentControl
 import Testing
 import TrackCache
 import TrackModel
@@ -63,5 +64,34 @@ import TrackTestKit
         disk.faults = []
         cache = try open(disk, limit: 2 * options.segmentBytes)
         try ledger.processStarted(cache, duplicate: look)
+    }
+
+    /// A clear on a disk that takes no writes: the same operation drops the oldest points behind what is durable.
+    @Test func whatAClearTakesDoesNotMoveWhatMemoryDrops() throws {
+        var ledger = PointLedger()
+        let cache = try open(disk, limit: nil)
+        let look = { (try? found()) ?? [] }
+        try ledger.processStarted(cache, duplicate: look)
+        func gather(_ numbers: ClosedRange<Int>, _ entity: String) throws {
+            for number in numbers {
+                ledger.choose(try fix(number), entity: entity)
+                cache.append(entity: entity, time: Int64(number), payload: [UInt8](repeating: 7, count: 500), now: 0)
+                try ledger.observe(cache, .other, at: 0, duplicate: look)
+            }
+        }
+        try gather(1...10, "van")
+        cache.sync(now: 0)
+        try ledger.observe(cache, .other, at: 0, duplicate: look)
+        try gather(11...20, "bus")
+        disk.isReadOnly = true
+        let clear = CacheSelection(entities: ["van"])
+        _ = try cache.clear(entities: clear.entities, from: nil, through: nil, now: 0)
+        #expect(cache.counters.cleared == 10)
+        #expect(cache.counters.droppedInMemory > 0)
+        try ledger.observe(cache, .clear(clear), at: 0, duplicate: look)
+        disk.isReadOnly = false
+        cache.maintain(now: 100_000)
+        #expect(cache.state == .disk)
+        try ledger.observe(cache, .other, at: 100_000, duplicate: look)
     }
 }

@@ -251,6 +251,8 @@ struct PointLedger {
         }
         if !isDurable { softlyCleared += matched }
         let gone = Set(matched)
+        // Memory may drop points in the same operation: these are the oldest behind what is durable.
+        durableCount -= waiting.prefix(durableCount).count { gone.contains($0) }
         waiting.removeAll { gone.contains($0) }
         if !cache.hasRead { unreadClears.append(selection) }
     }
