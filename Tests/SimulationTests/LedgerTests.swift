@@ -94,4 +94,34 @@ import TrackTestKit
         #expect(cache.state == .disk)
         try ledger.observe(cache, .other, at: 100_000, duplicate: look)
     }
+
+    /// The bound takes the oldest segment to make room, and the power goes before the ring is open.
+    @Test(arguments: 1...40)
+    func whatAnInterruptedOpeningDroppedIsNotMissed(seed: UInt64) throws {
+        let limit = 3 * options.segmentBytes
+        var ledger = PointLedger()
+        let look = { (try? found()) ?? [] }
+        var cache = try open(disk, limit: limit)
+        try ledger.processStarted(cache, duplicate: look)
+        for number in 1...230 {
+            ledger.choose(try fix(number), entity: "van")
+            cache.append(entity: "van", time: Int64(number), payload: [UInt8](repeating: 7, count: 1000), now: 0)
+            try ledger.observe(cache, .other, at: 0, duplicate: look)
+        }
+        cache.sync(now: 0)
+        try ledger.observe(cache, .other, at: 0, duplicate: look)
+        #expect(cache.usage.segments == 3)
+        disk.killProcess()
+        disk.callsUntilPowerFailure = Int(seed)
+        cache = try open(disk, limit: limit)
+        let isInterrupted = !disk.hasPower
+        if isInterrupted {
+            disk.crash(seed: seed)
+            ledger.openingInterrupted(cache, found: look())
+            disk.callsUntilPowerFailure = nil
+            cache = try open(disk, limit: limit)
+        }
+        try ledger.processStarted(cache, duplicate: look)
+        #expect(ledger.waiting.count == Int(cache.count))
+    }
 }

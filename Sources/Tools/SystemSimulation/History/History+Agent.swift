@@ -107,6 +107,7 @@ extension History {
             // Cut in the middle of recovery.
             note("power cut while the ring was opened")
             crashDisk()
+            ledger.openingInterrupted(opened.executor.cache, found: lookAtDisk())
             return after(Int64.random(in: 500...5000, using: &dice)) { $0.bootAgent() }
         }
         let agent = Agent(opened.opening, log: log, loop: process)

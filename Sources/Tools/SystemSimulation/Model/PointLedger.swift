@@ -110,6 +110,12 @@ struct PointLedger {
     // MARK: The cache
 
     mutating func processStarted(_ cache: TrackCache, duplicate: () -> [(entity: String, fix: Fix)]) throws(Violation) {
+        processEnded()
+        try observe(cache, .other, at: 0, duplicate: duplicate)
+    }
+
+    /// What the process held and the disk did not is gone; what was durable has to be found by the next one.
+    private mutating func processEnded() {
         before = TrackCacheCounters()
         hadRead = false
         failedOperations = 0
@@ -122,7 +128,6 @@ struct PointLedger {
         durableCount = 0
         unreadClears = []
         softlyCleared = []
-        try observe(cache, .other, at: 0, duplicate: duplicate)
     }
 
     /// After an operation of the disk thread.
@@ -255,6 +260,16 @@ struct PointLedger {
         durableCount -= waiting.prefix(durableCount).count { gone.contains($0) }
         waiting.removeAll { gone.contains($0) }
         if !cache.hasRead { unreadClears.append(selection) }
+    }
+
+    /// The power went while a process opened the ring: `cache` is what that process had opened, `found` is what stands on
+    /// the disk after the cut. The bound may have taken the oldest points to make room, durably or not.
+    mutating func openingInterrupted(_ cache: TrackCache, found: [(entity: String, fix: Fix)]) {
+        processEnded()
+        let present = Set(found.compactMap { byKey[Key($0.entity, $0.fix)] })
+        let gone = unread.prefix(Int(cache.counters.droppedByBound)).filter { !present.contains($0) }
+        for index in gone { entries[index].fate = .droppedByBound }
+        unread.removeAll { gone.contains($0) }
     }
 
     /// The power went in the middle of an operation: how much of its clear, and of what it dropped to make room, is on the
