@@ -124,4 +124,27 @@ import TrackTestKit
         try ledger.processStarted(cache, duplicate: look)
         #expect(ledger.waiting.count == Int(cache.count))
     }
+
+    /// A segment that the ring gave up waits no more, though the model cannot say which points it held.
+    @Test func whatIsGivenUpDoesNotWait() throws {
+        var ledger = PointLedger()
+        let cache = try open(disk, limit: nil)
+        let look = { (try? found()) ?? [] }
+        try ledger.processStarted(cache, duplicate: look)
+        for number in 1...3 {
+            ledger.choose(try fix(number), entity: "van", at: Int64(number))
+            cache.append(entity: "van", time: Int64(number), payload: [7], now: 0)
+            try ledger.observe(cache, .other, at: 0, duplicate: look)
+        }
+        cache.sync(now: 0)
+        try ledger.observe(cache, .other, at: 0, duplicate: look)
+        #expect(ledger.oldestWaiting(at: 101, count: cache.count) == 100)
+        disk.faults = [DiskFault([.open, .read], number: 5)]
+        for moment in [0, 20_000, 40_000] as [Int64] {
+            #expect(cache.read(after: 0, maximumCount: 10, maximumBytes: 1000, now: moment) == nil)
+            try ledger.observe(cache, .other, at: moment, duplicate: look)
+        }
+        #expect(cache.counters.unreadableRecords == 3)
+        #expect(ledger.oldestWaiting(at: 2_000_000, count: cache.count) == nil)
+    }
 }

@@ -148,11 +148,12 @@ extension History {
                     detail: "minutes after the world healed the link is \(status.link.state): \(status.reason)"))
         }
         // Online for long, and points that wait longer than a pack and a try may take.
-        if isStarted, let age = ledger.oldestWaiting(at: now), age > 2 * 310_000 {
+        let count = box.executor.cache.count
+        if isStarted, let age = ledger.oldestWaiting(at: now, count: count), age > 2 * 310_000 {
             fail(
                 Violation(
                     guarantee: .liveness,
-                    detail: "online, and a point has waited for \(age / 1000) s; \(box.executor.cache.count) wait"))
+                    detail: "online, and a point has waited for \(age / 1000) s; \(count) wait"))
         }
     }
 }

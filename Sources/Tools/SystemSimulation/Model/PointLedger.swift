@@ -320,8 +320,13 @@ struct PointLedger {
         lastStored[entity] = max(index, lastStored[entity] ?? 0)
     }
 
-    /// Milliseconds that the oldest point has waited in the cache; nil: none waits.
-    func oldestWaiting(at now: Int64) -> Int64? { waiting.first.map { now - entries[$0].chosenAt } }
+    /// Milliseconds that the oldest point has waited in a cache that holds `count` points; nil: none waits.
+    ///
+    /// Segments that the cache gave up stay in `waiting`, because the model does not know which points they held: the cache
+    /// holds the newest of them.
+    func oldestWaiting(at now: Int64, count: UInt64) -> Int64? {
+        waiting.suffix(Int(count)).first.map { now - entries[$0].chosenAt }
+    }
 
     // MARK: The end
 
