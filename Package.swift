@@ -111,7 +111,9 @@ var agent: [Target] {
 
 var server: [Target] {
     [
-        .room("TrackStore", in: "Server", ["TrackModel", .product(name: "Crypto", package: "swift-crypto")]),
+        .room(
+            "TrackStore", in: "Server",
+            ["TrackModel", "TrackWire", .product(name: "Crypto", package: "swift-crypto")]),
         .room(
             "TrackStoreSQLite", in: "Server",
             ["TrackStore", "TrackModel", "TrackWire", .product(name: "GRDB", package: "GRDB.swift")]),
@@ -268,7 +270,7 @@ var tests: [Target] {
                 .product(name: "SwiftASN1", package: "swift-asn1"),
                 .product(name: "X509", package: "swift-certificates"),
             ]),
-        .tests(of: "TrackStore", ["TrackModel"]),
+        .tests(of: "TrackStore", ["TrackModel", "TrackTestKit"]),
         .tests(
             of: "TrackStoreSQLite",
             ["TrackModel", "TrackStore", "TrackTestKit", "TrackWire", .product(name: "GRDB", package: "GRDB.swift")]),

@@ -94,7 +94,7 @@ import TrackTestKit
     @Test func aCopyTakenAtAnyCommitHasExactlyWhatWasAcknowledged() async throws {
         let seed = UInt64.random(in: .min ... .max)
         print("crash seed \(seed)")
-        var random = SeededGenerator(state: seed)
+        var random = SplitMix(state: seed)
         let clock = StandingClock(.at(1_000_000))
         let store = try await bench.open(nil, clock.options)
         let service = try await store.createService(named: "fleet", at: .at(0)).id
@@ -128,7 +128,7 @@ import TrackTestKit
     @Test func aTornLogLosesOnlyItsLastTransactions() async throws {
         let seed = UInt64.random(in: .min ... .max)
         print("torn log seed \(seed)")
-        var random = SeededGenerator(state: seed)
+        var random = SplitMix(state: seed)
         let store = try await bench.open()
         let service = try await store.createService(named: "fleet", at: .at(0)).id
         for step in 0..<40 as Range<Int64> {
@@ -153,18 +153,5 @@ import TrackTestKit
             #expect(points == (0..<Int64(points.count)).map { point($0) }, "a beginning, round \(round)")
             try reopened.close()
         }
-    }
-}
-
-/// The same numbers for the same seed (SplitMix64).
-struct SeededGenerator: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var value = state
-        value = (value ^ (value >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        value = (value ^ (value >> 27)) &* 0x94D0_49BB_1331_11EB
-        return value ^ (value >> 31)
     }
 }

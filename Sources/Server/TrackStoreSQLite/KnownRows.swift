@@ -1,20 +1,5 @@
 import TrackModel
-
-/// A name as its bytes: Swift's `String` takes equivalent spellings for equal, the store and its clients do not.
-struct EntityKey: Hashable, Sendable {
-    let service: ServiceID
-    let name: String
-
-    static func == (left: Self, right: Self) -> Bool {
-        left.service == right.service && left.name.utf8.elementsEqual(right.name.utf8)
-    }
-
-    func hash(into hasher: inout Hasher) {
-        hasher.combine(service)
-        var name = name
-        name.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
-    }
-}
+import TrackStore
 
 /// Committed rows that need not be looked up again. Nothing deletes services and entities, so what is here is true.
 struct KnownRows: Sendable {

@@ -1,33 +1,32 @@
-import TrackModel
-import TrackStore
+package import TrackModel
 import TrackWire
 
 /// A batch with all the work done that needs no store.
-struct PreparedBatch: Sendable {
-    let service: ServiceID
-    let entity: EntityKey
+package struct PreparedBatch: Sendable {
+    package let service: ServiceID
+    package let entity: EntityKey
     /// The stream, and the first and last sequence of the batch.
-    let stream: (id: StreamID, first: UInt64, last: UInt64)?
-    let received: Timestamp
-    let content: Content
+    package let stream: (id: StreamID, first: UInt64, last: UInt64)?
+    package let received: Timestamp
+    package let content: Content
     /// The newest point, told ahead of its track.
-    let hint: (point: TrackPoint, record: [UInt8])?
+    package let hint: (point: TrackPoint, record: [UInt8])?
     /// What the batch's own form forbids.
-    let problem: TrackStoreError?
+    package let problem: TrackStoreError?
     private let pushes: [CausedPush]
 
     private let points: [TrackPoint]
     private let sequences: [UInt64]
 
     /// What a batch adds to its entity.
-    struct Content: Sendable {
-        var chunks: [NewChunk]
+    package struct Content: Sendable {
+        package var chunks: [NewChunk]
         /// The point with the greatest time, of several the last.
-        var latest: TrackPoint?
-        var record: [UInt8]
+        package var latest: TrackPoint?
+        package var record: [UInt8]
     }
 
-    init(_ batch: IngestBatch) {
+    package init(_ batch: IngestBatch) {
         service = batch.service
         entity = EntityKey(service: batch.service, name: batch.entity)
         received = batch.received
@@ -58,7 +57,7 @@ struct PreparedBatch: Sendable {
     }
 
     /// What the points after a sequence bring about; nil: all of them.
-    func pushes(after stored: UInt64?) -> [NewPush] {
+    package func pushes(after stored: UInt64?) -> [NewPush] {
         pushes.filter { caused in
             guard let stored, let sequence = caused.sequence else { return true }
             return sequence > stored
@@ -66,7 +65,7 @@ struct PreparedBatch: Sendable {
     }
 
     /// What remains when everything up to a sequence is stored already.
-    func content(after stored: UInt64) -> Content {
+    package func content(after stored: UInt64) -> Content {
         Self.content(zip(points, sequences).filter { $0.1 > stored }.map(\.0), payload: nil, received: received)
     }
 

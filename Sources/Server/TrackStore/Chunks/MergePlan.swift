@@ -1,35 +1,26 @@
-/// What the store knows of a chunk without its payload.
-struct ChunkOutline: Hashable, Sendable {
-    var id: Int64
-    var firstTime: Int64
-    var lastTime: Int64
-    var count: Int
-    var isSettled: Bool
-}
-
 /// Which chunks of one entity become fewer, and which need no more attention.
 ///
 /// Later stored points win over earlier ones of the same time, and "later" is the greater chunk id. A merged chunk takes
 /// an id of those it replaces. Therefore a group is merged only if no other chunk that overlaps its time has an id
 /// between its least and its greatest: then every other chunk stays earlier or later than all of it.
-struct MergePlan: Hashable, Sendable {
+package struct MergePlan: Hashable, Sendable {
     /// Most points of a group whose chunks overlap each other.
-    static let overlappingPoints = 4 * ChunkLimits.points
+    package static let overlappingPoints = 4 * ChunkLimits.points
     /// Most points of all groups of a plan: bounds memory.
-    static let plannedPoints = 16 * ChunkLimits.points
+    package static let plannedPoints = 16 * ChunkLimits.points
 
     /// Each at least two chunks, in the order of their ids.
-    private(set) var groups: [[ChunkOutline]] = []
+    package private(set) var groups: [[ChunkOutline]] = []
     /// Unsettled chunks that stay as they are.
-    private(set) var settled: [Int64] = []
+    package private(set) var settled: [Int64] = []
 
     private var points = 0
     /// True when there may be more to plan.
-    var isFull: Bool { points >= Self.plannedPoints }
+    package var isFull: Bool { points >= Self.plannedPoints }
 
     /// `chunks` in the order of (first time, id): all that the entity has in a stretch of time. `isComplete` tells
     /// whether all chunks that might overlap a chunk are among them, save such with greater ids than any that overlap.
-    init(_ chunks: [ChunkOutline], isComplete: (ChunkOutline) -> Bool) {
+    package init(_ chunks: [ChunkOutline], isComplete: (ChunkOutline) -> Bool) {
         var joined = Cluster()
         for cluster in Self.clusters(chunks) where !isFull {
             let isClosed = cluster.chunks.allSatisfy(isComplete) && cluster.points <= Self.overlappingPoints

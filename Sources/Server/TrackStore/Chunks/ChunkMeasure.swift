@@ -1,22 +1,4 @@
 import TrackModel
-import TrackWire
-
-/// The numbers that bound a chunk, see docs/formats/track-store.md.
-enum ChunkLimits {
-    /// Most points of a chunk.
-    static let points = 4096
-    /// Fewer make a chunk small: worth merging when there are as many as this together.
-    static let smallPoints = 512
-    /// Longest time from the first to the last point, milliseconds: seven days. A range query therefore finds every
-    /// chunk that reaches into the range by looking back no further than this.
-    static let span: Int64 = 7 * 86_400_000
-    /// Most bytes of attribute texts and object names: far from what a payload may hold uncompressed.
-    static let textBytes = WireLimits.plainPayloadBytes / 2
-    /// Most distinct attribute keys: a full chunk then holds no more values than a payload may.
-    static let keys = WireLimits.payloadValues / points
-    /// Age at which small chunks are merged however few they are, milliseconds: one hour.
-    static let patience: Int64 = 3_600_000
-}
 
 /// Adds up what a chunk would hold; says when it must end.
 struct ChunkMeasure {

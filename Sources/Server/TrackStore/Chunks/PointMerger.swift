@@ -1,43 +1,7 @@
-import Foundation
-import GRDB
-import TrackModel
-import TrackStore
-import TrackWire
-
-/// A chunk as it was read.
-struct StoredChunk: Sendable {
-    let id: Int64
-    let points: [TrackPoint]
-    let received: [Timestamp]
-
-    /// The columns ``init(_:)`` needs, in its order.
-    static let columns = "id, count, encoding, received, runs, payload"
-
-    /// Throws `.corrupt`.
-    init(_ row: Row) throws {
-        id = row[0]
-        let count: Int = row[1]
-        let isCompressed: Int = row[2]
-        let payload: [UInt8] = try row.withUnsafeData(atIndex: 5) { $0.map { [UInt8]($0) } ?? [] }
-        let runs: [UInt8]? = try row.withUnsafeData(atIndex: 4) { $0.map { [UInt8]($0) } }
-        do {
-            points = try BatchCodec.decode(payload, isCompressed: isCompressed == 1)
-        } catch {
-            throw TrackStoreError(.corrupt, "chunk \(id) cannot be read: \(error)")
-        }
-        guard points.count == count else {
-            throw TrackStoreError(.corrupt, "chunk \(id) should hold \(count) points, it holds \(points.count)")
-        }
-        let first = Timestamp(milliseconds: row[3])
-        guard let times = ReceiveRuns.decode(runs, first: first, count: count) else {
-            throw TrackStoreError(.corrupt, "the receive times of chunk \(id) do not fit its \(count) points")
-        }
-        received = times
-    }
-}
+package import TrackModel
 
 /// Points from several chunks, brought into one order: by time, of equal times only the one stored last.
-struct PointMerger {
+package struct PointMerger {
     private struct Key {
         var time: Int64
         /// Stored later is greater.
@@ -50,11 +14,13 @@ struct PointMerger {
     private var keys: [Key] = []
     private var isInOrder = true
 
+    package init() {}
+
     /// Points taken, superseded ones counted.
-    var count: Int { keys.count }
+    package var count: Int { keys.count }
 
     /// Takes the points of a chunk that are inside the range.
-    mutating func add(_ chunk: StoredChunk, in range: ClosedRange<Timestamp>) {
+    package mutating func add(_ chunk: StoredChunk, in range: ClosedRange<Timestamp>) {
         let needed = points.count + chunk.points.count
         if needed > points.capacity {
             // A day is a handful of chunks: one look ahead spares most of the moves that growing point by point takes.
@@ -71,7 +37,7 @@ struct PointMerger {
     }
 
     /// Drops what is superseded.
-    mutating func tidy() {
+    package mutating func tidy() {
         guard !isInOrder else { return }
         keys.sort { ($0.time, $0.chunk, $0.position) < ($1.time, $1.chunk, $1.position) }
         var kept: [Key] = []
@@ -86,7 +52,7 @@ struct PointMerger {
         isInOrder = true
     }
 
-    mutating func finish() -> [StoredPoint] {
+    package mutating func finish() -> [StoredPoint] {
         tidy()
         return points
     }

@@ -1,42 +1,4 @@
-package import TrackModel
-
-/// Whose custom columns: of each point, or of each entity.
-package enum ColumnKind: String, Hashable, Sendable, CaseIterable {
-    case track, entity
-}
-
-/// A custom column of a service.
-package struct ColumnRecord: Hashable, Sendable {
-    /// Must satisfy ``ColumnKey``; the caller has checked.
-    package var key: String
-    /// Always `string` for an entity column.
-    package var type: AttributeType
-    /// For people; at most 128 bytes of UTF-8, empty means none.
-    package var description: String
-    /// An entity column by whose values entities are selected.
-    package var isSearchable: Bool
-    package var created: Timestamp
-
-    package init(
-        key: String, type: AttributeType, description: String = "", isSearchable: Bool = false, created: Timestamp
-    ) {
-        self.key = key
-        self.type = type
-        self.description = description
-        self.isSearchable = isSearchable
-        self.created = created
-    }
-
-    /// Columns of one kind that a service may have: what a point may carry.
-    package static let maximumCount = AttributeValue.maximumCount
-}
-
-extension [ColumnRecord] {
-    /// Types by key.
-    package var types: [String: AttributeType] {
-        Dictionary(map { ($0.key, $0.type) }) { _, last in last }
-    }
-}
+import TrackModel
 
 /// The name of a custom column: the rule, and the names that mean something else already.
 package enum ColumnKey {

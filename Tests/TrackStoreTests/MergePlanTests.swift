@@ -1,6 +1,6 @@
 import Testing
-
-@testable import TrackStoreSQLite
+import TrackStore
+import TrackTestKit
 
 @Suite struct MergePlanTests {
     private func chunk(_ id: Int64, _ first: Int64, _ last: Int64, _ count: Int, settled: Bool = false) -> ChunkOutline
@@ -48,7 +48,7 @@ import Testing
     @Test func randomPlansNeverChangeWhichUploadIsLater() {
         let seed = UInt64.random(in: .min ... .max)
         print("plan seed \(seed)")
-        var random = SeededGenerator(state: seed)
+        var random = SplitMix(state: seed)
         for _ in 0..<2000 {
             let width = Int64.random(in: 1...2000, using: &random)
             let chunks = (0..<Int.random(in: 1...60, using: &random)).map { index in

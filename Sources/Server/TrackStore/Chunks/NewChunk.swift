@@ -1,21 +1,18 @@
-import Foundation
-import GRDB
-import TrackModel
-import TrackStore
+package import TrackModel
 import TrackWire
 
 /// A chunk that is not stored yet.
-struct NewChunk: Sendable {
-    let firstTime: Int64
-    let lastTime: Int64
-    let count: Int
-    let isCompressed: Bool
-    let payload: [UInt8]
-    let received: Int64
-    let runs: [UInt8]?
+package struct NewChunk: Sendable {
+    package let firstTime: Int64
+    package let lastTime: Int64
+    package let count: Int
+    package let isCompressed: Bool
+    package let payload: [UInt8]
+    package let received: Int64
+    package let runs: [UInt8]?
 
     /// A payload as it was received. Nil when it exceeds what a chunk may be.
-    init?(_ points: [TrackPoint], payload: EncodedPoints, received: Timestamp) {
+    package init?(_ points: [TrackPoint], payload: EncodedPoints, received: Timestamp) {
         guard let first = points.first, points.count <= ChunkLimits.points else { return nil }
         var earliest = first.fix.time
         var latest = earliest
@@ -47,7 +44,7 @@ struct NewChunk: Sendable {
     }
 
     /// Points in time order as chunks of at most `size` points.
-    static func cut(_ points: [StoredPoint], size: Int = ChunkLimits.points) -> [NewChunk] {
+    package static func cut(_ points: [StoredPoint], size: Int = ChunkLimits.points) -> [NewChunk] {
         var chunks: [NewChunk] = []
         var start = 0
         var measure = ChunkMeasure()
@@ -59,18 +56,5 @@ struct NewChunk: Sendable {
         }
         if start < points.count { chunks.append(NewChunk(points[start...])) }
         return chunks
-    }
-
-    static let insertion = """
-        INSERT INTO chunk (id, entity, first_time, last_time, count, encoding, settled, received, runs, payload)
-        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-        """
-
-    /// `id` nil: the next after all there are.
-    func insert(as id: Int64?, entity: Int64, isSettled: Bool, with statement: Statement) throws {
-        try statement.execute(arguments: [
-            id, entity, firstTime, lastTime, count, isCompressed ? 1 : 0, isSettled ? 1 : 0, received,
-            runs.map { Data($0) }, Data(payload),
-        ])
     }
 }

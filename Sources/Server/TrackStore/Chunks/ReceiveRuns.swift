@@ -1,12 +1,12 @@
-import TrackModel
+package import TrackModel
 
 /// When the server received each point of a chunk: runs of points that came together.
 ///
 /// For each run an unsigned varint, its points; for each but the first also a zigzag varint, by how much the step from
 /// the previous run's time differs from the step before it, milliseconds. The first run's time is the chunk's own.
-enum ReceiveRuns {
+package enum ReceiveRuns {
     /// Nil when all points came at the same time.
-    static func encode(_ times: some Sequence<Timestamp>) -> (first: Timestamp, runs: [UInt8]?) {
+    package static func encode(_ times: some Sequence<Timestamp>) -> (first: Timestamp, runs: [UInt8]?) {
         var bytes: [UInt8] = []
         var first: Int64?
         var current: Int64 = 0
@@ -36,7 +36,7 @@ enum ReceiveRuns {
     }
 
     /// One time for each of `count` points; nil when the runs do not add up to that.
-    static func decode(_ runs: [UInt8]?, first: Timestamp, count: Int) -> [Timestamp]? {
+    package static func decode(_ runs: [UInt8]?, first: Timestamp, count: Int) -> [Timestamp]? {
         guard let runs else { return [Timestamp](repeating: first, count: count) }
         var times: [Timestamp] = []
         times.reserveCapacity(count)

@@ -1,8 +1,7 @@
 import Testing
 import TrackModel
+import TrackStore
 import TrackTestKit
-
-@testable import TrackStoreSQLite
 
 @Suite struct ReceiveRunsTests {
     @Test func aStretchThatCameAtOnceNeedsNoRuns() {
@@ -23,7 +22,7 @@ import TrackTestKit
     @Test func anyTimesComeBack() {
         let seed = UInt64.random(in: .min ... .max)
         print("receive runs seed \(seed)")
-        var random = SeededGenerator(state: seed)
+        var random = SplitMix(state: seed)
         for _ in 0..<500 {
             var times: [Timestamp] = []
             for _ in 0..<Int.random(in: 1...20, using: &random) {

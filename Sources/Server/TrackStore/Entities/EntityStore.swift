@@ -1,0 +1,62 @@
+package import TrackModel
+
+/// The entities of services: what is tracked.
+package protocol EntityStore: Sendable {
+    /// Throws `.entityExists`, `.unknownService`.
+    func addEntity(
+        _ entity: NewEntity, in service: ServiceID, at now: Timestamp
+    ) async throws(TrackStoreError)
+    /// Changes what is given, and the time of modification. Throws `.unknownEntity`, `.unknownService`.
+    func updateEntity(
+        _ change: EntityChange, in service: ServiceID, at now: Timestamp
+    ) async throws(TrackStoreError)
+    /// Makes the entity when the service does not have it; true when it was made. Throws `.unknownService`.
+    func ensureEntity(
+        named name: String, in service: ServiceID, at now: Timestamp
+    ) async throws(TrackStoreError) -> Bool
+    func entity(named name: String, in service: ServiceID) async throws(TrackStoreError) -> EntityRecord?
+    /// Matches in the order of their names (bytes of UTF-8), and how many there are without the page's bounds.
+    func entities(
+        in service: ServiceID, matching filter: EntityFilter, page: Page
+    ) async throws(TrackStoreError) -> (total: Int, entities: [EntityRecord])
+}
+
+extension StoreDecorator {
+    package func addEntity(
+        _ entity: NewEntity, in service: ServiceID, at now: Timestamp
+    ) async throws(TrackStoreError) {
+        try await passing { store async throws(TrackStoreError) in
+            try await store.addEntity(entity, in: service, at: now)
+        }
+    }
+
+    package func updateEntity(
+        _ change: EntityChange, in service: ServiceID, at now: Timestamp
+    ) async throws(TrackStoreError) {
+        try await passing { store async throws(TrackStoreError) in
+            try await store.updateEntity(change, in: service, at: now)
+        }
+    }
+
+    package func ensureEntity(
+        named name: String, in service: ServiceID, at now: Timestamp
+    ) async throws(TrackStoreError) -> Bool {
+        try await passing { store async throws(TrackStoreError) in
+            try await store.ensureEntity(named: name, in: service, at: now)
+        }
+    }
+
+    package func entity(named name: String, in service: ServiceID) async throws(TrackStoreError) -> EntityRecord? {
+        try await passing { store async throws(TrackStoreError) in
+            try await store.entity(named: name, in: service)
+        }
+    }
+
+    package func entities(
+        in service: ServiceID, matching filter: EntityFilter, page: Page
+    ) async throws(TrackStoreError) -> (total: Int, entities: [EntityRecord]) {
+        try await passing { store async throws(TrackStoreError) in
+            try await store.entities(in: service, matching: filter, page: page)
+        }
+    }
+}

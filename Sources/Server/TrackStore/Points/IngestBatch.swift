@@ -1,0 +1,37 @@
+package import TrackModel
+
+/// Points of one entity on their way into the store.
+package struct IngestBatch: Sendable {
+    package var service: ServiceID
+    /// Made when the service does not have it. Must satisfy ``EntityName``.
+    package var entity: String
+    /// Where the batch stands in its agent's stream; nil for custom points.
+    package var position: StreamPosition?
+    /// Not empty unless every point of a streamed batch was refused; in upload order. Times need not ascend.
+    package var points: [TrackPoint]
+    /// For a streamed batch: the sequence of each point, ascending, `points.count` of them. Refused points are missing.
+    package var sequences: [UInt64]
+    /// The points as a batch payload, byte for byte as received; nil when points were refused or there is none.
+    package var payload: EncodedPoints?
+    package var received: Timestamp
+    /// The entity's newest point, told ahead of the track that it is part of: see ``TrackStore/ingest(_:)``. Only in a batch
+    /// without points and position.
+    package var hint: TrackPoint?
+    /// What these points bring about: stored with them, or not at all. Queued at `received`.
+    package var pushes: [CausedPush]
+
+    package init(
+        service: ServiceID, entity: String, position: StreamPosition?, points: [TrackPoint], sequences: [UInt64],
+        payload: EncodedPoints?, received: Timestamp, hint: TrackPoint? = nil, pushes: [CausedPush] = []
+    ) {
+        self.service = service
+        self.entity = entity
+        self.position = position
+        self.points = points
+        self.sequences = sequences
+        self.payload = payload
+        self.received = received
+        self.hint = hint
+        self.pushes = pushes
+    }
+}

@@ -1,0 +1,37 @@
+/// Whom a message is for.
+package enum PushTargets: Hashable, Sendable {
+    /// Each of these once, by name.
+    case entities([String])
+    /// Every entity that the service has when the message is queued.
+    case service
+}
+
+/// A message to be queued.
+package struct NewPush: Hashable, Sendable {
+    /// 1 to 255, see ``PushRules``.
+    package var type: UInt32
+    /// A JSON object; the caller has checked that it is one.
+    package var body: String
+    package var targets: PushTargets
+    /// Milliseconds after which it is no longer delivered; 1 to ``PushRules/history``.
+    package var lifetime: Int64
+
+    package init(type: UInt32, body: String, targets: PushTargets, lifetime: Int64 = PushRules.history) {
+        self.type = type
+        self.body = body
+        self.targets = targets
+        self.lifetime = lifetime
+    }
+
+    /// What keeps it from being queued, a sentence; nil when nothing does.
+    package var problem: String? {
+        guard (1...255).contains(type) else { return "a push has a type from 1 to 255, not \(type)" }
+        guard body.utf8.count <= PushRules.maximumBodyBytes else {
+            return "a push has at most \(PushRules.maximumBodyBytes) bytes, this one \(body.utf8.count)"
+        }
+        guard (1...PushRules.history).contains(lifetime) else {
+            return "a push lives for 1 to \(PushRules.history) ms, not \(lifetime)"
+        }
+        return nil
+    }
+}

@@ -1,0 +1,37 @@
+package import TrackModel
+
+/// A push in the history.
+package struct PushRecord: Hashable, Sendable {
+    package enum State: String, Hashable, Sendable, CaseIterable {
+        /// Not acknowledged yet: its agent is not connected, or it is being tried.
+        case waiting
+        case delivered
+        /// A session did not acknowledge it in time; the next login within its lifetime tries again.
+        case givenUp = "given-up"
+        /// Its lifetime ended before anybody acknowledged it.
+        case expired
+    }
+
+    package var push: PendingPush
+    package var entity: String
+    package var expires: Timestamp
+    package var acknowledged: Timestamp?
+    package var givenUp: Timestamp?
+
+    package init(
+        push: PendingPush, entity: String, expires: Timestamp, acknowledged: Timestamp? = nil,
+        givenUp: Timestamp? = nil
+    ) {
+        self.push = push
+        self.entity = entity
+        self.expires = expires
+        self.acknowledged = acknowledged
+        self.givenUp = givenUp
+    }
+
+    package func state(at now: Timestamp) -> State {
+        if acknowledged != nil { return .delivered }
+        if expires <= now { return .expired }
+        return givenUp == nil ? .waiting : .givenUp
+    }
+}

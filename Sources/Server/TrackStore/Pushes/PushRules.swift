@@ -1,0 +1,12 @@
+/// The numbers of pushes: messages from the server to the agents. See docs/formats/track-protocol.md.
+package enum PushRules {
+    /// A server fence's alarm.
+    package static let fenceAlarm: UInt32 = 3
+    /// What an operator's message has unless told otherwise; those up to 255 are the operator's to give a meaning.
+    package static let message: UInt32 = 65
+    package static let messages: ClosedRange<UInt32> = 65...255
+    /// Longest body, bytes of UTF-8.
+    package static let maximumBodyBytes = 8192
+    /// Milliseconds that a push stays in the store, and the longest time in which it is delivered.
+    package static let history: Int64 = 7 * 86_400_000
+}

@@ -1,0 +1,75 @@
+package import TrackModel
+
+/// Messages from the server to the agents, and what becomes of them.
+package protocol PushStore: Sendable {
+    /// Queues a message, in one transaction for all its targets.
+    ///
+    /// Throws `.unknownService`, `.unknownEntity` when it names one that the service does not have, and `.failed` when it
+    /// breaks a rule; then nothing is queued.
+    func queuePush(
+        _ push: NewPush, in service: ServiceID, at now: Timestamp
+    ) async throws(TrackStoreError) -> QueuedPush
+    /// Word of the messages after one, in their order, at most `limit`, whoever queued them; nil: none. `through` is what to
+    /// ask after next.
+    func pushNews(
+        after message: Int64?, limit: Int
+    ) async throws(TrackStoreError) -> (through: Int64, news: [PushNews])
+    /// What an entity has not acknowledged of the messages after one and whose lifetime has not ended, in their order.
+    func pendingPushes(
+        of entity: String, in service: ServiceID, after message: Int64, at now: Timestamp, limit: Int
+    ) async throws(TrackStoreError) -> [PendingPush]
+    /// Notes all in one transaction. The first acknowledgement of a push counts; one that is not there is passed over.
+    func settlePushes(_ settlements: [PushSettlement]) async throws(TrackStoreError)
+    /// The newest message first, of one message in the order of the entities' names; and how many match in all.
+    func pushes(
+        in service: ServiceID, matching filter: PushFilter, at now: Timestamp, page: Page
+    ) async throws(TrackStoreError) -> (total: Int, pushes: [PushRecord])
+    /// Removes pushes queued before a time, at most about `limit`; returns how many. 0: there are no more.
+    func removePushes(before time: Timestamp, limit: Int) async throws(TrackStoreError) -> Int
+}
+
+extension StoreDecorator {
+    package func queuePush(
+        _ push: NewPush, in service: ServiceID, at now: Timestamp
+    ) async throws(TrackStoreError) -> QueuedPush {
+        try await passing { store async throws(TrackStoreError) in
+            try await store.queuePush(push, in: service, at: now)
+        }
+    }
+
+    package func pushNews(
+        after message: Int64?, limit: Int
+    ) async throws(TrackStoreError) -> (through: Int64, news: [PushNews]) {
+        try await passing { store async throws(TrackStoreError) in
+            try await store.pushNews(after: message, limit: limit)
+        }
+    }
+
+    package func pendingPushes(
+        of entity: String, in service: ServiceID, after message: Int64, at now: Timestamp, limit: Int
+    ) async throws(TrackStoreError) -> [PendingPush] {
+        try await passing { store async throws(TrackStoreError) in
+            try await store.pendingPushes(of: entity, in: service, after: message, at: now, limit: limit)
+        }
+    }
+
+    package func settlePushes(_ settlements: [PushSettlement]) async throws(TrackStoreError) {
+        try await passing { store async throws(TrackStoreError) in
+            try await store.settlePushes(settlements)
+        }
+    }
+
+    package func pushes(
+        in service: ServiceID, matching filter: PushFilter, at now: Timestamp, page: Page
+    ) async throws(TrackStoreError) -> (total: Int, pushes: [PushRecord]) {
+        try await passing { store async throws(TrackStoreError) in
+            try await store.pushes(in: service, matching: filter, at: now, page: page)
+        }
+    }
+
+    package func removePushes(before time: Timestamp, limit: Int) async throws(TrackStoreError) -> Int {
+        try await passing { store async throws(TrackStoreError) in
+            try await store.removePushes(before: time, limit: limit)
+        }
+    }
+}

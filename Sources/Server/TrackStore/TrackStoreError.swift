@@ -1,0 +1,44 @@
+/// Why a store did not do what it was asked.
+package struct TrackStoreError: Error, Equatable, CustomStringConvertible {
+    package enum Code: Hashable, Sendable {
+        case unknownService
+        case entityExists
+        case unknownEntity
+        case columnExists
+        case unknownColumn
+        case tooManyColumns
+        case tooManyPoints
+        /// The store was made by a newer program: it is left untouched.
+        case newerSchema
+        /// The medium has no space left. A retry can help once there is some.
+        case full
+        /// Someone else holds the store. A retry can help.
+        case busy
+        /// The stored data contradict themselves.
+        case corrupt
+        case failed
+    }
+
+    package let code: Code
+    /// For people; holds no secret and no position.
+    package let detail: String
+
+    package init(_ code: Code, _ detail: String) {
+        self.code = code
+        self.detail = detail
+    }
+
+    package static func == (left: Self, right: Self) -> Bool { left.code == right.code }
+
+    package var description: String { detail }
+
+    package var isRetriable: Bool {
+        switch code {
+        case .full, .busy: true
+        case .unknownService, .entityExists, .unknownEntity, .columnExists, .unknownColumn, .tooManyColumns,
+            .tooManyPoints,
+            .newerSchema, .corrupt, .failed:
+            false
+        }
+    }
+}

@@ -1,0 +1,18 @@
+import Foundation
+import GRDB
+import TrackStore
+
+extension NewChunk {
+    static let insertion = """
+        INSERT INTO chunk (id, entity, first_time, last_time, count, encoding, settled, received, runs, payload)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+        """
+
+    /// `id` nil: the next after all there are.
+    func insert(as id: Int64?, entity: Int64, isSettled: Bool, with statement: Statement) throws {
+        try statement.execute(arguments: [
+            id, entity, firstTime, lastTime, count, isCompressed ? 1 : 0, isSettled ? 1 : 0, received,
+            runs.map { Data($0) }, Data(payload),
+        ])
+    }
+}
