@@ -78,12 +78,13 @@ var shared: [Target] {
         .room(
             "TrackWire", in: "Shared",
             ["TrackModel", "Compression", .product(name: "SwiftProtobuf", package: "swift-protobuf")]),
-        .room("Varlink", in: "Shared", [.nioCore, .nioPosix]),
+        .room("JSON", in: "Shared"),
+        .room("Varlink", in: "Shared", ["JSON", .nioCore, .nioPosix]),
         .room("Exposition", in: "Shared", ["Varlink", .nioCore, .nioPosix]),
-        .room("AgentControl", in: "Shared", ["Varlink", "TrackModel", .nioCore]),
+        .room("AgentControl", in: "Shared", ["JSON", "Varlink", "TrackModel", .nioCore]),
         .room("Systemd", in: "Shared", [.log], door),
         .room("ConfigurationFile", in: "Shared"),
-        .room("TrackFiles", in: "Shared", ["Varlink"]),
+        .room("TrackFiles", in: "Shared", ["JSON"]),
     ]
 }
 
@@ -100,8 +101,8 @@ var agent: [Target] {
             "AgentRuntime", in: "Agent",
             [
                 "AgentControl", "AgentLogic", "AlarmLog", "CLinux", "ConfigurationFile", "Exposition", "GNSSFeed",
-                "SecureLink",
-                "Systemd", "TrackCache",
+                "JSON",
+                "SecureLink", "Systemd", "TrackCache",
                 "TrackModel", "TrackWire", "Varlink", .log, .nioCore, .nioPosix,
             ]),
     ]
@@ -138,8 +139,8 @@ var server: [Target] {
         .room(
             "ServerRuntime", in: "Server",
             [
-                "CAllocator", "ConfigurationFile", "Exposition", "Gateway", "Systemd", "TrackModel", "TrackStore",
-                "TrackStoreSQLite", "Varlink", "WebAPI", .log, .lifecycle, .signals, .nioCore, .nioPosix,
+                "CAllocator", "ConfigurationFile", "Exposition", "Gateway", "JSON", "Systemd", "TrackModel",
+                "TrackStore", "TrackStoreSQLite", "WebAPI", .log, .lifecycle, .signals, .nioCore, .nioPosix,
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "SwiftASN1", package: "swift-asn1"),
                 .product(name: "X509", package: "swift-certificates"),
@@ -156,13 +157,14 @@ var programs: [Target] {
         .executableTarget(
             name: "saker-server",
             dependencies: [
-                "ConfigurationFile", "ServerRuntime", "Systemd", "TrackModel", "TrackStore", .arguments, .log,
+                "ConfigurationFile", "JSON", "ServerRuntime", "Systemd", "TrackModel", "TrackStore", .arguments, .log,
             ],
             path: "Sources/Server/saker-server", swiftSettings: house),
         .executableTarget(
             name: "saker",
             dependencies: [
-                "AgentControl", "ConfigurationFile", "TrackFiles", "TrackModel", "Varlink", .arguments, .nioCore,
+                "AgentControl", "ConfigurationFile", "JSON", "TrackFiles", "TrackModel", "Varlink", .arguments,
+                .nioCore,
                 .nioPosix,
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
@@ -188,8 +190,9 @@ var tools: [Target] {
         .room(
             "SystemSimulation", in: "Tools",
             [
-                "AgentControl", "AgentLogic", "AgentRuntime", "ConfigurationFile", "Gateway", "GNSSFeed", "SecureLink",
-                "TrackCache", "TrackModel", "TrackStore", "TrackStoreSQLite", "TrackTestKit", "TrackWire", "Varlink",
+                "AgentControl", "AgentLogic", "AgentRuntime", "ConfigurationFile", "Gateway", "GNSSFeed", "JSON",
+                "SecureLink",
+                "TrackCache", "TrackModel", "TrackStore", "TrackStoreSQLite", "TrackTestKit", "TrackWire",
                 .log, .nioCore,
                 .product(name: "NIOTLS", package: "swift-nio"),
             ]),
@@ -226,7 +229,8 @@ var tests: [Target] {
         .tests(of: "TrackModel"),
         .tests(of: "Compression"),
         .tests(of: "TrackWire", ["Compression", "TrackModel"]),
-        .tests(of: "Varlink", [.nioCore, .nioPosix]),
+        .tests(of: "JSON"),
+        .tests(of: "Varlink", ["JSON", .nioCore, .nioPosix]),
         .tests(of: "Exposition", ["ProgramTestKit", .nioCore, .nioPosix]),
         // Documents, examples, completions and manuals beside the programs and lists they describe.
         .testTarget(
@@ -236,11 +240,11 @@ var tests: [Target] {
                 "saker-server", "saker-sim", "sakerd",
             ],
             path: "Tests/DocumentTests", swiftSettings: house),
-        .tests(of: "AgentControl", ["ProgramTestKit", "TrackModel", "Varlink", .nioCore, .nioPosix]),
+        .tests(of: "AgentControl", ["JSON", "ProgramTestKit", "TrackModel", "Varlink", .nioCore, .nioPosix]),
         .testTarget(
             name: "CommandLineTests",
             dependencies: [
-                "saker", "AgentControl", "ConfigurationFile", "ProgramTestKit", "Varlink", .nioCore, .nioPosix,
+                "saker", "AgentControl", "ConfigurationFile", "JSON", "ProgramTestKit", "Varlink", .nioCore, .nioPosix,
             ],
             path: "Tests/CommandLineTests", swiftSettings: house),
         .tests(of: "Systemd", [.log]),
@@ -261,8 +265,8 @@ var tests: [Target] {
         .tests(
             of: "AgentRuntime",
             [
-                "AgentControl", "AgentLogic", "ConfigurationFile", "Exposition", "GNSSFeed", "ProgramTestKit",
-                "TrackCache", "TrackModel", "TrackTestKit", "TrackWire", "Varlink", .log, .nioCore,
+                "AgentControl", "AgentLogic", "ConfigurationFile", "Exposition", "GNSSFeed", "JSON",
+                "ProgramTestKit", "TrackCache", "TrackModel", "TrackTestKit", "TrackWire", "Varlink", .log, .nioCore,
                 .nioPosix,
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "NIOSSL", package: "swift-nio-ssl"),
@@ -310,9 +314,8 @@ var tests: [Target] {
             name: "FuzzTests",
             dependencies: [
                 "AgentControl", "AgentLogic", "AgentRuntime", "Compression", "ConfigurationFile", "DriveSimulation",
-                "Exposition", "GNSSFeed", "ServerRuntime", "TrackCache", "TrackFiles", "TrackModel", "TrackStore",
-                "TrackTestKit",
-                "TrackWire", "Varlink", "WebAPI", "saker", "saker-sim", .log, .nioCore,
+                "Exposition", "GNSSFeed", "JSON", "ServerRuntime", "TrackCache", "TrackFiles", "TrackModel",
+                "TrackStore", "TrackTestKit", "TrackWire", "Varlink", "WebAPI", "saker", "saker-sim", .log, .nioCore,
                 .product(name: "NIOEmbedded", package: "swift-nio"),
             ],
             path: "Tests/FuzzTests", swiftSettings: house),

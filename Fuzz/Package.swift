@@ -31,14 +31,15 @@ let package = Package(
         .room(
             "TrackWire", in: "Shared",
             ["TrackModel", "Compression", .product(name: "SwiftProtobuf", package: "swift-protobuf")]),
-        .room("Varlink", in: "Shared", [.nioCore, .nioPosix]),
+        .room("JSON", in: "Shared"),
+        .room("Varlink", in: "Shared", ["JSON", .nioCore, .nioPosix]),
         .room("Exposition", in: "Shared", ["Varlink", .nioCore, .nioPosix]),
-        .room("AgentControl", in: "Shared", ["Varlink", "TrackModel", .nioCore]),
+        .room("AgentControl", in: "Shared", ["JSON", "Varlink", "TrackModel", .nioCore]),
         .room("ConfigurationFile", in: "Shared"),
         .room("AgentLogic", in: "Agent", ["TrackModel", "Geodesy"]),
         .room("TrackCache", in: "Agent", ["TrackModel", "Compression"]),
         .room("GNSSFeed", in: "Agent", ["CGPS", "AgentLogic", "TrackModel"]),
-        .room("TrackFiles", in: "Shared", ["Varlink"]),
+        .room("TrackFiles", in: "Shared", ["JSON"]),
         .room("TrackStore", in: "Server", ["TrackModel", "Crypto"]),
         // Of the larger rooms, what reads from outside: their shells would bring half of the ecosystem with them.
         .room(
@@ -68,10 +69,8 @@ let package = Package(
             name: "Properties",
             dependencies: [
                 "AgentControl", "AgentLogic", "AgentRuntime", "Compression", "ConfigurationFile", "DriveSimulation",
-                "Exposition", "GNSSFeed", "ServerRuntime", "TrackCache", "TrackFiles", "TrackModel", "TrackStore",
-                "TrackTestKit",
-                "TrackWire",
-                "Varlink", "WebAPI", "saker", "saker_sim", .log, .nioCore,
+                "Exposition", "GNSSFeed", "JSON", "ServerRuntime", "TrackCache", "TrackFiles", "TrackModel",
+                "TrackStore", "TrackTestKit", "TrackWire", "Varlink", "WebAPI", "saker", "saker_sim", .log, .nioCore,
                 .product(name: "NIOEmbedded", package: "swift-nio"),
             ],
             swiftSettings: house),

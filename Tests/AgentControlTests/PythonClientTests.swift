@@ -1,4 +1,5 @@
 import Foundation
+import JSON
 import ProgramTestKit
 import Testing
 import Varlink
@@ -49,7 +50,7 @@ import Varlink
         let agent = try await AgentServer.start(policy: ControlPolicy(group: nil, user: getuid()))
         let result = try await run(python, ["-c", Self.script, agent.path])
         try #require(result.status == 0, "\(result.output)\(result.errors)")
-        let reply = try JSONParser.value(of: Array(result.output.utf8))
+        let reply = try JSONReader.value(of: Array(result.output.utf8))
         #expect(reply["interfaces"] == ["io.saker.Agent", "org.varlink.service"])
         #expect(reply["methods"] == .array(AgentMethod.allCases.map(\.rawValue).sorted().map(JSONValue.string)))
         #expect(

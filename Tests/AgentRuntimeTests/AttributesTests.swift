@@ -1,6 +1,7 @@
 import AgentControl
 import AgentLogic
 import Glibc
+import JSON
 import NIOCore
 import Testing
 import TrackModel

@@ -1,6 +1,6 @@
 import AgentControl
+import JSON
 import Testing
-import Varlink
 
 @testable import saker
 

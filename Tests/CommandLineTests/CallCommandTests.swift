@@ -1,4 +1,5 @@
 import AgentControl
+import JSON
 import ProgramTestKit
 import Testing
 import Varlink

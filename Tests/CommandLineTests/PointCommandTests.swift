@@ -1,5 +1,6 @@
 import AgentControl
 import Foundation
+import JSON
 import ProgramTestKit
 import Testing
 import Varlink

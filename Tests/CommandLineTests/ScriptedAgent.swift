@@ -1,4 +1,5 @@
 import AgentControl
+import JSON
 import NIOCore
 import NIOPosix
 import ProgramTestKit

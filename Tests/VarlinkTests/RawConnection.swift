@@ -1,4 +1,5 @@
 import Glibc
+import JSON
 import NIOCore
 import NIOPosix
 
@@ -41,7 +42,7 @@ final class RawConnection: Sendable {
             guard let promise = waiting else { return }
             if case .message(let bytes) = splitter.next() {
                 waiting = nil
-                promise.completeWith(Result { try JSONParser.value(of: bytes) })
+                promise.completeWith(Result { try JSONReader.value(of: bytes) })
             } else if isClosed {
                 waiting = nil
                 promise.succeed(nil)

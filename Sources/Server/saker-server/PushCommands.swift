@@ -1,5 +1,6 @@
 import ArgumentParser
 import Glibc
+import JSON
 import ServerRuntime
 import TrackStore
 
@@ -51,7 +52,7 @@ struct Pushes: AsyncParsableCommand {
             }
             let body: String
             switch (json, text) {
-            case (nil, let text?): body = "{\"text\":\"\(Self.escaped(text))\"}"
+            case (nil, let text?): body = JSONValue.object(["text": .string(text)]).description
             case ("-", nil): body = try Self.input()
             case (let json?, nil): body = json
             case (nil, nil), (.some, .some):
@@ -65,20 +66,6 @@ struct Pushes: AsyncParsableCommand {
             let whom = queued.count == 1 ? "1 entity" : "\(queued.count) entities"
             let nobody = queued.count == 0 ? " It has none yet, so nobody will get it." : ""
             print("Message \(queued.message) is queued for \(whom) of service \(service).\(nobody)")
-        }
-
-        /// What JSON would not have in a string.
-        private static func escaped(_ text: String) -> String {
-            text.unicodeScalars.map { scalar in
-                switch scalar {
-                case "\"": return "\\\""
-                case "\\": return "\\\\"
-                case _ where scalar.value < 0x20:
-                    let digits = String(scalar.value, radix: 16)
-                    return "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
-                default: return String(scalar)
-                }
-            }.joined()
         }
 
         /// One byte more than is allowed is enough to be refused.

@@ -1,4 +1,4 @@
-package import Varlink
+package import JSON
 
 /// An attribute that points will not carry, and why.
 package struct IgnoredValue: Codable, Hashable, Sendable {

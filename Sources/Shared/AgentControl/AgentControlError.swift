@@ -1,3 +1,4 @@
+import JSON
 package import Varlink
 
 /// An outcome of a call that is no success, under a name of its own.

@@ -1,3 +1,4 @@
+package import JSON
 package import NIOCore
 package import TrackModel
 package import Varlink

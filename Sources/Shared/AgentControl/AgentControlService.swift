@@ -1,3 +1,4 @@
+import JSON
 package import NIOCore
 import TrackModel
 package import Varlink

@@ -1,4 +1,4 @@
-package import Varlink
+package import JSON
 
 /// Something changed: what `Monitor` streams.
 package struct AgentEvent: Hashable, Sendable {

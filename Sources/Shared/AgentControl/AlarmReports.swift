@@ -1,4 +1,4 @@
-package import Varlink
+package import JSON
 
 /// An alarm or a message, as it stands in the agent's journal.
 package struct AlarmReport: Codable, Hashable, Sendable {

@@ -1,3 +1,4 @@
+import JSON
 import Varlink
 
 /// One connection on which a program provides attributes: told of each point that is gathered, it gives values for it.

@@ -1,3 +1,4 @@
+import JSON
 import Varlink
 
 /// The parameters of one call, read by name and type; a reader that leaves one unread refuses the call.

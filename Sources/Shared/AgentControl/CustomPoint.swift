@@ -1,5 +1,5 @@
+package import JSON
 package import TrackModel
-package import Varlink
 
 /// A point as `AddPoints` takes it, in the control interface's units.
 package enum CustomPoint {

@@ -1,3 +1,4 @@
+import JSON
 import Varlink
 
 /// The clients that monitor. Confined to the server's event loop.

@@ -1,4 +1,4 @@
-package import Varlink
+package import JSON
 
 /// What became of custom points.
 package struct AddPointsReply: Codable, Hashable, Sendable {

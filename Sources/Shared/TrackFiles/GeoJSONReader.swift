@@ -1,4 +1,4 @@
-import Varlink
+import JSON
 
 /// The points of a GeoJSON text (RFC 7946): points, and the places of lines, with what their feature says of them.
 ///
@@ -23,7 +23,7 @@ struct GeoJSONReader {
         let bytes = try source.rest(limit: Self.maximumBytes)
         let value: JSONValue
         do throws(JSONError) {
-            value = try JSONParser.value(of: bytes, maximumValues: .max)
+            value = try JSONReader.value(of: bytes, JSONRules(maximumBytes: Self.maximumBytes, maximumValues: .max))
         } catch {
             throw TrackFileError("no JSON: \(error)")
         }

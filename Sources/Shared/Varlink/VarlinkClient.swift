@@ -1,4 +1,5 @@
 import Glibc
+package import JSON
 package import NIOCore
 import NIOPosix
 

@@ -1,3 +1,4 @@
+import JSON
 import NIOCore
 
 /// One client's connection: takes its requests one after the other and writes their answers in that order.
@@ -114,7 +115,7 @@ final class VarlinkConnection: ChannelDuplexHandler {
 
     private func take(_ bytes: [UInt8]) {
         expect(nil)
-        guard let message = try? JSONParser.value(of: bytes) else { return refuse() }
+        guard let message = try? JSONReader.value(of: bytes) else { return refuse() }
         let request: VarlinkRequest
         do {
             request = try VarlinkRequest(message)

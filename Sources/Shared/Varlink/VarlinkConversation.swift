@@ -1,3 +1,4 @@
+package import JSON
 package import NIOCore
 
 /// Calls one after the other on one connection, for a service that remembers its clients. Made by

@@ -1,3 +1,5 @@
+package import JSON
+
 /// An error as it travels in a Varlink reply: its full name and its parameters.
 package struct VarlinkError: Error, Hashable, CustomStringConvertible {
     /// `interface.Name`, as in `org.varlink.service.MethodNotFound`.

@@ -1,3 +1,4 @@
+package import JSON
 package import NIOCore
 
 /// One message as bytes, its closing NUL included. Copies share the bytes.

@@ -1,3 +1,4 @@
+package import JSON
 package import NIOCore
 
 /// One interface that a ``VarlinkServer`` serves. Confined to the server's event loop.

@@ -1,4 +1,5 @@
 import Glibc
+import JSON
 import NIOCore
 import Synchronization
 
@@ -99,7 +100,7 @@ final class VarlinkReplyReader: ChannelInboundHandler {
         case .message(let bytes):
             waiting = nil
             do {
-                promise.succeed(try VarlinkReply(JSONParser.value(of: bytes)))
+                promise.succeed(try VarlinkReply(JSONReader.value(of: bytes)))
             } catch let error as JSONError {
                 promise.fail(VarlinkClientError(.malformed, "the service sent a reply that is \(error)"))
             } catch {

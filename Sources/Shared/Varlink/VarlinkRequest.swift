@@ -1,3 +1,5 @@
+import JSON
+
 /// A call as it came in, its members checked for type.
 struct VarlinkRequest: Hashable {
     /// With the interface's name.

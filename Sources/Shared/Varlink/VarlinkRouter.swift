@@ -1,3 +1,4 @@
+import JSON
 import NIOCore
 
 /// Finds the interface and method of a request, and answers for those that do not exist.

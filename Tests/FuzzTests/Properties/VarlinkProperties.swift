@@ -1,3 +1,4 @@
+import JSON
 import NIOCore
 import NIOEmbedded
 import Synchronization
@@ -11,7 +12,7 @@ enum VarlinkProperties {
     @Sendable static func checkJSON(_ input: [UInt8]) throws {
         let value: JSONValue
         do throws(JSONError) {
-            value = try JSONParser.value(of: input)
+            value = try JSONReader.value(of: input)
         } catch {
             try require(!error.detail.isEmpty, "an error without a reason")
             try require((0...input.count).contains(error.offset), "an error outside the text")
@@ -20,7 +21,7 @@ enum VarlinkProperties {
         let written = value.serialized()
         // A control character grows to six bytes; a number with an exponent is written out up to 1e16.
         try require(written.count <= 16 + 8 * input.count, "the text grows without bound")
-        try require(try JSONParser.value(of: written) == value, "a value changes on its way")
+        try require(try JSONReader.value(of: written) == value, "a value changes on its way")
         do {
             _ = try VarlinkReply(value)
         } catch let error as VarlinkClientError {
@@ -40,7 +41,7 @@ enum VarlinkProperties {
         let router = VarlinkRouter(
             service: VarlinkServiceInfo(vendor: "v", product: "p", version: "1", url: "u"), interfaces: [service])
         for case .message(let message) in steps {
-            guard let value = try? JSONParser.value(of: message) else { continue }
+            guard let value = try? JSONReader.value(of: message) else { continue }
             let answer: VarlinkAnswer
             do throws(VarlinkError) {
                 let request = try VarlinkRequest(value)

@@ -1,12 +1,12 @@
 package import AgentControl
 internal import AgentLogic
 internal import AlarmLog
+internal import JSON
 internal import Logging
 package import NIOCore
 internal import Systemd
 internal import TrackCache
 internal import TrackWire
-internal import Varlink
 
 /// Pushes on their way to the disk, and how the journal was after its last operation.
 struct AlarmDesk {
@@ -209,6 +209,6 @@ extension AlarmReport {
             number: Int64(clamping: alarm.number), id: content.id == 0 ? nil : Int64(bitPattern: content.id),
             type: Int64(content.type), entity: content.entity, time: content.time > 0 ? content.time : nil,
             received: content.received,
-            body: (try? JSONParser.value(of: Array(content.body.utf8))) ?? .string(content.body))
+            body: (try? JSONReader.value(of: Array(content.body.utf8))) ?? .string(content.body))
     }
 }

@@ -1,5 +1,6 @@
 package import AgentControl
 internal import AgentLogic
+package import JSON
 internal import Logging
 package import NIOCore
 internal import TrackModel

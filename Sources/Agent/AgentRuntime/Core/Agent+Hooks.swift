@@ -1,10 +1,10 @@
 internal import AgentControl
 internal import AgentLogic
 internal import AlarmLog
+internal import JSON
 internal import Logging
 internal import NIOCore
 internal import Systemd
-internal import Varlink
 
 /// The programs that run on events, and the events that wait for them.
 struct HookDesk {

@@ -1,10 +1,10 @@
 package import AgentControl
 internal import AgentLogic
+internal import JSON
 internal import Logging
 package import NIOCore
 package import TrackModel
 internal import TrackWire
-internal import Varlink
 
 /// Requests to the server with their bytes, and who waits for their answers.
 struct ServerRequests {
@@ -103,7 +103,7 @@ extension Agent {
         }
         do {
             // What the reply adds is a value or two, and the client counts them.
-            let response = try JSONParser.value(of: bytes, maximumValues: JSONParser.maximumValues - 8)
+            let response = try JSONReader.value(of: bytes, JSONRules(maximumValues: JSONRules.values - 8))
             return WebAPIReply(status: Int64(reply.status), response: response)
         } catch let error where error.code == .tooManyValues {
             throw tooLong("it has \(error.detail)")

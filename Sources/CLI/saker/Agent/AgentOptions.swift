@@ -1,6 +1,7 @@
 import AgentControl
 import ArgumentParser
 import Glibc
+import JSON
 import NIOCore
 import Varlink
 

@@ -1,6 +1,6 @@
 import AgentControl
 import ArgumentParser
-import Varlink
+import JSON
 
 /// `saker cache`
 struct CacheCommand: ParsableCommand {

@@ -1,7 +1,7 @@
 import AgentControl
 import ArgumentParser
+import JSON
 import NIOCore
-import Varlink
 
 /// `saker service`
 struct ServiceCommand: ParsableCommand {

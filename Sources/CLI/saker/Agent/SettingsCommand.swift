@@ -1,6 +1,6 @@
 import AgentControl
 import ArgumentParser
-import Varlink
+import JSON
 
 extension AgentControl.Activity: ExpressibleByArgument {}
 

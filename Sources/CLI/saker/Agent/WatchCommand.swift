@@ -1,5 +1,6 @@
 import AgentControl
 import ArgumentParser
+import JSON
 import Varlink
 
 /// `saker watch`

@@ -1,4 +1,4 @@
-import Varlink
+import JSON
 
 /// Every check on the same facts, in the order in which a person mends things.
 struct Diagnosis: Hashable {

@@ -1,8 +1,8 @@
 import AgentControl
 import ArgumentParser
+import JSON
 import NIOCore
 import TrackModel
-import Varlink
 
 extension PointCommand {
     struct Import: AsyncParsableCommand {

@@ -1,6 +1,6 @@
 import AgentControl
+import JSON
 import TrackFiles
-import Varlink
 
 /// Points of a file as the agent takes them, one after the other. What is wrong is told with the file and the place in it.
 struct PointFile {

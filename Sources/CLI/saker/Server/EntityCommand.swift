@@ -1,6 +1,6 @@
 import ArgumentParser
+import JSON
 import TrackModel
-import Varlink
 
 /// `saker entity`
 struct EntityCommand: ParsableCommand {

@@ -1,4 +1,4 @@
-import Varlink
+import JSON
 
 /// Points of the server's answers as a person reads them.
 enum TrackView {

@@ -2,11 +2,11 @@ import AgentControl
 import AsyncHTTPClient
 import ConfigurationFile
 import Glibc
+import JSON
 import NIOCore
 import NIOHTTP1
 import NIOPosix
 import NIOSSL
-import Varlink
 
 /// Calls of the Web API.
 struct WebClient {
@@ -124,7 +124,8 @@ struct WebClient {
             throw CommandFailure(
                 .failed, "\(server.base.text) answered HTTP \(status): is this the address of a Saker server?")
         }
-        guard let answer = try? JSONParser.value(of: Array(body.readableBytesView), maximumValues: .max),
+        let rules = JSONRules(maximumBytes: Self.maximumAnswerBytes, maximumValues: .max)
+        guard let answer = try? JSONReader.value(of: Array(body.readableBytesView), rules),
             let code = answer["status"]?.integerValue
         else {
             throw CommandFailure(

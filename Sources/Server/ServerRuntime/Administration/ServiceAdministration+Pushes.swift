@@ -1,8 +1,8 @@
 import FoundationEssentials
+import JSON
 import TrackModel
 package import TrackStore
 import TrackStoreSQLite
-import Varlink
 
 // Messages of the fleet's operator to its vehicles, and the history of all pushes.
 extension ServiceAdministration {
@@ -40,7 +40,7 @@ extension ServiceAdministration {
     static func checked(body: String) throws(ServerError) -> String {
         let value: JSONValue
         do {
-            value = try JSONParser.value(of: Array(body.utf8))
+            value = try JSONReader.value(of: Array(body.utf8))
         } catch {
             throw ServerError(
                 .usage, "the message is \(error): give a JSON object such as {\"text\":\"Call the office\"}, or --text")
@@ -101,7 +101,7 @@ package struct PushReport: Sendable {
         var members: [String: JSONValue] = [
             "id": .integer(Int64(clamping: push.id)), "message": .integer(push.message),
             "entity": .string(record.entity), "type": .integer(Int64(push.type)),
-            "body": (try? JSONParser.value(of: Array(push.body.utf8))) ?? .string(push.body),
+            "body": (try? JSONReader.value(of: Array(push.body.utf8))) ?? .string(push.body),
             "state": .string(state.rawValue), "created": .integer(push.created.milliseconds),
             "expires": .integer(record.expires.milliseconds),
         ]

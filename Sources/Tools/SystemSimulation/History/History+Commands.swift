@@ -1,10 +1,10 @@
 internal import AgentControl
 internal import AgentRuntime
+internal import JSON
 internal import NIOCore
 internal import TrackCache
 internal import TrackModel
 internal import TrackTestKit
-internal import Varlink
 
 // What people ask of the agent, and whether it is in the end as they asked.
 extension History {

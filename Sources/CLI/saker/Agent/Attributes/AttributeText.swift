@@ -1,5 +1,5 @@
 import AgentControl
-import Varlink
+import JSON
 
 /// Attributes among the arguments, and what is said of those that are ignored.
 enum AttributeText {

@@ -1,6 +1,6 @@
 import Glibc
+import JSON
 import Synchronization
-import Varlink
 
 /// Reads JSON objects, one a line, on a thread of its own, and keeps the newest.
 final class LineReader: Sendable {
@@ -88,7 +88,7 @@ final class LineReader: Sendable {
 
     private func take(_ line: [UInt8], isTooLong: Bool) {
         guard !line.allSatisfy({ $0 == 0x20 || $0 == 0x09 || $0 == 0x0D }) else { return }
-        guard !isTooLong, let object = (try? JSONParser.value(of: line))?.objectValue else {
+        guard !isTooLong, let object = (try? JSONReader.value(of: line))?.objectValue else {
             let shown = String(decoding: line.prefix(60), as: UTF8.self).printable
             return Console.complain("saker: a line is no JSON object, the one before stays in use: \(shown)")
         }

@@ -1,7 +1,7 @@
 import AgentControl
 import ArgumentParser
 import Glibc
-import Varlink
+import JSON
 
 extension AttributesCommand {
     /// `saker attributes provide`

@@ -1,4 +1,4 @@
-import Varlink
+import JSON
 
 /// Asks gpsd in its own protocol (JSON lines, version 3): who it is, its devices, and, when wanted, for a fix.
 enum GPSDProbe {
@@ -76,7 +76,7 @@ struct GPSDConversation {
                 if line.count < Self.maximumLine { line.append(byte) }
                 continue
             }
-            if let value = try? JSONParser.value(of: line) { hear(value) }
+            if let value = try? JSONReader.value(of: line) { hear(value) }
             line = []
         }
     }

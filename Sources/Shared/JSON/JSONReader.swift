@@ -1,43 +1,50 @@
-/// What is wrong with bytes that should be JSON, and where.
-package struct JSONError: Error, Hashable, CustomStringConvertible {
-    package enum Code: Hashable, Sendable {
-        case syntax, encoding, number, duplicateKey, tooDeep, tooManyValues
-    }
-    package let code: Code
-    /// Bytes from the beginning.
-    package let offset: Int
-    package let detail: String
-
-    package var description: String { "not valid JSON at byte \(offset): \(detail)" }
-}
-
-/// A strict JSON reader (RFC 8259) that states its limits: nesting, and values in one message.
-package struct JSONParser {
-    /// Arrays and objects inside each other.
-    package static let maximumDepth = 64
-    /// Values in one text; bounds the memory a message of many tiny values can take.
-    package static let maximumValues = 65_536
-
+/// Reads one JSON text (RFC 8259), strictly and within the limits of its rules.
+package struct JSONReader {
     private let bytes: [UInt8]
-    private let maximumValues: Int
+    private let rules: JSONRules
     private var index = 0
     private var depth = 0
     private var values = 0
 
-    /// The one value that `bytes` hold, with nothing but white space around it.
-    package static func value(
-        of bytes: [UInt8], maximumValues: Int = Self.maximumValues
-    ) throws(JSONError) -> JSONValue {
-        var parser = JSONParser(bytes: bytes, maximumValues: maximumValues)
-        let value = try parser.value()
-        parser.skipSpace()
-        guard parser.index == bytes.count else { throw parser.error(.syntax, "something follows the value") }
+    /// The one value of `bytes`; nothing but white space may stand around it.
+    package static func value(of bytes: [UInt8], _ rules: JSONRules = JSONRules()) throws(JSONError) -> JSONValue {
+        var reader = try JSONReader(bytes, rules)
+        let value = try reader.value()
+        try reader.end()
         return value
     }
 
-    private init(bytes: [UInt8], maximumValues: Int) {
+    /// The members of the object that `bytes` hold, in their order, repeated names included. Nil when the value is not
+    /// an object.
+    ///
+    /// The rule about repeated members applies to the objects inside.
+    package static func members(
+        of bytes: [UInt8], _ rules: JSONRules = JSONRules()
+    ) throws(JSONError) -> [(name: String, value: JSONValue)]? {
+        var reader = try JSONReader(bytes, rules)
+        reader.skipSpace()
+        guard reader.next == UInt8(ascii: "{") else {
+            _ = try reader.value()
+            try reader.end()
+            return nil
+        }
+        try reader.count()
+        try reader.enter()
+        var members: [(name: String, value: JSONValue)] = []
+        if !reader.take(UInt8(ascii: "}")) {
+            repeat { members.append(try reader.member()) } while reader.take(UInt8(ascii: ","))
+            try reader.close(UInt8(ascii: "}"))
+        }
+        try reader.end()
+        return members
+    }
+
+    private init(_ bytes: [UInt8], _ rules: JSONRules) throws(JSONError) {
+        guard bytes.count <= rules.maximumBytes else {
+            throw JSONError(code: .tooLarge, offset: rules.maximumBytes, detail: "over \(rules.maximumBytes) bytes")
+        }
         self.bytes = bytes
-        self.maximumValues = maximumValues
+        self.rules = rules
     }
 
     private func error(_ code: JSONError.Code, _ detail: String) -> JSONError {
@@ -56,11 +63,22 @@ package struct JSONParser {
         return true
     }
 
-    private mutating func value() throws(JSONError) -> JSONValue {
+    private mutating func end() throws(JSONError) {
+        skipSpace()
+        guard index == bytes.count else { throw error(.syntax, "something follows the value") }
+    }
+
+    // MARK: Values
+
+    private mutating func count() throws(JSONError) {
         values += 1
-        guard values <= maximumValues else {
-            throw error(.tooManyValues, "more than \(maximumValues) values in one text")
+        guard values <= rules.maximumValues else {
+            throw error(.tooManyValues, "more than \(rules.maximumValues) values in one text")
         }
+    }
+
+    private mutating func value() throws(JSONError) -> JSONValue {
+        try count()
         skipSpace()
         switch next {
         case UInt8(ascii: "{"): return try object()
@@ -84,47 +102,60 @@ package struct JSONParser {
 
     private mutating func enter() throws(JSONError) {
         depth += 1
-        guard depth <= Self.maximumDepth else {
-            throw error(.tooDeep, "nested more than \(Self.maximumDepth) levels deep")
+        guard depth <= rules.maximumDepth else {
+            throw error(.tooDeep, "nested more than \(rules.maximumDepth) levels deep")
         }
         index += 1
         skipSpace()
     }
 
+    private mutating func close(_ bracket: UInt8) throws(JSONError) {
+        guard take(bracket) else {
+            throw error(.syntax, "',' or '\(Character(Unicode.Scalar(bracket)))' is expected")
+        }
+        depth -= 1
+    }
+
     private mutating func array() throws(JSONError) -> JSONValue {
         try enter()
-        defer { depth -= 1 }
         var elements: [JSONValue] = []
-        if take(UInt8(ascii: "]")) { return .array(elements) }
-        repeat {
-            elements.append(try value())
-            skipSpace()
-        } while take(UInt8(ascii: ","))
-        guard take(UInt8(ascii: "]")) else { throw error(.syntax, "',' or ']' is expected") }
+        if next != UInt8(ascii: "]") {
+            repeat {
+                elements.append(try value())
+                skipSpace()
+            } while take(UInt8(ascii: ","))
+        }
+        try close(UInt8(ascii: "]"))
         return .array(elements)
     }
 
     private mutating func object() throws(JSONError) -> JSONValue {
         try enter()
-        defer { depth -= 1 }
         var members: [String: JSONValue] = [:]
-        if take(UInt8(ascii: "}")) { return .object(members) }
-        repeat {
-            skipSpace()
-            guard next == UInt8(ascii: "\"") else { throw error(.syntax, "a quoted member name is expected") }
-            let key = try string()
-            skipSpace()
-            guard take(UInt8(ascii: ":")) else { throw error(.syntax, "':' is expected") }
-            let member = try value()
-            // Two readers would take different ones: no meaning is better than two.
-            guard members.updateValue(member, forKey: key) == nil else {
-                throw error(.duplicateKey, "a member name stands twice in one object")
-            }
-            skipSpace()
-        } while take(UInt8(ascii: ","))
-        guard take(UInt8(ascii: "}")) else { throw error(.syntax, "',' or '}' is expected") }
+        if next != UInt8(ascii: "}") {
+            repeat {
+                let (name, value) = try member()
+                guard members.updateValue(value, forKey: name) == nil || rules.repeatedMembers == .lastCounts else {
+                    throw error(.duplicateKey, "a member name stands twice in one object")
+                }
+            } while take(UInt8(ascii: ","))
+        }
+        try close(UInt8(ascii: "}"))
         return .object(members)
     }
+
+    private mutating func member() throws(JSONError) -> (name: String, value: JSONValue) {
+        skipSpace()
+        guard next == UInt8(ascii: "\"") else { throw error(.syntax, "a quoted member name is expected") }
+        let name = try string()
+        skipSpace()
+        guard take(UInt8(ascii: ":")) else { throw error(.syntax, "':' is expected") }
+        let value = try value()
+        skipSpace()
+        return (name, value)
+    }
+
+    // MARK: Numbers
 
     private mutating func digits() throws(JSONError) {
         let start = index
@@ -148,12 +179,14 @@ package struct JSONParser {
         }
         let text = String(decoding: bytes[start..<index], as: UTF8.self)
         if isInteger {
-            guard let value = Int64(text) else { throw error(.number, "an integer beyond 64 bits") }
-            return .integer(value)
+            if let value = Int64(text) { return .integer(value) }
+            if rules.largeIntegers == .refused { throw error(.number, "an integer beyond 64 bits") }
         }
         guard let value = Double(text), value.isFinite else { throw error(.number, "a number beyond a double") }
         return .double(value)
     }
+
+    // MARK: Strings
 
     private mutating func string() throws(JSONError) -> String {
         index += 1
@@ -188,18 +221,21 @@ package struct JSONParser {
         case UInt8(ascii: "n"): text.append(0x0A)
         case UInt8(ascii: "r"): text.append(0x0D)
         case UInt8(ascii: "t"): text.append(0x09)
-        case UInt8(ascii: "u"):
-            let unit = try codeUnit()
-            var scalar = UInt32(unit)
-            if (0xD800..<0xDC00).contains(unit), take(UInt8(ascii: "\\")), take(UInt8(ascii: "u")) {
-                let low = try codeUnit()
-                guard (0xDC00..<0xE000).contains(low) else { throw error(.encoding, "half of a surrogate pair") }
-                scalar = 0x10000 + (UInt32(unit) - 0xD800) << 10 + (UInt32(low) - 0xDC00)
-            }
-            guard let character = Unicode.Scalar(scalar) else { throw error(.encoding, "half of a surrogate pair") }
-            text.append(contentsOf: Character(character).utf8)
+        case UInt8(ascii: "u"): text.append(contentsOf: Character(try scalar()).utf8)
         default: throw error(.syntax, "an unknown escape")
         }
+    }
+
+    private mutating func scalar() throws(JSONError) -> Unicode.Scalar {
+        let unit = try codeUnit()
+        var code = UInt32(unit)
+        if (0xD800..<0xDC00).contains(unit), take(UInt8(ascii: "\\")), take(UInt8(ascii: "u")) {
+            let low = try codeUnit()
+            guard (0xDC00..<0xE000).contains(low) else { throw error(.encoding, "half of a surrogate pair") }
+            code = 0x10000 + (UInt32(unit) - 0xD800) << 10 + (UInt32(low) - 0xDC00)
+        }
+        guard let scalar = Unicode.Scalar(code) else { throw error(.encoding, "half of a surrogate pair") }
+        return scalar
     }
 
     private mutating func codeUnit() throws(JSONError) -> UInt16 {

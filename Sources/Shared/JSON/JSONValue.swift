@@ -1,7 +1,7 @@
-/// One JSON value: what travels inside every Varlink message.
+/// One JSON value.
 ///
-/// Integers are exact 64-bit; a number written with a fraction or an exponent is a double and always finite. An
-/// object's members have no order here and are written sorted by key, so equal values are equal bytes.
+/// Integers are exact 64-bit. A number written with a fraction or an exponent is a double and always finite. The
+/// members of an object have no order; they are written sorted by name, so that equal values are equal bytes.
 package enum JSONValue: Hashable, Sendable {
     case null
     case bool(Bool)
@@ -72,4 +72,16 @@ extension JSONValue: ExpressibleByBooleanLiteral, ExpressibleByIntegerLiteral, E
     package init(dictionaryLiteral elements: (String, JSONValue)...) {
         self = .object(Dictionary(elements) { _, last in last })
     }
+}
+
+extension JSONValue: CustomStringConvertible {
+    /// The value as UTF-8 JSON without white space, members sorted by name. Never holds a NUL byte.
+    package func serialized() -> [UInt8] {
+        var writer = JSONWriter()
+        writer.value(self)
+        return writer.bytes
+    }
+
+    /// ``serialized()`` as text.
+    package var description: String { String(decoding: serialized(), as: UTF8.self) }
 }

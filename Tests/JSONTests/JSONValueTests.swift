@@ -1,10 +1,10 @@
 import Testing
 
-@testable import Varlink
+@testable import JSON
 
 @Suite struct JSONValueTests {
     private func parse(_ text: String) throws -> JSONValue {
-        try JSONParser.value(of: Array(text.utf8))
+        try JSONReader.value(of: Array(text.utf8))
     }
 
     @Test func everyKindIsReadAndWrittenBackTheSame() throws {
@@ -53,7 +53,7 @@ import Testing
     }
 
     @Test func invalidUTF8IsRefused() {
-        #expect(throws: JSONError.self) { try JSONParser.value(of: [0x22, 0xC0, 0x80, 0x22]) }
+        #expect(throws: JSONError.self) { try JSONReader.value(of: [0x22, 0xC0, 0x80, 0x22]) }
     }
 
     @Test func nestingAndNumberOfValuesAreBounded() throws {
@@ -68,14 +68,14 @@ import Testing
     @Test func aTruncatedOrBitFlippedMessageNeverCrashes() throws {
         let text = Array(#"{"method":"a.b","parameters":{"x":[1.5e3,"\ud83d\ude97é",null,true]},"more":true}"#.utf8)
         for length in 0..<text.count {
-            #expect(throws: JSONError.self) { try JSONParser.value(of: Array(text[..<length])) }
+            #expect(throws: JSONError.self) { try JSONReader.value(of: Array(text[..<length])) }
         }
         for index in text.indices {
             for bit in 0..<8 {
                 var damaged = text
                 damaged[index] ^= 1 << bit
-                if let value = try? JSONParser.value(of: damaged) {
-                    #expect(try JSONParser.value(of: value.serialized()) == value)
+                if let value = try? JSONReader.value(of: damaged) {
+                    #expect(try JSONReader.value(of: value.serialized()) == value)
                 }
             }
         }

@@ -35,7 +35,7 @@ extension JSONValue: Codable {
 
     /// The JSON form of a value; throws what its `encode` throws, and for numbers that are not finite.
     package init(encoding value: some Encodable) throws {
-        self = try JSONParser.value(of: [UInt8](JSONEncoder().encode(value)))
+        self = try JSONReader.value(of: [UInt8](JSONEncoder().encode(value)))
     }
 
     /// Reads a typed value out of this one; throws `DecodingError`.
