@@ -1,9 +1,9 @@
-/// Something that a person or a program on the box is to know: a push of the server, or an alarm of a fence.
+/// Something that a person or a program on the vehicle should know: a push of the server, or an alarm of a local fence.
 package struct Alarm: Hashable, Sendable {
-    /// The journal's own: greater than that of every alarm before.
+    /// The alarm's number in the journal, greater than the number of every earlier alarm.
     package var number: UInt64
     package var content: NewAlarm
-    /// Hooks are to run for it, and have not all ended.
+    /// Hooks must run for this alarm, and not all of them have ended.
     package var isOwed: Bool
 
     package init(number: UInt64, content: NewAlarm, isOwed: Bool) {
@@ -15,17 +15,19 @@ package struct Alarm: Hashable, Sendable {
 
 /// An alarm on its way into the journal.
 package struct NewAlarm: Hashable, Sendable {
-    /// By which it is recognised when it comes again; 0 for what cannot come twice.
+    /// The server's number of the push, by which the journal recognises a repeated push; 0 for an alarm that cannot
+    /// come twice.
     package var id: UInt64
-    /// 3: a server fence's alarm. 4: a local fence's. 65 to 255: messages of the fleet's operator.
+    /// 3: an alarm of a server fence. 4: an alarm of a local fence. 65 to 255: messages of the fleet's operator.
     package var type: UInt32
-    /// The entity the agent was logged in as.
+    /// The entity that the agent was logged in as.
     package var entity: String
-    /// When it came to be, by the server's clock (a local fence's: by GNSS), milliseconds since 1970; 0: unknown.
+    /// When it happened, by the server's clock (for a local fence: by GNSS time), milliseconds since 1970; 0 when
+    /// unknown.
     package var time: Int64
-    /// When it was received, by this machine's clock, right or wrong.
+    /// When the agent received it, by this machine's clock, which may be wrong.
     package var received: Int64
-    /// JSON, as it came.
+    /// JSON, as the server sent it.
     package var body: String
 
     package init(id: UInt64, type: UInt32, entity: String, time: Int64, received: Int64, body: String) {
@@ -43,15 +45,16 @@ package struct NewAlarm: Hashable, Sendable {
     package static let maximumEntityBytes = 128
 }
 
-/// What of the journal to list; all conditions must hold.
+/// Selects alarms of the journal. An alarm must match all conditions.
 package struct AlarmQuery: Hashable, Sendable {
-    /// Only those after this number, the oldest first to be kept when there are too many; nil: any, the newest kept.
+    /// Only alarms after this number; if there are too many, the oldest of them. Nil: any number; if there are too
+    /// many, the newest.
     package var after: UInt64?
-    /// Bounds of their time, both included.
+    /// Bounds of the alarm's time, both included.
     package var from: Int64?
     package var through: Int64?
     package var type: UInt32?
-    /// At most so many, and no more than ``maximumBytes`` of bodies.
+    /// The most alarms in one answer; ``maximumBytes`` limits the answer too.
     package var limit: Int
 
     package init(
@@ -64,7 +67,7 @@ package struct AlarmQuery: Hashable, Sendable {
         self.limit = limit
     }
 
-    /// Bodies of one answer.
+    /// The most bytes of records in one answer.
     package static let maximumBytes = 512 * 1024
 }
 
@@ -72,7 +75,7 @@ package struct AlarmQuery: Hashable, Sendable {
 package struct AlarmPage: Hashable, Sendable {
     /// In the order of their numbers.
     package var alarms: [Alarm]
-    /// There are others that match.
+    /// Other alarms match too.
     package var isCut: Bool
 
     package init(alarms: [Alarm], isCut: Bool) {

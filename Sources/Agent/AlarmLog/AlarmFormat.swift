@@ -17,7 +17,7 @@ enum AlarmFormat {
 
     // MARK: Header
 
-    /// `nextNumber`: no alarm of the file's future has a lower one.
+    /// `nextNumber`: no alarm that is added to this file later has a lower number.
     static func header(nextNumber: UInt64) -> [UInt8] {
         var bytes = magic
         bytes.appendInteger(version)
@@ -28,7 +28,7 @@ enum AlarmFormat {
         return bytes
     }
 
-    /// The next number; nil when this is no header of a version that is known.
+    /// The next number; nil when the bytes are no header, or one of an unknown version.
     static func nextNumber(ofHeader bytes: [UInt8]) -> UInt64? {
         guard bytes.count >= headerBytes, bytes.starts(with: magic), bytes.integer(at: 8) == version,
             bytes.integer(at: 12) == headerSum(bytes)
@@ -74,14 +74,15 @@ enum AlarmFormat {
         return bytes
     }
 
-    /// The length of the record at the front, when it can be one at all; what it holds may still be damaged.
+    /// The length of the first record, or nil when no record can have this length. The record itself may still be
+    /// damaged.
     static func length(_ bytes: [UInt8]) -> Int? {
         guard bytes.count >= recordBytes else { return nil }
         let length = Int(bytes.integer(at: 0, as: UInt32.self))
         return (recordBytes...maximumRecordBytes).contains(length) ? length : nil
     }
 
-    /// Nil when its checksum is wrong or it is of an unknown kind.
+    /// Nil when the checksum is wrong or the kind is unknown.
     static func decode(_ bytes: [UInt8]) -> Record? {
         guard length(bytes) == bytes.count, bytes.integer(at: 4) == sum(bytes[...]) else { return nil }
         let number: UInt64 = bytes.integer(at: 16)
@@ -102,7 +103,7 @@ enum AlarmFormat {
         }
     }
 
-    /// CRC-32 of all but the checksum's own field.
+    /// The CRC-32 of the record without the checksum field.
     private static func sum(_ record: ArraySlice<UInt8>) -> UInt32 {
         let start = record.startIndex
         return crc32(record[(start + 8)...], continuing: crc32(record[start..<(start + 4)]))

@@ -1,7 +1,7 @@
 package import TrackCache
 
 extension AlarmJournal {
-    /// Lists alarms. Throws when the disk cannot be read; a damaged alarm is left out and counted.
+    /// Lists alarms. Leaves out a damaged alarm and counts it. Throws when the disk cannot be read.
     package func alarms(_ query: AlarmQuery) throws(CacheFileError) -> AlarmPage {
         let matches = entries.filter { entry in
             if let after = query.after, entry.number <= after { return false }
@@ -29,7 +29,8 @@ extension AlarmJournal {
         return AlarmPage(alarms: takesOldest ? chosen : chosen.reversed(), isCut: isCut)
     }
 
-    /// Alarms whose hooks are to run, the oldest first, without those named; what cannot be read is left out.
+    /// Alarms whose hooks must still run, the oldest first, without the numbers in `known`. Leaves out what cannot be
+    /// read.
     package func owed(limit: Int, without known: Set<UInt64> = []) -> [Alarm] {
         entries.lazy.filter { $0.isOwed && !known.contains($0.number) }.prefix(max(0, limit))
             .compactMap { entry -> Alarm? in

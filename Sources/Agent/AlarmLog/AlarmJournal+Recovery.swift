@@ -7,11 +7,11 @@ extension CacheFileError {
     static let existsAlready: Int32 = 17
 }
 
-// Reading what an earlier process left, and writing it anew.
+// Reading the file that an earlier process left, and writing it anew.
 extension AlarmJournal {
     private var path: String { "\(directory)/\(Self.name)" }
 
-    /// Reads the file when that was not done yet, and writes it anew when it cannot be relied on.
+    /// Reads the file if nobody has read it yet. Writes it anew if its end cannot be trusted.
     func makeReady() throws(CacheFileError) {
         if !hasRead { try readFile() }
         if !isSound { try rewrite(dropping: 0) }
@@ -29,7 +29,7 @@ extension AlarmJournal {
         do throws(CacheFileError) {
             guard try scan(found) else {
                 files.close(found)
-                // Read no more, and so not put aside twice.
+                // `hasRead` keeps later calls from reading the renamed file and putting a second one aside.
                 try files.rename(path, to: path + ".damaged")
                 counters.putAside += 1
                 hasRead = true
@@ -45,7 +45,7 @@ extension AlarmJournal {
         hasRead = true
     }
 
-    /// False when it is no journal.
+    /// False when the file is not an alarm journal.
     private func scan(_ file: CacheFile) throws(CacheFileError) -> Bool {
         let size = try files.size(of: file)
         let header = try bytes(of: file, at: 0, count: AlarmFormat.headerBytes) ?? []
@@ -54,9 +54,9 @@ extension AlarmJournal {
         (end, counters.damaged, counters.tornTails) = (AlarmFormat.headerBytes, 0, 0)
         var offset = end
         var finished: Set<UInt64> = []
-        // Damage that nothing sound follows is the end that was being written.
+        // Damage that no sound record follows is the unfinished end of the file, and is not counted as damaged records.
         var unsure = 0
-        // Nobody writes more than twice the limit; a longer file is read that far.
+        // The journal writes at most twice the limit. A longer file is foreign; reading it stops here.
         while offset < min(size, 4 * options.limit) {
             let head = try bytes(of: file, at: offset, count: AlarmFormat.recordBytes) ?? []
             guard let length = AlarmFormat.length(head), offset + length <= size,
@@ -67,7 +67,7 @@ extension AlarmJournal {
             }
             switch AlarmFormat.decode(record) {
             case .alarm(let alarm)?:
-                // Numbers ascend; what does not is a copy of something older.
+                // Numbers ascend. A record with a lower number is a copy of an older one.
                 if alarm.number >= (entries.last?.number ?? 0) + 1 {
                     add(alarm, at: offset, length: length)
                     nextNumber = max(nextNumber, alarm.number + 1)
@@ -89,8 +89,8 @@ extension AlarmJournal {
         return true
     }
 
-    /// Writes the file anew, without the oldest and without what nobody needs any more: on return it is durable, and more
-    /// can be written behind it.
+    /// Writes the file anew, without the `count` oldest alarms and without records of ended hooks. On return the new
+    /// file is durable, and appending to it is safe.
     func rewrite(dropping count: Int) throws(CacheFileError) {
         do throws(CacheFileError) {
             try files.makeDirectory(directory)
@@ -119,7 +119,7 @@ extension AlarmJournal {
             try files.rename(temporary, to: path)
         } catch {
             files.close(new)
-            // On a full disk its bytes are needed; when this fails too, the next file replaces it.
+            // A full disk needs the bytes of this file. If removing it fails too, the next attempt replaces it.
             try? files.unlink(temporary)
             throw error
         }
@@ -130,13 +130,13 @@ extension AlarmJournal {
         entries = kept
         ids = Set(kept.map(\.id).filter { $0 != 0 })
         end = position
-        // Until its name is durable too, nothing may rely on it.
+        // Until the new name is durable, a power cut may bring the old file back.
         isSound = false
         try files.synchronizeNames(in: directory)
         isSound = true
     }
 
-    /// Nil when the disk has refused it for good.
+    /// Nil when the disk has refused this too often (``readAttempts``).
     private func bytes(of file: CacheFile, at offset: Int, count: Int) throws(CacheFileError) -> [UInt8]? {
         do throws(CacheFileError) {
             return try files.bytes(of: file, at: offset, count: count)
@@ -147,7 +147,7 @@ extension AlarmJournal {
         }
     }
 
-    /// Nil when it is damaged. `isOwed` as it is now.
+    /// Nil when the record is damaged. `isOwed` comes from the entry, because the record may be older.
     func read(_ entry: Entry) throws(CacheFileError) -> Alarm? {
         guard let file else { return nil }
         guard let bytes = try bytes(of: file, at: entry.offset, count: entry.length),

@@ -1,16 +1,18 @@
 package import TrackCache
 
-/// The alarms of the last days on disk: each kept once, listed on demand, with a mark when its hooks have ended.
+/// The alarms of the last days on disk. The journal keeps each alarm once, lists alarms, and marks when an alarm's
+/// hooks have ended.
 ///
-/// Owned by one thread: every call may wait for the disk. Nothing a file holds and nothing the disk does makes opening
-/// fail; an alarm that cannot be written is refused, and everything works again when the disk does.
+/// One thread owns the journal, because every call may wait for the disk. Opening never fails, whatever the file holds
+/// and whatever the disk does. While the disk refuses writes, the journal refuses alarms; when the disk works again, so
+/// does the journal.
 ///
 /// Format and limits: docs/formats/alarm-journal.md.
 package final class AlarmJournal {
     package struct Options: Hashable, Sendable {
-        /// Bytes of the file; beyond it the oldest alarms are dropped.
+        /// The most bytes of the file; beyond it the journal drops the oldest alarms.
         package var limit: Int
-        /// Milliseconds of the server's clock after which an alarm is dropped.
+        /// Milliseconds, by the server's clock, after which the journal drops an alarm.
         package var retention: Int64
 
         package init(limit: Int = 1 << 20, retention: Int64 = 7 * 86_400_000) {
@@ -19,15 +21,15 @@ package final class AlarmJournal {
         }
     }
 
-    /// What happened to the file, since the journal was opened.
+    /// Counts since the journal was opened.
     package struct Counters: Hashable, Sendable {
-        /// Records whose checksum was wrong.
+        /// Records with a wrong checksum.
         package var damaged = 0
-        /// Openings that found an end cut off in the middle of a record.
+        /// Openings that found a file whose end was cut off inside a record.
         package var tornTails = 0
-        /// Files that were no journal and were renamed.
+        /// Files that were not an alarm journal and were renamed.
         package var putAside = 0
-        /// Alarms dropped by the bound before their time.
+        /// Alarms that the size limit dropped before their time.
         package var dropped = 0
 
         package init() {}
@@ -35,22 +37,23 @@ package final class AlarmJournal {
 
     package enum Appended: Hashable, Sendable {
         case new(Alarm)
-        /// It is in the journal already, durably.
+        /// The alarm is in the journal already, durably.
         case known
     }
 
     static let name = "alarms.journal"
-    /// What the disk refuses to read is given up only with this attempt: until then nothing is written over it.
+    /// After this many failed reads the journal gives up what the disk refuses to read. Until then it writes nothing
+    /// over it.
     static let readAttempts = 5
 
-    /// Where an alarm stands in the file, and what queries ask of it.
+    /// Where an alarm is in the file, and what queries need to know about it.
     struct Entry {
         let number: UInt64
         let id: UInt64
         let type: UInt32
-        /// Its own, or else when it was received.
+        /// The alarm's own time, or when it was received if it has none.
         let time: Int64
-        /// By the server's clock; 0: not.
+        /// The alarm's time by the server's clock; 0 when unknown.
         let serverTime: Int64
         var isOwed: Bool
         var offset: Int
@@ -61,25 +64,26 @@ package final class AlarmJournal {
     let files: any CacheFileSystem
     let options: Options
     package internal(set) var counters = Counters()
-    /// Why the last attempt to write failed; nil when it did not.
+    /// Why the last attempt to write failed; nil when it succeeded.
     package internal(set) var trouble: CacheFileError?
 
     /// Ascending by number.
     var entries: [Entry] = []
     var ids: Set<UInt64> = []
-    /// The file that `entries` stand in.
+    /// The file that the offsets of `entries` belong to.
     var file: CacheFile?
-    /// Behind the last sound record.
+    /// The offset behind the last sound record.
     var end = 0
     var nextNumber: UInt64 = 1
-    /// The directory was read: what it holds is known.
+    /// The file was read, so `entries` is complete.
     var hasRead = false
-    /// Attempts to read what is there that met a disk error.
+    /// Reads that met a disk error.
     var failedReads = 0
-    /// Everything up to `end` is durable, and more may be written behind it. If not, the file is written anew first.
+    /// Everything up to `end` is durable, and appending is safe. If this is false, the next write begins with a new
+    /// file.
     var isSound = false
 
-    /// Opens `directory`, made when it is missing; opening is recovery.
+    /// Opens the journal in `directory`, and makes the directory if it is missing. Opening is recovery.
     package init(
         directory: String, options: Options = Options(), fileSystem: any CacheFileSystem = POSIXFileSystem()
     ) {
@@ -97,21 +101,21 @@ package final class AlarmJournal {
         if let file { files.close(file) }
     }
 
-    /// Alarms kept.
+    /// Alarms in the journal.
     package var count: Int { entries.count }
     /// Bytes of the file.
     package var bytes: Int { end }
-    /// Alarms whose hooks are to run.
+    /// Alarms whose hooks must still run.
     package var owedCount: Int { entries.count { $0.isOwed } }
-    /// Of the newest alarm ever; 0 when there was none.
+    /// The number of the newest alarm ever; 0 when there was none.
     package var lastNumber: UInt64 { nextNumber - 1 }
 
     // MARK: Writing
 
-    /// Keeps an alarm: durable on return. `isOwed`: hooks are to run for it.
+    /// Appends an alarm; it is durable on return. `isOwed`: hooks must run for it.
     ///
-    /// Throws when the disk refuses; then the alarm is not kept, and it may be given again. Its body and entity must be
-    /// within the limits of ``NewAlarm``.
+    /// Throws when the disk refuses. Then the journal does not have the alarm, and the caller may append it again. Body
+    /// and entity must be within the limits of ``NewAlarm``.
     package func append(_ content: NewAlarm, isOwed: Bool) throws(CacheFileError) -> Appended {
         do throws(CacheFileError) {
             let appended = try write(content, isOwed: isOwed)
@@ -124,7 +128,8 @@ package final class AlarmJournal {
     }
 
     private func write(_ content: NewAlarm, isOwed: Bool) throws(CacheFileError) -> Appended {
-        // Also for one that is known: what was found at the start is acknowledged only when it is durable.
+        // Even for a known alarm: an alarm that was found at the start may be acknowledged only after the file is
+        // durable.
         try makeReady()
         if content.id != 0, ids.contains(content.id) { return .known }
         let alarm = Alarm(number: nextNumber, content: content, isOwed: isOwed)
@@ -135,7 +140,8 @@ package final class AlarmJournal {
         do throws(CacheFileError) {
             try files.writeFully(file, record, at: offset)
         } catch {
-            // A full disk: what was written of it goes away again, or the next attempt begins with a new file.
+            // On a full disk, removes the part that was written. If that fails too, the next attempt begins with a new
+            // file.
             do throws(CacheFileError) {
                 try files.truncate(file, to: offset)
             } catch {
@@ -146,7 +152,8 @@ package final class AlarmJournal {
         do throws(CacheFileError) {
             try files.synchronizeFile(file, dataOnly: true)
         } catch {
-            // The kernel may call pages clean that it failed to write: this file can not be relied on any more.
+            // After a failed fsync the kernel may mark pages as clean that it did not write. So this file cannot be
+            // trusted any more.
             isSound = false
             throw error
         }
@@ -156,8 +163,8 @@ package final class AlarmJournal {
         return .new(alarm)
     }
 
-    /// Notes that the hooks of an alarm have ended. Not synchronised: a power cut makes them run once more, no more than
-    /// that.
+    /// Notes that the hooks of an alarm have ended. The note is not synchronised: a power cut only makes the hooks run
+    /// once more.
     package func finish(_ number: UInt64) {
         guard let index = entries.firstIndex(where: { $0.number == number }), entries[index].isOwed else { return }
         entries[index].isOwed = false
@@ -168,7 +175,7 @@ package final class AlarmJournal {
             try files.writeFully(file, record, at: end)
             end += record.count
         } catch {
-            // The mark is in memory, and in the next file.
+            // The mark stays in memory, and the next new file contains it.
             do throws(CacheFileError) {
                 try files.truncate(file, to: end)
             } catch {
@@ -177,12 +184,13 @@ package final class AlarmJournal {
         }
     }
 
-    /// Nobody runs hooks for alarms any more: none is owed.
+    /// Hooks are turned off: no alarm waits for them any more.
     package func finishAll() {
         for number in entries.filter(\.isOwed).map(\.number) { finish(number) }
     }
 
-    /// The server's clock: what is older than the retention by it will not come again, and is dropped.
+    /// Drops alarms that are older than the retention, by the server's clock. The server has forgotten them too, so
+    /// they cannot come again.
     package func forget(serverTime: Int64) {
         let (oldest, overflow) = serverTime.subtractingReportingOverflow(options.retention)
         guard !overflow else { return }
@@ -211,7 +219,8 @@ package final class AlarmJournal {
 
     private func makeRoom(for length: Int) throws(CacheFileError) {
         guard end + length > options.limit else { return }
-        // The oldest go, owed or not, until a quarter is free: else each alarm would make a new file.
+        // Drops the oldest alarms, even those whose hooks must still run, until a quarter is free. Dropping fewer would
+        // write a new file for each alarm.
         let target = options.limit / 4 * 3
         var rest = entries.reduce(AlarmFormat.headerBytes) { $0 + $1.length }
         var gone = 0
@@ -222,7 +231,7 @@ package final class AlarmJournal {
         do throws(CacheFileError) {
             try rewrite(dropping: gone)
         } catch {
-            // No room for a second file: this one may grow a little longer.
+            // The disk has no room for a second file, so this file may grow beyond the limit.
             guard isSound, end + length <= 2 * options.limit else { throw error }
         }
     }

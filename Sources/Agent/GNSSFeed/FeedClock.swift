@@ -1,7 +1,7 @@
-/// Milliseconds of a clock that only goes forward, whatever happens to the system's time.
+/// Milliseconds of a clock that never goes back, whatever happens to the system's time.
 func monotonicMilliseconds() -> UInt64 {
     let (seconds, attoseconds) = clockStart.duration(to: SuspendingClock.now).components
-    // A second ahead, so that no time is 0 and none before the start.
+    // One second is added, so that no time is 0.
     return UInt64(max(0, seconds) + 1) * 1000 + UInt64(max(0, attoseconds) / 1_000_000_000_000_000)
 }
 

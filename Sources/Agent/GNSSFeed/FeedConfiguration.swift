@@ -1,13 +1,13 @@
-/// Where gpsd is and what is wanted of it.
+/// Where gpsd is, and which receiver the feed wants.
 package struct FeedConfiguration: Hashable, Sendable {
     /// A name or an address.
     package let host: String
     package let port: UInt16
-    /// The path by which gpsd knows the receiver; nil takes the reports of every receiver gpsd has.
+    /// gpsd's path for the receiver. Nil: the reports of every receiver.
     package let device: String?
     package let timing: FeedTiming
 
-    /// Throws ``GNSSFeedError`` with code `configuration` for what cannot name a host or a device.
+    /// Throws ``GNSSFeedError`` with code `configuration` for an impossible host or device.
     package init(
         host: String = "localhost", port: UInt16 = 2947, device: String? = nil, timing: FeedTiming = FeedTiming()
     ) throws(GNSSFeedError) {
@@ -18,7 +18,7 @@ package struct FeedConfiguration: Hashable, Sendable {
             throw GNSSFeedError(.configuration, "gpsd port 0: a port from 1 to 65535 is needed (gpsd's own is 2947)")
         }
         if let device {
-            // The limit is libgps's GPS_PATH_MAX with its NUL: a longer path would come back cut.
+            // libgps's GPS_PATH_MAX with its NUL: libgps would cut a longer path.
             guard !device.isEmpty, device.utf8.count < 128, device.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }) else {
                 throw GNSSFeedError(
                     .configuration, "gpsd device \"\(device)\": a path of 1 to 127 printable bytes is needed")
@@ -30,7 +30,7 @@ package struct FeedConfiguration: Hashable, Sendable {
         self.timing = timing
     }
 
-    /// The command that makes gpsd open the receiver and stream its reports; gpsd answers with DEVICES and WATCH.
+    /// The command that makes gpsd open the receiver and send reports. gpsd answers with DEVICES and WATCH.
     var watchCommand: String {
         guard let device else { return "?WATCH={\"enable\":true,\"json\":true};\n" }
         var quoted = ""
@@ -42,24 +42,24 @@ package struct FeedConfiguration: Hashable, Sendable {
     }
 }
 
-/// Every wait of the feed, in milliseconds.
+/// All waits of the feed, in milliseconds.
 package struct FeedTiming: Hashable, Sendable {
-    /// One connection attempt, all addresses of the host together.
+    /// The time for one connection attempt, for all addresses of the host together.
     package var connect: UInt64 = 10_000
     /// From the connection to gpsd's greeting.
     package var greeting: UInt64 = 10_000
-    /// Without a TPV after one: ``FeedEvent/silence``.
+    /// So long after a TPV without another one, the feed sends ``FeedEvent/silence``.
     package var silence: UInt64 = 2_500
-    /// Without a TPV while there is a fix: back to ``FeedState/noFix``.
+    /// So long without a TPV while there is a fix, the state returns to ``FeedState/noFix``.
     package var stale: UInt64 = 10_000
-    /// Without a byte from gpsd: ask it for a sign of life.
+    /// So long without a byte from gpsd, the feed asks gpsd for a sign of life.
     package var quiet: UInt64 = 30_000
-    /// From the question to the sign of life.
+    /// How long gpsd may take to answer that question.
     package var answer: UInt64 = 10_000
-    /// The first wait before connecting again; doubles each time.
+    /// The first wait before connecting again; each later wait doubles.
     package var firstBackoff: UInt64 = 1_000
     package var longestBackoff: UInt64 = 30_000
-    /// How long a SKY's number of satellites stands for the reports that follow.
+    /// How long the number of satellites in a SKY counts for the reports that follow it.
     package var skyAge: UInt64 = 5_000
 
     package init() {}

@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// What runs on the feed's thread: waits, reads, asks the machine, does what it says.
+/// The feed's thread: waits, reads, gives events to the machine, and does the machine's actions.
 struct FeedLoop: ~Copyable {
     private let configuration: FeedConfiguration
     private let signal: WakeSignal
@@ -27,7 +27,7 @@ struct FeedLoop: ~Copyable {
         machine = FeedMachine(configuration: configuration)
     }
 
-    /// Returns when the signal says stop.
+    /// Returns after `stop`.
     mutating func run() {
         perform(machine.start())
         while !signal.isStopped {
@@ -60,9 +60,9 @@ struct FeedLoop: ~Copyable {
                 socket = nil
                 buffer.reset()
             case .send(let command):
-                // A failure to send shows as a lost connection or a missing answer.
+                // If sending fails, the connection turns out to be lost, or the answer does not come.
                 _ = socket?.send(command)
-            // The owner hears of the end from the feed itself, after the last of this loop.
+            // The feed itself tells its owner of the end, after this loop's last event.
             case .deliver(.state(.stopped)): break
             case .deliver(let event): deliver(event)
             }
@@ -77,7 +77,7 @@ struct FeedLoop: ~Copyable {
             perform(machine.failed(.unreachable(reason), roll: roll, at: monotonicMilliseconds()))
             return
         }
-        // Every whole line that is there, so that none waits for the next packet.
+        // Takes every whole line, so that no line waits for the next packet.
         while socket != nil, let line = buffer.next() {
             budget.spend(lines: 1, bytes: 0)
             let now = monotonicMilliseconds()
@@ -104,7 +104,8 @@ struct FeedLoop: ~Copyable {
             failure = .unreachable("cannot look up \(configuration.host): \(reason)")
         case .addresses(let addresses):
             for (index, address) in addresses.enumerated() {
-                // What is left is shared by the addresses not yet tried, so that a dead one does not use it all.
+                // The remaining time is shared by the addresses that were not tried yet, so that one dead address does
+                // not use it all.
                 let now = monotonicMilliseconds()
                 let share = now + (limit > now ? limit - now : 0) / UInt64(addresses.count - index)
                 let number = connect(to: address, until: share)
@@ -130,7 +131,7 @@ struct FeedLoop: ~Copyable {
         return nil
     }
 
-    /// 0 when connected, else an error number; the socket is kept when connected.
+    /// Returns 0 and keeps the socket when connected, otherwise returns an error number.
     private mutating func connect(to address: SocketAddress, until limit: UInt64) -> CInt {
         do throws(ErrorNumber) {
             let attempt = try GPSDSocket.connecting(to: address)
@@ -152,7 +153,7 @@ struct FeedLoop: ~Copyable {
         }
     }
 
-    /// Waits for the descriptor, the signal or the time, whichever is first; true when the descriptor is ready (or
+    /// Waits for the descriptor, the signal or the time, whichever comes first. True when the descriptor is ready (or
     /// broken).
     private func wait(for descriptor: CInt?, _ events: Int32, until limit: UInt64?) -> Bool {
         var timeout: CInt = -1
@@ -162,7 +163,7 @@ struct FeedLoop: ~Copyable {
         }
         var entries = [
             pollfd(fd: signal.descriptor, events: Int16(POLLIN), revents: 0),
-            // poll skips a negative descriptor.
+            // poll ignores a negative descriptor.
             pollfd(fd: descriptor ?? -1, events: Int16(events), revents: 0),
         ]
         let count = unsafe poll(&entries, nfds_t(entries.count), timeout)

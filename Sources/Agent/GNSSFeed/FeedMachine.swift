@@ -1,7 +1,7 @@
 internal import AgentLogic
 
-/// Decides what the feed does next; knows no socket and no clock. Times are milliseconds of one clock that only goes
-/// forward.
+/// Decides what the feed does next. Knows no socket and no clock. All times are milliseconds of one clock that never
+/// goes back.
 struct FeedMachine {
     enum Action: Hashable {
         /// Try to connect; the outcome comes back as `connected` or `failed`.
@@ -22,9 +22,9 @@ struct FeedMachine {
         case idle
         /// To `greeting` or `waiting`.
         case connecting
-        /// To `connecting`, at the time or when woken.
+        /// To `connecting`, at that time or when woken.
         case waiting(until: UInt64)
-        /// Connected, and not yet sure that it is gpsd. To `watching` or `waiting`.
+        /// Connected, but not yet sure that gpsd answers. To `watching` or `waiting`.
         case greeting(until: UInt64)
         /// To `waiting`.
         case watching
@@ -37,23 +37,23 @@ struct FeedMachine {
     private var state = FeedState.stopped
     private var failures = 0
     private var rejectedInARow = 0
-    /// When something last came from gpsd, and until when an answer is due if it was asked.
+    /// When gpsd sent something last, and until when an answer is due if the feed has asked for one.
     private var heard: UInt64 = 0
     private var answerDue: UInt64?
-    /// When the last report came; nil once the silence after it has been told.
+    /// When the last report came; nil after the silence that follows it was told.
     private var reportBeforeSilence: UInt64?
     private var lastReport: UInt64 = 0
     private var receivers = ReceiverList()
     private(set) var counters = FeedCounters()
 
-    /// As many lines that are not gpsd's end a connection: what answers there is something else.
+    /// So many rejected lines end the connection, because another program than gpsd answers.
     static let mostRejected = 20
 
     init(configuration: FeedConfiguration) {
         self.configuration = configuration
     }
 
-    /// When `timePassed` is to be called next if nothing happens before; nil for never.
+    /// When the shell must call `timePassed` if nothing happens before; nil for never.
     var deadline: UInt64? {
         switch phase {
         case .idle, .connecting, .stopped: return nil
@@ -80,12 +80,14 @@ struct FeedMachine {
         return []
     }
 
-    /// The connection could not be made, or ended. `roll` is a random number in 0 ..< 1 that spreads the next attempt.
+    /// The attempt to connect failed, or the connection ended. `roll` is a random number in 0 ..< 1 that spreads the
+    /// next attempt.
     mutating func failed(_ failure: Failure, roll: Double, at now: UInt64) -> [Action] {
         if case .stopped = phase { return [] }
         let longest = min(timing.longestBackoff, timing.firstBackoff << UInt64(min(failures, 20)))
         failures += 1
-        // Half of it fixed, so that the waits grow; half by chance, so that many boxes do not come at once.
+        // Half of the wait is fixed, so that waits grow. Half is random, so that many agents do not connect at the same
+        // moment.
         let wait = longest / 2 + UInt64(roll * Double(longest - longest / 2))
         phase = .waiting(until: now + wait)
         answerDue = nil
@@ -98,7 +100,7 @@ struct FeedMachine {
         return [.close] + endRun() + become(reason)
     }
 
-    /// Cuts a wait for the next attempt short; does nothing at other times.
+    /// Ends the wait for the next attempt; does nothing at other times.
     mutating func woken() -> [Action] {
         guard case .waiting = phase else { return [] }
         failures = 0
@@ -135,7 +137,7 @@ struct FeedMachine {
             }
         } else if now >= heard + timing.quiet {
             answerDue = now + timing.answer
-            // While there is no receiver, asking again for the stream also makes gpsd look for it again.
+            // Without a receiver, the watch command also makes gpsd look for the receiver again.
             return [.send(isWithoutDevice ? configuration.watchCommand : "?VERSION;\n")] + reportTimePassed(at: now)
         }
         return reportTimePassed(at: now)
@@ -148,7 +150,7 @@ struct FeedMachine {
         return actions
     }
 
-    /// A line came that is not gpsd's.
+    /// A line came that is not a message of gpsd.
     mutating func rejected(roll: Double, at now: UInt64) -> [Action] {
         counters.rejectedLines &+= 1
         rejectedInARow += 1
@@ -209,7 +211,7 @@ struct FeedMachine {
         } else if report.mode == 1 || isWithoutDevice {
             actions = become(.noFix)
         } else {
-            // Mode 0: this message of the receiver's did not say. What the one before said still holds.
+            // Mode 0 means that this message of the receiver does not say. The mode of the message before still counts.
             actions = []
         }
         return actions + [.deliver(.report(report))]
@@ -219,7 +221,7 @@ struct FeedMachine {
         if text.contains("ermission denied") {
             return endRun() + become(.permissionDenied(reason: "gpsd: \(text)"))
         }
-        // What gpsd says to a WATCH for a receiver that it does not have, or has and cannot open.
+        // gpsd's answers to a WATCH for a receiver that it does not have or cannot open.
         if text.hasPrefix("No such device") || text.hasPrefix("Can't assign") {
             return endRun() + become(.noDevice(reason: "gpsd: \(text)"))
         }

@@ -1,9 +1,9 @@
 internal import Synchronization
 
-/// gpsd's reports, on a thread of their own, through every way gpsd and its receivers come and go.
+/// Delivers gpsd's reports from a thread of its own. It handles every way in which gpsd and its receivers come and go.
 ///
-/// The thread sleeps until gpsd says something; it wakes by itself only to connect again, to tell of silence, and,
-/// after half a minute without a byte, to ask gpsd for a sign of life.
+/// The thread sleeps until gpsd sends something. It wakes by itself only to connect again, to tell of silence, and to
+/// ask gpsd for a sign of life after half a minute without a byte.
 package final class GNSSFeed: Sendable {
     private let configuration: FeedConfiguration
     private let signal: WakeSignal
@@ -11,7 +11,7 @@ package final class GNSSFeed: Sendable {
     private let isStarted = Atomic<Bool>(false)
     private let shared = SharedCounters()
 
-    /// `deliver` is called on the feed's thread, one call at a time, and should only hand the event on.
+    /// The feed calls `deliver` on its own thread, one call at a time. `deliver` should only pass the event on.
     package init(
         configuration: FeedConfiguration, deliver: @escaping @Sendable (FeedEvent) -> Void
     ) throws(GNSSFeedError) {
@@ -39,13 +39,13 @@ package final class GNSSFeed: Sendable {
         }
     }
 
-    /// Connects at once if the feed is waiting to try again; say this when gpsd may be back.
+    /// Ends the wait for the next attempt, so that the feed connects at once. Call it when gpsd may be back.
     package func wake() {
         signal.wake()
     }
 
-    /// Ends the feed for good and returns at once. The last event is `.state(.stopped)`; none comes if it was never
-    /// started.
+    /// Ends the feed for good and returns at once. The last event is `.state(.stopped)`. A feed that was never started
+    /// sends no event.
     package func stop() {
         signal.stop()
     }

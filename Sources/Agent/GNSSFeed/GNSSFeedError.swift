@@ -1,7 +1,7 @@
-/// What keeps a feed from being made or started; what happens to it later is a ``FeedState``.
+/// Why a feed cannot be made or started. Later problems are a ``FeedState``.
 package struct GNSSFeedError: Error, Hashable, Sendable, CustomStringConvertible {
     package enum Code: Hashable, Sendable {
-        /// A value of ``FeedConfiguration`` is not usable.
+        /// A value of ``FeedConfiguration`` is impossible.
         case configuration
         /// The kernel gave no event descriptor, thread or memory.
         case resources

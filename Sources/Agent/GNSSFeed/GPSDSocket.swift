@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// One connection to gpsd; non-blocking, closed at the end of its life.
+/// One connection to gpsd. Non-blocking; closed at the end of its life.
 struct GPSDSocket: ~Copyable {
     enum Received {
         case some
@@ -14,14 +14,14 @@ struct GPSDSocket: ~Copyable {
         close(descriptor)
     }
 
-    /// Begins to connect; the descriptor is writable once that is decided. Throws the kernel's error number.
+    /// Begins to connect. The descriptor becomes writable when the attempt has ended. Throws the kernel's error number.
     static func connecting(to address: SocketAddress) throws(ErrorNumber) -> GPSDSocket {
         let type = CInt(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue)
         let descriptor = Glibc.socket(address.family, type, CInt(IPPROTO_TCP))
         guard descriptor >= 0 else { throw ErrorNumber(value: errno) }
         let socket = GPSDSocket(descriptor: descriptor)
-        // A peer that vanished is found even while nothing is sent: probes after a minute, then the limit on unanswered
-        // bytes.
+        // Keep-alive finds a vanished peer even while the feed sends nothing: probes after a minute, then the limit on
+        // unanswered bytes.
         socket.set(SOL_SOCKET, SO_KEEPALIVE, 1)
         socket.set(CInt(IPPROTO_TCP), TCP_KEEPIDLE, 60)
         socket.set(CInt(IPPROTO_TCP), TCP_KEEPINTVL, 10)
@@ -38,11 +38,11 @@ struct GPSDSocket: ~Copyable {
 
     private func set(_ level: CInt, _ option: CInt, _ value: CInt) {
         var value = value
-        // Best effort: the feed's own sign-of-life rule holds without it.
+        // An error does not matter: the feed's own sign of life finds a dead peer too.
         unsafe setsockopt(descriptor, level, option, &value, socklen_t(MemoryLayout<CInt>.size))
     }
 
-    /// How the attempt to connect went, once the descriptor is writable: 0 or an error number.
+    /// The result of the attempt to connect, once the descriptor is writable: 0 or an error number.
     var connectOutcome: CInt {
         var outcome: CInt = 0
         var length = socklen_t(MemoryLayout<CInt>.size)
@@ -50,7 +50,7 @@ struct GPSDSocket: ~Copyable {
         return outcome
     }
 
-    /// Commands are far smaller than an empty socket's buffer; one that does not fit means that gpsd does not read.
+    /// A command is far smaller than an empty socket's buffer. If it does not fit, gpsd does not read.
     func send(_ command: String) -> Bool {
         let bytes = Array(command.utf8)
         let sent = unsafe bytes.withUnsafeBytes { buffer in
@@ -77,7 +77,7 @@ struct ErrorNumber: Error {
     let value: CInt
 }
 
-/// One address a name stands for, as the kernel wants it.
+/// One address of a name, in the kernel's form.
 struct SocketAddress: Hashable, Sendable {
     let family: CInt
     private let bytes: [UInt8]

@@ -1,11 +1,11 @@
 internal import Glibc
 
-/// Cuts what arrives into lines, in 64 KiB that are allocated once.
+/// Cuts received bytes into lines, in 64 KiB that are allocated once.
 ///
-/// gpsd's longest message is 10,240 bytes (its GPS_JSON_RESPONSE_MAX). A line that does not fit is skipped to its end.
+/// gpsd's longest message is 10,240 bytes (its GPS_JSON_RESPONSE_MAX). The buffer skips a line that does not fit.
 struct LineBuffer: ~Copyable {
     enum Line {
-        /// Without its line end, and followed by a NUL: ready for C.
+        /// The line without its line end, followed by a NUL: ready for C.
         case complete(Range<Int>)
         case tooLong
     }
@@ -15,7 +15,7 @@ struct LineBuffer: ~Copyable {
     private(set) var bytes = [UInt8](repeating: 0, count: LineBuffer.capacity)
     private var start = 0
     private var end = 0
-    /// Before this there is no line end.
+    /// There is no line end before this position.
     private var searched = 0
     private var skipping = false
 
@@ -23,7 +23,7 @@ struct LineBuffer: ~Copyable {
         (start, end, searched, skipping) = (0, 0, 0, false)
     }
 
-    /// Makes room, hands the free part to `read`, and keeps as many bytes as it says (0 or less: none).
+    /// Makes room, gives the free part to `read`, and keeps as many bytes as `read` returns (none for 0 or less).
     mutating func fill(_ read: (UnsafeMutableRawBufferPointer) -> Int) -> Int {
         if start > 0 {
             let (kept, from) = (end - start, start)
@@ -41,13 +41,13 @@ struct LineBuffer: ~Copyable {
         return count
     }
 
-    /// The next whole line, nil when more has to arrive first.
+    /// The next whole line; nil when more bytes must arrive first.
     mutating func next() -> Line? {
         while true {
             guard let lineEnd = bytes[searched..<end].firstIndex(of: UInt8(ascii: "\n")) else {
                 searched = end
                 guard start == 0, end == Self.capacity else { return nil }
-                // A full buffer without a line end: from here on it is dropped, and told once.
+                // The buffer is full without a line end. The rest of the line is dropped, and the caller is told once.
                 let first = !skipping
                 reset()
                 skipping = true
@@ -68,12 +68,12 @@ struct LineBuffer: ~Copyable {
         }
     }
 
-    /// Puts a NUL in place of one byte, so that C sees the end of a part of a line.
+    /// Replaces one byte with a NUL, so that C sees the end of a part of a line.
     mutating func terminate(at index: Int) {
         bytes[index] = 0
     }
 
-    /// A part of the buffer that ends before a NUL, for C.
+    /// A part of the buffer up to a NUL, for C.
     mutating func withPart(at index: Int, _ body: (UnsafeMutablePointer<CChar>) -> Void) {
         unsafe bytes.withUnsafeMutableBytes { buffer in
             guard let base = buffer.baseAddress else { return }

@@ -2,30 +2,30 @@ internal import AgentLogic
 internal import CGPS
 internal import TrackModel
 
-/// One message of gpsd's, as far as the feed is concerned.
+/// One message of gpsd, with the content that the feed needs.
 enum GPSDMessage: Hashable {
-    /// gpsd's greeting, also the answer to a question about it.
+    /// gpsd's greeting, and gpsd's answer to ?VERSION.
     case version(release: String)
-    /// Every receiver gpsd has.
+    /// All receivers of gpsd.
     case devices([GPSDDevice])
-    /// One receiver came, went or said what it is.
+    /// One receiver came, went, or identified itself.
     case device(GPSDDevice)
-    /// ``GNSSReport/satellitesUsed`` is not in it: gpsd tells that by itself.
+    /// Without ``GNSSReport/satellitesUsed``: gpsd sends that in a separate message.
     case position(GNSSReport)
-    /// Nil when it did not list satellites.
+    /// Nil when the message had no list of satellites.
     case sky(device: String?, satellitesUsed: Int?)
     case error(String)
-    /// Well-formed, and of no interest.
+    /// A well-formed message that the feed does not need.
     case other
 }
 
 struct GPSDDevice: Hashable {
     let path: String
-    /// gpsd has it open.
+    /// gpsd has opened this receiver.
     let isActive: Bool
 }
 
-/// Turns lines into messages; owns libgps's session.
+/// Turns lines into messages. Owns libgps's session.
 @safe struct MessageDecoder: ~Copyable {
     private let session: UnsafeMutablePointer<gps_data_t>
 
@@ -40,7 +40,7 @@ struct GPSDDevice: Hashable {
         unsafe saker_gps_free(session)
     }
 
-    /// Nil for a line that is no message of gpsd's. The line's bytes may be changed.
+    /// Nil for a line that is not a message of gpsd. May change the line's bytes.
     func decode(_ line: Range<Int>, in buffer: inout LineBuffer) -> GPSDMessage? {
         guard let shape = MessageShape(buffer.bytes, in: line) else { return nil }
         switch shape.kind {
@@ -97,12 +97,13 @@ struct GPSDDevice: Hashable {
             course: known(position.course_degrees),
             altitudeMSL: known(position.altitude_metres),
             horizontalError: known(position.horizontal_error_metres),
-            // gpsd leaves a plain fix out, and libgps says 0 then.
+            // gpsd sends no status for a plain fix, and libgps then says 0.
             status: position.status > 0 ? Int(position.status) : nil,
             device: path)
     }
 
-    /// libgps turns a text that is no time into one long ago or far ahead, so only 1980 (GPS began) to 2200 counts.
+    /// libgps turns a text that is no time into a time long ago or far ahead. So only times from 1980 (the begin of
+    /// GPS) to 2200 count.
     private static func time(of position: saker_gps_position) -> Timestamp? {
         guard position.has_time, (315_964_800...7_258_118_400).contains(position.time_seconds),
             (0..<1_000_000_000).contains(position.time_nanoseconds)

@@ -1,9 +1,8 @@
-/// What can be said of a line before libgps sees it: that it is one JSON object, which of gpsd's messages, and where
-/// the parts are.
+/// Checks a line before libgps sees it: is it one JSON object, which message of gpsd is it, and where are its parts?
 ///
-/// libgps 3.22 (and later releases) parses a line again from where it failed; given a `class` behind that place, it
-/// fails there again, for ever. So it gets nothing but a single well-formed object whose only `"class":` comes first:
-/// then no rest of it can start the loop. gpsd writes its messages that way.
+/// libgps 3.22 (and later releases) parses a line again from the place where it failed. If a `class` follows behind
+/// that place, libgps fails there again and never returns. So libgps gets only a single well-formed object whose only
+/// `"class":` comes first; then no rest of the object can start the loop. gpsd writes its messages in this form.
 struct MessageShape: Hashable {
     enum Kind: Hashable {
         case version
@@ -12,25 +11,25 @@ struct MessageShape: Hashable {
         case position
         case sky
         case error
-        /// Another class, of no interest here.
+        /// Another class, which the feed does not need.
         case other
     }
 
     let kind: Kind
-    /// The objects within an array of the outermost object, at most ``mostElements``: the devices of a DEVICES.
+    /// The objects in an array of the outermost object, at most ``mostElements``: the devices of a DEVICES.
     let elements: [Range<Int>]
-    /// The outermost object holds an array: in a SKY, that of the satellites.
+    /// The outermost object has an array: in a SKY, the array of satellites.
     let hasArray: Bool
 
     static let mostElements = 16
     fileprivate static let deepest = 16
 
-    /// Nil when the bytes are no message of gpsd's.
+    /// Nil when the bytes are not a message of gpsd.
     init?(_ bytes: borrowing [UInt8], in range: Range<Int>) {
         guard let kind = Kind(bytes, in: range) else { return nil }
         var scanner = Scanner(at: range.lowerBound, end: range.upperBound)
         guard scanner.scanObject(bytes) else { return nil }
-        // Elements are decoded one by one and are held to the same rule; every other message as a whole.
+        // Elements are decoded one by one, under the same rule. Every other message is decoded as a whole.
         switch kind {
         case .devices:
             guard scanner.elements.allSatisfy({ Self.isDevice(bytes, in: $0) }) else { return nil }
@@ -72,7 +71,7 @@ struct MessageShape: Hashable {
 }
 
 extension MessageShape.Kind {
-    /// From the first attribute, which must be the class, without spaces.
+    /// Reads the class, which must be the first attribute, without spaces.
     fileprivate init?(_ bytes: borrowing [UInt8], in range: Range<Int>) {
         let start: StaticString = "{\"class\":\""
         guard MessageShape.matches(start, bytes, at: range.lowerBound, end: range.upperBound) else { return nil }
@@ -98,13 +97,13 @@ extension MessageShape.Kind {
     }
 }
 
-/// Walks one JSON object (RFC 8259) without building anything; nested at most 16 deep.
+/// Walks through one JSON object (RFC 8259) without building anything; at most 16 levels deep.
 private struct Scanner {
     var index: Int
     let end: Int
     var elements: [Range<Int>] = []
     var hasArray = false
-    /// One bit a level, the innermost lowest: set for an object, clear for an array.
+    /// One bit for each level, the innermost lowest: set for an object, clear for an array.
     private var levels: UInt32 = 0
     private var depth = 0
     private var elementStart = 0
@@ -114,7 +113,7 @@ private struct Scanner {
         self.end = end
     }
 
-    /// Whether exactly one object fills the range.
+    /// True when exactly one object fills the range.
     mutating func scanObject(_ bytes: borrowing [UInt8]) -> Bool {
         guard open(bytes) else { return false }
         while depth > 0 {
@@ -169,7 +168,7 @@ private struct Scanner {
         }
     }
 
-    /// After a value: a comma with something behind it, or the end of the object or array.
+    /// After a value: a comma that something follows, or the end of the object or array.
     private mutating func separator(_ bytes: borrowing [UInt8]) -> Bool {
         skipSpace(bytes)
         guard index < end else { return false }
@@ -201,7 +200,7 @@ private struct Scanner {
         return false
     }
 
-    /// A number, `true`, `false` or `null`, as far as its letters go; its value is libgps's business.
+    /// A number, `true`, `false` or `null`. Checks only the characters; libgps reads the value.
     private mutating func token(_ bytes: borrowing [UInt8]) -> Bool {
         let first = index
         while index < end {

@@ -1,18 +1,19 @@
-/// Bounds what gpsd can make the agent do: reading pauses when it is used up, and TCP makes the sender wait.
+/// Limits how much work gpsd can give the agent. When the budget is empty, reading pauses, and TCP makes the sender
+/// wait.
 ///
-/// One unit is one line or 2 KiB. A receiver at 10 Hz uses some 50 a second.
+/// One unit is one line or 2 KiB. A receiver at 10 Hz uses about 50 units a second.
 struct ReadBudget: Hashable {
     static let unitsPerSecond: Int64 = 500
     static let most: Int64 = 1_000
 
-    /// Below zero after more was read at once than was left.
+    /// Negative after one read took more than was left.
     private var units = Self.most
     private var filled: UInt64 = 0
 
-    /// Milliseconds until reading may go on; 0 when it may now.
+    /// Milliseconds until reading may continue; 0 when it may continue now.
     mutating func wait(at now: UInt64) -> UInt64 {
         if now > filled {
-            // A minute fills it from any depth; the limit keeps the product small whatever the clock says.
+            // A minute refills the budget from any depth. The bound keeps the product small, whatever the clock says.
             let gained = Int64(min(now - filled, 60_000)) * Self.unitsPerSecond / 1000
             units = min(Self.most, units + gained)
             if gained > 0 { filled = now }
@@ -22,7 +23,7 @@ struct ReadBudget: Hashable {
     }
 
     mutating func spend(lines: Int, bytes: Int) {
-        // What fits the buffer at once is at most 65,536 lines: the debt has a bound.
+        // The buffer holds at most 65,536 lines, so the debt has a bound.
         units -= Int64(lines + bytes / 2048)
     }
 }

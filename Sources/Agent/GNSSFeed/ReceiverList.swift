@@ -1,4 +1,4 @@
-/// The receivers gpsd told about and the satellites each used last; at most ``most`` of them.
+/// The receivers that gpsd named, with the number of satellites that each used last; at most ``most`` receivers.
 struct ReceiverList: Hashable {
     private struct Satellites: Hashable {
         var used: Int
@@ -31,7 +31,8 @@ struct ReceiverList: Hashable {
         return latest.used
     }
 
-    /// Why no position can come, for people; nil when one can. `wanted` is the only receiver that counts, nil lets any.
+    /// Why no position can come, a sentence for people; nil when one can come. Only `wanted` counts; nil means any
+    /// receiver.
     func lack(of wanted: String?) -> String? {
         if let wanted {
             guard let active = isActive[wanted] else { return "gpsd has no receiver \(wanted)" }

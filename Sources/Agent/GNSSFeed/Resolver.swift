@@ -1,14 +1,14 @@
 internal import Glibc
 internal import Synchronization
 
-/// Looks a name up without holding up its caller: getaddrinfo has no deadline of its own and cannot be interrupted.
+/// Resolves a name without blocking the caller. getaddrinfo has no deadline and cannot be interrupted.
 ///
-/// A number needs no thread. For a name, one short-lived thread asks; the feed's thread waits for it, or gives up and
-/// finds the answer there at its next attempt. At most one such thread lives at a time.
+/// A numeric address needs no thread. For a name, one short-lived thread asks. The feed's thread waits for it, or gives
+/// up and finds the answer at its next attempt. At most one such thread lives at a time.
 final class Resolver: Sendable {
     enum Outcome: Hashable {
         case addresses([SocketAddress])
-        /// The resolver's words.
+        /// The resolver's own error text.
         case failure(String)
     }
 
@@ -23,14 +23,14 @@ final class Resolver: Sendable {
     private let signal: WakeSignal
     private let state = Mutex(State.idle)
 
-    /// `signal` is nudged when an answer is there.
+    /// The resolver nudges `signal` when the answer is there.
     init(host: String, port: UInt16, signal: WakeSignal) {
         self.host = host
         self.port = port
         self.signal = signal
     }
 
-    /// The answer if it is there; nil when it is being looked for.
+    /// The answer, or nil while the lookup runs.
     func ask() -> Outcome? {
         if case .addresses(let numeric) = Self.lookUp(host, port, flags: AI_NUMERICHOST) { return .addresses(numeric) }
         let mustAsk: Bool? = state.withLock { state in
@@ -77,7 +77,7 @@ final class Resolver: Sendable {
         defer { unsafe freeaddrinfo(list) }
         var addresses: [SocketAddress] = []
         var next = unsafe list
-        // A name with more addresses than can be tried within the limit gains nothing from them.
+        // There is no time to try more addresses within the limit.
         while let information = unsafe next, addresses.count < 8 {
             unsafe addresses.append(SocketAddress(information.pointee))
             unsafe next = information.pointee.ai_next

@@ -1,9 +1,9 @@
 internal import Glibc
 internal import Synchronization
 
-/// Lets any thread interrupt the feed's thread while it waits in poll: a pipe with at most a few bytes in it.
+/// Lets any thread interrupt the feed's thread while it waits in poll. It is a pipe that holds at most a few bytes.
 final class WakeSignal: Sendable {
-    /// Readable while a request is waiting.
+    /// Readable while a request waits.
     let descriptor: CInt
     private let writeEnd: CInt
     private let stopRequested = Atomic<Bool>(false)
@@ -38,14 +38,14 @@ final class WakeSignal: Sendable {
         nudge()
     }
 
-    /// Something that the thread waits for has happened.
+    /// Wakes the feed's thread because something that it waits for has happened.
     func nudge() {
         var byte: UInt8 = 0
-        // A full pipe is as readable as one with this byte.
+        // A full pipe is readable too.
         _ = unsafe write(writeEnd, &byte, 1)
     }
 
-    /// Makes the descriptor unreadable again; true once after each `wake`.
+    /// Makes the descriptor unreadable again. True once after each `wake`.
     func takeWake() -> Bool {
         var bytes = [UInt8](repeating: 0, count: 64)
         while unsafe read(descriptor, &bytes, bytes.count) == bytes.count {}
@@ -53,7 +53,7 @@ final class WakeSignal: Sendable {
     }
 }
 
-/// The kernel's words for an error number.
+/// The kernel's text for an error number.
 func reason(_ number: CInt) -> String {
     unsafe String(cString: strerror(number))
 }

@@ -1,13 +1,13 @@
 internal import COpenSSL
 internal import Glibc
 
-/// What stands in a certificate, for details shown to people: cut to a bearable length, without control characters.
+/// Texts of a certificate, for details shown to people: cut to a readable length, without control characters.
 enum CertificateText {
     static func subject(of certificate: OpaquePointer) -> String? {
         unsafe quoted(X509_get_subject_name(certificate))
     }
 
-    /// Who signed it, by its own word.
+    /// The issuer that the certificate names.
     static func issuer(of certificate: OpaquePointer) -> String? {
         unsafe quoted(X509_get_issuer_name(certificate))
     }
@@ -52,7 +52,7 @@ enum CertificateText {
 }
 
 extension UnsafePointer<ASN1_TIME>? {
-    /// Seconds since 1970; nil when the certificate holds nonsense here.
+    /// Seconds since 1970; nil when the certificate's time cannot be read.
     var seconds: Int64? {
         guard var parts = unsafe parts else { return nil }
         return unsafe Int64(timegm(&parts))

@@ -2,11 +2,11 @@ internal import NIOCore
 internal import NIOPosix
 internal import Synchronization
 
-/// The question of one connection, as NIO's connector asks it, with a time limit.
+/// The name lookup of one connection, with a time limit, in the form that NIO's connector needs.
 ///
-/// getaddrinfo asks for addresses of both families at once and answers when it knows both. Some name servers, and routers
-/// in front of them, swallow the question for IPv6 addresses: when nothing has come for a while, the IPv4 ones are asked
-/// for alone (RFC 8305, section 3, asks for them apart from the beginning).
+/// getaddrinfo asks for the addresses of both families at once and answers when it knows both. Some name servers, and
+/// routers in front of them, drop the question for IPv6 addresses. So when no answer has come for a while, the query
+/// also asks for IPv4 addresses alone. (RFC 8305, section 3, asks for each family separately from the beginning.)
 final class NameQuery: Resolver, Sendable {
     private let resolver: NameResolver
     private let loop: any EventLoop
@@ -23,7 +23,7 @@ final class NameQuery: Resolver, Sendable {
 
     private let open = Mutex(Open())
 
-    /// `limit`: how long both families may take; `patience`: after which IPv4 is asked for alone.
+    /// `limit`: how long the lookup of both families may take. `patience`: after this time IPv4 is asked for alone.
     init(
         resolver: NameResolver = .shared, on loop: any EventLoop, limit: TimeAmount, patience: TimeAmount = .seconds(2)
     ) {
@@ -48,7 +48,7 @@ final class NameQuery: Resolver, Sendable {
         }
         let alone = loop.scheduleTask(in: patience) { [self] in
             ask(.init(host: host, port: port, family: .ipv4)) { [self] outcome in
-                // A failure says no more than the other question will say.
+                // A failure here does not matter: the lookup of both families goes on and tells it too.
                 if case .success(let addresses) = outcome { ipv4.succeed(addresses) }
             }
         }
@@ -79,7 +79,7 @@ final class NameQuery: Resolver, Sendable {
     }
 
     private func found(_ addresses: [SocketAddress]) {
-        // What is known already stands: a promise is kept once.
+        // A promise keeps its first result, so an earlier answer stays.
         ipv6.succeed(addresses.filter { $0.protocol == .inet6 })
         ipv4.succeed(addresses.filter { $0.protocol == .inet })
         end()

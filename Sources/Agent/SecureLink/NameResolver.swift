@@ -3,11 +3,12 @@ internal import Glibc
 internal import NIOCore
 internal import Synchronization
 
-/// Looks names up beside the event loops: getaddrinfo has no deadline of its own and cannot be interrupted.
+/// Resolves names on threads beside the event loops, because getaddrinfo has no deadline and cannot be interrupted.
 ///
-/// Each lookup has a thread for itself, since one that waits for a name server that does not answer must not hold up the
-/// next, which may find another one. With name servers that swallow every question a lookup takes half a minute and more,
-/// so at most `maximumThreads` live at a time; a question beyond that shares the answer of one that is on its way.
+/// Each lookup has a thread of its own. A lookup that waits for a silent name server must not delay the next one, which
+/// may find another name server. If name servers drop every question, a lookup takes half a minute or more. So at most
+/// `maximumThreads` threads live at a time. A further lookup shares the answer of a running one for the same question,
+/// or waits for a thread.
 final class NameResolver: Sendable {
     struct Question: Hashable, Sendable {
         enum Family: Hashable, Sendable { case any, ipv4 }
@@ -19,7 +20,7 @@ final class NameResolver: Sendable {
 
     typealias Outcome = Result<[SocketAddress], SecureLinkError>
 
-    /// Shared by all connections of the process, so that the bound is one of the process.
+    /// All connections of the process share it, so that `maximumThreads` is a limit of the process.
     static let shared = NameResolver(maximumThreads: 6, lookUp: getAddresses)
 
     private struct Waiter: Sendable {
@@ -30,7 +31,7 @@ final class NameResolver: Sendable {
     private struct State {
         var next: UInt64 = 1
         var waiting: [UInt64: Waiter] = [:]
-        /// The lookups whose threads live.
+        /// The lookups that have a thread.
         var running: [UInt64: Question] = [:]
     }
 
@@ -38,16 +39,16 @@ final class NameResolver: Sendable {
     private let lookUp: @Sendable (Question) -> Outcome
     private let state = Mutex(State())
 
-    /// `lookUp` may block as long as it likes.
+    /// `lookUp` may block for any time.
     init(maximumThreads: Int, lookUp: @escaping @Sendable (Question) -> Outcome) {
         self.maximumThreads = maximumThreads
         self.lookUp = lookUp
     }
 
-    /// Threads that live now.
+    /// Threads that are running.
     var threads: Int { state.withLock { $0.running.count } }
 
-    /// Returns at once. `answer` is called once, on any thread, unless ``forget(_:)`` comes first.
+    /// Returns at once. Calls `answer` once, on any thread, unless ``forget(_:)`` comes first.
     func ask(_ question: Question, answer: @escaping @Sendable (Outcome) -> Void) -> UInt64 {
         let (number, mustStart) = state.withLock { state in
             let number = state.next
@@ -61,13 +62,13 @@ final class NameResolver: Sendable {
         return number
     }
 
-    /// The answer is not wanted any more. The thread, if there is one, ends when getaddrinfo does.
+    /// Nobody wants the answer any more. The lookup's thread, if it has one, ends when getaddrinfo returns.
     func forget(_ number: UInt64) {
         state.withLock { $0.waiting[number] = nil }
     }
 
     private func start(_ number: UInt64, _ question: Question) {
-        // A serial queue of its own gets a thread of its own, whatever other lookups are stuck.
+        // A serial queue of its own gets a thread of its own, even while other lookups hang.
         DispatchQueue(label: "io.saker.names").async { [self] in ended(number, question, lookUp(question)) }
     }
 
@@ -75,7 +76,8 @@ final class NameResolver: Sendable {
         let (answers, next) = state.withLock { state in
             state.running[number] = nil
             var served = state.waiting.filter { $0.value.question == question }
-            // A failure is the asker's own; who shares an answer has the next one to wait for, if there is one.
+            // A failure answers only its own asker. Others that wait for the same question get the answer of the next
+            // lookup, if one runs.
             if case .failure = outcome, state.running.values.contains(question) {
                 served = served.filter { $0.key == number }
             }
@@ -92,12 +94,12 @@ final class NameResolver: Sendable {
         for waiter in answers.values { waiter.answer(outcome) }
     }
 
-    /// The system's way: hosts file, name servers, whatever nsswitch.conf(5) says.
+    /// The system's lookup: the hosts file, name servers, and whatever nsswitch.conf(5) says.
     private static let getAddresses: @Sendable (Question) -> Outcome = { question in
         getAddresses(question.host, question.port, family: question.family == .ipv4 ? AF_INET : AF_UNSPEC, flags: 0)
     }
 
-    /// An address written as one, which needs no name server and does not block; nil for a name.
+    /// The address of a host that is written as a number; nil for a name. Needs no name server and does not block.
     static func literal(_ host: String, port: Int) -> [SocketAddress]? {
         try? getAddresses(host, port, family: AF_UNSPEC, flags: AI_NUMERICHOST).get()
     }

@@ -1,17 +1,17 @@
 internal import NIOCore
 
-/// TLS for a client's channel: plain bytes on the pipeline's side, TLS records on the socket's.
+/// TLS for a client's channel: plain bytes on the pipeline's side, TLS records on the socket's side.
 ///
-/// The handlers behind it see `channelActive` when the server has been verified, then ``TLSPeer`` as a user event, and
-/// nothing before; a failed handshake is told through the promise alone. Writes made before that wait. What is
-/// written between two flushes travels in as few TLS records as it fits, since each costs 22 bytes.
+/// The handlers behind it get `channelActive` after the server has been verified, then ``TLSPeer`` as a user event, and
+/// nothing before. Only the promise tells a failed handshake. Writes before that wait. All writes between two flushes
+/// go into as few TLS records as possible, because each record costs 22 bytes.
 final class OpenSSLClientHandler: ChannelDuplexHandler {
     typealias InboundIn = ByteBuffer
     typealias InboundOut = ByteBuffer
     typealias OutboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
 
-    /// Where the connection is. Each may go to `closed`.
+    /// The state of the connection. Each state may go to `closed`.
     private enum Phase {
         /// Not yet connected; to `handshaking`.
         case idle
@@ -19,14 +19,14 @@ final class OpenSSLClientHandler: ChannelDuplexHandler {
         case handshaking(deadline: Scheduled<Void>)
         /// To `closing` or `closed`.
         case open
-        /// We said goodbye and wait for the peer's; to `closed`.
+        /// This side has sent its goodbye and waits for the peer's; to `closed`.
         case closing(deadline: Scheduled<Void>)
         case closed
     }
 
-    /// Bytes decrypted for one `channelRead` at most.
+    /// The most decrypted bytes in one `channelRead`.
     private static let readChunk = 65_536
-    /// Encrypted bytes handed to the channel in one piece, about.
+    /// About so many encrypted bytes go to the channel in one piece.
     private static let writeChunk = 65_536
 
     private let session: TLSSession
@@ -35,12 +35,12 @@ final class OpenSSLClientHandler: ChannelDuplexHandler {
     private var phase = Phase.idle
     private var pending = MarkedCircularBuffer<(bytes: ByteBuffer, promise: EventLoopPromise<Void>?)>(
         initialCapacity: 4)
-    /// Plain bytes waiting here, and encrypted ones that the socket has not taken.
+    /// Plain bytes that wait here, and encrypted bytes that the socket has not taken.
     private var unsent = 0
     private var outputClosed = false
-    /// The peer said goodbye and we may still write.
+    /// The peer has said goodbye, and this side may still write.
     private var inputClosed = false
-    /// Whether `channelActive` was told.
+    /// `channelActive` was told.
     private var wasOpen = false
     private var deliveredSinceReadComplete = false
     private var closePromises: [EventLoopPromise<Void>] = []
@@ -75,7 +75,7 @@ final class OpenSSLClientHandler: ChannelDuplexHandler {
                     "the connection was closed when TLS began: by the server, or by a proxy or firewall on the way that lets "
                         + "no TLS through here"))
         case .open where !inputClosed:
-            // Anyone on the way can cut a connection; only close_notify says that the peer meant it.
+            // Anyone on the way can cut a connection. Only close_notify shows that the peer itself ended it.
             let error = SecureLinkError(.closedByPeer, "the connection ended without TLS's goodbye")
             settle(error)
             context.fireErrorCaught(error)
@@ -148,12 +148,12 @@ final class OpenSSLClientHandler: ChannelDuplexHandler {
 
     func channelReadComplete(context: ChannelHandlerContext) {
         if wasOpen { context.fireChannelReadComplete() }
-        // A record in pieces is not what a reader asked for: the rest is asked for on its behalf.
+        // Only a part of a record has arrived. The reader asked for data, so ask for the rest on its behalf.
         if !deliveredSinceReadComplete, context.channel.isActive { context.read() }
         deliveredSinceReadComplete = false
     }
 
-    /// Decrypts what has arrived and hands it on in bounded pieces.
+    /// Decrypts the received bytes and passes them on in pieces of limited size.
     private func decrypt(_ context: ChannelHandlerContext) {
         while true {
             let isOpen: Bool
@@ -171,7 +171,7 @@ final class OpenSSLClientHandler: ChannelDuplexHandler {
                     let room = Self.readChunk - chunk.readableBytes
                     progress = try session.read(into: &chunk, limit: min(room, max(1, session.readableBound)))
                 }
-                // After close() nobody expects bytes: they are read only to find the peer's goodbye.
+                // After close() nobody expects bytes. They are read only to find the peer's goodbye.
                 if isOpen, chunk.readableBytes > 0 {
                     deliveredSinceReadComplete = true
                     context.fireChannelRead(wrapInboundOut(chunk))
@@ -214,7 +214,7 @@ final class OpenSSLClientHandler: ChannelDuplexHandler {
             guard !outputClosed else { promise?.fail(ChannelError.outputClosed); return }
             let bytes = unwrapOutboundIn(data)
             guard bytes.readableBytes <= limits.unsentBytes - unsent else {
-                // A stream with a hole would be worse than none.
+                // A refused write leaves a hole in the stream, so the connection must end.
                 let error = SecureLinkError(
                     .sendBufferFull, "more than \(limits.unsentBytes) bytes wait for a peer that takes none")
                 promise?.fail(error)
@@ -268,10 +268,11 @@ final class OpenSSLClientHandler: ChannelDuplexHandler {
         }
     }
 
-    /// Gives to the channel what OpenSSL wants sent; `promise` completes when the socket took that, and all before.
+    /// Gives OpenSSL's outbound bytes to the channel. `promise` completes when the socket has taken them and everything
+    /// before them.
     private func sendRecords(_ context: ChannelHandlerContext, then promise: EventLoopPromise<Void>?) {
         guard let records = session.transport.takeOutbound() else {
-            // Nothing of its own to wait for: an empty write completes behind what was written before.
+            // There are no bytes. An empty write completes after all earlier writes.
             if let promise { context.writeAndFlush(wrapOutboundOut(ByteBuffer()), promise: promise) }
             return
         }
@@ -280,7 +281,7 @@ final class OpenSSLClientHandler: ChannelDuplexHandler {
         let sent = promise ?? context.eventLoop.makePromise(of: Void.self)
         sent.futureResult.assumeIsolated().whenComplete { _ in self.unsent -= count }
         context.writeAndFlush(wrapOutboundOut(records), promise: sent)
-        // Answers that a peer asks for and never takes would pile up as well.
+        // A peer that makes OpenSSL answer and never reads the answers would fill the memory too.
         if unsent > 2 * limits.unsentBytes {
             fail(context, SecureLinkError(.sendBufferFull, "the peer asks for answers that it does not take"))
         }
@@ -315,7 +316,8 @@ final class OpenSSLClientHandler: ChannelDuplexHandler {
         }
     }
 
-    /// Says goodbye and gives the peer a moment for its own: closing at once could destroy bytes still on their way.
+    /// Sends the goodbye and gives the peer a moment for its own. Closing at once could destroy bytes that are still on
+    /// their way.
     private func beginClosing(_ context: ChannelHandlerContext) {
         guard case .open = phase else { return }
         failPending(ChannelError.ioOnClosedChannel)
@@ -328,7 +330,7 @@ final class OpenSSLClientHandler: ChannelDuplexHandler {
             session.sayGoodbye()
             sendRecords(context, then: nil)
         }
-        // A peer that said goodbye before us says nothing more.
+        // The peer has said goodbye already and sends nothing more.
         if inputClosed { finishClosing(context) }
     }
 
@@ -338,7 +340,8 @@ final class OpenSSLClientHandler: ChannelDuplexHandler {
         context.close(mode: .all, promise: nil)
     }
 
-    /// Ends the connection for a reason: told once, to the promise during the handshake, down the pipeline later.
+    /// Ends the connection with an error, and tells it once: to the promise during the handshake, down the pipeline
+    /// later.
     private func fail(_ context: ChannelHandlerContext, _ error: SecureLinkError) {
         let phase = self.phase
         settle(error)
@@ -347,14 +350,14 @@ final class OpenSSLClientHandler: ChannelDuplexHandler {
         case .idle, .handshaking, .closing: break
         case .open: context.fireErrorCaught(error)
         }
-        // OpenSSL's alert tells the peer why, if it still listens.
+        // OpenSSL's alert tells the peer the reason, if the peer still listens.
         if let alert = session.transport.takeOutbound() {
             context.writeAndFlush(wrapOutboundOut(alert), promise: nil)
         }
         context.close(mode: .all, promise: nil)
     }
 
-    /// Goes to `closed` and lets nobody wait any more.
+    /// Goes to `closed` and completes everything that waits.
     private func settle(_ error: SecureLinkError) {
         switch phase {
         case .handshaking(let deadline), .closing(let deadline): deadline.cancel()

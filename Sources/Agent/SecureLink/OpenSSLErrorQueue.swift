@@ -6,17 +6,17 @@ struct OpenSSLError: Hashable, Sendable {
     let packed: UInt
     /// OpenSSL's own text for the reason.
     let reason: String
-    /// What OpenSSL attached: a file's name, a URI with all that stands in it.
+    /// What OpenSSL attached, for example a file name, or a URI with everything in it.
     let attachment: String
 
     var text: String { attachment.isEmpty ? reason : "\(reason) (\(attachment))" }
 
-    /// The reason, when the TLS library raised the error.
+    /// The reason, if the TLS library raised the error.
     var tlsReason: Int32? {
         ERR_GET_LIB(packed) == ERR_LIB_SSL ? ERR_GET_REASON(packed) : nil
     }
 
-    /// The TLS alert (RFC 8446, section 6) that the peer sent, when that is what the error tells.
+    /// The TLS alert (RFC 8446, section 6) that the peer sent, if the error tells of one.
     var receivedAlert: Int32? {
         guard let tlsReason, tlsReason > SSL_AD_REASON_OFFSET, tlsReason < SSL_AD_REASON_OFFSET + 256 else {
             return nil
@@ -25,14 +25,14 @@ struct OpenSSLError: Hashable, Sendable {
     }
 }
 
-/// The per-thread list of what went wrong inside OpenSSL: cleared before each call, read whole after a failed one.
+/// OpenSSL's list of errors for each thread. Clear it before each call, and read all of it after a failed call.
 enum OpenSSLErrorQueue {
-    /// More than OpenSSL keeps (ERR_NUM_ERRORS).
+    /// OpenSSL keeps fewer (ERR_NUM_ERRORS).
     private static let maximumEntries = 32
 
     static func clear() { ERR_clear_error() }
 
-    /// All entries, the first cause first; the queue is empty afterwards.
+    /// All entries, the first cause first. Empties the queue.
     static func drain() -> [OpenSSLError] {
         var errors: [OpenSSLError] = []
         while errors.count < maximumEntries {
@@ -61,7 +61,7 @@ extension [OpenSSLError] {
         isEmpty ? "OpenSSL gave no reason" : map(\.text).joined(separator: "; ")
     }
 
-    /// The reasons alone: where OpenSSL might attach a secret.
+    /// Only the reasons, for errors to which OpenSSL may attach a secret.
     var reasons: String {
         isEmpty ? "OpenSSL gave no reason" : map(\.reason).joined(separator: "; ")
     }

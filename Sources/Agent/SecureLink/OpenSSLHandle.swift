@@ -13,7 +13,7 @@ enum PrivateKeyKind: OpenSSLObjectKind {
     static func free(_ pointer: OpaquePointer) { unsafe EVP_PKEY_free(pointer) }
 }
 
-/// The one owner of a reference to an OpenSSL object: freed on every path, throws included.
+/// The only owner of a reference to an OpenSSL object. Frees the reference on every path, including throws.
 @safe struct OpenSSLHandle<Kind: OpenSSLObjectKind>: ~Copyable {
     let pointer: OpaquePointer
 

@@ -1,15 +1,15 @@
 internal import COpenSSL
 
-/// The first bytes of a peer that does not speak TLS: who it may be.
+/// Recognises a peer that does not speak TLS by its first bytes.
 struct PlainAnswer {
-    /// As much as is looked at: the head of an HTTP answer up to where it sends its visitor.
+    /// Enough bytes for the head of an HTTP answer up to its `Location`.
     static let bytesKept = 2048
 
     private let bytes: [UInt8]
 
-    /// Nil when the bytes may be a TLS record, or there are too few to say.
+    /// Nil when the bytes may be a TLS record, or when there are too few bytes to decide.
     init?(_ bytes: [UInt8]) {
-        // Content types that can come first are alert and handshake; the version's first byte is 3 in every TLS.
+        // A first record is an alert or a handshake, and its version begins with 3 in every TLS.
         guard let type = bytes.first, let major = bytes.dropFirst().first else { return nil }
         guard !(type == SSL3_RT_ALERT || type == SSL3_RT_HANDSHAKE) || major != 3 else { return nil }
         self.bytes = bytes
@@ -22,7 +22,7 @@ struct PlainAnswer {
             return SecureLinkError(
                 .notTLS, "what answers does not speak TLS, it begins with \"\(start)\"; is the port right?")
         }
-        // Bytes, since CR LF is one character to a text.
+        // Split bytes, not characters: CR LF is one character of a String.
         let lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
             .map { String(decoding: $0.last == UInt8(ascii: "\r") ? $0.dropLast() : $0, as: UTF8.self) }
         let first = lines.first ?? ""
@@ -41,7 +41,7 @@ struct PlainAnswer {
             "a network's sign-in page answers (HTTP \(status.printable(limit: 3))\(target)): sign in there first")
     }
 
-    /// Where a `Location` line leads, without the query, in which a visitor's marks stand.
+    /// The target of a `Location` line, without the query, which may identify the visitor.
     private static func location(_ line: String) -> String? {
         guard let colon = line.firstIndex(of: ":"), line[..<colon].lowercased() == "location" else { return nil }
         let value = line[line.index(after: colon)...].drop { $0 == " " || $0 == "\t" }

@@ -27,7 +27,7 @@ package struct PublicKeyPin: Hashable, Sendable, CustomStringConvertible {
     init?(of certificate: OpaquePointer?) {
         var count: UInt32 = 0
         var digest = [UInt8](repeating: 0, count: Int(EVP_MAX_MD_SIZE))
-        // The encoding of the key as it stands in the certificate, algorithm included: what curl digests too.
+        // The encoding of the key in the certificate, including the algorithm; curl uses the same for its digest.
         var encoded: UnsafeMutablePointer<UInt8>?
         let length = unsafe i2d_X509_PUBKEY(X509_get_X509_PUBKEY(certificate), &encoded)
         guard length > 0 else { return nil }

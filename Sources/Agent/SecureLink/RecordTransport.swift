@@ -1,9 +1,9 @@
 internal import COpenSSL
 internal import NIOCore
 
-/// The two buffers between OpenSSL and the channel: what arrived and what is to be sent, both encrypted.
+/// The two buffers between OpenSSL and the channel: received bytes and bytes to send, both encrypted.
 ///
-/// OpenSSL reaches them through a BIO of our own, so that no byte is copied more often than it must be and an idle
+/// OpenSSL reaches the buffers through a BIO of our own. So bytes are copied as seldom as possible, and an idle
 /// connection holds no buffer. The BIO's pointer to this object is unretained: ``TLSSession`` owns both and frees the
 /// BIO first.
 final class RecordTransport {
@@ -26,7 +26,7 @@ final class RecordTransport {
         return outbound
     }
 
-    /// Makes a BIO that reads and writes here; nil when out of memory.
+    /// Makes a BIO on these buffers; nil when out of memory.
     func makeBIO() -> OpaquePointer? {
         guard let method = unsafe bufferMethod, let bio = unsafe BIO_new(method) else { return nil }
         unsafe BIO_set_data(bio, Unmanaged.passUnretained(self).toOpaque())
@@ -41,7 +41,7 @@ final class RecordTransport {
             unsafe destination.copyMemory(from: UnsafeRawBufferPointer(rebasing: source[..<count]))
             return count
         }
-        // The memory of what has been read goes back at once.
+        // Frees the memory as soon as all bytes were read.
         if inbound.readableBytes == 0 { inbound = ByteBuffer() }
         return count
     }
@@ -66,7 +66,7 @@ private nonisolated(unsafe) let bufferMethod: OpaquePointer? = {
         let read = unsafe transport.read(
             into: UnsafeMutableRawBufferPointer(start: destination, count: Int(count)))
         if read > 0 { return Int32(read) }
-        // Empty now is not the end: OpenSSL is to ask again.
+        // An empty buffer is not the end of the stream: OpenSSL must ask again.
         unsafe saker_BIO_set_retry_read(bio)
         return -1
     }
@@ -76,7 +76,7 @@ private nonisolated(unsafe) let bufferMethod: OpaquePointer? = {
         unsafe transport.write(UnsafeRawBufferPointer(start: source, count: Int(count)))
         return count
     }
-    // OpenSSL flushes after each flight and needs a yes; it asks for nothing else that matters here.
+    // OpenSSL flushes after each flight and needs a yes. Its other commands do not matter here.
     unsafe BIO_meth_set_ctrl(method) { _, command, _, _ in
         command == BIO_CTRL_FLUSH || command == BIO_CTRL_DUP ? 1 : 0
     }

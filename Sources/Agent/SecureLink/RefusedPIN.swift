@@ -1,16 +1,16 @@
 internal import Glibc
 
-/// A note on disk that a token did not take a PIN, so that a program that is started again and again does not try it until
-/// the token locks.
+/// A note on disk that a token refused a PIN. It keeps a program that is restarted again and again from trying the PIN
+/// until the token locks.
 ///
-/// The note holds the key's URI and 16 bits made of the PIN: enough to see that another one is there, too little to learn
-/// it from.
+/// The note holds the key's URI and 16 bits that are computed from the PIN. That is enough to see that the PIN has
+/// changed, and too little to learn the PIN.
 package struct RefusedPIN: Hashable, Sendable {
     private let path: String
     private let text: String
     private let pinFile: String
 
-    /// For the key of these options; nil when it needs no PIN.
+    /// The note for the key of these options; nil when the key needs no PIN.
     package init?(_ options: TLSClientOptions, notedIn path: String) {
         guard let certificate = options.clientCertificate, case .store(let uri) = certificate.key,
             let file = certificate.store.pinFile, let pin = try? PIN(file: file)
@@ -20,7 +20,7 @@ package struct RefusedPIN: Hashable, Sendable {
         text = "\(uri)\n\(pin.mark)\n"
     }
 
-    /// Throws `pinRefused` when the note says that this very PIN was refused.
+    /// Throws `pinRefused` when the note says that this PIN was refused.
     package func check() throws(SecureLinkError) {
         guard let handle = unsafe fopen(path, "re") else { return }
         defer { unsafe fclose(handle) }
@@ -40,7 +40,7 @@ package struct RefusedPIN: Hashable, Sendable {
         unsafe fclose(handle)
     }
 
-    /// Some PIN was taken.
+    /// The token accepted a PIN.
     package func forget() { unsafe unlink(path) }
 }
 

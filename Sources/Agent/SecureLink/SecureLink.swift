@@ -1,19 +1,20 @@
 package import NIOCore
 internal import NIOPosix
 
-/// The agent's one way to a server: a TCP connection that is handed over when TLS has verified who answers.
+/// The agent's only way to a server: a TCP connection whose server TLS has verified.
 package enum SecureLink {
-    /// How long and how much; every wait and every buffer of a connection has one.
+    /// Limits for times and sizes. Every wait and every buffer of a connection has one.
     package struct Limits: Hashable, Sendable {
-        /// From the name to an open TCP connection.
+        /// Time from the name to an open TCP connection.
         package var connect: TimeAmount
-        /// From there to a verified server.
+        /// Time from the open connection to a verified server.
         package var handshake: TimeAmount
-        /// How long a close waits for the peer's goodbye.
+        /// How long closing waits for the peer's goodbye.
         package var goodbye: TimeAmount
         /// How long sent bytes may stay unacknowledged by the peer's kernel (TCP_USER_TIMEOUT).
         package var unacknowledged: TimeAmount
-        /// Bytes written and not yet taken by the socket; a write beyond closes the connection (`sendBufferFull`).
+        /// The most bytes that are written and that the socket has not taken. A larger write closes the connection
+        /// (`sendBufferFull`).
         package var unsentBytes: Int
 
         package init(
@@ -57,7 +58,7 @@ package enum SecureLink {
             return loop.makeFailedFuture(SecureLinkError(.configuration, "the port is \(port); give 1...65535"))
         }
         let userTimeout = limits.unacknowledged.nanoseconds / 1_000_000
-        // An answer that comes at the last moment still leaves time to connect.
+        // The rest of the time is for connecting, so that a late answer is still useful.
         let query = NameQuery(on: loop, limit: .nanoseconds(limits.connect.nanoseconds / 5 * 4))
         return ClientBootstrap(group: loop)
             .resolver(query)
@@ -68,7 +69,7 @@ package enum SecureLink {
                 value: SocketOptionValue(clamping: userTimeout)
             )
             .channelOption(.socketOption(.so_keepalive), value: 1)
-            // Nothing is read until the handlers are in place.
+            // Nothing may be read before the handlers are in place.
             .channelOption(.autoRead, value: false)
             .connect(host: host, port: port)
             .flatMapErrorThrowing { error in
@@ -102,7 +103,7 @@ package enum SecureLink {
         initializer(channel)
             .flatMap { channel.setOption(.autoRead, value: true) }
             .whenFailure { error in
-                // The handler's own reason stands, if it had one first.
+                // If the handler has told a reason already, that reason stays.
                 verified.fail(SecureLinkError(.other, "the connection could not be set up: \(error)"))
                 channel.close(promise: nil)
             }

@@ -3,7 +3,7 @@ internal import NIOCore
 internal import NIOPosix
 
 extension SecureLinkError {
-    /// What NIO says about an attempt to connect, as one of ours.
+    /// The error for NIO's report about a failed attempt to connect.
     init(connecting error: any Error, to host: String, port: Int) {
         let target = "\(host.printable(limit: 100)):\(port)"
         switch error {
@@ -27,7 +27,7 @@ extension SecureLinkError {
         }
     }
 
-    /// What a socket reports, as one of ours.
+    /// The error for a socket's report.
     init(ofSocket error: any Error) {
         guard let error = error as? IOError else {
             if case ChannelError.connectTimeout(let limit) = error {
@@ -48,8 +48,8 @@ extension SecureLinkError {
         }
     }
 
-    /// Of what the addresses of one host answered, the failure of the one that came nearest to a connection: a reset had
-    /// one, a refusal is an answer, an unreachable network is none.
+    /// The failure of the address that came nearest to a connection: a reset connection was made, a refusal is an
+    /// answer, an unreachable network is neither.
     static func nearest(of failures: [SecureLinkError]) -> SecureLinkError? {
         let order: [Code] = [.reset, .connectRefused, .connectTimeout, .networkUnreachable]
         return order.lazy.compactMap { code in failures.first { $0.code == code } }.first ?? failures.first

@@ -1,6 +1,6 @@
 internal import COpenSSL
 
-/// What was asked for, so that a peer's terse alert can be explained.
+/// The options of the connection, which help to explain a peer's short alert.
 struct TLSFailureSituation {
     let minimumVersion: TLSClientOptions.Version
     let applicationProtocol: String
@@ -9,7 +9,7 @@ struct TLSFailureSituation {
 }
 
 extension SecureLinkError {
-    /// OpenSSL's reasons as one of ours.
+    /// The error for OpenSSL's reasons.
     init(_ errors: [OpenSSLError], situation: TLSFailureSituation) {
         let alert = errors.lazy.compactMap(\.receivedAlert).first
         if let alert, let told = Self(alert: alert, summary: errors.summary, situation: situation) {
@@ -47,7 +47,7 @@ extension SecureLinkError {
         case SSL_AD_CERTIFICATE_REQUIRED:
             self.init(.clientCertificateRefused, Self.certificateWanted)
         case SSL_AD_HANDSHAKE_FAILURE where situation.clientCertificateRequested && !situation.clientCertificateGiven:
-            // TLS 1.2 has no alert of its own for a missing certificate.
+            // TLS 1.2 has no separate alert for a missing certificate.
             self.init(.clientCertificateRefused, Self.certificateWanted)
         case SSL_AD_BAD_CERTIFICATE, SSL_AD_UNSUPPORTED_CERTIFICATE, SSL_AD_CERTIFICATE_REVOKED,
             SSL_AD_CERTIFICATE_EXPIRED, SSL_AD_CERTIFICATE_UNKNOWN, SSL_AD_UNKNOWN_CA, SSL_AD_ACCESS_DENIED,

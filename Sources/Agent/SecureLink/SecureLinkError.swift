@@ -1,6 +1,6 @@
-/// Why a secure connection could not be made, or ended.
+/// Why a secure connection could not be made, or why it ended.
 ///
-/// Equality is by ``code`` alone; ``detail`` is for people and never holds a secret.
+/// Two errors with the same ``code`` are equal. ``detail`` is for people and never holds a secret.
 package struct SecureLinkError: Error, Hashable, Sendable, CustomStringConvertible {
     package enum Code: String, Hashable, Sendable, CaseIterable {
         // Finding the way
@@ -10,51 +10,51 @@ package struct SecureLinkError: Error, Hashable, Sendable, CustomStringConvertib
         case networkUnreachable
 
         // Who answers
-        /// What answers does not speak TLS: another service on that port.
+        /// The peer does not speak TLS: another service uses that port.
         case notTLS
         /// An HTTP server without TLS answers.
         case plainHTTP
-        /// A captive portal answers: HTTP that leads elsewhere.
+        /// A captive portal answers: HTTP that redirects to another page.
         case signInPage
         case handshakeTimeout
         /// Client and server have no TLS version in common.
         case protocolVersion
-        /// The server did not choose the application protocol asked for.
+        /// The server did not choose the wanted application protocol.
         case alpnMismatch
         case certificateExpired
-        /// Judged too early: a server's fresh certificate, or a clock that is behind.
+        /// The certificate is not valid yet: it is new, or the clock is behind.
         case certificateNotYetValid
-        /// No trusted authority vouches for the certificate, which has the right name: the authority is missing here, or
-        /// something on the way answers in the server's place.
+        /// The certificate has the right name, but no trusted authority signed it. Either the authority is missing
+        /// here, or something on the way answers in the server's place.
         case certificateUntrusted
-        /// Neither a trusted authority nor the right name: this is another server.
+        /// Neither a trusted authority nor the right name: another server answers.
         case foreignServer
         case certificateWrongName
         case pinMismatch
-        /// The server wants a client certificate: none was given, or it refused the one given.
+        /// The server wants a client certificate. None was given, or the server refused it.
         case clientCertificateRefused
 
         // The life of a connection
-        /// The peer closed: during the handshake, or later without TLS's goodbye.
+        /// The peer closed the connection during the handshake, or later without TLS's goodbye.
         case closedByPeer
         case reset
-        /// The peer's machine stopped acknowledging bytes.
+        /// The peer's computer stopped acknowledging bytes.
         case peerSilent
-        /// More was written than the connection may hold unsent.
+        /// More bytes were written than the connection may hold unsent.
         case sendBufferFull
         /// This side closed the connection before the handshake was done.
         case cancelled
 
-        /// A setting, or a file that it names, cannot be used.
+        /// A setting, or a file that a setting names, cannot be used.
         case configuration
-        /// A token did not take its PIN.
+        /// A token refused its PIN.
         case pinRefused
         case other
     }
 
     package let code: Code
 
-    /// What happened, to what, and what to do about it.
+    /// What happened to what, and what to do.
     package let detail: String
 
     package init(_ code: Code, _ detail: String) {
@@ -68,7 +68,7 @@ package struct SecureLinkError: Error, Hashable, Sendable, CustomStringConvertib
 
     package var description: String { "\(code.rawValue): \(detail)" }
 
-    /// Whether the same attempt may succeed later with nothing changed by a person, here or at the server.
+    /// Whether the same attempt may succeed later although no person changes anything, here or at the server.
     package var retryCanHelp: Bool {
         switch code {
         case .nameResolution, .connectTimeout, .connectRefused, .networkUnreachable, .notTLS, .plainHTTP, .signInPage,
@@ -82,7 +82,8 @@ package struct SecureLinkError: Error, Hashable, Sendable, CustomStringConvertib
         }
     }
 
-    /// Whether one side did not accept who the other is: to be said at once and retried slowly.
+    /// Whether one side did not accept the identity of the other. Such an error is told at once, and the next tries are
+    /// slow.
     package var isAuthenticationFailure: Bool {
         switch code {
         case .certificateExpired, .certificateUntrusted, .certificateWrongName, .pinMismatch,

@@ -3,13 +3,13 @@ internal import Glibc
 
 /// The name that the server's certificate must hold: a DNS name or an IP address.
 struct ServerIdentity: Hashable, Sendable {
-    /// As it is compared: without the root's dot, without an address's zone.
+    /// In the form for comparing: without the root's dot, and without an address's zone.
     let name: String
     let isAddress: Bool
 
-    /// Throws `configuration` for what is neither a host name nor an address.
+    /// Throws `configuration` when `host` is neither a host name nor an address.
     init(host: String) throws(SecureLinkError) {
-        // An IPv6 zone (fe80::1%eth0) says which way to go, not who answers there.
+        // An IPv6 zone (fe80::1%eth0) names the interface to use, not the server.
         let bare = host.contains(":") ? String(host.prefix { $0 != "%" }) : host
         if Self.isAddress(bare) {
             name = bare
@@ -17,7 +17,7 @@ struct ServerIdentity: Hashable, Sendable {
             return
         }
         let dns = bare.hasSuffix(".") ? String(bare.dropLast()) : bare
-        // Not the whole of RFC 1123: what matters is that nothing reaches OpenSSL that it would cut or read otherwise.
+        // Less strict than RFC 1123. It only keeps out names that OpenSSL would cut or read in another way.
         let valid = dns.utf8.allSatisfy { byte in
             switch byte {
             case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
@@ -36,10 +36,11 @@ struct ServerIdentity: Hashable, Sendable {
         isAddress = false
     }
 
-    /// Sets what the certificate is compared with, and for a DNS name what the server is asked for (SNI, RFC 6066).
+    /// Sets the name that OpenSSL compares with the certificate and, for a DNS name, sends to the server (SNI, RFC
+    /// 6066).
     func require(of ssl: OpaquePointer) throws(SecureLinkError) {
         let parameters = unsafe SSL_get0_param(ssl)
-        // The subject's common name is not looked at: only the names meant for this (RFC 6125, section 6.4.4).
+        // The subject's common name does not count, only the alternative names (RFC 6125, section 6.4.4).
         unsafe X509_VERIFY_PARAM_set_hostflags(
             parameters, UInt32(X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS | X509_CHECK_FLAG_NEVER_CHECK_SUBJECT))
         let set =
@@ -51,7 +52,7 @@ struct ServerIdentity: Hashable, Sendable {
         }
     }
 
-    /// Whether a certificate holds the name, whoever signed it.
+    /// Whether the certificate holds the name, whoever signed it.
     func isHeld(by certificate: OpaquePointer) -> Bool {
         if isAddress { return unsafe X509_check_ip_asc(certificate, name, 0) == 1 }
         let flags = UInt32(X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS | X509_CHECK_FLAG_NEVER_CHECK_SUBJECT)
@@ -59,7 +60,7 @@ struct ServerIdentity: Hashable, Sendable {
     }
 
     private static func isAddress(_ text: String) -> Bool {
-        // Room for either kind; the system's own types for it belong to two modules here.
+        // Room for an IPv4 or an IPv6 address. The system's types for them would need two more modules.
         var address: (UInt64, UInt64) = (0, 0)
         return unsafe inet_pton(AF_INET, text, &address) == 1 || inet_pton(AF_INET6, text, &address) == 1
     }

@@ -1,12 +1,12 @@
 internal import COpenSSL
 internal import Glibc
 
-/// Judges a server's certificates: the pin, the chain, the dates and the name.
+/// Judges a server's certificates: pin, chain, dates and name.
 struct ServerVerification {
     let options: TLSClientOptions
     let identity: ServerIdentity
 
-    /// Why the chain is not to be trusted; nil when it is. Sets OpenSSL's code too, from which the alert is made.
+    /// Why the chain is not trusted; nil when it is. Also sets OpenSSL's code, which becomes the alert.
     func failure(of store: OpaquePointer) -> SecureLinkError? {
         guard let leaf = unsafe X509_STORE_CTX_get0_cert(store) else {
             unsafe X509_STORE_CTX_set_error(store, X509_V_ERR_UNSPECIFIED)
@@ -17,7 +17,7 @@ struct ServerVerification {
             return mismatch
         }
         guard options.trust == .pinnedKeys else { return unsafe chainFailure(of: store) }
-        // The pinned certificate becomes its own authority; OpenSSL then checks all the rest as ever: dates, name,
+        // The pinned certificate becomes its own authority. OpenSSL then checks everything else as usual: dates, name,
         // purpose, strength of the key.
         guard let stack = unsafe saker_X509_stack_borrowing(leaf) else {
             unsafe X509_STORE_CTX_set_error(store, X509_V_ERR_OUT_OF_MEM)
@@ -81,7 +81,8 @@ struct ServerVerification {
         }
     }
 
-    /// Nobody who is trusted has signed: the name tells the server, or who poses as it, from somebody else.
+    /// No trusted authority signed the certificate. With the right name, the server or somebody in its place answers;
+    /// with another name, another server answers.
     private func strangerFailure(_ store: OpaquePointer, reason: String) -> SecureLinkError {
         let leaf = unsafe X509_STORE_CTX_get0_cert(store)
         let issuer = unsafe leaf.map { unsafe self.issuer(of: $0) } ?? "nobody"
@@ -110,7 +111,7 @@ struct ServerVerification {
     }
 }
 
-/// OpenSSL's question: is the chain in `store` good? 1 yes, 0 no (SSL_CTX_set_cert_verify_callback).
+/// OpenSSL asks whether the chain in `store` is good: 1 for yes, 0 for no (SSL_CTX_set_cert_verify_callback).
 func verifyServerCertificate(_ store: OpaquePointer?) -> Int32 {
     guard let store = unsafe store,
         let data = unsafe X509_STORE_CTX_get_ex_data(store, SSL_get_ex_data_X509_STORE_CTX_idx()),

@@ -1,19 +1,19 @@
-/// How the agent proves who the server is, and who it is itself.
+/// How the agent verifies the server, and how it identifies itself.
 package struct TLSClientOptions: Hashable, Sendable {
-    /// Whose word is taken for the server's certificate.
+    /// Who must have signed the server's certificate.
     package enum Trust: Hashable, Sendable {
         /// The distribution's certificate authorities.
         case systemRoots
         /// Only the certificate authorities in this PEM file (one or several).
         case authorities(file: String)
-        /// Nobody's: the server's key must be one of ``TLSClientOptions/pins``, and that is enough.
+        /// No authority: the server's key must be one of ``TLSClientOptions/pins``, and that is enough.
         ///
-        /// Name and validity dates are still checked: a key that leaked or moved can then be retired by its
-        /// certificate, as with any other trust. Only the chain of authorities is not asked for.
+        /// Name and dates are still checked, so a certificate can retire a leaked or moved key, as with any other
+        /// trust. Only the chain of authorities is not needed.
         case pinnedKeys
     }
 
-    /// The oldest TLS version spoken.
+    /// The oldest TLS version that the agent speaks.
     package enum Version: String, Hashable, Sendable, CaseIterable {
         case tls12 = "1.2"
         case tls13 = "1.3"
@@ -23,10 +23,10 @@ package struct TLSClientOptions: Hashable, Sendable {
     package enum PrivateKey: Hashable, Sendable {
         /// A PEM file that is not encrypted.
         case file(String)
-        /// An OpenSSL store URI: `pkcs11:…`, `handle:…` (TPM), `file:…`; an OpenSSL provider must know the scheme.
+        /// An OpenSSL store URI: `pkcs11:…`, `handle:…` (TPM), `file:…`. An OpenSSL provider must know the scheme.
         case store(uri: String)
 
-        /// A path or a URI, told apart by the scheme: `/etc/saker/key.pem` is a path, `pkcs11:object=box` a URI.
+        /// A path or a URI; the scheme decides: `/etc/saker/key.pem` is a path, `pkcs11:object=box` is a URI.
         package init(parsing text: String) {
             let scheme = text.prefix { $0.isASCII && ($0.isLetter || $0.isNumber || "+-.".contains($0)) }
             let isURI = scheme.first?.isLetter == true && text.dropFirst(scheme.count).first == ":"
@@ -34,15 +34,15 @@ package struct TLSClientOptions: Hashable, Sendable {
         }
     }
 
-    /// What opens a store URI, and with what.
+    /// How OpenSSL opens a store URI.
     package struct KeyStore: Hashable, Sendable {
         /// The part of OpenSSL that knows the URI's scheme.
         package enum Opener: Hashable, Sendable {
-            /// What openssl.cnf activates; for `pkcs11:` else the engine of that name.
+            /// Whatever openssl.cnf activates; otherwise, for `pkcs11:`, the engine of that name.
             case automatic
-            /// A provider of this name, loaded for it: `tpm2`, `pkcs11`.
+            /// The provider of this name, which the agent loads: `tpm2`, `pkcs11`.
             case provider(String)
-            /// An engine of this name, loaded for it: `pkcs11`.
+            /// The engine of this name, which the agent loads: `pkcs11`.
             case engine(String)
 
             /// `NAME` for a provider, `engine:NAME` for an engine.
@@ -54,9 +54,9 @@ package struct TLSClientOptions: Hashable, Sendable {
         }
 
         package var opener: Opener
-        /// The PKCS#11 module, a shared library, that an engine is to use; nil: the one it is set up for.
+        /// The PKCS#11 module (a shared library) for an engine; nil for the module that the engine is configured for.
         package var module: String?
-        /// A file that holds the PIN or passphrase and nothing else but white space around it.
+        /// A file that holds only the PIN or passphrase, and white space around it.
         package var pinFile: String?
 
         package init(opener: Opener = .automatic, module: String? = nil, pinFile: String? = nil) {
@@ -66,12 +66,12 @@ package struct TLSClientOptions: Hashable, Sendable {
         }
     }
 
-    /// The certificate shown to a server that asks for one.
+    /// The certificate for a server that asks for one.
     package struct ClientCertificate: Hashable, Sendable {
-        /// A PEM file: the certificate, then the intermediate ones.
+        /// A PEM file: the certificate, then the intermediate certificates.
         package var chainFile: String
         package var key: PrivateKey
-        /// For a key that is a store URI.
+        /// How to open a key that is a store URI.
         package var store: KeyStore
 
         package init(chainFile: String, key: PrivateKey, store: KeyStore = KeyStore()) {
@@ -83,10 +83,10 @@ package struct TLSClientOptions: Hashable, Sendable {
 
     package var trust: Trust
 
-    /// When not empty the server's public key must be one of these, whatever ``trust`` says besides.
+    /// When not empty, the server's public key must be one of these, in addition to what ``trust`` demands.
     package var pins: Set<PublicKeyPin>
 
-    /// The name or address that the server's certificate must hold; nil: the one connected to.
+    /// The name or address that the server's certificate must hold; nil for the host that the agent connects to.
     package var serverName: String?
 
     package var clientCertificate: ClientCertificate?
@@ -110,11 +110,11 @@ package struct TLSClientOptions: Hashable, Sendable {
     }
 }
 
-/// Something in the options that works but should be looked at.
+/// Options that work but that a person should look at.
 package enum TLSWarning: Hashable, Sendable, CustomStringConvertible {
-    /// Others than the owner may read or change the private key; `mode` holds the permission bits.
+    /// Other users than the owner can read or change the private key. `mode` holds the permission bits.
     case keyFileOpenToOthers(path: String, mode: UInt32)
-    /// The same of a file with a PIN.
+    /// The same for a file with a PIN.
     case pinFileOpenToOthers(path: String, mode: UInt32)
 
     package var description: String {

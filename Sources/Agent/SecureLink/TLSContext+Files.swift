@@ -1,7 +1,8 @@
 internal import COpenSSL
 internal import Glibc
 
-/// Reading what the options name: authorities, certificates, keys. Each failure says which file, why and what to do.
+/// Reads the files that the options name: authorities, certificates, keys. Each error says which file, why, and what to
+/// do.
 extension TLSContext {
     static func loadTrust(_ options: TLSClientOptions, into context: OpaquePointer) throws(SecureLinkError) {
         OpenSSLErrorQueue.clear()
@@ -64,13 +65,13 @@ extension TLSContext {
         return warnings
     }
 
-    // OpenSSL attaches the whole URI, with the PIN that may stand in it: only its reasons are shown.
+    // OpenSSL attaches the whole URI, which may contain the PIN. So only OpenSSL's reasons are shown.
     static func keyError(_ name: String, _ problem: String) -> SecureLinkError {
         SecureLinkError(
             .configuration, "the client certificate's key \(name) \(problem): \(OpenSSLErrorQueue.drain().reasons)")
     }
 
-    /// A store URI without its PIN: everything after `pin-value=` up to the next separator is left out.
+    /// The store URI without its PIN: leaves out everything after `pin-value=` up to the next separator.
     static func redacted(storeURI uri: String) -> String {
         var shown = ""
         var rest = uri[...]
@@ -99,12 +100,13 @@ extension TLSContext {
         return openToOthers(path).map { [.keyFileOpenToOthers(path: path, mode: $0)] } ?? []
     }
 
-    /// The permission bits of a file that others than its owner may use; nil when only the owner may.
+    /// The permission bits of a file that other users than the owner may use; nil when only the owner may.
     private static func openToOthers(_ path: String) -> UInt32? {
         var status = stat()
         guard unsafe stat(path, &status) == 0 else { return nil }
         var forbidden = S_IRWXG | S_IRWXO
-        // systemd gives a credential to its service by an access control list, which shows as a group's right.
+        // systemd gives its service access to a credential by an access control list, which looks like a right of the
+        // group.
         if let directory = unsafe getenv("CREDENTIALS_DIRECTORY"), path.hasPrefix(unsafe String(cString: directory)) {
             forbidden &= ~S_IRGRP
         }

@@ -2,14 +2,14 @@ internal import COpenSSL
 internal import Glibc
 internal import Synchronization
 
-/// A PIN or passphrase on its way from its file to OpenSSL; nothing prints it.
+/// A PIN or passphrase on its way from its file to OpenSSL. No printed form contains it.
 struct PIN: CustomStringConvertible, CustomReflectable {
-    /// More than any token takes.
+    /// No token takes a longer one.
     private static let maximumBytes = 1024
 
     let bytes: [CChar]
 
-    /// Throws `configuration` for a file that cannot be read or holds none.
+    /// Throws `configuration` for a file that cannot be read or holds no PIN.
     init(file: String) throws(SecureLinkError) {
         let name = file.printable(limit: 200)
         try TLSContext.requireReadable(file, what: "PIN")
@@ -36,7 +36,7 @@ struct PIN: CustomStringConvertible, CustomReflectable {
     var customMirror: Mirror { Mirror(self, children: []) }
 }
 
-/// Keys that OpenSSL reaches by a URI: in a token, a TPM, or an encrypted file.
+/// Keys that OpenSSL reaches through a URI: in a token, in a TPM, or in an encrypted file.
 extension TLSContext {
     static func loadKey(
         storeURI uri: String, _ store: TLSClientOptions.KeyStore, _ pin: PIN?
@@ -51,7 +51,7 @@ extension TLSContext {
                     "has a module beside the provider \"\(name.printable(limit: 40))\": the provider's module is set in "
                         + "openssl.cnf (pkcs11-module-path)")
             }
-            // The built-in algorithms stay: loading a provider by hand would otherwise leave them out.
+            // Retains the built-in algorithms; loading a provider by hand would otherwise leave them out.
             guard unsafe OSSL_PROVIDER_try_load(nil, name, 1) != nil else {
                 throw keyError(
                     redacted(storeURI: uri),
@@ -61,7 +61,7 @@ extension TLSContext {
             return try storeKey(uri, store, pin)
         case .automatic:
             let scheme = String(uri.prefix { $0 != ":" })
-            // A module is for an engine: whoever names one has no provider set up.
+            // Only an engine needs a module. A person who names one has configured no provider.
             let isKnown = unsafe saker_store_knows(scheme) == 1
             OpenSSLErrorQueue.clear()
             if scheme.lowercased() == "pkcs11", store.module != nil || !isKnown {
@@ -71,16 +71,16 @@ extension TLSContext {
         }
     }
 
-    /// The first private key that an OpenSSL store holds.
+    /// The first private key in an OpenSSL store.
     private static func storeKey(
         _ uri: String, _ store: TLSClientOptions.KeyStore, _ pin: PIN?
     ) throws(SecureLinkError) -> OpenSSLHandle<PrivateKeyKind> {
         let name = redacted(storeURI: uri)
         let key = unsafe (pin?.bytes ?? []).withUnsafeBufferPointer { secret -> OpaquePointer? in
-            // A PIN comes from its file or, by the URI's word, from another; never from a terminal.
+            // The PIN comes from its file, or from another file that the URI names; never from a terminal.
             guard let opened = unsafe saker_store_open(uri, secret.baseAddress) else { return nil }
             defer { unsafe OSSL_STORE_close(opened) }
-            // Not OSSL_STORE_expect: providers that hold a whole token differ in how they take it.
+            // OSSL_STORE_expect is not used, because providers with a whole token handle it differently.
             while unsafe OSSL_STORE_eof(opened) == 0, let info = unsafe OSSL_STORE_load(opened) {
                 defer { unsafe OSSL_STORE_INFO_free(info) }
                 guard unsafe OSSL_STORE_INFO_get_type(info) == OSSL_STORE_INFO_PKEY else { continue }
@@ -98,7 +98,8 @@ extension TLSContext {
                 + "client_key_provider)\(missing)")
     }
 
-    /// The PKCS#11 module that the process's engine has; it stays, since ending it would end the sessions of keys in use.
+    /// The PKCS#11 module of the process's engine. The engine is never ended, because ending it would end the sessions
+    /// of keys in use.
     private static let engineModule = Mutex<String?>(nil)
 
     private static func engineKey(

@@ -1,9 +1,9 @@
 internal import Glibc
 
-/// Which files the options name and how they were found: two that differ mean that there is something to read again.
+/// The files that the options name, with their state on disk. If two stamps differ, there is something to read again.
 package struct TLSFileStamps: Hashable, Sendable {
     private struct Stamp: Hashable, Sendable {
-        /// 0, or the error number of looking.
+        /// 0, or the error number of stat.
         var error: Int32 = 0
         var device: UInt64 = 0
         var inode: UInt64 = 0
@@ -15,7 +15,7 @@ package struct TLSFileStamps: Hashable, Sendable {
 
     private let stamps: [String: Stamp]
 
-    /// Looks at the files now; it may wait for their disk.
+    /// Looks at the files now. May wait for their disk.
     package init(of options: TLSClientOptions) {
         stamps = Dictionary(options.files.map { ($0, Self.stamp($0)) }) { first, _ in first }
     }
@@ -30,7 +30,7 @@ package struct TLSFileStamps: Hashable, Sendable {
 }
 
 extension TLSClientOptions {
-    /// The files that making a ``TLSContext`` of these options reads.
+    /// The files that ``TLSContext`` reads for these options.
     package var files: [String] {
         var files: [String] = []
         if case .authorities(let file) = trust { files.append(file) }

@@ -1,15 +1,16 @@
 internal import COpenSSL
 internal import NIOCore
 
-/// One TLS connection without its socket: encrypted bytes go in and out of ``transport``, plain ones in and out here.
+/// One TLS connection without its socket: encrypted bytes go in and out of ``transport``, plain bytes go in and out
+/// here.
 ///
-/// Not Sendable: it lives on its channel's event loop. The OpenSSL object keeps an unretained pointer to this one for
-/// the callbacks, which only run inside the calls made here.
+/// Not Sendable: it lives on its channel's event loop. The OpenSSL object keeps an unretained pointer to this object
+/// for the callbacks. The callbacks run only inside calls that are made here.
 @safe final class TLSSession {
-    /// What an operation came to; would-block is a case of its own, not an error.
+    /// The result of an operation. "Would block" is a case of its own, not an error.
     enum Progress: Hashable {
         case done
-        /// The peer's next bytes are needed first.
+        /// The operation needs more bytes from the peer.
         case needsInput
         /// The peer said goodbye (close_notify).
         case closed
@@ -22,14 +23,14 @@ internal import NIOCore
     let identity: ServerIdentity
     private let context: TLSContext
     private let ssl: OpaquePointer
-    /// Set by the verification, which knows more than the code that OpenSSL keeps.
+    /// Set by the verification, because OpenSSL's code says less.
     private var verificationFailure: SecureLinkError?
     private var clientCertificateRequested = false
-    /// The first bytes that the peer ever sent, to recognise what is no TLS.
+    /// The first bytes that the peer sent, to recognise a peer that does not speak TLS.
     private var firstBytes: [UInt8] = []
     private var isHandshakeDone = false
 
-    /// Throws `configuration` when `host` is no name that a certificate can hold.
+    /// Throws `configuration` when no certificate can hold the name `host`.
     init(context: TLSContext, host: String, verificationTime: Int64?) throws(SecureLinkError) {
         OpenSSLErrorQueue.clear()
         identity = try ServerIdentity(host: context.options.serverName ?? host)
@@ -41,7 +42,7 @@ internal import NIOCore
         guard let bio = unsafe transport.makeBIO() else {
             throw SecureLinkError(.other, "no memory for a TLS connection: \(OpenSSLErrorQueue.drain().summary)")
         }
-        // One reference serves both directions, and SSL_free gives it back.
+        // The one reference serves both directions, and SSL_free releases it.
         unsafe SSL_set_bio(ssl, bio, bio)
         unsafe SSL_set_ex_data(ssl, 0, Unmanaged.passUnretained(self).toOpaque())
         unsafe SSL_set_cert_cb(
@@ -58,7 +59,7 @@ internal import NIOCore
 
     deinit { unsafe SSL_free(ssl) }
 
-    /// The connection that OpenSSL calls back for; the reference is borrowed for the length of the callback.
+    /// The connection of an OpenSSL callback. The reference is borrowed for the duration of the callback.
     static func of(_ ssl: OpaquePointer?) -> TLSSession? {
         guard let ssl = unsafe ssl, let data = unsafe SSL_get_ex_data(ssl, 0) else { return nil }
         return unsafe Unmanaged<TLSSession>.fromOpaque(data).takeUnretainedValue()
@@ -74,12 +75,13 @@ internal import NIOCore
         transport.receive(bytes)
     }
 
-    /// Goes on with the handshake; `done` when the server is verified and the application protocol agreed.
+    /// Continues the handshake. `done` when the server is verified and the application protocol is agreed.
     func handshake() throws(SecureLinkError) -> Progress {
         OpenSSLErrorQueue.clear()
         let result = unsafe SSL_do_handshake(ssl)
         guard result == 1 else { return try progress(after: result) }
-        // The callback has refused already what is wrong; this catches a handshake that never called it.
+        // The callback has refused a wrong certificate already. This check catches a handshake that never called the
+        // callback.
         guard unsafe SSL_get_verify_result(ssl) == X509_V_OK, unsafe SSL_get0_peer_certificate(ssl) != nil else {
             throw SecureLinkError(.certificateUntrusted, "the server's certificate was not verified")
         }
@@ -101,7 +103,7 @@ internal import NIOCore
         return result == 1 ? .done : try progress(after: result)
     }
 
-    /// Encrypts the first of `bytes`, at most one record; how many is what it returns, more than 0.
+    /// Encrypts the first of `bytes`, at most one record. Returns how many bytes, more than 0.
     func write(firstOf bytes: ByteBuffer) throws(SecureLinkError) -> Int {
         OpenSSLErrorQueue.clear()
         var count = 0
@@ -111,24 +113,25 @@ internal import NIOCore
         if result == 1, count > 0 { return count }
         switch try progress(after: result) {
         case .done, .needsInput:
-            // Our transport takes every byte and renegotiation is off: OpenSSL has nothing to wait for.
+            // The transport takes every byte and renegotiation is off, so OpenSSL has nothing to wait for.
             throw SecureLinkError(.other, "OpenSSL could not encrypt")
         case .closed:
             throw SecureLinkError(.closedByPeer, "the connection is closed")
         }
     }
 
-    /// Says goodbye (close_notify); what the peer still sends can be read.
+    /// Sends the goodbye (close_notify). The peer's further bytes can still be read.
     func sayGoodbye() {
         OpenSSLErrorQueue.clear()
         unsafe SSL_shutdown(ssl)
         OpenSSLErrorQueue.clear()
     }
 
-    /// Decrypted bytes and encrypted ones not yet decrypted: an upper bound of what ``read(into:limit:)`` will give.
+    /// An upper bound of what ``read(into:limit:)`` will give: decrypted bytes, and encrypted bytes that are not
+    /// decrypted yet.
     var readableBound: Int { unsafe transport.inbound.readableBytes + Int(SSL_pending(ssl)) }
 
-    /// What the handshake agreed on.
+    /// The results of the handshake.
     var peer: TLSPeer {
         let certificate = unsafe SSL_get0_peer_certificate(ssl)
         return unsafe TLSPeer(
@@ -141,14 +144,14 @@ internal import NIOCore
 
     // MARK: - What OpenSSL calls
 
-    /// Takes a session ticket; true when the reference is kept.
+    /// Takes a session ticket. True when the context keeps the reference.
     func keep(session: OpaquePointer?) -> Bool {
         guard let session = unsafe session else { return false }
         unsafe context.keep(session: session, serverName: identity.name)
         return true
     }
 
-    /// Whether the chain in `store` is trusted, by the options; notes the reason when not.
+    /// Whether the options trust the chain in `store`. Keeps the reason when they do not.
     func verify(_ store: OpaquePointer) -> Bool {
         let verification = ServerVerification(options: context.options, identity: identity)
         verificationFailure = unsafe verification.failure(of: store)
@@ -194,16 +197,16 @@ internal import NIOCore
     }
 }
 
-/// What a finished handshake agreed on; also the user event that follows `channelActive`.
+/// The results of a finished handshake; also the user event that follows `channelActive`.
 package struct TLSPeer: Hashable, Sendable {
-    /// As OpenSSL names it: `TLSv1.3`.
+    /// OpenSSL's name: `TLSv1.3`.
     package let protocolVersion: String
-    /// As OpenSSL names it: `TLS_AES_256_GCM_SHA384`.
+    /// OpenSSL's name: `TLS_AES_256_GCM_SHA384`.
     package let cipher: String
-    /// Whether an earlier session was resumed, without certificates being sent.
+    /// Whether the handshake resumed an earlier session, without sending certificates.
     package let resumed: Bool
     /// The end of the certificate's validity, seconds since 1970; nil when it cannot be read.
     package let certificateExpires: Int64?
-    /// The pin that would hold the server's key.
+    /// The pin for the server's key.
     package let pin: PublicKeyPin?
 }

@@ -1,13 +1,14 @@
 package import TrackModel
 
-/// The custom attributes that programs on the box have set, judged by the service's columns: what the next point carries.
+/// The custom attributes that programs on the vehicle have set, judged by the service's columns. The next point carries
+/// them.
 ///
-/// Knows no clock: `now` is milliseconds of a monotonic one. Until the columns were ever learnt every value is kept and
-/// travels; ``learn(_:)`` judges them then.
+/// Knows no clock: `now` is milliseconds of a monotonic clock. Before the columns are known, the board keeps every
+/// value and points carry it. ``learn(_:)`` judges the values later.
 package struct AttributeBoard: Hashable, Sendable {
     private struct Held: Hashable {
         var value: AttributeValue
-        /// Nil: until it is cleared.
+        /// Nil: the value holds until it is cleared.
         var expires: Int64?
 
         func isAlive(_ now: Int64) -> Bool { expires.map { now < $0 } ?? true }
@@ -17,30 +18,30 @@ package struct AttributeBoard: Hashable, Sendable {
     package struct SetValue: Hashable, Sendable {
         package let key: String
         package let value: AttributeValue
-        /// Milliseconds that it still has; nil for no limit.
+        /// Milliseconds that the value still holds; nil for no limit.
         package let remaining: Int64?
     }
 
-    /// Bytes of keys and texts that a point carries at most: far less than a record of the cache may have.
+    /// The most bytes of keys and texts in a point. A record of the cache may have far more.
     package static let maximumBytes = 32_768
 
-    /// The service's columns by key; nil until a login told them.
+    /// The service's columns by key; nil before a login has told them.
     package private(set) var columns: [String: AttributeType]?
     private var held: [String: Held] = [:]
 
-    /// `columns`: as an earlier login told them; nil when none did.
+    /// `columns`: the columns that an earlier login told; nil when there was none.
     package init(columns: [AttributeColumn]? = nil) {
         self.columns = columns.map(Self.byKey)
     }
 
-    /// The columns in the order of their keys; nil until a login told them.
+    /// The columns in the order of their keys; nil before a login has told them.
     package var columnList: [AttributeColumn]? {
         columns.map { $0.sorted { $0.key < $1.key }.map { AttributeColumn(key: $0.key, type: $0.value) } }
     }
 
     // MARK: Columns
 
-    /// A login told the columns. Values that fit none are dropped, and returned.
+    /// A login has told the columns. Drops the values that fit no column, and returns them.
     package mutating func learn(_ columns: [AttributeColumn]) -> [IgnoredAttribute] {
         self.columns = Self.byKey(columns)
         var ignored: [IgnoredAttribute] = []
@@ -55,15 +56,15 @@ package struct AttributeBoard: Hashable, Sendable {
         return ignored
     }
 
-    /// The columns in force are another service's: nothing is known until the next login. Values stay.
+    /// The known columns belong to another service. No columns are known until the next login. Values stay.
     package mutating func forgetColumns() {
         columns = nil
     }
 
     // MARK: Values
 
-    /// Sets values until they are set again, cleared, or `expires` (the monotonic clock; nil for no limit) has come.
-    /// Returns what was not taken; an earlier value of such a key stays.
+    /// Sets values. They hold until they are set again, are cleared, or until `expires` (monotonic clock; nil for no
+    /// limit). Returns the values that were not taken; an earlier value of such a key stays.
     package mutating func set(
         _ values: [String: AttributeValue], expires: Int64? = nil, now: Int64
     ) -> [IgnoredAttribute] {
@@ -79,7 +80,7 @@ package struct AttributeBoard: Hashable, Sendable {
         return ignored.sorted { $0.key < $1.key }
     }
 
-    /// Forgets values, nil for all; returns the keys that had one, sorted.
+    /// Forgets the values of these keys, nil for all. Returns the keys that had a value, sorted.
     package mutating func clear(_ keys: [String]? = nil, now: Int64) -> [String] {
         removeExpired(now: now)
         let gone = Set(keys ?? Array(held.keys)).filter { held[$0] != nil }.sorted()
@@ -94,8 +95,8 @@ package struct AttributeBoard: Hashable, Sendable {
         }
     }
 
-    /// What a point carries: the values that are set, with what providers answered over them, a later one over an
-    /// earlier. `provided` was judged by ``judge(_:)``. Always within what a point may carry.
+    /// The attributes of a point: the values that are set, replaced by the values of providers; a later provider wins
+    /// over an earlier one. `provided` was judged by ``judge(_:)``. The result is always within a point's limits.
     package func attributes(provided: [[String: AttributeValue]] = [], now: Int64) -> [String: AttributeValue] {
         if held.isEmpty, provided.isEmpty { return [:] }
         let answered = provided.reduce(into: [:]) { all, values in all.merge(values) { _, later in later } }
@@ -114,7 +115,7 @@ package struct AttributeBoard: Hashable, Sendable {
         return result
     }
 
-    /// Sorts values into those that points may carry, as their columns keep them, and those that are ignored.
+    /// Sorts values into those that points may carry, in the form of their columns, and those to ignore.
     package func judge(
         _ values: [String: AttributeValue]
     ) -> (taken: [String: AttributeValue], ignored: [IgnoredAttribute]) {
@@ -173,7 +174,7 @@ package struct AttributeBoard: Hashable, Sendable {
     }
 
     private static func byKey(_ columns: [AttributeColumn]) -> [String: AttributeType] {
-        // No point carries more; what is remembered of them stays small.
+        // No point carries more, and this keeps the state file small.
         Dictionary(columns.prefix(AttributeValue.maximumCount).map { ($0.key, $0.type) }) { _, last in last }
     }
 }

@@ -1,9 +1,10 @@
 package import TrackModel
 
-/// Asks the programs that provide attributes for their values at each gathered point, and lets the point go when all
-/// have answered or the time is up. Without providers a point passes at once and no timer is set.
+/// Asks the providers for their values at each gathered point. Releases the point when all have answered or when the
+/// time is up. Without providers a point passes at once, and no timer is set.
 ///
-/// Every `mutating func` is an event; do the actions in their order. At most one point waits: the next one lets it go.
+/// Every `mutating func` is an event; do the actions in their order. At most one point waits. The next point releases
+/// it.
 package struct AttributeCollector: Hashable, Sendable {
     /// A provider's connection.
     package struct ProviderID: RawRepresentable, Hashable, Sendable {
@@ -13,40 +14,40 @@ package struct AttributeCollector: Hashable, Sendable {
     }
 
     package enum Action: Hashable, Sendable {
-        /// Tell the provider, whose call waits, that a point of this time was gathered.
+        /// Tell the provider, whose call waits, that a point with this time was gathered.
         case ask(ProviderID, request: Int64, time: Timestamp)
-        /// The point goes on its way with what providers answered for it, in the order of their registration.
+        /// The point goes on with the values that providers gave for it, in the order of their registration.
         case release(TrackPoint, entity: String, provided: [[String: AttributeValue]])
-        /// Call ``timerFired()`` once after this time; replaces an earlier one.
+        /// Call ``timerFired()`` once after this time. Replaces an earlier timer.
         case setTimer(milliseconds: Int64)
         case cancelTimer
     }
 
-    /// What became of a provider's call.
+    /// What happened to a provider's call.
     package enum Reception: Hashable, Sendable {
-        /// Nothing was asked before, or nothing given; the call waits for the next point.
+        /// The provider was not asked before, or gave no values. The call waits for the next point.
         case waiting
-        /// The values are the point's.
+        /// The point carries the values.
         case taken
-        /// The point went without them.
+        /// The point went on without the values.
         case late
-        /// There are as many providers as there may be; it is none of them.
+        /// There are too many providers; the caller did not become one.
         case full
-        /// The request is not the one this provider was asked last.
+        /// The provider's last request had another number.
         case unknownRequest(last: Int64?)
     }
 
-    /// A provider as people are told of it.
+    /// A provider, for the status.
     package struct ProviderInfo: Hashable, Sendable {
         package let id: ProviderID
         package let answered: UInt64
         package let late: UInt64
-        /// What it gave last, in time or not, and when by the monotonic clock in milliseconds.
+        /// The values that it gave last, in time or late, and when, in milliseconds of the monotonic clock.
         package let values: [String: AttributeValue]
         package let answeredAt: Int64?
     }
 
-    /// Milliseconds that a point waits for its providers.
+    /// The most milliseconds that a point waits for its providers.
     package static let patience: Int64 = 200
     package static let maximumProviders = 16
 
@@ -54,7 +55,7 @@ package struct AttributeCollector: Hashable, Sendable {
         let id: ProviderID
         /// Its call waits for a point.
         var isWaiting = false
-        /// The request it was told last and has not answered.
+        /// The last request that it was told and has not answered.
         var asked: Int64?
         var answered: UInt64 = 0
         var late: UInt64 = 0
@@ -89,14 +90,14 @@ package struct AttributeCollector: Hashable, Sendable {
 
     // MARK: Events
 
-    /// A provider calls, the first time to be one. `answer`: the request it answers, with judged values.
+    /// A provider calls; its first call registers it. `answer`: the request that it answers, with judged values.
     ///
-    /// Unless the reception is `full` or `unknownRequest` the call now waits for the next point.
+    /// Unless the reception is `full` or `unknownRequest`, the call now waits for the next point.
     package mutating func called(
         _ id: ProviderID, answer: (request: Int64, values: [String: AttributeValue])?, now: Int64
     ) -> (Reception, [Action]) {
         if !providers.contains(where: { $0.id == id }) {
-            // Nobody becomes a provider with a call that is refused: nothing would tell of its end.
+            // A refused call makes no provider, because nothing would tell when that provider ends.
             if answer != nil { return (.unknownRequest(last: nil), []) }
             guard providers.count < Self.maximumProviders else { return (.full, []) }
             providers.append(Provider(id: id))
@@ -120,7 +121,7 @@ package struct AttributeCollector: Hashable, Sendable {
         return (.taken, noLongerMissing(id))
     }
 
-    /// A provider's call was refused for what it gave: no point waits for that answer.
+    /// A provider's call was refused because of its values. No point waits for this answer.
     package mutating func failed(_ id: ProviderID) -> [Action] {
         if let index = providers.firstIndex(where: { $0.id == id }) { providers[index].asked = nil }
         return noLongerMissing(id)
@@ -156,7 +157,7 @@ package struct AttributeCollector: Hashable, Sendable {
         release()
     }
 
-    /// The point that waits, if any, goes with what there is.
+    /// Releases the waiting point, if any, with the values that have come.
     package mutating func flush() -> [Action] {
         round == nil ? [] : [.cancelTimer] + release()
     }

@@ -1,12 +1,12 @@
-/// How long the cache's free room lasts at the rate at which points have come in the last ten minutes, when nothing of it
-/// is acknowledged. Times are milliseconds of a monotonic clock.
+/// Forecasts how long the cache's free room lasts if the server acknowledges nothing, at the rate of the points in the
+/// last ten minutes. Times are milliseconds of a monotonic clock.
 package struct FillForecast: Hashable, Sendable {
     private struct Look: Hashable, Sendable {
         var time: Int64
         var bytes: UInt64
     }
 
-    /// Milliseconds looked back, between two looks, and without which there is no rate yet.
+    /// In milliseconds: how far the rate looks back, the time between two looks, and the shortest history for a rate.
     package static let window: Int64 = 600_000
     static let spacing: Int64 = 10_000
     package static let shortest: Int64 = 30_000
@@ -17,7 +17,7 @@ package struct FillForecast: Hashable, Sendable {
 
     package init() {}
 
-    /// `total`: bytes that all records took since the cache was opened; only grows.
+    /// `total`: the bytes of all records since the cache was opened; it only grows.
     package mutating func appended(total: UInt64, now: Int64) {
         let look = Look(time: now, bytes: total)
         newest = look
@@ -26,9 +26,9 @@ package struct FillForecast: Hashable, Sendable {
         while looks.count > 1, looks[1].time <= now - Self.window { looks.removeFirst() }
     }
 
-    /// Milliseconds until so many free bytes are taken; nil while that is unknown, or when nothing comes.
+    /// Milliseconds until `free` bytes are full; nil when unknown, or when no points come.
     package func time(toFill free: Int64, now: Int64) -> Int64? {
-        // What came before the window began has no part in the rate; in a quiet stretch the window moves on all the same.
+        // The rate uses only what came inside the window. The window moves on even when no points come.
         guard let newest, let first = looks.last(where: { $0.time <= now - Self.window }) ?? looks.first else {
             return nil
         }

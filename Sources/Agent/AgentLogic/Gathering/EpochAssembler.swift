@@ -1,28 +1,29 @@
 package import TrackModel
 
-/// Makes one fix of each epoch: gpsd tells an epoch in one or several reports, some of them incomplete.
+/// Makes one fix of each epoch. gpsd describes an epoch in one or several reports, and some reports are incomplete.
 ///
-/// Reports whose times differ by at most 1 ms are of one epoch (times are rounded to milliseconds twice on their way).
-/// The fix is the most complete report as it was, never a mixture: three dimensions before two, then the number of known
-/// details, then the later one. It comes out when the epoch is over: with the first report of another epoch, with a report
-/// that says "no fix", or with ``flush()``. What still comes of an epoch that is out is counted and dropped.
+/// Reports whose times differ by at most 1 ms belong to one epoch (times are rounded to milliseconds twice on their
+/// way). The fix is the most complete report, unchanged, never a mixture. Three dimensions win over two, then the
+/// larger number of known details wins, then the later report. The fix comes out when the epoch is over: with the first
+/// report of another epoch, with a report that says "no fix", or with ``flush()``. A report of an epoch whose fix has
+/// come out is counted and dropped.
 package struct EpochAssembler: Hashable, Sendable {
-    /// Reports of one epoch differ by at most this, milliseconds.
+    /// The most milliseconds between two reports of one epoch.
     package static let tolerance: Int64 = 1
 
     package private(set) var counters = EpochCounters()
     private var pending: Fix?
-    /// The epoch that is pending or came out last.
+    /// The epoch that is pending, or the last one that came out.
     private var epoch: Timestamp?
 
     package init() {}
 
-    /// Takes a report; returns the fix of the epoch that it ended.
+    /// Takes a report. Returns the fix of the epoch that the report ends.
     package mutating func report(_ report: GNSSReport) -> Fix? {
         counters.reports &+= 1
         guard let fix = Fix(report) else {
             counters.unusable &+= 1
-            // "No fix" ends the epoch, as another time does. Mode 0 says nothing: what the one before said still holds.
+            // "No fix" ends the epoch, like another time. Mode 0 says nothing, so the report before still counts.
             let isOver = report.mode == 1 || report.time.map { !isOfCurrentEpoch($0) } ?? false
             return isOver ? flush() : nil
         }
@@ -37,7 +38,7 @@ package struct EpochAssembler: Hashable, Sendable {
         return nil
     }
 
-    /// The epoch is over: nothing has come for a while, the connection is gone, or nobody wants fixes any more.
+    /// The epoch is over: no report came for a while, the connection is lost, or nobody wants fixes any more.
     package mutating func flush() -> Fix? {
         defer { pending = nil }
         if pending != nil { counters.fixes &+= 1 }
@@ -56,13 +57,13 @@ package struct EpochAssembler: Hashable, Sendable {
     }
 }
 
-/// What passed an ``EpochAssembler``. Only grow.
+/// Counts of an ``EpochAssembler``. They only grow.
 package struct EpochCounters: Hashable, Sendable {
     /// Reports taken.
     package internal(set) var reports: UInt64 = 0
-    /// Of these, without time, place or solution, or out of range.
+    /// Reports without time, place or solution, or with values out of range.
     package internal(set) var unusable: UInt64 = 0
-    /// Of these, of an epoch that an earlier report had begun.
+    /// Reports of an epoch that an earlier report had begun.
     package internal(set) var merged: UInt64 = 0
     /// Fixes that came out.
     package internal(set) var fixes: UInt64 = 0

@@ -1,12 +1,13 @@
 package import TrackModel
 
-/// What one TPV of gpsd's said, with the satellites of the last SKY: as received, before anything is judged.
+/// The content of one TPV of gpsd, with the number of satellites of the last SKY, as received.
 ///
-/// What the receiver did not say is nil. Numbers may be anything a damaged message can hold: ``EpochAssembler`` checks them.
+/// A value that the receiver did not send is nil. A damaged message may hold any number: ``EpochAssembler`` checks
+/// them.
 package struct GNSSReport: Hashable, Sendable {
     /// GNSS time.
     package var time: Timestamp?
-    /// gpsd's `MODE_*`: 0 not said, 1 no fix, 2 and 3 the dimensions of the solution.
+    /// gpsd's `MODE_*`: 0 unknown, 1 no fix, 2 and 3 the dimensions of the solution.
     package var mode: Int
     /// Degrees, WGS 84.
     package var latitude: Double?
@@ -19,10 +20,10 @@ package struct GNSSReport: Hashable, Sendable {
     package var altitudeMSL: Double?
     /// gpsd's `eph`: estimated horizontal error, m.
     package var horizontalError: Double?
-    /// gpsd's `STATUS_*`; gpsd leaves it out for a plain fix.
+    /// gpsd's `STATUS_*`. gpsd sends none for a plain fix.
     package var status: Int?
     package var satellitesUsed: Int?
-    /// The path of the receiver.
+    /// gpsd's path of the receiver.
     package var device: String?
 
     package init(
@@ -46,10 +47,10 @@ package struct GNSSReport: Hashable, Sendable {
 }
 
 extension Fix {
-    /// The report in the units of the wire; nil when it is no fix: without time, place or dimensions, or out of range.
+    /// The report in the units of the wire. Nil when it is no fix: without time, place or dimensions, or out of range.
     ///
-    /// A detail out of its range is left out. An error beyond what the field holds stays as the largest one, so that
-    /// it is not taken for unknown. No status, or 0, beside a solution is how gpsd tells a plain fix.
+    /// A detail out of its range is left out. An error that is too large for its field becomes the largest value, so
+    /// that it does not become unknown. A solution without status, or with status 0, is a plain fix in gpsd's terms.
     package init?(_ report: GNSSReport) {
         guard let time = report.time, Self.receiverTimes.contains(time.milliseconds),
             let mode = UInt8(exactly: report.mode).flatMap(FixMode.init(rawValue:)),
@@ -72,16 +73,16 @@ extension Fix {
             satellites: report.satellitesUsed.flatMap { $0 < 0 ? nil : UInt8(clamping: $0) })
     }
 
-    /// Milliseconds since 1970 that a receiver can mean: from the beginning of GPS time (1980-01-06) to the end of
-    /// unsigned 32-bit seconds (2106).
+    /// Times that a receiver can mean, in milliseconds since 1970: from the beginning of GPS time (1980-01-06) to the
+    /// end of unsigned 32-bit seconds (2106).
     private static let receiverTimes: Range<Int64> = 315_964_800_000..<4_294_967_296_000
 
-    /// Rounded to the nearest; nil when not finite or out of range.
+    /// Rounds to the nearest; nil when not finite or out of range.
     private static func scaled(_ value: Double, by factor: Double) -> Int32? {
         Int32(exactly: (value * factor).rounded())
     }
 
-    /// How many details are known beside time and place.
+    /// The number of known details besides time and place.
     var knownDetails: Int {
         (speed != nil ? 1 : 0) + (course != nil ? 1 : 0) + (altitude != nil ? 1 : 0)
             + (accuracy != nil ? 1 : 0)

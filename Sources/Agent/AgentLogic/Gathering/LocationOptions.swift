@@ -1,11 +1,11 @@
 /// Which fixes are good enough to become track points.
 package struct LocationOptions: Hashable, Sendable {
-    /// Metres, ``accuracies``: a fix whose estimated horizontal error is known and larger makes no point; nil for off.
+    /// Metres, ``accuracies``. A fix with a known and larger horizontal error makes no point. Nil turns this off.
     package var desiredAccuracy: Double?
-    /// Metres, ``distances``: a fix that is less far from the last point makes none; nil for off.
+    /// Metres, ``distances``. A fix that is nearer to the last point makes no point. Nil turns this off.
     package var distanceFilter: Double?
     package var activity: Activity
-    /// Fewer points while the vehicle is parked; nil for off.
+    /// Makes fewer points while the vehicle is parked. Nil turns this off.
     package var parking: ParkingOptions?
 
     package static let accuracies: ClosedRange<Double> = 0.1...10_000
@@ -22,17 +22,17 @@ package struct LocationOptions: Hashable, Sendable {
     }
 }
 
-/// What carries the box: decides which speeds are plausible.
+/// How the agent travels. It decides which speeds are plausible.
 package enum Activity: String, Hashable, Sendable, CaseIterable {
     case other
     case automotive
     case fitness
     case airborne
 
-    /// m/s from one point to the next that can be real.
+    /// The highest speed in m/s between two points that can be real.
     var plausibleSpeed: Double {
         switch self {
-        // The fastest trains run at 120 m/s; whoever flies says so.
+        // The fastest trains run at 120 m/s. A person who flies sets `airborne`.
         case .other: 150
         case .automotive: 90
         // A racing bicycle downhill.

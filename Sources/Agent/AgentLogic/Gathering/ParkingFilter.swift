@@ -1,15 +1,15 @@
 internal import TrackModel
 
-/// When a vehicle counts as parked, and how many points it makes then.
+/// When a vehicle counts as parked, and how many points it then makes.
 package struct ParkingOptions: Hashable, Sendable {
     /// Seconds without movement, ``delays``.
     package var delay: Int
-    /// Seconds from one point to the next while parked, ``intervals``.
+    /// Seconds between two points while parked, ``intervals``.
     package var interval: Int
 
     package static let delays = 60...86_400
     package static let intervals = 10...86_400
-    /// Under the five minutes from which on the Web API takes two points for a gap in the track.
+    /// Less than five minutes, because from then on the Web API takes two points for a gap in the track.
     package static let defaultInterval = 240
 
     package init(delay: Int, interval: Int = Self.defaultInterval) {
@@ -18,32 +18,33 @@ package struct ParkingOptions: Hashable, Sendable {
     }
 }
 
-/// Tells a parked vehicle from one that moves, by every good fix and by GNSS time; the rules and their reasons are in
-/// docs/decisions/0008-parking.md.
+/// Tells a parked vehicle from a moving one. It uses every good fix and GNSS time. docs/decisions/0008-parking.md has
+/// the rules and their reasons.
 ///
-/// A stay begins at a fix and lasts while all fixes are slow and within their reach of it, none of them long after the one
-/// before. A stay of ``ParkingOptions/delay`` is parking; its anchor is the mean place of the stay and does not move any more.
-/// Parking ends with signs of movement in a row: fixes out of reach of the anchor, or fast ones.
+/// A stay begins with a fix. It lasts while all fixes are slow, within reach of the first fix, and not long after the
+/// fix before. A stay of ``ParkingOptions/delay`` is parking. Its anchor is the mean place of the stay and does not
+/// change any more. Parking ends with several signs of movement in a row: fixes out of reach of the anchor, or fast
+/// fixes.
 struct ParkingFilter: Hashable, Sendable {
-    /// Metres that fixes of a vehicle at rest lie apart, whatever errors they claim.
+    /// Metres between fixes of a vehicle at rest, whatever errors the fixes claim.
     static let slack = 10.0
-    /// Metres of a fix's error that count: more, and a vehicle in a tunnel of houses would drive off unseen.
+    /// The most metres of a fix's error that count. With more, a vehicle between high houses could drive off unseen.
     static let largestError = 30.0
-    /// Metres for a fix that does not tell its error.
+    /// Metres, for a fix without an error.
     static let assumedError = 20.0
-    /// cm/s: no receiver at rest says so for long, and no vehicle that drives off stays below.
+    /// cm/s. No receiver at rest tells more for long, and no vehicle that drives off stays below.
     static let movingSpeed: Int32 = 150
-    /// Milliseconds without a fix after which nobody knows that the vehicle stayed.
+    /// After so many milliseconds without a fix nobody knows whether the vehicle stayed.
     static let longestGap: Int64 = 60_000
-    /// Fixes in a row, and milliseconds from the first to the last of them: one reflection is no departure, nor are two.
+    /// So many signs in a row, over so many milliseconds, are a departure. One or two reflections are not.
     static let confirmations = 3
     static let confirmationSpan: Int64 = 1900
 
     /// What a due fix becomes while parked.
     enum Verdict: Hashable {
-        /// Not parked: as without this filter.
+        /// Not parked: the filter changes nothing.
         case moving
-        /// Nothing, for now or for good.
+        /// No point, now or ever.
         case withheld
         /// A point at the anchor.
         case parked(Fix)
@@ -52,12 +53,12 @@ struct ParkingFilter: Hashable, Sendable {
     private struct Stay: Hashable {
         let first: Fix
         var last: Timestamp
-        // Relative to the first fix, 1e-7 degree.
+        // Relative to the first fix, in 1e-7 degree.
         var north: Int64 = 0
         var east: Int64 = 0
         var count: Int64 = 1
 
-        /// The first fix at the mean place, with the error of another.
+        /// The first fix, moved to the mean place, with the error of another fix.
         func anchor(accuracy: Int32?) -> Fix {
             let latitude = Int64(first.coordinate.latitudeE7) + north / count
             let longitude = ParkingFilter.wrapped(Int64(first.coordinate.longitudeE7) + east / count)
@@ -71,14 +72,14 @@ struct ParkingFilter: Hashable, Sendable {
     }
 
     private struct Parked: Hashable {
-        /// Its time is that of the first fix of the stay.
+        /// Has the time of the stay's first fix.
         let anchor: Fix
-        /// Of the last point made here.
+        /// The time of the last point at this anchor.
         var lastPoint: Timestamp?
         /// Signs of movement in a row.
         var signs = 0
         var firstSign: Timestamp?
-        /// The due fixes among them, one a due time: points if this is a departure.
+        /// The due fixes among the signs, one for each due time. They become points if this is a departure.
         var held: [Fix] = []
     }
 
@@ -96,19 +97,19 @@ struct ParkingFilter: Hashable, Sendable {
         self.options = options
     }
 
-    /// When the stay began, while parked.
+    /// When the stay began; nil while not parked.
     var parkedSince: Timestamp? {
         guard case .parked(let parked) = state else { return nil }
         return parked.anchor.time
     }
 
-    /// The due fixes that wait for a departure to be confirmed.
+    /// The due fixes that wait until a departure is confirmed.
     var held: [Fix] {
         guard case .parked(let parked) = state else { return [] }
         return parked.held
     }
 
-    /// Takes every good fix, due or not. Returns what was held when this one confirms a departure.
+    /// Takes every good fix, due or not. Returns the held fixes when this fix confirms a departure.
     mutating func observe(_ fix: Fix) -> [Fix] {
         switch state {
         case .moving(let stay):
@@ -137,7 +138,7 @@ struct ParkingFilter: Hashable, Sendable {
         }
     }
 
-    /// Judges a fix that is due and was just observed. `isNewSlot`: none is held for its due time.
+    /// Judges a due fix that `observe` has just taken. `isNewSlot`: no fix is held for its due time.
     mutating func judge(_ fix: Fix, isNewSlot: Bool) -> Verdict {
         guard case .parked(var parked) = state else { return .moving }
         defer { state = .parked(parked) }
@@ -153,7 +154,7 @@ struct ParkingFilter: Hashable, Sendable {
         parked.lastPoint = fix.time
         var point = fix
         point.coordinate = parked.anchor.coordinate
-        // What a receiver at rest says of them is noise.
+        // Speed and course from a receiver at rest are noise.
         if point.speed != nil { point.speed = 0 }
         point.course = nil
         return .parked(point)
@@ -194,7 +195,7 @@ struct ParkingFilter: Hashable, Sendable {
         fix.accuracy.map { Double($0) / 10 } ?? assumedError
     }
 
-    /// A longitude, or a difference of two, the short way round.
+    /// A longitude, or a difference of two, wrapped to the short way round.
     private static func wrapped(_ longitude: Int64) -> Int64 {
         if longitude > 1_800_000_000 { return longitude - 3_600_000_000 }
         if longitude < -1_800_000_000 { return longitude + 3_600_000_000 }

@@ -1,17 +1,17 @@
 internal import Geodesy
 internal import TrackModel
 
-/// Rejects jumps: a place that cannot have been reached from the last point at the activity's speed.
+/// Rejects jumps: places that the vehicle cannot have reached from the last point at the activity's speed.
 ///
-/// The last point may be the wrong one, so a new place that persists is believed: after ``confirmations`` rejected fixes
-/// in a row, each plausible from the one before, over at least ``minimumSpan``.
+/// The last point may be the wrong one, so the gate believes a new place that persists: after ``confirmations``
+/// rejected fixes in a row, each plausible from the fix before, over at least ``minimumSpan``.
 struct PlausibilityGate: Hashable, Sendable {
     static let confirmations = 5
-    /// Milliseconds; a reflection rarely lasts as long, even at ten fixes a second.
+    /// Milliseconds. A reflection seldom lasts so long, even at ten fixes a second.
     static let minimumSpan: Int64 = 4000
-    /// Metres that two fixes of a receiver at rest may lie apart, whatever errors they claim.
+    /// Metres between two fixes of a receiver at rest, whatever errors the fixes claim.
     static let slack = 50.0
-    /// Metres of a fix's own error that count; more and every jump would be plausible.
+    /// The most metres of a fix's error that count. With more, every jump would be plausible.
     static let largestError = 500.0
 
     private var first: Fix?

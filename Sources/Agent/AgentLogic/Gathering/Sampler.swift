@@ -1,17 +1,19 @@
 package import TrackModel
 
-/// Gathering: chooses the fixes that become track points, on a grid of GNSS time; knows no clock.
+/// Gathering: chooses the fixes that become track points, on a grid of GNSS time. Knows no clock.
 ///
-/// The first fix sets t0; points are due at t0 + k * interval, and a point is the first fix at or after a due time
-/// (50 ms early is in time). After a gap the grid goes on. A due fix that a gate rejects leaves the point due: the next
-/// fix may take its place. Time never goes back. With ``LocationOptions/parking`` a parked vehicle makes few points.
+/// The first fix sets t0. Points are due at t0 + k * interval. A point is the first fix at or after a due time; a fix
+/// may be 50 ms early. After a gap the grid continues unchanged. When a gate rejects a due fix, the point stays due,
+/// and the next fix may become the point. Time never goes back. With ``LocationOptions/parking`` a parked vehicle makes
+/// few points.
 package struct Sampler: Hashable, Sendable {
     package enum Outcome: Hashable, Sendable {
-        /// Make a track point of it.
+        /// This fix becomes a track point.
         case point(Fix)
-        /// Make a point of it that says so: the vehicle is parked, and this is the place of its stay.
+        /// This fix becomes a point of a parked vehicle, at the place of its stay.
         case parked(Fix)
-        /// The vehicle has left its place: make track points of these, in order. All but the last came before this fix.
+        /// The vehicle has left its place. These fixes become track points, in order. All but the last came before this
+        /// fix.
         case departed([Fix])
         /// A good fix between two due times.
         case notDue
@@ -22,11 +24,11 @@ package struct Sampler: Hashable, Sendable {
     package enum SkipReason: String, Hashable, Sendable, CaseIterable {
         /// Not later than the last point.
         case notLater = "not_later"
-        /// Dated more than ten minutes ahead of the one before, and not confirmed yet by those that follow.
+        /// Dated more than ten minutes ahead of the fix before, and not yet confirmed by the fixes that follow.
         case unconfirmedTime = "unconfirmed_time"
         /// Its known horizontal error is larger than the desired accuracy.
         case inaccurate
-        /// Cannot have been reached from the last point at the activity's speed.
+        /// The vehicle cannot have reached it from the last point at the activity's speed.
         case implausible
         /// Closer to the last point than the distance filter.
         case unmoved
@@ -34,31 +36,31 @@ package struct Sampler: Hashable, Sendable {
         case parked
     }
 
-    /// Milliseconds by which a fix may come before its due time.
+    /// A fix may come so many milliseconds before its due time.
     package static let tolerance: Int64 = 50
 
     package private(set) var counters = SamplerCounters()
     package private(set) var options: LocationOptions
-    /// The fix of the last point made; kept by ``restart()`` as the time before which there is no going back.
+    /// The fix of the last point. ``restart()`` keeps it, because time must not go back before it.
     package private(set) var lastPoint: Fix?
 
     /// Milliseconds.
     private var interval: Int64
-    /// A due time from which the others follow: t0, or the one in force when the interval changed. Nil before the first fix.
+    /// A due time of the grid: t0, or the due time at the last change of the interval. Nil before the first fix.
     private var anchor: Timestamp?
-    /// The due time of the last point; nil while the point due at `anchor` is still to be made.
+    /// The due time of the last point; nil while no point was made for `anchor`.
     private var served: Timestamp?
     private var time = TimeGuard()
     private var plausibility = PlausibilityGate()
-    /// Nil: off.
+    /// Nil when parking is off.
     private var parking: ParkingFilter?
     /// The last due time that made no point because the vehicle is parked.
     private var withheld: Timestamp?
 
-    /// When the stay began, while the vehicle is parked.
+    /// When the stay began; nil while not parked.
     package var parkedSince: Timestamp? { parking?.parkedSince }
 
-    /// `interval`: seconds, as ``Settings`` has checked it; less than one counts as one.
+    /// `interval`: seconds, checked by ``Settings``. Less than one second counts as one.
     package init(interval: Int, options: LocationOptions = LocationOptions()) {
         self.interval = Self.milliseconds(interval)
         self.options = options
@@ -76,7 +78,7 @@ package struct Sampler: Hashable, Sendable {
         return .departed(released)
     }
 
-    /// Takes effect at once: the next point is due one new interval after the due time of the last one.
+    /// Takes effect at once: the next point is due one new interval after the last due time.
     package mutating func setInterval(_ seconds: Int) {
         let changed = Self.milliseconds(seconds)
         guard changed != interval else { return }
@@ -90,9 +92,9 @@ package struct Sampler: Hashable, Sendable {
         forgetParking()
     }
 
-    /// Gathering begins again: the next fix sets a new t0, and only time remembers the points before.
+    /// Begins gathering again. The next fix sets a new t0. Only the times of earlier points still count.
     ///
-    /// For another entity, or to get out of a wrong date that many fixes had confirmed, make a new sampler.
+    /// Make a new sampler for another entity, or to get rid of a wrong date that many fixes had confirmed.
     package mutating func restart() {
         anchor = nil
         served = nil
@@ -100,7 +102,7 @@ package struct Sampler: Hashable, Sendable {
         forgetParking()
     }
 
-    /// What becomes of the fix, and what a departure that it confirms makes of those before it.
+    /// Judges a fix. `released`: earlier fixes that become points because this fix confirms a departure.
     private mutating func judge(_ fix: Fix) -> (released: [Fix], Outcome) {
         switch time.judge(fix.time, floor: lastPoint?.time) {
         case .trusted: break
@@ -140,7 +142,7 @@ package struct Sampler: Hashable, Sendable {
         withheld = nil
     }
 
-    /// Tells the parking filter; what it held before a departure takes its due times as if it had not been held.
+    /// Gives the fix to the parking filter. Fixes that it releases take their due times, as if it had not held them.
     private mutating func observe(_ fix: Fix) -> [Fix] {
         guard let held = parking?.observe(fix) else { return [] }
         return held.filter { fix in
@@ -155,7 +157,7 @@ package struct Sampler: Hashable, Sendable {
         return parking?.judge(fix, isNewSlot: heldSlot.map { slot > $0 } ?? true) ?? .moving
     }
 
-    /// One point a due time is withheld, however many fixes come in it.
+    /// Counts one withheld point for each due time, however many fixes it has.
     private mutating func outcomeWithheld(_ slot: Timestamp) -> Outcome {
         if let withheld, slot <= withheld { return .notDue }
         withheld = slot
@@ -164,7 +166,7 @@ package struct Sampler: Hashable, Sendable {
 
     // MARK: Gates
 
-    /// The latest due time that a fix of this time serves; nil when the point due then is made already.
+    /// The latest due time that a fix of this time serves; nil when its point is made already.
     private mutating func dueTime(reachedBy time: Timestamp) -> Timestamp? {
         guard let anchor else {
             self.anchor = time
@@ -173,7 +175,7 @@ package struct Sampler: Hashable, Sendable {
         let reached = time.adding(milliseconds: Self.tolerance).milliseconds(since: anchor)
         guard reached >= 0 else {
             guard served == nil else { return nil }
-            // No point stands on this grid yet: it begins with the earlier time.
+            // No point is on this grid yet, so the grid begins with the earlier time.
             self.anchor = time
             return time
         }
@@ -188,7 +190,7 @@ package struct Sampler: Hashable, Sendable {
     }
 
     private mutating func isPlausible(_ fix: Fix) -> Bool {
-        // After a restart the box may have been carried anywhere.
+        // During a restart the vehicle may have been carried anywhere.
         guard let lastPoint, served != nil else { return true }
         return plausibility.admits(fix, after: lastPoint, activity: options.activity)
     }
@@ -204,12 +206,13 @@ package struct Sampler: Hashable, Sendable {
     }
 }
 
-/// What became of every fix: `fixes` is the sum of all the others except `timeRestarts` and `released`. Only grow.
+/// Counts what happened to every fix. `fixes` is the sum of all others except `timeRestarts` and `released`. They only
+/// grow.
 package struct SamplerCounters: Hashable, Sendable {
     package internal(set) var fixes: UInt64 = 0
-    /// Points made at once, those of a parked vehicle included.
+    /// Points made at once, including those of a parked vehicle.
     package internal(set) var points: UInt64 = 0
-    /// Points made of fixes that were counted before, as withheld: those of a departure.
+    /// Points made of fixes that were first counted as withheld: the points of a departure.
     package internal(set) var released: UInt64 = 0
     package internal(set) var notDue: UInt64 = 0
     package internal(set) var notLater: UInt64 = 0
@@ -218,10 +221,10 @@ package struct SamplerCounters: Hashable, Sendable {
     package internal(set) var implausible: UInt64 = 0
     package internal(set) var unmoved: UInt64 = 0
     package internal(set) var parked: UInt64 = 0
-    /// Times that a receiver's first date turned out to be wrong.
+    /// How often a receiver's first date turned out to be wrong.
     package internal(set) var timeRestarts: UInt64 = 0
 
-    /// Fixes skipped for a reason.
+    /// Fixes that made no point for this reason.
     package subscript(reason: Sampler.SkipReason) -> UInt64 {
         switch reason {
         case .notLater: notLater
@@ -236,7 +239,7 @@ package struct SamplerCounters: Hashable, Sendable {
     mutating func count(_ outcome: Sampler.Outcome) {
         switch outcome {
         case .point, .parked: points &+= 1
-        // Made of what is counted here first.
+        // These fixes were counted before.
         case .departed: break
         case .notDue: notDue &+= 1
         case .skipped(.notLater): notLater &+= 1

@@ -1,9 +1,9 @@
 internal import TrackModel
 
-/// Keeps a receiver's wrong dates from silencing the sampler; see docs/decisions/0003-gathering-and-uplink.md.
+/// Keeps wrong dates of a receiver from silencing the sampler; see docs/decisions/0003-gathering-and-uplink.md.
 ///
-/// Because time never goes back, one fix dated far ahead would stop gathering until then. So a jump ahead of more than
-/// ``largestStep`` is believed only when ``confirmations`` fixes in a row carry it on.
+/// Time never goes back, so one fix that is dated far ahead would stop gathering until that date. So the guard believes
+/// a jump of more than ``largestStep`` ahead only when ``confirmations`` fixes in a row continue it.
 struct TimeGuard: Hashable, Sendable {
     enum Verdict: Hashable {
         case trusted
@@ -11,19 +11,19 @@ struct TimeGuard: Hashable, Sendable {
         case notLater
         /// Far ahead, and not confirmed yet.
         case unconfirmed
-        /// The time of the only point so far was wrong: everything begins with this fix.
+        /// The time of the only point so far was wrong. Sampling begins again with this fix.
         case beginsAnew
     }
 
-    /// Milliseconds; a longer tunnel costs the confirmation, a few fixes.
+    /// Milliseconds. A longer tunnel costs the fixes of the confirmation.
     static let largestStep: Int64 = 600_000
     static let confirmations = 5
-    /// Milliseconds between fixes that confirm each other.
+    /// The most milliseconds between fixes that confirm each other.
     static let largestRunStep: Int64 = 60_000
 
-    /// The time trusted last.
+    /// The last trusted time.
     private var latest: Timestamp?
-    /// Fixes whose time was trusted, up to ``confirmations``: then a date that goes back is the wrong one.
+    /// Fixes with a trusted time, up to ``confirmations``. From then on a date that goes back is wrong.
     private var trustedCount = 0
     private var runEnd: Timestamp?
     private var runCount = 0
@@ -35,7 +35,7 @@ struct TimeGuard: Hashable, Sendable {
             return .trusted
         }
         if let floor, time <= floor {
-            // Only a start-up date that nothing has confirmed can turn out wrong in this direction.
+            // Only a first date that nothing has confirmed can turn out to be too late.
             guard trustedCount < Self.confirmations, floor.milliseconds(since: time) > Self.largestStep
             else {
                 endRun()
@@ -60,7 +60,7 @@ struct TimeGuard: Hashable, Sendable {
         trustedCount = min(count, Self.confirmations)
     }
 
-    /// Whether the run of consecutive fixes that disagree with the trusted time is long enough now; ends it then.
+    /// Whether the fixes in a row that disagree with the trusted time are enough now. Ends the run if so.
     private mutating func continueRun(_ time: Timestamp) -> Bool {
         if let end = runEnd, (1...Self.largestRunStep).contains(time.milliseconds(since: end)) {
             runCount += 1
