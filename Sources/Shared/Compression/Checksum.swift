@@ -1,8 +1,9 @@
 internal import CZlib
 
-/// CRC-32 as zlib and gzip compute it (polynomial 0xEDB88320, reflected), of the bytes after `previous`.
+/// CRC-32 as zlib and gzip compute it (polynomial 0xEDB88320, reflected). Continues `previous`, the CRC-32 of earlier
+/// bytes.
 package func crc32(_ bytes: UnsafeRawBufferPointer, continuing previous: UInt32 = 0) -> UInt32 {
-    // A nil pointer asks zlib for its initial value and would forget `previous`.
+    // For a nil pointer zlib returns its initial value, which would forget `previous`.
     guard let base = bytes.baseAddress else { return previous }
     let sum = unsafe crc32_z(UInt(previous), base.assumingMemoryBound(to: UInt8.self), bytes.count)
     return UInt32(truncatingIfNeeded: sum)

@@ -3,9 +3,9 @@ internal import CZlib
 /// Why bytes could not be compressed or decompressed.
 package struct CompressionError: Error, Equatable, CustomStringConvertible {
     package enum Code: Hashable, Sendable {
-        /// Not one complete zlib stream, or something follows it.
+        /// The bytes are not one complete zlib stream, or more bytes follow the stream.
         case malformed
-        /// More than the caller allowed comes out.
+        /// The result is larger than the caller allows.
         case tooLarge
         case outOfMemory
     }
@@ -21,7 +21,7 @@ package struct CompressionError: Error, Equatable, CustomStringConvertible {
     }
 }
 
-/// zlib streams (RFC 1950), whole in memory.
+/// Compresses and decompresses whole zlib streams (RFC 1950) in memory.
 package enum Zlib {
     /// Compresses to one zlib stream; `level` is 1 (fast) ... 9 (small).
     package static func compress(_ bytes: [UInt8], level: Int32 = 9) throws(CompressionError) -> [UInt8] {
@@ -38,7 +38,7 @@ package enum Zlib {
         return output
     }
 
-    /// Decompresses exactly one zlib stream; never produces or allocates more than `limit` bytes.
+    /// Decompresses exactly one zlib stream. Never produces or allocates more than `limit` bytes.
     package static func decompress(_ bytes: [UInt8], limit: Int) throws(CompressionError) -> [UInt8] {
         var stream = unsafe z_stream()
         guard unsafe inflateInit_(&stream, ZLIB_VERSION, Int32(MemoryLayout<z_stream>.size)) == Z_OK else {
@@ -46,7 +46,7 @@ package enum Zlib {
         }
         defer { unsafe _ = inflateEnd(&stream) }
         var output: [UInt8] = []
-        // A stream expands at most 1032 times; starting near the usual ratio keeps most calls to one allocation.
+        // A stream expands at most 1032 times. A start near the usual ratio needs only one allocation in most calls.
         var capacity = max(64, min(limit, bytes.count &* 4))
         var input = bytes
         var consumed = 0
@@ -70,7 +70,7 @@ package enum Zlib {
                 guard consumed == bytes.count else { throw CompressionError(code: .malformed) }
                 return output
             case Z_OK where chunk.count == capacity:
-                // One byte more than the limit is enough to learn that it is exceeded.
+                // One byte beyond the limit is enough to see that the limit is exceeded.
                 capacity = min(max(capacity, 4096), limit - output.count + 1)
             case Z_MEM_ERROR:
                 throw CompressionError(code: .outOfMemory)

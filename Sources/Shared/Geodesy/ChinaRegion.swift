@@ -1,13 +1,13 @@
 internal import Glibc
 
-/// Where the offset of GCJ-02 applies: see ``ChinaOutline`` for the source and the tolerance of the outline.
+/// Where the offset of GCJ-02 applies. ``ChinaOutline`` has the source and the tolerance of the outline.
 enum ChinaRegion {
-    /// True inside the outline; a place on an edge falls on one side of it, always the same.
+    /// True inside the outline. A place on an edge counts as inside or outside, always in the same way.
     static func contains(latitude: Double, longitude: Double) -> Bool {
-        // Not finite or far away: nothing to look up.
+        // Not a number, or far away.
         guard (17...55).contains(latitude), (72...137).contains(longitude) else { return false }
         let (y, x) = (latitude * 1000, longitude * 1000)
-        // Even-odd rule: a ray to the east crosses the outline an odd number of times from inside.
+        // Even-odd rule: from a place inside, a ray to the east crosses the outline an odd number of times.
         var isInside = false
         for edge in bands[Int((latitude - 17) * bandsPerDegree)] where (edge.y0 > y) != (edge.y1 > y) {
             let crossing = edge.x0 + (y - edge.y0) / (edge.y1 - edge.y0) * (edge.x1 - edge.x0)
@@ -22,7 +22,7 @@ enum ChinaRegion {
 
     private static let bandsPerDegree = 4.0
 
-    /// The edges that touch each band of latitude, from 17 degrees on: a question looks at about fifty of them.
+    /// The edges that touch each band of latitude, from 17 degrees on. A query looks at about fifty edges.
     private static let bands: [[Edge]] = {
         let count = Int((55.0 - 17.0) * bandsPerDegree) + 1
         var bands: [[Edge]] = Array(repeating: [], count: count)

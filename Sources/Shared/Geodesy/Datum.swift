@@ -1,10 +1,10 @@
 internal import Glibc
 
-/// The three datums of places on Chinese maps.
+/// The three datums of positions on Chinese maps.
 package enum Datum: Hashable, Sendable, CaseIterable {
     /// WGS 84, the datum of GNSS receivers.
     case wgs84
-    /// GCJ-02: WGS 84 with an offset of some hundred metres inside China, the same as WGS 84 elsewhere.
+    /// GCJ-02: WGS 84 with an offset of some hundred metres inside China; equal to WGS 84 elsewhere.
     case gcj02
     /// BD-09 latitude and longitude: GCJ-02 with a further offset of about a kilometre, everywhere.
     case bd09
@@ -12,8 +12,9 @@ package enum Datum: Hashable, Sendable, CaseIterable {
 
 /// Conversions between WGS 84, GCJ-02 and BD-09.
 ///
-/// The formulas are the ones published by the community since 2010 (the reference is a state secret); maps agree with
-/// them to about a metre. The inverses are exact: forward after inverse gives the same place within a millimetre.
+/// The true formulas are a state secret. These are the formulas that the community has published since 2010; maps agree
+/// with them to about one metre. The inverses are exact: the inverse followed by the forward conversion returns the
+/// same place within a millimetre.
 package enum DatumConversion {
     /// Whether GCJ-02 differs from WGS 84 here: China with Hong Kong, Macao and Taiwan, to about 2 km at land borders
     /// and 0.2 degree out to sea. Degrees are WGS 84.
@@ -21,11 +22,12 @@ package enum DatumConversion {
         ChinaRegion.contains(latitude: latitude, longitude: longitude)
     }
 
-    /// The same place in another datum; not-finite numbers come back as they are.
+    /// The same place in another datum. Numbers that are not finite come back unchanged.
     ///
-    /// At the edge of China the offset begins at once, so a place just outside and one some hundred metres inside can
-    /// have the same GCJ-02 degrees. The inverse then takes the one inside, so that forward after inverse is exact for
-    /// all that a conversion from WGS 84 can give, and inverse after forward is exact for everything inside.
+    /// At the edge of China the offset begins at once. So a place just outside and a place some hundred metres inside
+    /// can have the same GCJ-02 degrees. The inverse then returns the place inside. So the inverse followed by the
+    /// forward conversion is exact for every result of a conversion from WGS 84, and the forward conversion followed by
+    /// the inverse is exact for every place inside.
     package static func convert(_ place: Degrees, from source: Datum, to target: Datum) -> Degrees {
         switch (source, target) {
         case (.wgs84, .wgs84), (.gcj02, .gcj02), (.bd09, .bd09): place
@@ -46,14 +48,14 @@ package enum DatumConversion {
     }
 
     private static func wgs84(fromGCJ02 place: Degrees) -> Degrees {
-        // Far from China nothing can have been shifted; this also keeps not-finite numbers out of the iteration.
+        // No place far from China was shifted. This also keeps numbers that are not finite out of the iteration.
         guard (16...56).contains(place.latitude), (71...138).contains(place.longitude) else { return place }
         let candidate = inverse(of: place, through: shifted)
-        // Decided by where the result lies, as the forward conversion decides by where it starts.
+        // The place of the result decides, because the forward conversion decides by its starting place.
         return isInChina(latitude: candidate.latitude, longitude: candidate.longitude) ? candidate : place
     }
 
-    /// The offset without asking where: smooth, below 1.2 km, of the Krasovsky 1940 ellipsoid.
+    /// The offset, wherever the place is: smooth, below 1.2 km, on the Krasovsky 1940 ellipsoid.
     private static func shifted(_ place: Degrees) -> Degrees {
         let semiMajorAxis = 6_378_245.0
         let eccentricitySquared = 0.006_693_421_622_965_943_23
@@ -66,7 +68,7 @@ package enum DatumConversion {
         let eastTerms = (20 * sin(x * .pi) + 40 * sin(x / 3 * .pi)) * 2 / 3
         let eastLong = (150 * sin(x / 12 * .pi) + 300 * sin(x / 30 * .pi)) * 2 / 3
         let east = 300 + x + 2 * y + 0.1 * x * x + 0.1 * x * y + 0.1 * root + short + eastTerms + eastLong
-        // Metres to degrees through the ellipsoid's radii of curvature.
+        // Converts metres to degrees with the ellipsoid's radii of curvature.
         let latitude = place.latitude * .pi / 180
         let magic = 1 - eccentricitySquared * sin(latitude) * sin(latitude)
         let meridian = semiMajorAxis * (1 - eccentricitySquared) / (magic * magic.squareRoot())
@@ -91,8 +93,9 @@ package enum DatumConversion {
         return inverse(of: place, through: bd09)
     }
 
-    /// The place that `forward` maps to `target`: both mappings are the identity plus a smooth small offset, so each
-    /// step of the iteration leaves less than a hundredth of the error; four leave less than a double can tell.
+    /// The place that `forward` maps to `target`. Both mappings are the identity plus a small smooth offset. So each
+    /// step of the iteration leaves less than a hundredth of the error, and after four steps a double cannot show the
+    /// rest.
     private static func inverse(of target: Degrees, through forward: (Degrees) -> Degrees) -> Degrees {
         var place = target
         for _ in 0..<10 {

@@ -1,6 +1,6 @@
-/// A place as degrees, north and east positive; the datum is the holder's to say.
+/// A place in degrees, north and east positive. The owner knows the datum.
 ///
-/// Latitudes are meant to be within -90...90 and longitudes within -180...180; nothing here traps on others.
+/// Latitudes should be within -90...90 and longitudes within -180...180. No function here traps on other values.
 package struct Degrees: Hashable, Sendable {
     package var latitude: Double
     package var longitude: Double

@@ -1,19 +1,19 @@
 internal import Glibc
 
-/// Distances and directions on a sphere: within 0.6 % of the ellipsoid everywhere, and cheap.
+/// Distances and directions on a sphere. They differ from the ellipsoid by at most 0.6 % and are cheap.
 package enum GreatCircle {
     /// Mean radius R1 of the WGS 84 ellipsoid, metres: (2a + b) / 3 (Moritz, Geodetic Reference System 1980).
     package static let earthRadius = 6_371_008.7714
 
-    /// Metres along the great circle, never negative; accurate for any two places, also opposite ones.
+    /// Metres along the great circle, never negative. Accurate for any two places, even for opposite ones.
     ///
-    /// The special case of the Vincenty formula for a sphere: unlike the haversine it keeps its digits near the
-    /// antipode, and unlike the cosine rule for places close to each other.
+    /// This is the Vincenty formula for a sphere. The haversine formula loses digits near the antipode, and the cosine
+    /// rule loses digits for places close to each other.
     package static func distance(from start: Degrees, to end: Degrees) -> Double {
         let (sine1, cosine1) = sineAndCosine(start.latitude)
         let (sine2, cosine2) = sineAndCosine(end.latitude)
         let difference = radians(end.longitude - start.longitude)
-        // One minus the cosine of a small angle, without losing its digits.
+        // One minus the cosine of a small angle, without losing digits.
         let halfSine = sin(difference / 2)
         let versine = 2 * halfSine * halfSine
         let east = cosine2 * sin(difference)
@@ -22,7 +22,7 @@ package enum GreatCircle {
         return earthRadius * atan2((east * east + north * north).squareRoot(), along)
     }
 
-    /// Direction at `start` towards `end`, degrees from true north, 0 ..< 360; 0 when they are the same place.
+    /// The direction at `start` towards `end`, degrees from true north, 0 ..< 360; 0 when both are the same place.
     package static func bearing(from start: Degrees, to end: Degrees) -> Double {
         let (sine1, _) = sineAndCosine(start.latitude)
         let (_, cosine2) = sineAndCosine(end.latitude)
@@ -35,9 +35,9 @@ package enum GreatCircle {
         return wrapped >= 360 ? 0 : wrapped
     }
 
-    /// Where one arrives after `distance` metres along the great circle that leaves `start` at `bearing` degrees.
+    /// The place `distance` metres along the great circle that leaves `start` at `bearing` degrees.
     ///
-    /// Longitude comes back within -180 ..< 180.
+    /// The longitude is within -180 ..< 180.
     package static func destination(from start: Degrees, bearing: Double, distance: Double) -> Degrees {
         let (sine1, cosine1) = sineAndCosine(start.latitude)
         let (sineBearing, cosineBearing) = sineAndCosine(bearing)

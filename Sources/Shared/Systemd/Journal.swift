@@ -1,16 +1,16 @@
 internal import Glibc
 internal import Synchronization
 
-/// The way to journald, shared by all loggers of a process.
+/// The connection to journald, shared by all loggers of a process.
 ///
-/// Never waits: an entry that the journal does not take at once is lost and counted.
+/// It never waits. An entry that the journal does not take at once is lost and counted.
 package final class Journal: Sendable {
     package static let systemPath = "/run/systemd/journal/socket"
 
     private let socket: UnixDatagramSocket
     private let dropped = Atomic<UInt64>(0)
 
-    /// Nil when no socket is to be had; `path` need not exist yet.
+    /// Nil when the system gives no socket. `path` need not exist yet.
     package init?(path: String = Journal.systemPath) {
         guard let socket = UnixDatagramSocket(path: path) else { return nil }
         self.socket = socket
@@ -27,7 +27,7 @@ package final class Journal: Sendable {
         SystemLog.noteLoss()
     }
 
-    /// Passes an entry that fits no datagram in a sealed memory file, as the journal's protocol asks.
+    /// Sends an entry that is too large for a datagram in a sealed memory file, as the journal's protocol requires.
     private func sendAsFile(_ bytes: [UInt8]) -> UnixDatagramSocket.Outcome {
         guard let file = MemoryFile.sealing(bytes) else { return .tooLarge }
         return socket.send([], passing: file.descriptor)
@@ -42,9 +42,9 @@ private struct MemoryFile: ~Copyable {
 
     deinit { close(descriptor) }
 
-    /// A sealed file of these bytes; nil when the system gives none.
+    /// A sealed file with these bytes; nil when the system gives none.
     static func sealing(_ bytes: [UInt8]) -> MemoryFile? {
-        // glibc's header hides it from Swift (_GNU_SOURCE); the library has it since 2.27.
+        // glibc's header hides the function from Swift (_GNU_SOURCE). The library has it since 2.27.
         guard let symbol = unsafe dlsym(nil, "memfd_create") else { return nil }
         typealias Create = @convention(c) (UnsafePointer<CChar>?, UInt32) -> Int32
         let create = unsafe unsafeBitCast(symbol, to: Create.self)

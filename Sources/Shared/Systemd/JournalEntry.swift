@@ -2,16 +2,16 @@ internal import Logging
 
 /// One entry in the journal's native format (systemd.io/JOURNAL_NATIVE_PROTOCOL).
 ///
-/// A value without line breaks is `NAME=value`; any other is the name, a line break, the value's length as 64 bits
-/// little-endian, and the bytes.
+/// A value without line breaks becomes `NAME=value`. Any other value becomes the name, a line break, the value's length
+/// as 64 bits little-endian, and the bytes.
 struct JournalEntry {
     private(set) var bytes: [UInt8] = []
 
-    /// The longest value, in bytes; what is beyond is cut.
+    /// The longest value in bytes; the rest of a longer value is cut.
     static let maximumValue = 256 << 10
 
     mutating func append(_ name: String, _ value: String) {
-        // A cut in the middle of a character would make the journal show the field as binary.
+        // If the cut were in the middle of a character, the journal would show the field as binary.
         let value = value.utf8.wholeCharacters(upTo: Self.maximumValue)
         bytes += name.utf8
         if value.contains(0x0A) {
@@ -27,9 +27,9 @@ struct JournalEntry {
         bytes.append(0x0A)
     }
 
-    /// The field that a metadata key becomes: `SAKER_` and the key in capitals, with `_` for what a name cannot hold.
+    /// The field for a metadata key: `SAKER_` and the key in capitals, with `_` for characters that a name cannot hold.
     ///
-    /// The journal takes A...Z, 0...9 and `_`, at most 64 bytes, not beginning with `_` or a digit.
+    /// The journal accepts A...Z, 0...9 and `_`, at most 64 bytes, and no `_` or digit at the beginning.
     static func fieldName(forKey key: String) -> String {
         let name = key.utf8.map { byte -> UInt8 in
             switch byte {
@@ -41,7 +41,7 @@ struct JournalEntry {
         return String(decoding: (Array("SAKER_".utf8) + name).prefix(64), as: UTF8.self)
     }
 
-    /// syslog(3)'s number for a level.
+    /// The number that syslog(3) has for a level.
     static func priority(of level: Logger.Level) -> String {
         switch level {
         case .trace, .debug: "7"
@@ -55,11 +55,11 @@ struct JournalEntry {
 }
 
 extension String.UTF8View {
-    /// The first bytes, at most `limit`, without a character cut in two.
+    /// The first bytes, at most `limit`. Cuts no character in two.
     func wholeCharacters(upTo limit: Int) -> [UInt8] {
         var bytes = Array(prefix(limit &+ 1))
         guard bytes.count > limit else { return bytes }
-        // The byte behind the limit tells whether a character ends there.
+        // The byte after the limit shows whether a character ends at the limit.
         while let last = bytes.popLast(), last & 0xC0 == 0x80 {}
         return bytes
     }

@@ -1,9 +1,9 @@
 package import Logging
 
-/// swift-log into the journal: the message as it stands, metadata as fields of their own.
+/// Writes swift-log messages to the journal: the message unchanged, and the metadata in fields.
 ///
-/// Metadata `message_id` (32 hexadecimal digits, see ``MessageID``) becomes MESSAGE_ID; any other key becomes
-/// `SAKER_` and the key in capitals: `entity` is SAKER_ENTITY.
+/// The metadata `message_id` (32 hexadecimal digits, see ``MessageID``) becomes MESSAGE_ID. Any other key becomes
+/// `SAKER_` and the key in capitals: `entity` becomes SAKER_ENTITY.
 package struct JournalLogHandler: LogHandler {
     package var logLevel: Logger.Level = .info
     package var metadata: Logger.Metadata = [:]
@@ -14,9 +14,9 @@ package struct JournalLogHandler: LogHandler {
     private let journal: Journal
 
     /// - Parameters:
-    ///   - label: the logger's, kept in SAKER_LOGGER.
+    ///   - label: the logger's label, for SAKER_LOGGER.
     ///   - identifier: the program's name, for `journalctl -t`.
-    ///   - journal: shared by the process's loggers.
+    ///   - journal: the journal that all loggers of the process share.
     package init(label: String, identifier: String, journal: Journal) {
         self.label = label
         self.identifier = identifier
@@ -50,7 +50,7 @@ package struct JournalLogHandler: LogHandler {
     }
 }
 
-/// Whose metadata counts: the statement's before the handler's before the provider's; sorted by key.
+/// Merges metadata by priority: the log statement's first, then the handler's, then the provider's. Sorted by key.
 enum EffectiveMetadata {
     static func of(
         _ event: LogEvent, handler: Logger.Metadata, provider: Logger.MetadataProvider?

@@ -1,7 +1,7 @@
-/// What kind of event a log message tells about: MESSAGE_ID in the journal, 128 random bits each, never changed.
+/// The event that a log message tells about: MESSAGE_ID in the journal. Each is 128 random bits and never changes.
 ///
-/// Give it with a log statement as metadata: `metadata: ["message_id": "\(MessageID.linkLost)", …]`. What each means
-/// and which fields come with it stands in docs/journal.md; `journalctl -x` explains it from systemd/saker.catalog.
+/// Give it to a log statement as metadata: `metadata: ["message_id": "\(MessageID.linkLost)", …]`. docs/journal.md
+/// explains each event and its fields. `journalctl -x` shows the explanation from systemd/saker.catalog.
 package enum MessageID: String, Hashable, Sendable, CaseIterable, CustomStringConvertible {
     // Agent and server
     case programStarted = "9995919b48e2429bafa91058dbcaec38"
@@ -48,7 +48,7 @@ package enum MessageID: String, Hashable, Sendable, CaseIterable, CustomStringCo
     /// 32 hexadecimal digits.
     package var description: String { rawValue }
 
-    /// Whether the journal would take a text as MESSAGE_ID.
+    /// Whether the journal accepts a text as MESSAGE_ID.
     static func isWellFormed(_ text: String) -> Bool {
         text.utf8.count == 32
             && text.utf8.allSatisfy { byte in

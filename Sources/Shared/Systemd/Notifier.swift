@@ -1,27 +1,27 @@
 internal import Glibc
 
-/// Tells systemd how the program is doing: `sd_notify` over the socket that NOTIFY_SOCKET names.
+/// Tells systemd the state of the program: `sd_notify` over the socket in NOTIFY_SOCKET.
 ///
-/// Without that variable every call does nothing. No call waits or fails the program; the result says whether the
-/// message was sent, and need not be looked at.
+/// Without that variable no call does anything. No call waits or throws. The result says whether the message was sent;
+/// callers may ignore it.
 package struct Notifier: Sendable {
-    /// How long systemd waits for ``watchdog()`` before it restarts the program; nil when it does not watch.
+    /// systemd restarts the program when ``watchdog()`` was not called for so long. Nil when systemd does not watch.
     ///
-    /// Call at half of it.
+    /// Call ``watchdog()`` at half of this time.
     package let watchdogTimeout: Duration?
 
     private let socket: UnixDatagramSocket?
 
-    /// Whether anyone listens.
+    /// Whether systemd listens.
     package var isActive: Bool { socket != nil }
 
-    /// A notifier as `environment` (NOTIFY_SOCKET, WATCHDOG_USEC, WATCHDOG_PID) describes it, for the process `pid`.
+    /// The notifier that `environment` (NOTIFY_SOCKET, WATCHDOG_USEC, WATCHDOG_PID) describes for the process `pid`.
     package init(environment: [String: String], pid: Int32 = getpid()) {
         socket = environment["NOTIFY_SOCKET"].flatMap(UnixDatagramSocket.init(path:))
         watchdogTimeout = Self.watchdogTimeout(environment, pid: pid)
     }
 
-    /// The notifier of this process; takes the variables out of the environment, so that no child speaks for it.
+    /// The notifier of this process. Removes the variables from the environment, so that no child process uses them.
     ///
     /// Call it once, before other threads read the environment.
     package static func takingEnvironment() -> Notifier {
@@ -34,15 +34,15 @@ package struct Notifier: Sendable {
         return Notifier(environment: environment)
     }
 
-    /// Start-up, or a reload, is done.
+    /// The start, or a reload, is complete.
     @discardableResult
     package func ready(status: String? = nil) -> Bool { send(["READY=1"], status: status) }
 
-    /// What the program does now, in one line for `systemctl status`.
+    /// What the program is doing, in one line for `systemctl status`.
     @discardableResult
     package func status(_ status: String) -> Bool { send([], status: status) }
 
-    /// The configuration is being read again; ``ready(status:)`` ends it.
+    /// The program is reading its configuration again. ``ready(status:)`` ends this state.
     @discardableResult
     package func reloading(status: String? = nil) -> Bool {
         var now = timespec()
@@ -51,11 +51,11 @@ package struct Notifier: Sendable {
         return send(["RELOADING=1", "MONOTONIC_USEC=\(microseconds)"], status: status)
     }
 
-    /// The program is about to end.
+    /// The program is stopping.
     @discardableResult
     package func stopping(status: String? = nil) -> Bool { send(["STOPPING=1"], status: status) }
 
-    /// The program is alive; call it from the loop whose life it proves.
+    /// The program is alive. Call it from the loop that must be alive.
     @discardableResult
     package func watchdog() -> Bool { send(["WATCHDOG=1"], status: nil) }
 
@@ -67,7 +67,7 @@ package struct Notifier: Sendable {
         return socket.send(Array(message.utf8)) == .sent
     }
 
-    /// As sd_watchdog_enabled(3): a positive number of microseconds, meant for this process.
+    /// Like sd_watchdog_enabled(3): a positive number of microseconds, for this process.
     private static func watchdogTimeout(_ environment: [String: String], pid: Int32) -> Duration? {
         guard let text = environment["WATCHDOG_USEC"], let microseconds = Int64(text), microseconds > 0 else {
             return nil

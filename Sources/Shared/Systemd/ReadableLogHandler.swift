@@ -1,20 +1,22 @@
 internal import Glibc
 package import Logging
 
-/// swift-log for a person at a terminal or a file: `2026-11-21T10:00:00Z info  link lost reason="no route"`.
+/// Writes swift-log messages for a person at a terminal or in a file: `2026-11-21T10:00:00Z info  link lost reason="no
+/// route"`.
 ///
-/// One line an event, whatever the values hold: control and direction characters are written as escapes, and a line
-/// ends after 4 KiB. A terminal or pipe that takes nothing loses lines, which ``SystemLog/lostMessages`` counts; it never stops the program.
+/// Each event is one line, whatever the values hold: control and direction characters are escaped, and a line ends
+/// after 4 KiB. When a terminal or pipe does not take a line at once, the line is lost, and ``SystemLog/lostMessages``
+/// counts it. Logging never stops the program.
 package struct ReadableLogHandler: LogHandler {
     package var logLevel: Logger.Level = .info
     package var metadata: Logger.Metadata = [:]
     package var metadataProvider: Logger.MetadataProvider?
 
-    /// What a pipe takes whole (PIPE_BUF): lines of several threads then do not mix.
+    /// A pipe takes so many bytes in one piece (PIPE_BUF), so lines of several threads do not mix.
     static let maximumLine = 4096
     private let descriptor: Int32
 
-    /// Writes to an open file descriptor, which the caller keeps open; standard error unless told otherwise.
+    /// Writes to an open file descriptor, by default standard error. The caller keeps it open.
     package init(descriptor: Int32 = STDERR_FILENO) {
         self.descriptor = descriptor
     }
@@ -28,7 +30,7 @@ package struct ReadableLogHandler: LogHandler {
         var now = timespec()
         unsafe clock_gettime(CLOCK_REALTIME, &now)
         let line = line(for: event, at: now.tv_sec)
-        // Where a write would wait, the line is given up.
+        // If the write would wait, the line is dropped.
         var ready = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
         guard unsafe poll(&ready, 1, 0) == 1, ready.revents & Int16(POLLOUT) != 0,
             unsafe line.withUnsafeBytes({ unsafe write(descriptor, $0.baseAddress, $0.count) }) == line.count
@@ -38,7 +40,7 @@ package struct ReadableLogHandler: LogHandler {
         }
     }
 
-    /// The bytes of one line, its end included; `seconds` since 1970.
+    /// The bytes of one line, including its end. `seconds` since 1970.
     func line(for event: LogEvent, at seconds: Int) -> [UInt8] {
         var text = Self.time(seconds) + " " + Self.name(of: event.level) + " "
         text += ReadableText.escaped(event.message.description)
@@ -76,7 +78,7 @@ package struct ReadableLogHandler: LogHandler {
     }
 }
 
-/// Text that cannot break a line or steer a terminal.
+/// Escapes text so that it cannot break a line or control a terminal.
 enum ReadableText {
     static func escaped(_ text: String) -> String {
         guard text.unicodeScalars.contains(where: isUnsafe) else { return text }
@@ -92,7 +94,7 @@ enum ReadableText {
         return safe
     }
 
-    /// A value in quotes when it could be taken for more than one.
+    /// The value in quotes if a reader could take it for more than one value.
     static func quotedIfNeeded(_ value: String) -> String {
         let plain = !value.isEmpty && !value.unicodeScalars.contains { " \"=\\".unicodeScalars.contains($0) }
         if plain { return escaped(value) }

@@ -2,23 +2,23 @@ internal import Glibc
 package import Logging
 internal import Synchronization
 
-/// Where this process's log goes: to the journal when standard error does, else to standard error itself.
+/// Where this process logs: to the journal if standard error goes there, otherwise to standard error.
 package enum SystemLog {
     private static let lost = Atomic<UInt64>(0)
 
-    /// Messages lost by this process, since neither journal nor standard error took them at once.
+    /// Messages that this process lost because neither the journal nor standard error took them at once.
     package static var lostMessages: UInt64 { lost.load(ordering: .relaxed) }
 
     static func noteLoss() { lost.add(1, ordering: .relaxed) }
 
-    /// What `LoggingSystem.bootstrap` needs.
+    /// Makes the handlers for `LoggingSystem.bootstrap`.
     ///
     /// - Parameters:
     ///   - identifier: the program's name, for `journalctl -t`.
-    ///   - level: below it nothing is logged.
-    ///   - environment: JOURNAL_STREAM is looked at; nil: this process's environment.
+    ///   - level: the least level that is logged.
+    ///   - environment: the variables in which to look for JOURNAL_STREAM; nil for this process's environment.
     ///   - journalPath: journald's socket.
-    /// - Returns: a maker of handlers, which are all `JournalLogHandler`s or all `ReadableLogHandler`s.
+    /// - Returns: a maker of handlers. All its handlers are `JournalLogHandler`s, or all are `ReadableLogHandler`s.
     package static func handlerFactory(
         identifier: String, level: Logger.Level = .info, environment: [String: String]? = nil,
         journalPath: String = Journal.systemPath
@@ -45,7 +45,8 @@ package enum SystemLog {
 
     /// Whether a descriptor is the stream that JOURNAL_STREAM (`device:inode`) names (systemd.exec(5)).
     ///
-    /// Comparing matters: a program started by a service inherits the variable, not always the stream.
+    /// The comparison is needed because a program that a service starts inherits the variable, but perhaps not the
+    /// stream.
     static func isJournal(_ descriptor: Int32, stream: String?) -> Bool {
         guard let parts = stream?.split(separator: ":", omittingEmptySubsequences: false), parts.count == 2,
             let device = UInt64(parts[0]), let inode = UInt64(parts[1])

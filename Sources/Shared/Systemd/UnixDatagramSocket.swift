@@ -2,11 +2,11 @@ internal import Glibc
 
 /// A Unix datagram socket that sends to a path and never waits.
 ///
-/// Each datagram is addressed anew, so that a receiver that was restarted is found again.
+/// Each datagram carries the address, so the socket finds a receiver that was restarted.
 @safe final class UnixDatagramSocket: Sendable {
     enum Outcome: Hashable {
         case sent
-        /// The receiver does not keep up, is gone, or refuses: the datagram is lost.
+        /// The receiver is too slow, is gone, or refuses. The datagram is lost.
         case lost(errno: Int32)
         case tooLarge
     }
@@ -14,7 +14,8 @@ internal import Glibc
     private let descriptor: Int32
     private let address: [UInt8]
 
-    /// `path` is a file's, or an abstract name after `@`; nil when it cannot be an address or no socket is to be had.
+    /// `path` is a file's path, or `@` and an abstract name. Nil when `path` cannot be an address or the system gives
+    /// no socket.
     init?(path: String) {
         guard let address = Self.address(of: path) else { return nil }
         let descriptor = socket(
@@ -26,7 +27,7 @@ internal import Glibc
 
     deinit { close(descriptor) }
 
-    /// Sends one datagram, with a descriptor beside it if `passing` is given; the bytes may then be none.
+    /// Sends one datagram, with a descriptor if `passing` is given; then the datagram may be empty.
     func send(_ bytes: [UInt8], passing file: Int32? = nil) -> Outcome {
         var address = address
         var bytes = bytes
@@ -49,11 +50,11 @@ internal import Glibc
             }
         }
         guard result < 0 else { return .sent }
-        // A datagram may not fit the protocol's limit, or the socket's buffer even when that is empty.
+        // The datagram exceeds the protocol's limit, or the socket's buffer even when that is empty.
         return errno == EMSGSIZE || errno == ENOBUFS ? .tooLarge : .lost(errno: errno)
     }
 
-    /// `sockaddr_un`: the family, then the path; an abstract name begins with a zero byte instead of `@`.
+    /// `sockaddr_un`: the family, then the path. An abstract name begins with a zero byte instead of `@`.
     private static func address(of path: String) -> [UInt8]? {
         var name = Array(path.utf8)
         let isAbstract = name.first == UInt8(ascii: "@")
@@ -64,7 +65,7 @@ internal import Glibc
         return unsafe withUnsafeBytes(of: family) { unsafe Array($0) } + name
     }
 
-    /// One `cmsghdr` of SCM_RIGHTS with one descriptor, padded to a word as CMSG_SPACE says.
+    /// One `cmsghdr` of SCM_RIGHTS with one descriptor, padded to a word as CMSG_SPACE requires.
     private static func control(passing file: Int32) -> [UInt8] {
         let word = MemoryLayout<Int>.size
         let header = MemoryLayout<cmsghdr>.size

@@ -1,12 +1,13 @@
 /// Cuts a byte stream into frames: an unsigned varint length, then that many bytes.
 ///
-/// A value without I/O: append what arrived, then ask for frames until there is none. It holds at most what was
-/// appended and not yet returned; after an error the stream has no more frames and the connection must be closed.
+/// The decoder does no I/O. Append received bytes, then take frames until there is none. It holds at most the bytes
+/// that were appended and not yet returned. After an error the stream gives no more frames, and the caller must close
+/// the connection.
 package struct FrameDecoder: Sendable {
-    /// Longest message accepted; may be changed between frames, for example after a login.
+    /// The longest message that the decoder accepts. It may change between frames, for example after a login.
     package var maximumFrameBytes: Int
     private var buffer: [UInt8] = []
-    /// Where the first byte not yet returned stands in `buffer`.
+    /// The position in `buffer` of the first byte that was not returned yet.
     private var start = 0
     private var failure: WireError?
 
@@ -14,14 +15,15 @@ package struct FrameDecoder: Sendable {
         self.maximumFrameBytes = maximumFrameBytes
     }
 
-    /// Bytes appended and not yet returned: less than one frame once ``next()`` has returned nil.
+    /// Bytes that were appended and not yet returned; less than one frame after ``next()`` has returned nil.
     package var bufferedBytes: Int { buffer.count - start }
 
-    /// Adds bytes in the order of their arrival; ignored after an error.
+    /// Adds bytes in the order of their arrival. Ignores them after an error.
     package mutating func append(_ bytes: some Collection<UInt8>) {
         guard failure == nil else { return }
         if start == buffer.count {
-            // Nothing is left over: a large former frame must not hold its memory for the life of the connection.
+            // Everything was returned. The memory of a large earlier frame must not stay for the life of the
+            // connection.
             if buffer.capacity > 4096, bytes.count < 1024 {
                 buffer = []
             } else {
@@ -29,7 +31,7 @@ package struct FrameDecoder: Sendable {
             }
             start = 0
         } else if start > 4096, start > buffer.count / 2 {
-            // Each move is paid for by at least as many bytes returned before it.
+            // At least as many bytes were returned before as this call moves.
             buffer.removeFirst(start)
             start = 0
         }
@@ -38,8 +40,8 @@ package struct FrameDecoder: Sendable {
 
     /// The next whole message, without its length; nil when more bytes are needed.
     ///
-    /// Throws `.malformed` for a length that is not in its shortest form and `.tooLarge` for one above the limit,
-    /// as soon as the length itself has arrived; the same error again on every later call.
+    /// Throws `.malformed` for a length that is not in its shortest form, and `.tooLarge` for a length above the limit,
+    /// as soon as the length has arrived. Every later call throws the same error.
     package mutating func next() throws(WireError) -> [UInt8]? {
         if let failure { throw failure }
         var length: UInt64 = 0
@@ -59,7 +61,7 @@ package struct FrameDecoder: Sendable {
                 }
                 break
             }
-            // Four bytes hold 28 bits, more than any length that is allowed.
+            // Four bytes hold 28 bits, more than any allowed length.
             guard shift < 28 else {
                 throw fail(.malformed, "a frame's length must be a varint in its shortest form")
             }

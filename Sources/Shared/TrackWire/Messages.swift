@@ -1,7 +1,7 @@
 internal import FoundationEssentials
 package import TrackModel
 
-// The generated types with the words of the other rooms: bytes as [UInt8], streams as StreamID.
+// The generated types in the terms of the other rooms: bytes as [UInt8], streams as StreamID.
 
 extension ClientFrame {
     package init(_ message: OneOf_Message) {
@@ -26,7 +26,7 @@ extension Hello {
 }
 
 extension Upload {
-    /// A batch on its way; `entity` empty and `stream` nil mean those of the Hello.
+    /// A batch for the wire. An empty `entity` and a nil `stream` mean those of the Hello.
     package init(_ batch: EncodedBatch, firstSequence: UInt64, entity: String = "", stream: StreamID? = nil) {
         self.init()
         self.firstSequence = firstSequence
@@ -58,7 +58,7 @@ extension UploadAck {
 }
 
 extension Points {
-    /// Custom points on their way.
+    /// Custom points for the wire.
     package init(_ batch: EncodedBatch, id: UInt64, entity: String) {
         self.init()
         self.id = id
@@ -75,7 +75,7 @@ extension Points {
 }
 
 extension Heartbeat {
-    /// The newest point as a plain batch payload of one point; empty when there is none.
+    /// The live hint: the newest point as a plain batch payload of one point; empty when there is none.
     package var newestPointBytes: [UInt8] {
         get { Array(newestPoint) }
         set { newestPoint = Data(newValue) }

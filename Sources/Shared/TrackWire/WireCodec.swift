@@ -1,25 +1,25 @@
 internal import SwiftProtobuf
 
-/// Whole frames to bytes and messages back, so that other rooms need not know how messages are encoded.
+/// Turns whole frames into bytes and back, so that other rooms need not know the encoding of messages.
 package enum WireCodec {
-    /// A complete frame: length and message. A message over ``WireLimits/frameBytes`` is refused by its receiver.
+    /// A complete frame: length and message. The receiver refuses a message over ``WireLimits/frameBytes``.
     package static func encode(_ frame: ClientFrame) -> [UInt8] {
         framed(frame)
     }
 
-    /// A complete frame: length and message. A message over ``WireLimits/frameBytes`` is refused by its receiver.
+    /// A complete frame: length and message. The receiver refuses a message over ``WireLimits/frameBytes``.
     package static func encode(_ frame: ServerFrame) -> [UInt8] {
         framed(frame)
     }
 
-    /// One message as ``FrameDecoder`` returned it. Throws `.malformed` when it is none, or an unknown kind.
+    /// One message from ``FrameDecoder``. Throws `.malformed` for bytes that are no message, or an unknown kind.
     package static func decodeClient(_ bytes: [UInt8]) throws(WireError) -> ClientFrame {
         let frame: ClientFrame = try message(bytes)
         guard frame.message != nil else { throw WireError(.malformed, "a client frame of an unknown kind") }
         return frame
     }
 
-    /// One message as ``FrameDecoder`` returned it. Throws `.malformed` when it is none, or an unknown kind.
+    /// One message from ``FrameDecoder``. Throws `.malformed` for bytes that are no message, or an unknown kind.
     package static func decodeServer(_ bytes: [UInt8]) throws(WireError) -> ServerFrame {
         let frame: ServerFrame = try message(bytes)
         guard frame.message != nil else { throw WireError(.malformed, "a server frame of an unknown kind") }
@@ -31,7 +31,7 @@ package enum WireCodec {
             throw WireError(.tooLarge, "a message may have at most \(WireLimits.frameBytes) bytes")
         }
         do {
-            // Unknown fields are dropped: a peer's extensions must not cost memory here.
+            // Unknown fields are dropped, so that a peer's extensions cost no memory here.
             return try Frame(serializedBytes: bytes, options: decodingOptions)
         } catch {
             throw WireError(.malformed, "\(Frame.protoMessageName): the bytes are not this message")

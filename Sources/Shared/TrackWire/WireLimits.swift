@@ -1,30 +1,30 @@
-/// The numbers of Saker Track Protocol 1, see docs/formats/track-protocol.md.
+/// The limits of Saker Track Protocol 1, see docs/formats/track-protocol.md.
 package enum WireLimits {
-    /// The only protocol version there is.
+    /// The only protocol version.
     package static let protocolVersion: UInt32 = 1
-    /// The name offered in TLS application-layer protocol negotiation (RFC 7301).
+    /// The name for TLS application-layer protocol negotiation (RFC 7301).
     package static let applicationProtocol = "saker/1"
     package static let defaultPort = 7443
-    /// The highest batch payload format that this program reads; it reads all below, too.
+    /// The highest batch payload format that this program reads. It also reads all lower ones.
     package static let payloadFormat = 2
     /// Longest message inside a frame, bytes.
     package static let frameBytes = 1 << 20
-    /// Most points of one Upload or Points message.
+    /// The most points in one Upload or Points message.
     package static let batchPoints = 1000
-    /// Most Uploads that wait for their acknowledgement.
+    /// The most Uploads without acknowledgement.
     package static let windowBatches = 16
-    /// Most payload bytes that wait for their acknowledgement.
+    /// The most payload bytes without acknowledgement.
     package static let windowBytes = 256 * 1024
-    /// Most Calls of a client that wait for their answer.
+    /// The most Calls of a client without an answer.
     package static let calls = 4
-    /// Longest newest point of a Heartbeat, bytes.
+    /// The longest live hint in a Heartbeat, bytes.
     package static let newestPointBytes = 4096
-    /// Seconds of silence after which the agent sends a Heartbeat.
+    /// After so many seconds of silence the agent sends a Heartbeat.
     package static let heartbeatInterval = 60
-    /// Most points any batch payload may hold, also one made by merging stored chunks.
+    /// The most points in any batch payload, including payloads that the server makes by merging chunks.
     package static let payloadPoints = 65_536
-    /// Most attribute values of a payload: points times distinct keys.
+    /// The most attribute values of a payload: points times distinct keys.
     package static let payloadValues = 262_144
-    /// Longest batch payload before compression, bytes.
+    /// The longest batch payload before compression, bytes.
     package static let plainPayloadBytes = 4 << 20
 }

@@ -1,10 +1,10 @@
 import TrackModel
 
-/// The attributes of a batch, by key, before their texts are known.
+/// The attributes of a batch, by key, while the texts are still unknown.
 struct AttributeColumns {
     private struct Column {
         var key: Int
-        /// One entry a row: 0 integer, 1 double, 2 text, or ``ColumnReader/absent``.
+        /// One entry for each row: 0 integer, 1 double, 2 text, or ``ColumnReader/absent``.
         var types: [Int64]
         var integers: [Int64] = []
         var doubles: [Double] = []
@@ -17,7 +17,7 @@ struct AttributeColumns {
     init(rows: Int, from reader: inout ColumnReader) throws(WireError) {
         let keys = reader.bits.readGolomb(order: 0)
         var values = 0
-        // Every key costs a bit at least; a failed reader ends the loop.
+        // Every key costs at least one bit. A failed reader ends the loop.
         guard keys < UInt64(reader.bits.remainingBytes) * 8 else { throw ColumnReader.malformed("attribute key") }
         for _ in 0...keys {
             let key = reader.bits.readGolomb(order: 2)
@@ -28,7 +28,7 @@ struct AttributeColumns {
                 key: Int(key), types: try reader.optionalColumn(rows: rows, .valueType, "attribute type"))
             var counts = [0, 0, 0]
             for type in column.types where type != ColumnReader.absent { counts[Int(type)] += 1 }
-            // Rows without a value count too: they took memory here.
+            // Rows without a value count too, because they take memory here.
             values += rows
             guard values <= WireLimits.payloadValues else {
                 throw WireError(.tooLarge, "batch payload: more than \(WireLimits.payloadValues) attribute values")

@@ -6,7 +6,7 @@ package struct EncodedBatch: Hashable, Sendable {
     /// True when `bytes` is one zlib stream (RFC 1950) around the format.
     package var isCompressed: Bool
     package var bytes: [UInt8]
-    /// Points inside.
+    /// The number of points inside.
     package var count: Int
 
     package init(isCompressed: Bool, bytes: [UInt8], count: Int) {
@@ -16,18 +16,19 @@ package struct EncodedBatch: Hashable, Sendable {
     }
 }
 
-/// Batch payload formats 1 and 2 (docs/formats/batch-payload.md): every field of every point comes back exactly.
+/// Batch payload formats 1 and 2 (docs/formats/batch-payload.md). Every field of every point comes back exactly.
 package enum BatchCodec {
-    /// The points in their order, compressed by zlib when that makes them smaller.
+    /// Encodes the points in their order, and compresses with zlib if that makes the payload smaller.
     ///
-    /// What is decoded again later must have at most ``WireLimits/payloadPoints`` points and
-    /// ``WireLimits/payloadValues`` attribute values, counted as points times distinct keys, and at most
+    /// A payload that is decoded later must have at most ``WireLimits/payloadPoints`` points, at most
+    /// ``WireLimits/payloadValues`` attribute values (points times distinct keys), and at most
     /// ``WireLimits/plainPayloadBytes`` bytes before compression.
     ///
-    /// `format`: the highest that the reader understands, 1 at least; what an older one cannot say is left out.
+    /// `format`: the highest format that the reader understands, at least 1. What an older format cannot express is
+    /// left out.
     package static func encode(_ points: [TrackPoint], format: Int = WireLimits.payloadFormat) -> EncodedBatch {
         let plain = BatchEncoder.encode(points, format: format)
-        // The columns are packed to the bit: only repeated patterns and texts leave something to find.
+        // The columns are packed to the bit, so zlib only finds repeated patterns and texts.
         if plain.count >= 64, plain.count <= WireLimits.plainPayloadBytes,
             let compressed = try? Zlib.compress(plain, level: 6), compressed.count < plain.count
         {
@@ -38,9 +39,9 @@ package enum BatchCodec {
 
     /// The points of a payload.
     ///
-    /// Throws `.tooLarge` when it claims more than `maximumCount` points or inflates beyond
-    /// ``WireLimits/plainPayloadBytes``, `.unsupportedVersion`, and `.malformed` for anything else. Memory stays below
-    /// about a kilobyte for each point allowed, whatever the bytes say, attributes apart.
+    /// Throws `.tooLarge` when the payload claims more than `maximumCount` points or inflates beyond
+    /// ``WireLimits/plainPayloadBytes``, `.unsupportedVersion`, and `.malformed` for anything else. Without attributes,
+    /// memory stays below about one kilobyte for each allowed point, whatever the bytes say.
     package static func decode(
         _ bytes: [UInt8], isCompressed: Bool, maximumCount: Int = WireLimits.payloadPoints
     ) throws(WireError) -> [TrackPoint] {
@@ -58,7 +59,7 @@ package enum BatchCodec {
 
 /// One point in the compact form of the agent's disk ring: a batch payload of one point, never compressed.
 package enum PointRecord {
-    /// Some 30 bytes with every field and no attributes.
+    /// About 30 bytes with every field and no attributes.
     package static func encode(_ point: TrackPoint, format: Int = WireLimits.payloadFormat) -> [UInt8] {
         BatchEncoder.encode([point], format: format)
     }

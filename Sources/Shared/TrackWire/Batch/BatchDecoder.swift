@@ -1,10 +1,10 @@
 import TrackModel
 
-/// Reads batch payload formats 1 and 2 and distrusts them: no count is believed before its bound was checked.
+/// Reads batch payload formats 1 and 2. Distrusts the bytes: checks the bound of every count before it uses the count.
 struct BatchDecoder {
     private var columns: ColumnReader
     private let maximumCount: Int
-    /// Format 2 has a column more.
+    /// Format 2 has one more column.
     private let tellsParked: Bool
 
     static func decode(_ bytes: [UInt8], maximumCount: Int) throws(WireError) -> [TrackPoint] {
@@ -82,7 +82,7 @@ struct BatchDecoder {
     }
 
     private mutating func readStrings() throws(WireError) -> [String] {
-        // A table is written when there is a name or an attribute, and either needs a text.
+        // The table of texts follows only if there is a name or an attribute, and both need at least one text.
         let count = columns.bits.readVarint()
         guard !columns.bits.hasFailed, count <= columns.bits.remainingBytes else {
             throw WireError(.malformed, "batch payload: the text table is truncated")
@@ -107,7 +107,7 @@ struct BatchDecoder {
 }
 
 extension CoordinateType {
-    /// The column's range has left only these three.
+    /// The column's range allows only these three values.
     fileprivate init(wireNumber: Int64) {
         switch wireNumber {
         case 1: self = .gcj02

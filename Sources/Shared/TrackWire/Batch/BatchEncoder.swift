@@ -1,6 +1,6 @@
 import TrackModel
 
-/// Batch payload formats 1 and 2: see docs/formats/batch-payload.md for the grammar.
+/// Writes batch payload formats 1 and 2. docs/formats/batch-payload.md has the grammar.
 struct BatchEncoder {
     /// Whether the payload is format 2, which has one column more.
     private let tellsParked: Bool
@@ -12,7 +12,7 @@ struct BatchEncoder {
         columns = ColumnWriter(bits: BitWriter(startingWith: [tellsParked ? 2 : 1]))
     }
 
-    /// The lowest format that holds the points; `format` 1 leaves out what only format 2 can say.
+    /// Uses the lowest format that can hold the points. `format` 1 leaves out what only format 2 can express.
     static func encode(_ points: [TrackPoint], format: Int = WireLimits.payloadFormat) -> [UInt8] {
         var encoder = BatchEncoder(tellsParked: format >= 2 && points.contains(where: \.isParked))
         encoder.write(points)
@@ -69,7 +69,7 @@ struct BatchEncoder {
         }
     }
 
-    /// As whole numbers of a power of ten when all of them are exactly that, else as their bit patterns.
+    /// Writes whole numbers of a power of ten if they give back all values exactly, otherwise the bit patterns.
     private mutating func writeDoubles(_ values: [Double]) {
         guard !values.isEmpty else { return }
         for (decimals, scale) in DecimalScale.powers.enumerated() {
@@ -83,14 +83,14 @@ struct BatchEncoder {
     }
 }
 
-/// Doubles that are short decimal numbers, as most measured values are.
+/// Finds doubles that are short decimal numbers, as most measured values are.
 enum DecimalScale {
     /// 10^0 ... 10^9, each exact.
     static let powers: [Double] = [1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9]
-    /// The mark of a column that holds IEEE 754 bit patterns.
+    /// Marks a column of IEEE 754 bit patterns.
     static let bitPatterns: UInt64 = 15
 
-    /// The integer that divided by `scale` gives exactly these bits; nil when there is none below 2^53.
+    /// The integer that gives exactly these bits when divided by `scale`; nil when there is none below 2^53.
     static func integer(_ value: Double, scale: Double) -> Int64? {
         let product = (value * scale).rounded(.toNearestOrEven)
         guard product.magnitude < 9_007_199_254_740_992, (product / scale).bitPattern == value.bitPattern else {
@@ -100,13 +100,13 @@ enum DecimalScale {
     }
 }
 
-/// Every text of a payload once, in the order of first use.
+/// Every text of a payload, once, in the order of its first use.
 private struct StringTable {
     private var indices: [String: Int64] = [:]
     private var order: [String] = []
 
     mutating func index(of text: String) -> Int64 {
-        // Strings that Unicode calls equal may differ in their bytes, and it is the bytes that must come back.
+        // Unicode may call two strings equal although their bytes differ, but the reader must get back the same bytes.
         if let index = indices[text], order[Int(index)].utf8.elementsEqual(text.utf8) { return index }
         let index = Int64(order.count)
         indices[text] = index
@@ -114,7 +114,7 @@ private struct StringTable {
         return index
     }
 
-    /// Nothing when no text was used.
+    /// Writes nothing when no text was used.
     func write(to bits: inout BitWriter) {
         guard !order.isEmpty else { return }
         bits.appendVarint(order.count)

@@ -1,5 +1,5 @@
-/// Reads what ``BitWriter`` wrote. Past the end it gives zeros and remembers that it failed, so that the loops over
-/// columns need no check a number; whoever reads a column asks ``hasFailed`` after it.
+/// Reads the bits of ``BitWriter``. Past the end it returns zeros and remembers the failure. So the loops over columns
+/// need no check for each number; the reader of a column asks ``hasFailed`` afterwards.
 struct BitReader {
     private let bytes: [UInt8]
     private let bitCount: Int
@@ -45,12 +45,12 @@ struct BitReader {
         advance(zeros)
         let quotient = read(bits: zeros + 1) - 1
         let low = read(bits: order)
-        // A quotient whose bits do not fit beside the low ones is no number of 64 bits.
+        // A quotient whose bits do not fit beside the low bits gives a number of more than 64 bits.
         if quotient.leadingZeroBitCount < order { fail() }
         return quotient << UInt64(order) | low
     }
 
-    /// Skips to the next whole byte; what is skipped must be zeros.
+    /// Skips to the next whole byte. The skipped bits must be zero.
     mutating func align() {
         let padding = -position & 7
         if read(bits: padding) != 0 { fail() }
@@ -68,8 +68,8 @@ struct BitReader {
         return 0
     }
 
-    /// The next `count` bytes as text; nil, and a failure, when they are not there or not UTF-8.
-    /// Only after ``align()``.
+    /// The next `count` bytes as text. Nil, and a failure, when there are fewer bytes or they are not UTF-8. Only after
+    /// ``align()``.
     mutating func readString(bytes count: Int) -> String? {
         let start = position / 8
         guard count <= bytes.count - start else {
@@ -102,7 +102,7 @@ struct BitReader {
         }
         var word: UInt64 = 0
         for offset in 0..<8 { word = word << 8 | UInt64(byte + offset < bytes.count ? bytes[byte + offset] : 0) }
-        // Within the last nine bytes the ninth can matter only when there are exactly eight left before it.
+        // Within the last nine bytes the ninth byte only matters when exactly eight bytes come before it.
         return word << shift
     }
 }

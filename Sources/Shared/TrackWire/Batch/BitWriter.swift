@@ -1,7 +1,7 @@
-/// Writes bits, most significant first.
+/// Writes bits, the most significant bit first.
 struct BitWriter {
     private(set) var bytes: [UInt8] = []
-    /// Bits not yet in `bytes`, at the low end; fewer than eight between calls.
+    /// Bits that are not yet in `bytes`, at the low end. Fewer than eight between calls.
     private var pending: UInt64 = 0
     private var pendingCount = 0
 
@@ -35,7 +35,7 @@ struct BitWriter {
     mutating func writeGolomb(_ value: UInt64, order: Int) {
         let quotient = value >> UInt64(order)
         guard quotient != .max else {
-            // 2^64 has 65 bits; the prefix alone says so.
+            // 2^64 has 65 bits; the zeros alone express it.
             write(0, bits: 64)
             return
         }
@@ -45,12 +45,12 @@ struct BitWriter {
         write(value, bits: order)
     }
 
-    /// Whole bytes, as they are; only after ``align()``.
+    /// Whole bytes, unchanged. Only after ``align()``.
     mutating func append(_ more: some Collection<UInt8>) {
         bytes.append(contentsOf: more)
     }
 
-    /// Unsigned LEB128, as protobuf writes its numbers; only after ``align()``.
+    /// Unsigned LEB128, as in Protocol Buffers. Only after ``align()``.
     mutating func appendVarint(_ value: Int) {
         var rest = UInt64(value)
         while rest >= 0x80 {

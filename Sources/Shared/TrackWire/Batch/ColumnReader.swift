@@ -1,8 +1,8 @@
-/// Reads what ``ColumnWriter`` wrote. Loops are bounded by the number of rows, which the caller has bounded.
+/// Reads the columns of ``ColumnWriter``. The number of rows bounds all loops, and the caller has bounded that number.
 struct ColumnReader {
     var bits: BitReader
 
-    /// What stands for a row without a number; columns that may lack numbers have ranges without it.
+    /// Marks a row without a number. Columns that may lack numbers have ranges without this value.
     static let absent = Int64.min
 
     mutating func column(rows: Int, _ shape: ColumnShape, _ name: StaticString) throws(WireError) -> [Int64] {
@@ -51,7 +51,7 @@ struct ColumnReader {
         return Self.spread(values, over: presence)
     }
 
-    /// Fills all but the first of `values`, which are zeros: the differences between neighbours of a column.
+    /// Fills all but the first of `values`, which are zeros, with the differences between neighbours of a column.
     private mutating func series(into values: inout [Int64], initialOrder: Int) {
         series(into: &values, from: 1, initialOrder: initialOrder)
     }
@@ -77,7 +77,7 @@ struct ColumnReader {
         }
     }
 
-    /// Which rows have a number; `isPresent` empty means all of them do.
+    /// Which rows have a number. An empty `isPresent` means all rows.
     struct Presence {
         var rows: Int
         var count: Int

@@ -1,10 +1,10 @@
-/// What writer and reader both know about a column before they see it.
+/// What the writer and the reader know about a column in advance.
 struct ColumnShape {
-    /// Order of the code of its first number.
+    /// The order of the code of the first number.
     let firstOrder: Int
-    /// Where the order of its differences starts, see ``AdaptiveOrder``.
+    /// The initial order of the differences, see ``AdaptiveOrder``.
     let initialOrder: Int
-    /// Numbers outside are malformed.
+    /// Numbers outside the range are malformed.
     let range: ClosedRange<Int64>
 
     static let interval = ColumnShape(firstOrder: 14, initialOrder: 2, range: .min ... .max)
@@ -18,17 +18,17 @@ struct ColumnShape {
     static let coordinateType = ColumnShape(firstOrder: 0, initialOrder: 0, range: 0...2)
     static let valueType = ColumnShape(firstOrder: 0, initialOrder: 0, range: 0...2)
     static let stringIndex = ColumnShape(firstOrder: 2, initialOrder: 1, range: 0...Int64(Int32.max))
-    /// Its presence alone tells.
+    /// The presence alone carries the information.
     static let parked = ColumnShape(firstOrder: 0, initialOrder: 0, range: 0...0)
     static let integerValue = ColumnShape(firstOrder: 6, initialOrder: 4, range: .min ... .max)
 
     private static let int32 = Int64(Int32.min)...Int64(Int32.max)
 
-    /// Initial orders of the series that are no columns.
+    /// The initial orders of series that are not columns.
     static let positionOrder = 9
     static let gapOrder = 3
     static let presenceOrder = 3
-    /// Order of the code of the first point's time.
+    /// The order of the code of the first point's time.
     static let timeOrder = 41
     static let countOrder = 3
     /// A full circle of courses.

@@ -1,20 +1,21 @@
-/// Columns of numbers as bits; ``ColumnReader`` reads them back.
+/// Writes columns of numbers as bits. ``ColumnReader`` reads them.
 struct ColumnWriter {
     var bits: BitWriter
 
-    /// A column that every row has. Nothing at all for no rows.
+    /// A column that every row has. Writes nothing for no rows.
     mutating func column(_ values: [Int64], _ shape: ColumnShape) {
         guard let first = values.first else { return }
         bits.writeGolomb(zigzag(first), order: shape.firstOrder)
         series(zip(values.dropFirst(), values).map { $0 &- $1 }, initialOrder: shape.initialOrder)
     }
 
-    /// A column that rows may lack: `1` all have it, `00` none has it, `01` and the runs of those that do.
+    /// A column that rows may lack: `1` all rows have it, `00` no row has it, `01` and the runs of rows that have it.
     mutating func optionalColumn(_ values: [Int64?], _ shape: ColumnShape) {
         column(presence(of: values), shape)
     }
 
-    /// Courses: with `1` after the presence, differences are the short way round the circle; `0` as any column.
+    /// Courses: after the presence, `1` means that differences go the short way round the circle; `0` means an ordinary
+    /// column.
     mutating func courseColumn(_ values: [Int64?]) {
         let present = presence(of: values)
         guard let first = present.first else { return }
@@ -33,12 +34,12 @@ struct ColumnWriter {
         series(turns, initialOrder: ColumnShape.course.initialOrder)
     }
 
-    /// Signed numbers around zero: `1` and each as an adaptive code, `00` all zero, `01` sparse: the gap before each
-    /// number that is not zero, then the number. The shorter of the forms that fit.
+    /// Signed numbers around zero. `1`: each number as an adaptive code. `00`: all are zero. `01`: for each number that
+    /// is not zero, the gap before it and the number. Uses the form that should be shortest.
     mutating func series(_ values: [Int64], initialOrder: Int) {
         guard !values.isEmpty else { return }
         guard values.contains(where: { $0 != 0 }) else { return bits.write(0, bits: 2) }
-        // Dense costs a bit a number at least; the code of a gap some five.
+        // The dense form costs at least one bit for each number; the code of a gap costs about five bits.
         let others = values.count(where: { $0 != 0 })
         guard others * 8 < values.count else {
             bits.write(true)
@@ -59,7 +60,7 @@ struct ColumnWriter {
                 gap = 0
             }
         }
-        // The last gap reaches the end and no number follows it.
+        // The last gap reaches the end, and no number follows it.
         if gap > 0 { adaptive(gap, &gapOrder) }
     }
 

@@ -1,8 +1,9 @@
 import TrackModel
 
-/// Latitudes and longitudes, each the error of a ``PositionPrediction``.
+/// Latitudes and longitudes, each as the error of a ``PositionPrediction``.
 enum PositionColumns {
-    /// `speeds` and `courses` hold ``ColumnReader/absent`` where unknown; `intervals` has one entry fewer.
+    /// `speeds` and `courses` hold ``ColumnReader/absent`` for unknown values. `intervals` has one entry fewer than the
+    /// other arrays.
     static func write(
         _ points: [TrackPoint], intervals: [Int64], speeds: [Int64], courses: [Int64], to columns: inout ColumnWriter
     ) {
@@ -76,7 +77,7 @@ enum PositionColumns {
         var latitudes: [Int64]
         var longitudes: [Int64]
 
-        /// About the bits of their codes.
+        /// An estimate of the bits of their codes.
         var cost: Int {
             (latitudes + longitudes).reduce(0) { $0 + 64 - zigzag($1).leadingZeroBitCount }
         }
