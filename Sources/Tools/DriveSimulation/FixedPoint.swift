@@ -1,8 +1,8 @@
 internal import Glibc
 
-/// Decimal numbers with a fixed number of digits, the same everywhere.
+/// Writes decimal numbers with a fixed number of digits, the same on every machine.
 enum FixedPoint {
-    /// The value rounded to so many digits after the point; at least so many, zero-padded, before it.
+    /// The value, rounded to `digits` digits after the point, with at least `width` digits before it (zero-padded).
     static func text(_ value: Double, digits: Int, width: Int = 1) -> String {
         var scale: Int64 = 1
         for _ in 0..<digits { scale *= 10 }

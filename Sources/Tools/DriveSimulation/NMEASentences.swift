@@ -1,7 +1,7 @@
 internal import Geodesy
 package import TrackModel
 
-/// An observation as NMEA 0183 sentences, in the order and form of a common receiver.
+/// Writes an observation as NMEA 0183 sentences, in the order and form of a common receiver.
 package enum NMEASentences {
     /// One epoch: RMC, VTG, GGA, GSA, GSV and, last, GLL; each ends with CR LF.
     package static func epoch(_ observation: Observation, at time: Timestamp) -> String {
@@ -10,7 +10,7 @@ package enum NMEASentences {
             + gsv(observation) + gll(observation, moment)
     }
 
-    /// Encloses a sentence's body: `$`, the exclusive or of its bytes, CR LF.
+    /// A sentence around a body: `$`, the body, the exclusive or of its bytes, CR LF.
     package static func sentence(_ body: String) -> String {
         let checksum = body.utf8.reduce(UInt8(0), ^)
         let digits = String(checksum, radix: 16, uppercase: true)
@@ -23,7 +23,7 @@ package enum NMEASentences {
         }
         let used = FixedPoint.padded(observation.satellites.count { $0.isUsed }, to: 2)
         let dilution = FixedPoint.text(solution.horizontalDilution, digits: 2)
-        // The separation of the geoid is part of the sentence; the simulation says 45.0 m everywhere.
+        // The sentence contains the separation of the geoid. The simulation uses 45.0 m everywhere.
         let altitude = FixedPoint.text(solution.altitude, digits: 1)
         return sentence("GPGGA,\(moment.time),\(place(solution)),1,\(used),\(dilution),\(altitude),M,45.0,M,,")
     }
@@ -84,7 +84,7 @@ package enum NMEASentences {
             + (longitude < 0 ? ",W" : ",E")
     }
 
-    /// Degrees and minutes in one number, to 1e-6 minute (2 mm); rounding carries from the minutes into the degrees.
+    /// Degrees and minutes in one number, to 1e-6 minute (2 mm). Rounding carries from the minutes into the degrees.
     private static func minutes(_ degrees: Double, width: Int) -> String {
         let micro = Int64((abs(degrees) * 60e6).rounded())
         let (whole, rest) = micro.quotientAndRemainder(dividingBy: 60_000_000)
@@ -94,7 +94,7 @@ package enum NMEASentences {
     }
 }
 
-/// A time as the sentences write it.
+/// A time in the form of the sentences.
 private struct Moment {
     /// hhmmss.ss
     let time: String
@@ -102,7 +102,7 @@ private struct Moment {
     let date: String
 
     init(_ stamp: Timestamp) {
-        // The sentences have two digits of a second: a rate of 10 Hz needs one.
+        // The sentences have two digits after the second. A rate of 10 Hz needs one.
         let hundredths = stamp.milliseconds / 10
         let days = Int64((Double(hundredths) / 8_640_000).rounded(.down))
         let ofDay = hundredths - days * 8_640_000
@@ -116,8 +116,8 @@ private struct Moment {
             + FixedPoint.padded(civil.year % 100, to: 2)
     }
 
-    /// The Gregorian date of a day since 1970: 400-year eras that begin on 1 March, so that a leap day is the last of
-    /// its year.
+    /// The Gregorian date of a day since 1970. It counts 400-year eras that begin on 1 March, so a leap day is the last
+    /// day of its year.
     private static func civil(_ days: Int64) -> (year: Int64, month: Int64, day: Int64) {
         let shifted = days + 719_468
         let era = (shifted >= 0 ? shifted : shifted - 146_096) / 146_097

@@ -1,7 +1,7 @@
 package import Geodesy
 internal import Glibc
 
-/// What a receiver makes of where the vehicle is.
+/// What a receiver observes at the vehicle's place.
 package struct Observation: Hashable, Sendable {
     /// Nil without a fix.
     package var solution: Solution?
@@ -14,7 +14,7 @@ package struct Observation: Hashable, Sendable {
         package var altitude: Double
         /// m/s.
         package var speed: Double
-        /// Degrees from true north; nil when too slow to tell.
+        /// Degrees from true north; nil when the vehicle is too slow.
         package var course: Double?
         package var horizontalDilution: Double
         package var verticalDilution: Double
@@ -25,24 +25,24 @@ package struct Observation: Hashable, Sendable {
         package var number: Int
         package var elevation: Int
         package var azimuth: Int
-        /// dB-Hz; 0 when not heard.
+        /// dB-Hz; 0 when the receiver does not hear the satellite.
         package var strength: Int
         package var isUsed: Bool
     }
 }
 
-/// A receiver with the errors of a real one: they wander slowly, grow after a tunnel, and there are none in one.
+/// A receiver with realistic errors. The errors wander slowly and grow after a tunnel. In a tunnel there is no fix.
 package struct ReceiverModel: Sendable {
     /// Standard deviation of the slow error on each horizontal axis, metres; twice that for the altitude.
     package static let slowDeviation = 1.8
-    /// How long the slow error takes to be another one, and how long it takes to turn, seconds.
+    /// The slow error changes over so many seconds, and turns over so many seconds.
     static let slowSeconds = 40.0
     static let smoothSeconds = 6.0
-    /// Standard deviation of the error that is new in each fix, metres.
+    /// Standard deviation of the error that each fix adds, metres.
     package static let fastDeviation = 0.1
-    /// The largest additional error when the first fix after a tunnel is made; it fades in some 8 seconds.
+    /// The largest additional error of the first fix after a tunnel. It fades in about 8 seconds.
     package static let recoveryError = 12.0
-    /// What no error exceeds, except within 30 s after a tunnel: five deviations of slow and fast error together.
+    /// No error is larger, except within 30 s after a tunnel: five deviations of slow and fast error together.
     package static let largestError = 5 * 1.9 * 1.42
 
     private var generator: SeededGenerator
@@ -50,11 +50,11 @@ package struct ReceiverModel: Sendable {
     private var north: WanderingError
     private var up: WanderingError
     private var last: Double?
-    /// When there is a view of the sky again, plus the time to find satellites.
+    /// When the sky is visible again, plus the time to find satellites.
     private var fixAfter: Double
     private var recovery = 0.0
     private var recoveryBearing = 0.0
-    /// Which satellites a house hides.
+    /// Which satellites are hidden by a house.
     private var hidden = [Bool](repeating: false, count: ReceiverModel.numbers.count)
     private static let numbers = [2, 5, 7, 9, 13, 14, 16, 18, 20, 23, 27, 30]
 
@@ -67,7 +67,7 @@ package struct ReceiverModel: Sendable {
         up = WanderingError(deviation: 2 * Self.slowDeviation, &generator)
     }
 
-    /// Calls are in order of the vehicle's time.
+    /// Call it in the order of the vehicle's time.
     package mutating func observe(_ vehicle: VehicleState) -> Observation {
         let passed = max(0, vehicle.elapsed - (last ?? vehicle.elapsed))
         last = vehicle.elapsed
@@ -103,7 +103,8 @@ package struct ReceiverModel: Sendable {
             satellites: satellites)
     }
 
-    /// A dozen satellites spread over the sky, moving a quarter of a degree a minute; low ones are hidden now and then.
+    /// A dozen satellites all over the sky, which move a quarter of a degree a minute. Low satellites are sometimes
+    /// hidden.
     private mutating func satellites(
         _ vehicle: VehicleState, hasFix: Bool, after passed: Double
     ) -> [Observation.Satellite] {
@@ -120,7 +121,7 @@ package struct ReceiverModel: Sendable {
     }
 }
 
-/// A first-order Gauss-Markov process followed by a low-pass: it wanders, and does not jump from one fix to the next.
+/// A first-order Gauss-Markov process and a low-pass: the error wanders, but does not jump between two fixes.
 private struct WanderingError {
     let deviation: Double
     private var target: Double

@@ -4,7 +4,7 @@ internal import Glibc
 /// One point of a route.
 package struct RoutePoint: Hashable, Sendable {
     package var position: Degrees
-    /// Metres above mean sea level; nil lets the simulation invent a gentle one.
+    /// Metres above mean sea level; nil lets the simulation make up low hills.
     package var altitude: Double?
 
     package init(position: Degrees, altitude: Double? = nil) {
@@ -13,14 +13,14 @@ package struct RoutePoint: Hashable, Sendable {
     }
 }
 
-/// Why points make no route.
+/// Why points cannot be a route.
 package struct RouteError: Error, Hashable, Sendable, CustomStringConvertible {
     package enum Code: Hashable, Sendable {
         case tooFewPoints
         case tooManyPoints
-        /// A coordinate or an altitude that no place has.
+        /// A coordinate or an altitude that does not exist.
         case impossiblePoint
-        /// Two neighbours too far apart to be driven between.
+        /// Two neighbours that are too far apart to drive between.
         case gap
     }
 
@@ -30,13 +30,13 @@ package struct RouteError: Error, Hashable, Sendable, CustomStringConvertible {
     package var description: String { detail }
 }
 
-/// A way to drive along: straight lines between points, measured in metres from its start.
+/// A route: straight lines between points, measured in metres from its start.
 package struct Route: Hashable, Sendable {
     /// A point every 10 m for 2,000 km.
     package static let mostPoints = 200_000
-    /// Longer than any straight road; a longer step is a recording that was interrupted.
+    /// Longer than any straight road. A longer step means that a recording was interrupted.
     package static let longestLeg = 50_000.0
-    /// Points closer together than this are noise of a recording, not corners.
+    /// Points that are closer together are noise of a recording, not corners.
     static let shortestLeg = 4.0
 
     struct Leg: Hashable, Sendable {
@@ -53,10 +53,10 @@ package struct Route: Hashable, Sendable {
     let legs: [Leg]
     /// Metres.
     package let length: Double
-    /// After its end it begins again.
+    /// After its end the route begins again.
     package let isClosed: Bool
 
-    /// A closed route leads from the last point back to the first.
+    /// A closed route leads from the last point back to the first point.
     package init(points: [RoutePoint], isClosed: Bool) throws(RouteError) {
         guard points.count <= Self.mostPoints else {
             throw RouteError(
@@ -123,7 +123,8 @@ package struct Route: Hashable, Sendable {
         return legs
     }
 
-    /// The distance within the route of a distance driven: wraps around a loop, stays at the end of an open route.
+    /// The distance within the route after a driven distance. It wraps around a loop and stays at the end of an open
+    /// route.
     package func place(of driven: Double) -> Double {
         if isClosed {
             let rest = driven.truncatingRemainder(dividingBy: length)
@@ -132,14 +133,14 @@ package struct Route: Hashable, Sendable {
         return min(max(driven, 0), length)
     }
 
-    /// Where one is after so many metres.
+    /// The position after so many metres.
     package func position(at driven: Double) -> Degrees {
         let place = place(of: driven)
         let leg = leg(at: place)
         return GreatCircle.destination(from: leg.from.position, bearing: leg.bearing, distance: place - leg.start)
     }
 
-    /// Metres above mean sea level after so many metres: what the points say, or else low hills.
+    /// Metres above mean sea level after so many metres: the altitude of the points, otherwise low hills.
     func altitude(at driven: Double) -> Double {
         let place = place(of: driven)
         let leg = leg(at: place)
@@ -151,7 +152,7 @@ package struct Route: Hashable, Sendable {
         return 12 + 6 * sin(phase) + 2.5 * sin(3 * phase)
     }
 
-    /// The direction of travel, as a vehicle some metres long turns into corners.
+    /// The direction of travel. It turns into corners as gradually as a vehicle of some metres' length.
     func course(at driven: Double) -> Double {
         let (behind, ahead) = (position(at: driven - 3), position(at: driven + 3))
         return GreatCircle.bearing(from: behind, to: ahead)

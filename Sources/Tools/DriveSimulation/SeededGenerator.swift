@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// Random numbers that are the same for the same seed on every machine: SplitMix64 (Steele, Lea and Flood, 2014).
+/// Random numbers; the same seed gives the same numbers on every machine. SplitMix64 (Steele, Lea and Flood, 2014).
 package struct SeededGenerator: RandomNumberGenerator, Hashable, Sendable {
     private var state: UInt64
 

@@ -1,7 +1,7 @@
 internal import Geodesy
 package import TrackModel
 
-/// A drive as a receiver tells it: one epoch after the other, the same ones for the same route, settings and start.
+/// A drive as a receiver tells it, one epoch after the other. The same route, settings and start give the same epochs.
 package struct SimulatedDrive: Sendable {
     package struct Epoch: Hashable, Sendable {
         /// GNSS time.
@@ -15,7 +15,7 @@ package struct SimulatedDrive: Sendable {
         /// The columns of ``truthRow``.
         package static let truthHeader = "time_ms,latitude,longitude,altitude_m,speed_mps,course_deg,in_tunnel,has_fix"
 
-        /// Where the vehicle truly was, as one line of CSV without its end.
+        /// The vehicle's true place, as one line of CSV without a line end.
         package var truthRow: String {
             [
                 String(time.milliseconds), FixedPoint.text(truth.position.latitude, digits: 8),
@@ -26,7 +26,7 @@ package struct SimulatedDrive: Sendable {
         }
     }
 
-    /// Epochs a second that divide the vehicle's steps evenly.
+    /// The possible epochs a second; each divides the vehicle's steps evenly.
     package static let rates = [1, 2, 5, 10]
 
     private let start: Timestamp
@@ -35,7 +35,7 @@ package struct SimulatedDrive: Sendable {
     private var receiver: ReceiverModel
     private var epochs: Int64 = 0
 
-    /// Nil for a rate that is none of ``rates``.
+    /// Nil for a rate that is not in ``rates``.
     package init?(route: Route, settings: DriveSettings, start: Timestamp, rate: Int = 1) {
         guard Self.rates.contains(rate) else { return nil }
         self.start = start

@@ -1,16 +1,17 @@
 internal import Glibc
 
-/// A vehicle that follows a route: it accelerates gently, slows down for corners and waits at some traffic lights.
+/// A vehicle that follows a route. It accelerates gently, slows down for corners and waits at some traffic lights.
 package struct Vehicle: Sendable {
     /// Seconds from one step to the next.
     package static let step = 0.1
-    /// m/s²: a brisk car, and the hardest braking it plans with. The last moment before a stop may use a little more.
+    /// m/s²: a brisk car, and the hardest braking that the vehicle plans. The last moment before a stop may use a
+    /// little more.
     package static let acceleration = 1.8
     package static let braking = 2.2
     package static let hardestBraking = 3.0
     /// m/s² sideways in a corner.
     package static let sideways = 2.5
-    /// No corner is taken slower than this, m/s.
+    /// The vehicle takes no corner more slowly, m/s.
     package static let slowest = 3.0
 
     private enum Motion {
@@ -23,7 +24,7 @@ package struct Vehicle: Sendable {
         /// Metres driven.
         let place: Double
         let speed: Double
-        /// Seconds to wait there.
+        /// Seconds to wait at this place.
         let wait: Double
     }
 
@@ -35,7 +36,7 @@ package struct Vehicle: Sendable {
     private var driven = 0.0
     private var speed = 0.0
     private var ahead: [Obstacle] = []
-    /// The corner up to which `ahead` is known: a leg's index, and the laps before it in metres.
+    /// `ahead` is complete up to this corner: a leg's index, and the earlier laps in metres.
     private var nextLeg = 1
     private var lap = 0.0
 
@@ -45,7 +46,7 @@ package struct Vehicle: Sendable {
         generator = SeededGenerator(seed: settings.seed)
     }
 
-    /// It stands at the end of an open route.
+    /// The vehicle stands at the end of an open route.
     package var isAtEnd: Bool { !route.isClosed && speed == 0 && driven >= route.length - 3 }
 
     package var state: VehicleState {
@@ -56,7 +57,7 @@ package struct Vehicle: Sendable {
             isInTunnel: settings.tunnels.contains { $0.contains(place) })
     }
 
-    /// Drives on for one ``step``.
+    /// Drives for one ``step``.
     package mutating func advance() {
         steps += 1
         let now = Double(steps) * Self.step
@@ -76,7 +77,8 @@ package struct Vehicle: Sendable {
     private func wantedSpeed() -> Double {
         var wanted = settings.speedLimit
         for obstacle in ahead {
-            // Braking evenly from now on just reaches the obstacle's speed; what remains of this step is driven first.
+            // Even braking from now on just reaches the obstacle's speed. The vehicle drives the rest of this step
+            // first.
             let room = max(0, obstacle.place - driven - speed * Self.step)
             wanted = min(wanted, (obstacle.speed * obstacle.speed + 2 * Self.braking * room).squareRoot())
         }
@@ -86,7 +88,7 @@ package struct Vehicle: Sendable {
     private mutating func passObstacles(_ now: Double) {
         while let first = ahead.first {
             if first.wait > 0 {
-                // A stop counts when standing within two metres of the line.
+                // A stop counts when the vehicle stands within two metres of the line.
                 guard speed < 0.05, first.place - driven < 2 else { return }
                 speed = 0
                 motion = .waiting(until: now + first.wait)
@@ -97,7 +99,7 @@ package struct Vehicle: Sendable {
         }
     }
 
-    /// Learns of the corners within the distance it takes to stop, and some more.
+    /// Finds the corners within a little more than the stopping distance.
     private mutating func lookAhead() {
         let horizon = driven + 60 + settings.speedLimit * settings.speedLimit / (2 * Self.braking)
         while true {
@@ -122,7 +124,7 @@ package struct Vehicle: Sendable {
         let leg = route.legs[index]
         guard leg.turn > 5 else { return }
         let before = route.legs[index > 0 ? index - 1 : route.legs.count - 1]
-        // A line before the corner, unless the corner before it is nearer: obstacles are passed in order.
+        // A stop line before the corner, unless the corner before is nearer: the vehicle passes obstacles in order.
         if leg.turn > 45, generator.uniform() < 0.35, place - 8 > (ahead.last?.place ?? driven) {
             ahead.append(Obstacle(place: place - 8, speed: 0, wait: generator.uniform(in: 5...40)))
         }

@@ -1,6 +1,6 @@
 package import Geodesy
 
-/// Where the simulated vehicle truly is.
+/// The true place and movement of the simulated vehicle.
 package struct VehicleState: Hashable, Sendable {
     /// Seconds since the drive began.
     package var elapsed: Double
@@ -14,7 +14,7 @@ package struct VehicleState: Hashable, Sendable {
     package var isInTunnel: Bool
 }
 
-/// How a drive is driven.
+/// The settings of a drive.
 package struct DriveSettings: Hashable, Sendable {
     package var seed: UInt64
     /// The speed on a straight road, m/s.

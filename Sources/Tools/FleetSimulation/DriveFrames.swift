@@ -4,12 +4,12 @@ internal import NIOCore
 internal import TrackModel
 internal import TrackWire
 
-/// A drive's batches as whole frames, made before the load begins. Vehicles that share a drive share the bytes: a
-/// frame names neither entity nor stream, and every stream counts its sequences from 1.
+/// The batches of a drive as whole frames, made before the load begins. Vehicles that share a drive share the bytes.
+/// That is possible because a frame names neither entity nor stream, and every stream counts its sequences from 1.
 struct DriveFrames: Sendable {
     struct Frame: Sendable {
         var bytes: ByteBuffer
-        /// Of the payload: what the server's window counts.
+        /// Bytes of the payload, which the server's window counts.
         var payloadBytes: Int
         var lastSequence: UInt64
         var points: Int
@@ -17,12 +17,12 @@ struct DriveFrames: Sendable {
 
     /// Different drives of one fleet.
     private static let mostDrives = 16
-    /// Points of all drives together: some 10 MB of frames, and a few seconds to make them.
+    /// Points of all drives together: about 10 MB of frames, and a few seconds to make them.
     private static let mostPoints = 1_000_000
 
     let frames: [Frame]
 
-    /// The drives of a fleet; vehicle number n takes the one of number n modulo their count.
+    /// The drives of a fleet. Vehicle number n takes the drive with the number n modulo their count.
     static func drives(for plan: FleetPlan, now: Timestamp) throws(FleetError) -> [DriveFrames] {
         guard plan.pointsPerVehicle > 0 else { return [] }
         let count = max(1, min(mostDrives, plan.vehicles, mostPoints / plan.pointsPerVehicle))
@@ -73,7 +73,7 @@ struct DriveFrames: Sendable {
 }
 
 extension TrackPoint {
-    /// As an agent makes it of a fix with every field; nil for an epoch without a fix.
+    /// The point that an agent makes of a fix with every field; nil for an epoch without a fix.
     fileprivate init?(_ epoch: SimulatedDrive.Epoch) {
         guard let solution = epoch.observation.solution,
             let coordinate = Coordinate(

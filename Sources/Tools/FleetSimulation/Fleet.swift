@@ -5,11 +5,12 @@ internal import NIOSSL
 internal import TrackModel
 internal import TrackWire
 
-/// A simulated fleet that speaks Saker Track Protocol 1 over TLS, for load.
+/// A simulated fleet that makes load for a server. It speaks Saker Track Protocol 1 over TLS.
 package enum Fleet {
-    /// Does what the plan says and closes every connection; `progress` is told in a few words how far it is.
+    /// Carries out the plan and closes every connection. Tells `progress` in a few words how far it is.
     ///
-    /// Any refused point, any connection closed by the server and any wrong acknowledgement ends the run with an error.
+    /// A refused point, a connection that the server closes, and a wrong acknowledgement each end the run with an
+    /// error.
     package static func run(
         _ plan: FleetPlan, progress: @escaping @Sendable (String) -> Void = { _ in }
     ) async throws(FleetError) -> FleetReport {
@@ -65,7 +66,7 @@ package enum Fleet {
         }
     }
 
-    /// A loop as other threads see it.
+    /// An event loop, as other threads see it.
     private struct Member: Sendable {
         let eventLoop: any EventLoop
         let loop: NIOLoopBound<FleetLoop>
@@ -91,7 +92,7 @@ package enum Fleet {
         return report(plan, counts, began: began, start: start, end: end)
     }
 
-    /// Waits for all of them; the first failure counts at once.
+    /// Waits for all of them. The first failure ends the wait at once.
     private static func all(_ futures: [EventLoopFuture<Void>], on members: [Member]) async throws {
         guard let eventLoop = members.first?.eventLoop else { return }
         try await EventLoopFuture.andAllSucceed(futures, on: eventLoop).get()
@@ -99,7 +100,7 @@ package enum Fleet {
 
     private static func close(_ members: [Member]) async {
         for member in members {
-            // Goodbyes are a courtesy: a server that is gone takes none.
+            // A goodbye is not necessary: a server that is gone accepts none.
             let closed = member.eventLoop.flatSubmit { member.loop.value.close() }
             let limit = member.eventLoop.scheduleTask(in: .seconds(15)) {}
             closed.whenComplete { _ in limit.cancel() }
@@ -151,7 +152,7 @@ package enum Fleet {
         }
     }
 
-    /// Every connection is a file. Beyond the hard limit only root may go.
+    /// Every connection needs a file descriptor. Only root may raise the hard limit.
     private static func raiseFileLimit(toHold files: Int) throws(FleetError) {
         var limit = rlimit()
         guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return }

@@ -1,5 +1,5 @@
-/// Why a fleet could not do what it was told. The first failure ends the run: a load that lost something measures
-/// nothing.
+/// Why a fleet could not carry out its plan. The first failure ends the run, because a load that lost something
+/// measures nothing.
 package struct FleetError: Error, Hashable, Sendable, CustomStringConvertible {
     package enum Code: Hashable, Sendable {
         /// The plan itself, or a file it names.
@@ -8,14 +8,14 @@ package struct FleetError: Error, Hashable, Sendable, CustomStringConvertible {
         case connection
         /// The server refused a login or a point.
         case refused
-        /// The server said what the protocol does not allow here.
+        /// The server sent something that the protocol does not allow here.
         case answer
-        /// Something took longer than it may.
+        /// Something exceeded its time limit.
         case timeout
     }
 
     package let code: Code
-    /// For people: names the value and the rule; never a key.
+    /// For people: names the value and the rule, never a key.
     package let detail: String
 
     package init(_ code: Code, _ detail: String) {

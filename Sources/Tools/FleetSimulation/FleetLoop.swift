@@ -4,7 +4,7 @@ internal import NIOSSL
 internal import TrackModel
 internal import TrackWire
 
-/// What one loop has counted.
+/// The counts of one event loop.
 struct FleetCounts: Sendable {
     var logins = 0
     var batches = 0
@@ -12,17 +12,18 @@ struct FleetCounts: Sendable {
     var heartbeats = 0
     var bytesSent: UInt64 = 0
     var bytesReceived: UInt64 = 0
-    /// From a connection's start to its Welcome.
+    /// From the start of a connection to its Welcome.
     var login = LatencyHistogram()
-    /// From a batch's time to the acknowledgement of its last point.
+    /// From a batch's due time to the acknowledgement of its last point.
     var acknowledgement = LatencyHistogram()
-    /// How late the generator itself was with live batches.
+    /// How late the generator itself sent live batches.
     var lag = LatencyHistogram()
     var lastLogin: NIODeadline?
     var lastAcknowledgement: NIODeadline?
 }
 
-/// One event loop's vehicles: opens them at a steady rate, then lets them send. Everything happens on that loop.
+/// The vehicles of one event loop. The loop opens their connections at a steady rate, then lets them send. Everything
+/// happens on this loop.
 final class FleetLoop {
     let plan: FleetPlan
     let batches: Int
@@ -34,7 +35,7 @@ final class FleetLoop {
     private let tls: NIOSSLContext
     private let drives: [DriveFrames]
     private let numbers: [Int]
-    /// Makes the stream ids of this run unlike those of any other.
+    /// Makes the stream ids of this run different from those of other runs.
     private let run: UInt64
     private let connected: EventLoopPromise<Void>
     private let finished: EventLoopPromise<Void>
@@ -45,12 +46,12 @@ final class FleetLoop {
     private var hasFailed = false
     private var ticks: [RepeatedTask] = []
     private var began = NIODeadline.now()
-    /// Live batches that have been due so far.
+    /// Live batches that have become due so far.
     private var sent = 0
     private var heartbeatEvery = TimeAmount.seconds(30)
     private var nextHeartbeat = 0
     private var lastProgress = NIODeadline.now()
-    /// A connection that opens and nothing comes of it: longer than the server gives anyone.
+    /// The limit for a connection that opens and then makes no progress. It is longer than any limit of the server.
     private static let patience = TimeAmount.seconds(45)
 
     init(
@@ -113,7 +114,7 @@ final class FleetLoop {
         vehicles.append(vehicle)
         opening += 1
         let (bound, tls) = (NIOLoopBound((vehicle, self), eventLoop: eventLoop), tls)
-        // A name is sent and checked; without one the address itself must stand in the certificate.
+        // A name is sent to the server and checked. Without a name the certificate must hold the address itself.
         let name = plan.serverName ?? (plan.host.isNumericAddress ? nil : plan.host)
         do {
             var bootstrap = ClientBootstrap(group: eventLoop)
@@ -154,7 +155,7 @@ final class FleetLoop {
 
     // MARK: Sending
 
-    /// Begins the load; every vehicle is logged in.
+    /// Begins the load. Every vehicle is logged in.
     func start(at time: NIODeadline) {
         began = time
         switch plan.mode {
@@ -183,7 +184,7 @@ final class FleetLoop {
 
     private func sendHeartbeats() {
         guard !vehicles.isEmpty else { return }
-        // Everyone is asked four times in an interval.
+        // The loop looks at every vehicle four times in an interval.
         let share = vehicles.count * 400 / Int(max(400, heartbeatEvery.nanoseconds / 1_000_000)) + 1
         let now = NIODeadline.now()
         for _ in 0..<min(share, vehicles.count) {
@@ -230,7 +231,7 @@ final class FleetLoop {
         finished.fail(error)
     }
 
-    /// Says goodbye and closes everything.
+    /// Sends goodbye on all connections and closes them.
     func close() -> EventLoopFuture<Void> {
         hasFailed = true
         for tick in ticks { tick.cancel() }

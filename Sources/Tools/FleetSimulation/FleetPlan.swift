@@ -1,6 +1,6 @@
 package import TrackModel
 
-/// What a fleet does and to which server.
+/// What a fleet does, and to which server.
 package struct FleetPlan: Sendable {
     package enum Mode: String, Hashable, Sendable, CaseIterable {
         /// Every vehicle sends a batch each pack interval, the vehicles spread evenly over it.
@@ -11,48 +11,48 @@ package struct FleetPlan: Sendable {
         case idle
     }
 
-    /// How the server's certificate is judged.
+    /// How the fleet judges the server's certificate.
     package enum Trust: Sendable {
         /// A file of PEM certificates.
         case file(String)
         /// One DER certificate.
         case certificate([UInt8])
-        /// The authorities this system trusts.
+        /// The system's authorities.
         case system
     }
 
     package var host: String
     package var port: Int
-    /// The name in the server's certificate; nil when it is the host.
+    /// The name in the server's certificate; nil when it equals the host.
     package var serverName: String?
     package var trust: Trust
     package var service: Int64
     package var accessKey: String
     package var mode: Mode
-    /// Connections, each with a stream and an entity of its own, 1 ... 1,000,000.
+    /// Connections, 1 ... 1,000,000. Each has its own stream and entity.
     package var vehicles = 100
-    /// Entities are named this, a dash and the vehicle's number.
+    /// An entity's name is this prefix, a dash and the vehicle's number.
     package var entityPrefix = "sim"
-    /// Seconds from one point to the next, by the points' own times, 1 ... 300.
+    /// Seconds between two points, by the points' own times, 1 ... 300.
     package var gather = 5
-    /// Seconds from one batch of a vehicle to its next in live mode. Points keep their spacing of ``gather`` seconds,
-    /// so that a shorter interval makes the fleet drive faster than the clock.
+    /// Seconds between two batches of a vehicle in live mode. Points still have ``gather`` seconds between them, so
+    /// with a shorter interval the fleet drives faster than the clock.
     package var pack = 30.0
     /// Points of one batch, 1 ... 1,000.
     package var batch = 6
     /// Points of each vehicle in backlog mode.
     package var points = 100_000
-    /// Seconds: how long live and idle last, and the most that backlog may take.
+    /// Seconds. Live and idle last so long; backlog may take at most so long.
     package var duration = 60.0
     /// The same seed makes the same drives.
     package var seed: UInt64 = 1
-    /// Time of the first point; nil: so early that the last one is not ahead of the clock.
+    /// The time of the first point. Nil: so early that the last point is not ahead of the clock.
     package var start: Timestamp?
-    /// Most new connections a second.
+    /// The most new connections a second.
     package var rate = 500.0
-    /// Most connections that are opening at one time.
+    /// The most connections that open at the same time.
     package var opening = 100
-    /// Addresses of this machine to connect from; empty: any. One has some 28,000 ports.
+    /// Addresses of this machine to connect from; empty for any address. One address has about 28,000 ports.
     package var sources: [String] = []
     /// Event loops, 1 ... 64.
     package var threads = 1

@@ -1,4 +1,4 @@
-/// What a run has shown.
+/// The results of a run.
 package struct FleetReport: Codable, Hashable, Sendable {
     /// Milliseconds.
     package struct Latency: Codable, Hashable, Sendable {
@@ -15,24 +15,24 @@ package struct FleetReport: Codable, Hashable, Sendable {
 
     package var mode: String
     package var vehicles: Int
-    /// Seconds until the last vehicle was logged in, and how many a second that makes.
+    /// Seconds until the last vehicle was logged in, and the logins a second.
     package var connectSeconds: Double
     package var handshakesPerSecond: Double
     /// From the start of a connection to its Welcome.
     package var login: Latency
-    /// Seconds from the begin of the load to the last acknowledgement; idle: how long it lasted.
+    /// Seconds from the start of the load to the last acknowledgement; for idle, the duration.
     package var seconds: Double
     package var batches: Int
     package var batchesPerSecond: Double
-    /// Acknowledged, which means committed.
+    /// Acknowledged points. The server has committed them.
     package var points: Int
     package var pointsPerSecond: Double
     /// From the time a batch was due (backlog: was sent) to its acknowledgement.
     package var acknowledgement: Latency
-    /// How late the generator itself was; large means that the machine had no time for it.
+    /// How late the generator itself was. A large value means that the machine was too busy.
     package var lag: Latency
     package var heartbeats: Int
-    /// Frames before encryption.
+    /// Bytes of frames before encryption.
     package var bytesSent: UInt64
     package var bytesReceived: UInt64
 

@@ -3,9 +3,9 @@ internal import NIOTLS
 internal import TrackModel
 internal import TrackWire
 
-/// One vehicle on its connection above TLS: logs in, sends what it is told to, checks every answer.
+/// One vehicle on its connection above TLS. It logs in, sends its batches, and checks every answer.
 ///
-/// Lives on its loop's thread and keeps little: twenty thousand of them share one process.
+/// It lives on its loop's thread and keeps little memory, because twenty thousand vehicles share one process.
 final class FleetVehicle: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
@@ -17,7 +17,7 @@ final class FleetVehicle: ChannelInboundHandler {
         case closing
     }
 
-    /// Sent and not yet acknowledged.
+    /// A batch that was sent and is not acknowledged yet.
     private struct Waiting {
         var lastSequence: UInt64
         var payloadBytes: Int
@@ -26,7 +26,7 @@ final class FleetVehicle: ChannelInboundHandler {
     }
 
     let number: Int
-    /// It lets go of its vehicles when it closes.
+    /// The loop drops its vehicles when it closes.
     private let loop: FleetLoop
     private var context: ChannelHandlerContext?
     private var phase = Phase.connecting
@@ -40,7 +40,7 @@ final class FleetVehicle: ChannelInboundHandler {
     private var waitingBytes = 0
     private var storedThrough: UInt64 = 0
     private var lastSent = NIODeadline.now()
-    /// Live batches that fell due while the window was full.
+    /// Live batches that became due while the window was full.
     private var due: [NIODeadline] = []
 
     init(number: Int, loop: FleetLoop) {
@@ -49,7 +49,7 @@ final class FleetVehicle: ChannelInboundHandler {
     }
 
     var isOpen: Bool { phase == .open }
-    /// All of its batches are acknowledged.
+    /// All batches are acknowledged.
     var isDone: Bool { next == loop.batches && waiting.isEmpty }
 
     // MARK: Channel events
@@ -180,7 +180,7 @@ final class FleetVehicle: ChannelInboundHandler {
         write(frame.bytes)
     }
 
-    /// A heartbeat, when nothing was sent for that long.
+    /// Sends a heartbeat if nothing was sent for that long.
     func heartbeat(ifSilentFor limit: TimeAmount, now: NIODeadline) {
         guard phase == .open, now - lastSent >= limit else { return }
         send(loop.heartbeat)

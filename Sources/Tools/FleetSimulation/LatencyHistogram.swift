@@ -1,10 +1,11 @@
-/// Durations in microseconds, each kept to about 3 per cent: a fixed few kilobytes for any number of them.
+/// Durations in microseconds, each accurate to about 3 per cent. Needs a fixed few kilobytes for any number of
+/// durations.
 package struct LatencyHistogram: Sendable {
-    /// 32 steps for every doubling.
+    /// 32 buckets for every doubling.
     private static let stepBits = 5
     private var buckets = [UInt64](repeating: 0, count: (64 - Self.stepBits + 1) << Self.stepBits)
     package private(set) var count: UInt64 = 0
-    /// Exact.
+    /// The exact maximum.
     package private(set) var maximum: UInt64 = 0
 
     package init() {}
@@ -21,7 +22,7 @@ package struct LatencyHistogram: Sendable {
         maximum = max(maximum, other.maximum)
     }
 
-    /// The duration that `share` of all do not exceed, 0...1, rounded up to its step; 0 when there are none.
+    /// The duration that `share` (0...1) of all durations do not exceed, rounded up to its bucket; 0 without durations.
     package func quantile(_ share: Double) -> UInt64 {
         guard count > 0 else { return 0 }
         let rank = UInt64((Double(count) * min(max(share, 0), 1)).rounded(.up))
@@ -40,7 +41,7 @@ package struct LatencyHistogram: Sendable {
         return (shift + 1) << stepBits + Int((value >> shift) - steps)
     }
 
-    /// The greatest value that falls into a bucket.
+    /// The greatest value in a bucket.
     private static func largest(of index: Int) -> UInt64 {
         guard index >= 1 << stepBits else { return UInt64(index) }
         let shift = index >> stepBits - 1

@@ -1,9 +1,9 @@
 import Foundation
 import TrackCache
 
-/// What a dead agent's ring holds: read from a copy by the ring's own code, so that the next agent finds it as it was.
+/// Reads the ring of a dead agent. The ring's own code reads a copy, so that the next agent finds the ring unchanged.
 package enum CacheContents {
-    /// The times of all points that wait, in milliseconds, in the order of the ring.
+    /// The times of all waiting points in milliseconds, in the order of the ring.
     package static func times(of directory: String) throws -> [Int] {
         guard FileManager.default.fileExists(atPath: directory) else { return [] }
         let copies = try TemporaryDirectory()

@@ -1,11 +1,11 @@
-/// Which link a run uses.
+/// The link that a run uses.
 package enum ChosenLink: String, CaseIterable, Sendable {
-    /// Namespaces where the machine has them, else a proxy.
+    /// Namespaces if the machine has them, otherwise a proxy.
     case auto
     case namespaces
     case proxy
 
-    /// Throws when namespaces are asked for and refused.
+    /// Throws when the caller wants namespaces and the machine refuses them.
     package func make(seed: UInt64) throws -> any VehicleLink {
         switch self {
         case .proxy: return try CuttingProxy(seed: seed)

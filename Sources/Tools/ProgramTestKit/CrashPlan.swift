@@ -1,24 +1,24 @@
-/// One round of crashes as a value: the same seed makes the same plan.
+/// One round of crashes as a value. The same seed makes the same plan.
 package struct CrashPlan: Hashable, Sendable {
     package enum Victim: String, Hashable, Sendable, CaseIterable {
         case agent, server, gpsd
     }
 
     package enum Step: Hashable, Sendable {
-        /// The drive goes on for so many milliseconds.
+        /// The drive continues for so many milliseconds.
         case drive(Int)
         /// SIGKILL, then a new start.
         case kill(Victim)
-        /// SIGKILL, and again so many milliseconds after the new start has begun.
+        /// SIGKILL, and another SIGKILL so many milliseconds after the new start has begun.
         case killTwice(Victim, Int)
         case killBoth
         /// SIGTERM, then a new start.
         case restart(Victim)
         /// SIGSTOP for so many milliseconds.
         case freeze(Victim, Int)
-        /// The link is so for so many milliseconds, then fair again.
+        /// The link has this weather for so many milliseconds, then fair weather again.
         case weather(LinkWeather, Int)
-        /// The agent's disk has no room for so many milliseconds, and then until the agent has noticed.
+        /// The agent's disk is full for so many milliseconds, and then until the agent has noticed.
         case fullDisk(Int)
     }
 
@@ -28,8 +28,8 @@ package struct CrashPlan: Hashable, Sendable {
     package let pack: Int
     package let steps: [Step]
 
-    /// `inputs`: how many recordings there are to choose from; `isShort`: nothing that takes the agent the 21 s of
-    /// noticing a dead link; `canFill`: the disk can be filled up.
+    /// `inputs`: how many recordings there are. `isShort`: no step that makes the agent wait the 21 s after which it
+    /// notices a dead link. `canFill`: the test can fill the disk.
     package init(seed: UInt64, inputs: Int, isShort: Bool, canFill: Bool) {
         var dice = Dice(seed: seed)
         self.seed = seed
@@ -73,7 +73,7 @@ package struct CrashPlan: Hashable, Sendable {
         case 6: return .weather(.silentAfter(bytes: Int.random(in: 0...6000, using: &dice)), moment)
         case 7: return .weather(.deafAgent, moment)
         case 8: return .weather(.deafServer, moment)
-        // Longer than a dead link may stay unnoticed.
+        // Longer than the agent takes to notice a dead link.
         default: return .weather(.silent, Int.random(in: 22_000...26_000, using: &dice))
         }
     }

@@ -1,18 +1,18 @@
 import Foundation
 
-/// Carries out one plan on the real programs and judges what the server has in the end.
+/// Carries out one plan on the real programs, and judges what the server has in the end.
 package final class CrashRound {
     package struct Outcome: Sendable {
         package internal(set) var input = ""
         package internal(set) var kills = 0
         package internal(set) var cuts = 0
-        /// Points that the agent is known to have taken, that the server has, and the difference both ways.
+        /// Points that the agent took, points that the server has, and the differences.
         package internal(set) var taken = 0
         package internal(set) var stored = 0
         package internal(set) var lost: [Int] = []
         package internal(set) var doubled = 0
         package internal(set) var problems: [String] = []
-        /// Where everything lies, when there are problems.
+        /// The directory, which is kept when there are problems.
         package internal(set) var kept: String?
         package var isGood: Bool { problems.isEmpty }
     }
@@ -28,12 +28,12 @@ package final class CrashRound {
     private var gpsd: Program
     private var watch: GatherWatch
     private var witnesses: [GPSDWitness] = []
-    /// Seconds since 1970 of every point that the agent's events or its ring have shown.
+    /// Seconds since 1970 of every point in the agent's events or in its ring.
     private var taken: Set<Int> = []
     private var outcome = Outcome()
     private let isShort: Bool
 
-    /// Runs a round to its end. Throws nothing: what goes wrong is in the outcome, and then the directory is kept.
+    /// Runs a whole round. Throws nothing: problems are in the outcome, and then the directory is kept.
     package static func run(
         _ plan: CrashPlan, _ inputs: [RecordedInput], over link: any VehicleLink, isShort: Bool, canFill: Bool
     ) -> Outcome {
@@ -57,7 +57,7 @@ package final class CrashRound {
         outcome.input = recording.name
         fleet = try Fleet(gather: plan.gather, pack: plan.pack, link: link)
         disk = canFill ? try SmallDisk(over: fleet.cache, megabytes: 8) : nil
-        // A recording lasts for some ten seconds of test, and a long one is played at a hundred times its speed.
+        // A recording lasts about ten seconds of test. A long one runs at a hundred times its speed.
         let pause = min(max(10.0 / Double(recording.pieces.count), 0.01), 0.25)
         source = try ReceiverSource(pieces: recording.pieces, pause: pause, in: link.agentNetwork)
         gpsd = try fleet.startGPSD(source: source.address)
@@ -88,12 +88,12 @@ package final class CrashRound {
         watch.end()
         source.end()
         if !outcome.isGood { keep() }
-        // Unmounted before the directory around it is removed.
+        // The disk must be unmounted before the directory around it is removed.
         disk = nil
         return outcome
     }
 
-    /// What a person needs who looks for the reason.
+    /// Keeps what a person needs to find the reason.
     private func keep() {
         fleet.directory.keep()
         let path = fleet.directory.path
@@ -101,7 +101,7 @@ package final class CrashRound {
         for (name, program) in [("agent", agent), ("server", server), ("gpsd", gpsd)] {
             try? program.printed.write(toFile: "\(path)/\(name).printed", atomically: true, encoding: .utf8)
         }
-        // A small disk vanishes with the round.
+        // The small disk disappears with the round.
         if disk != nil { try? FileManager.default.copyItem(atPath: fleet.cache, toPath: path + "/cache.copy") }
     }
 
@@ -133,7 +133,7 @@ package final class CrashRound {
             try disk.fill()
             pause(milliseconds: time)
             disk.empty()
-            // What is in memory dies with the process, and says so: no kill before it is on disk again.
+            // A kill loses the points in memory, as the status says. So no kill comes before the ring is on disk again.
             try waitUntil("the ring is back on its disk", within: 120) { try fleet.cacheState() == "disk" }
         }
     }
@@ -168,7 +168,7 @@ package final class CrashRound {
             server = try fleet.startServer()
         case .gpsd:
             gpsd.end(signal)
-            // The witness must not miss what the agent hears.
+            // The witness must not miss what the agent receives.
             source.pause()
             gpsd = try fleet.startGPSD(source: source.address)
             witnesses.append(try GPSDWitness(port: fleet.gpsdPort, in: link.agentNetwork))
@@ -178,7 +178,7 @@ package final class CrashRound {
 
     // MARK: The end
 
-    /// The drive ends, everything works again, and all that is cached arrives.
+    /// The drive ends, everything works again, and all cached points arrive.
     private func arrive() throws {
         source.pause()
         try link.heal()

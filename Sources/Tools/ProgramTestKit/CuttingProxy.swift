@@ -1,12 +1,13 @@
 import Foundation
 import Synchronization
 
-/// A TCP proxy on the loopback that cuts, stalls, delays and half-opens: the link of a run that may not make networks.
+/// A TCP proxy on the loopback that cuts, stalls, delays and half-opens connections: the link of a run that may not
+/// make networks.
 package final class CuttingProxy: VehicleLink {
     private struct State {
         var weather = LinkWeather.fair
         var dice: Dice
-        /// Connections of an earlier age do not live on after a cut.
+        /// A cut raises the age; connections of an earlier age end.
         var age = 0
         var bytesLeft = Int.max
         var target = 0
@@ -44,7 +45,7 @@ package final class CuttingProxy: VehicleLink {
 
     package func set(_ weather: LinkWeather) {
         state.withLock { state in
-            // Bytes that a silent link has swallowed never come: its connections cannot go on.
+            // The bytes that a silent link has dropped never arrive, so its connections cannot continue.
             if weather == .down || weather == .reset || weather == .forgotten || state.weather.swallows {
                 state.age += 1
             }
@@ -74,7 +75,7 @@ package final class CuttingProxy: VehicleLink {
 
     private enum Fate { case pass, swallow, end }
 
-    /// Until one side ends or the weather does.
+    /// Copies until one side ends, or until the weather ends the connection.
     private func carry(_ connection: Connection) {
         let ends = [(connection.client, connection.server), (connection.server, connection.client)]
         var buffer = [UInt8](repeating: 0, count: 16_384)
@@ -89,7 +90,7 @@ package final class CuttingProxy: VehicleLink {
                 let isFromAgent = index == 0
                 let count = recv(end.0, &buffer, crumb(buffer.count), 0)
                 guard count > 0 else {
-                    // Whoever is gone behind a silent link, the other side does not hear of it.
+                    // Behind a silent link, the other side does not learn that this side is gone.
                     while fate(of: connection) == .swallow { pause(milliseconds: 20) }
                     return
                 }
@@ -114,7 +115,8 @@ package final class CuttingProxy: VehicleLink {
         return true
     }
 
-    /// What happens to so many bytes (none: to the connection); counts them, and waits as long as the weather says.
+    /// Decides what happens to `count` bytes (0: to the connection). Counts the bytes, and waits as long as the weather
+    /// says.
     private func fate(of connection: Connection, count: Int = 0, isFromAgent: Bool = true) -> Fate {
         let (fate, delay) = state.withLock { state -> (Fate, Int) in
             if isFromAgent {
@@ -144,7 +146,7 @@ package final class CuttingProxy: VehicleLink {
         }
     }
 
-    /// Closes as a crashed peer's kernel does: with a reset.
+    /// Closes with a reset, as the kernel of a crashed peer does.
     private static func reset(_ descriptor: Int32) {
         var now = linger(l_onoff: 1, l_linger: 0)
         setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &now, socklen_t(MemoryLayout<linger>.size))
@@ -153,7 +155,7 @@ package final class CuttingProxy: VehicleLink {
 }
 
 extension LinkWeather {
-    /// Bytes are taken that will never arrive.
+    /// The link takes bytes that will never arrive.
     fileprivate var swallows: Bool {
         switch self {
         case .silent, .deafAgent, .deafServer, .silentAfter, .forgotten: true

@@ -3,7 +3,7 @@ import Foundation
 extension Fleet {
     // MARK: What the server has
 
-    /// A Web API request by real curl, as any client would make it.
+    /// A Web API request with the real curl.
     package func web(_ path: String, _ parameters: [String: String], post: Bool = false) throws -> [String: Any] {
         let key = try String(contentsOfFile: agent + "/credentials/ak", encoding: .utf8)
             .trimmingCharacters(in: .whitespacesAndNewlines)
@@ -51,7 +51,7 @@ extension Fleet {
         }
     }
 
-    /// Points in the database, counted in its chunks: a point stored twice is counted twice.
+    /// Points in the database, counted in its chunks. A point that was stored twice counts twice.
     package func rows() throws -> Int { try chunks().reduce(0) { $0 + $1.count } }
 
     package struct Chunk: Hashable, Sendable {
@@ -59,7 +59,7 @@ extension Fleet {
         package let first: Int
         package let last: Int
         package let count: Int
-        /// Merging has seen it; until then it is one batch as it came.
+        /// Merging has seen this chunk. Before, it is one batch, as it came.
         package let isSettled: Bool
 
         package init(first: Int, last: Int, count: Int, isSettled: Bool) {
@@ -70,7 +70,7 @@ extension Fleet {
         }
     }
 
-    /// The pieces of the database in the order of storing.
+    /// The chunks of the database in the order of storing.
     package func chunks() throws -> [Chunk] {
         let script = """
             import glob, json, sqlite3, sys

@@ -1,14 +1,14 @@
 import Foundation
 
-/// Everything of a real installation in one temporary directory: gpsd on a source of the test's choice, saker-server,
-/// sakerd, and the command line to drive them.
+/// A real installation in one temporary directory: gpsd on a source of the test's choice, saker-server, sakerd, and the
+/// command line.
 package final class Fleet: Sendable {
     package let directory: TemporaryDirectory
     package let entity = "van_07"
     package let devicePort: Int
     package let webPort: Int
     package let gpsdPort: Int
-    /// The way between agent and server; nil: the bare loopback.
+    /// The link between agent and server; nil for the plain loopback.
     package let link: (any VehicleLink)?
 
     package var server: String { directory.file("server") }
@@ -16,8 +16,8 @@ package final class Fleet: Sendable {
     package var cache: String { directory.file("cache") }
     package var socket: String { directory.file("agent.varlink") }
 
-    /// Makes the server's and the agent's configuration, as a new user would; starts nothing. The intervals are in
-    /// seconds, `pack` a whole multiple of `gather`; `agentTables` are further tables of the agent's configuration.
+    /// Makes the configurations of server and agent, as a new user would. Starts nothing. The intervals are in seconds,
+    /// and `pack` is a whole multiple of `gather`. `agentTables`: more tables for the agent's configuration.
     package init(
         gather: Int = 2, pack: Int = 4, agentTables: String = "", link: (any VehicleLink)? = nil
     ) throws {
@@ -89,7 +89,7 @@ package final class Fleet: Sendable {
 
     /// Returns when the control socket answers.
     ///
-    /// `launcher`: a program and its arguments that becomes the agent, with that as its last arguments.
+    /// `launcher`: a program with arguments that starts the agent; the agent and its arguments are appended.
     package func startAgent(environment: [String: String] = [:], through launcher: [String] = []) throws -> Program {
         let command = launcher + [Built.path("sakerd"), "--config", agent + "/agent.toml"]
         let program = try Program(
@@ -101,7 +101,7 @@ package final class Fleet: Sendable {
         return program
     }
 
-    /// `source`: what gpsd is to read, usually `ReceiverSource.address`.
+    /// `source`: what gpsd reads, usually `ReceiverSource.address`.
     package func startGPSD(source: String) throws -> Program {
         let path = "/usr/sbin/gpsd"
         try require(FileManager.default.isExecutableFile(atPath: path), "gpsd is not installed: scripts/install-deps")
@@ -118,7 +118,7 @@ package final class Fleet: Sendable {
         try Program.run(Built.path("saker"), arguments, environment: ["SAKER_SOCKET": socket])
     }
 
-    /// The reply of GetStatus, straight from the socket: no program in between.
+    /// The reply of GetStatus, directly from the socket.
     package func status() throws -> [String: Any] {
         let reply = try varlink("io.saker.Agent.GetStatus")
         return try require((reply["parameters"] as? [String: Any])?["status"] as? [String: Any], "\(reply)")
@@ -129,7 +129,7 @@ package final class Fleet: Sendable {
         return try require(counters[name] as? Int, "the status has no counter \(name)")
     }
 
-    /// "disk", "memory".
+    /// "disk" or "memory".
     package func cacheState() throws -> String {
         ((try status()["cache"] as? [String: Any])?["state"] as? String) ?? ""
     }
@@ -138,7 +138,7 @@ package final class Fleet: Sendable {
         ((try status()["link"] as? [String: Any])?["state"] as? String) ?? ""
     }
 
-    /// A method of the control socket; `seconds`: how long its reply may take.
+    /// Calls a method of the control socket. `seconds`: how long the reply may take.
     package func varlink(
         _ method: String, _ parameters: [String: Any] = [:], seconds: Int = 20
     ) throws -> [String: Any] {

@@ -1,7 +1,7 @@
 import Foundation
 import Synchronization
 
-/// A second client of the same gpsd, straight on its socket.
+/// A second client of the same gpsd, directly on its socket.
 package final class GPSDWitness: Sendable {
     /// One report with a time and a position.
     package struct Report: Hashable, Sendable {
@@ -10,7 +10,7 @@ package final class GPSDWitness: Sendable {
         package let mode: Int
         package let latitude: Double
         package let longitude: Double
-        /// How many of speed, course, altitude and accuracy it has.
+        /// How many of speed, course, altitude and accuracy the report has.
         package let details: Int
 
         package init(time: Int, mode: Int, latitude: Double, longitude: Double, details: Int) {

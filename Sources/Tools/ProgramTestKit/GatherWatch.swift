@@ -1,6 +1,6 @@
 import Foundation
 
-/// The agent's own word of every point that its ring has taken durably, from its event stream.
+/// Collects, from the agent's event stream, every point that the agent's ring has stored durably.
 package final class GatherWatch: Sendable {
     private let watcher: Program
 
@@ -12,7 +12,7 @@ package final class GatherWatch: Sendable {
         }
     }
 
-    /// Seconds since 1970 of every point so far. A line that the kill of the agent cut short is no event.
+    /// Seconds since 1970 of every point so far. Ignores a line that the agent's kill cut short.
     package func seen() -> Set<Int> {
         var found: Set<Int> = []
         for line in watcher.printed.split(separator: "\n") {
@@ -32,7 +32,7 @@ package final class GatherWatch: Sendable {
         watcher.end(SIGKILL)
     }
 
-    /// After the end of the agent: everything it said, to the last byte.
+    /// Call it after the end of the agent. Reads everything that the agent sent.
     package func last() -> Set<Int> {
         try? waitUntil("the event stream ends", within: 10, orElse: { true }) { !watcher.isRunning }
         end()

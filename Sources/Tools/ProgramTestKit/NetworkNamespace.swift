@@ -1,8 +1,8 @@
 internal import CNetworkNamespace
 import Foundation
 
-/// A network of its own, with nothing in it but a loopback: gone with the last process, socket or object that uses it.
-/// Nothing of it is ever seen from outside, so nothing has to be removed either.
+/// A separate network with only a loopback. It disappears with the last process, socket or object that uses it. Nothing
+/// outside sees it, so nobody has to remove anything.
 package final class NetworkNamespace: Sendable {
     private let descriptor: Int32
 
@@ -11,11 +11,11 @@ package final class NetworkNamespace: Sendable {
         let own = saker_namespace_open()
         guard own >= 0 else { throw Trouble("/proc/thread-self/ns/net: errno \(errno)") }
         defer { close(own) }
-        // Before the thread leaves: root of a user namespace may not be let back in.
+        // Open it before the thread leaves, because the root of a user namespace may not be allowed back in.
         guard saker_namespace_enter(own) == 0 else { throw Trouble("setns to the own network: errno \(errno)") }
         guard saker_namespace_new() == 0 else { throw Trouble("a network namespace is refused: errno \(errno)") }
         descriptor = saker_namespace_open()
-        // Before any process starts here: Foundation's process monitor talks to itself over the loopback.
+        // Bring it up before any process starts here, because Foundation's process monitor uses the loopback.
         let isUp = saker_loopback_up() == 0
         let number = errno
         Self.enter(own)
@@ -24,7 +24,7 @@ package final class NetworkNamespace: Sendable {
 
     deinit { close(descriptor) }
 
-    /// Runs with the calling thread in this network; what it starts and opens meanwhile stays there.
+    /// Runs `body` with the calling thread in this network. Processes and sockets that it starts stay there.
     func inside<Value>(_ body: () throws -> Value) throws -> Value {
         let own = saker_namespace_open()
         guard own >= 0 else { throw Trouble("/proc/thread-self/ns/net: errno \(errno)") }
@@ -34,13 +34,13 @@ package final class NetworkNamespace: Sendable {
         return try body()
     }
 
-    /// `ip` with these arguments, in this network.
+    /// Runs `ip` with these arguments in this network.
     package func command(_ arguments: [String]) throws {
         let result = try Program.run("/usr/bin/env", ["ip"] + arguments, in: self)
         try require(result.status == 0, "ip \(arguments.joined(separator: " ")): \(result.all)")
     }
 
-    /// A thread lost in another network would make every later step of the run wrong.
+    /// Stops the program on failure: a thread in a wrong network would make every later step wrong.
     private static func enter(_ descriptor: Int32) {
         guard saker_namespace_enter(descriptor) == 0 else {
             print("a thread cannot go back to its network: errno \(errno)")
@@ -48,7 +48,7 @@ package final class NetworkNamespace: Sendable {
         }
     }
 
-    /// Why the machine has no room for networks of a test's own; nil when it has.
+    /// Why the machine allows no separate networks; nil when it does.
     package static let obstacle: String? = {
         do {
             let network = try NetworkNamespace()
@@ -62,7 +62,7 @@ package final class NetworkNamespace: Sendable {
     }()
 }
 
-/// Runs in a network, or where the caller is when there is none to be in.
+/// Runs `body` in a network, or in the caller's network when `network` is nil.
 package func inside<Value>(_ network: NetworkNamespace?, _ body: () throws -> Value) throws -> Value {
     try network.map { try $0.inside(body) } ?? body()
 }

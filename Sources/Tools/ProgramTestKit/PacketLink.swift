@@ -2,11 +2,11 @@ internal import CNetworkNamespace
 import Foundation
 import Synchronization
 
-/// Two networks and a wire between them that is a thread of this process: every IP packet passes through its hands, to
-/// be delayed, lost, doubled or held back. The programs see plain interfaces.
+/// Two networks, and between them a wire that is a thread of this process. Every IP packet passes through the thread,
+/// which can delay, lose, double or hold it. The programs see ordinary interfaces.
 ///
-/// The kernel's own emulation (netem) is a module that many machines lack; this needs /dev/net/tun and namespaces, and
-/// it is seeded.
+/// Many machines lack the kernel's own emulation (netem). This link needs /dev/net/tun and namespaces, and it follows a
+/// seed.
 package final class PacketLink: VehicleLink {
     private enum Side: Hashable { case agent, server }
 
@@ -20,7 +20,7 @@ package final class PacketLink: VehicleLink {
         var weather = LinkWeather.fair
         var dice: Dice
         var bytesLeft = Int.max
-        /// The agent's ports of connections that a router has forgotten, and of those seen at all.
+        /// The agent's ports of connections that a router has forgotten, and of all connections seen so far.
         var forgotten: Set<UInt16> = []
         var known: Set<UInt16> = []
         var sent = 0
@@ -69,7 +69,7 @@ package final class PacketLink: VehicleLink {
                 state.weather = weather
                 state.bytesLeft = .max
                 if case .silentAfter(let bytes) = weather { state.bytesLeft = bytes }
-                // A wire has no resets of its own: what was connected is forgotten.
+                // A wire cannot reset connections, so it forgets the existing ones.
                 if weather == .forgotten || weather == .reset { state.forgotten.formUnion(state.known) }
             }
             return state.weather
@@ -83,7 +83,7 @@ package final class PacketLink: VehicleLink {
 
     // MARK: The thread
 
-    /// Ends, and closes the wires, when nobody holds the link any more.
+    /// Ends and closes the wires when nobody holds the link any more.
     private static func carry(_ agent: Int32, _ server: Int32, _ link: () -> PacketLink?) {
         defer {
             close(agent)
@@ -119,7 +119,7 @@ package final class PacketLink: VehicleLink {
         }
     }
 
-    /// When a packet arrives, in milliseconds from now: never, once or twice.
+    /// When the packet arrives, in milliseconds from now: no entry for a lost packet, two for a doubled one.
     private func delays(of packet: [UInt8], from side: Side) -> [Int] {
         state.withLock { state in
             if side == .agent { state.sent += packet.count }

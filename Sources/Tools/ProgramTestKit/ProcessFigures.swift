@@ -1,8 +1,8 @@
 import Foundation
 
-/// What a process holds of the machine at one moment.
+/// The resources that a process uses at one moment.
 package struct ProcessFigures: Hashable, Sendable {
-    /// Kilobytes resident, and of these private and not of any file.
+    /// Kilobytes resident, and those of them that are private and anonymous.
     package let resident: Int
     package let anonymous: Int
     package let descriptors: Int
@@ -28,18 +28,18 @@ package struct ProcessFigures: Hashable, Sendable {
     }
 }
 
-/// A figure over a long time: is it flat at the end?
+/// A figure over a long time, and whether it is flat at the end.
 package struct FlatnessCheck: Hashable, Sendable {
     package let name: String
     package let unit: String
     /// Medians of the second and of the last quarter.
     package let early: Int
     package let late: Int
-    /// How much the late one may be over the early one.
+    /// How much larger the late median may be.
     package let tolerance: Int
     package var isFlat: Bool { late <= early + tolerance }
 
-    /// `share`: the tolerance in percent; `floor`: its least, in the figure's unit.
+    /// `share`: the tolerance in percent. `floor`: the least tolerance, in the figure's unit.
     package init(_ name: String, _ unit: String, _ samples: [Int], share: Int, floor: Int) {
         self.name = name
         self.unit = unit

@@ -1,14 +1,15 @@
 import Foundation
 
-/// One real process of a test: started with its output kept in files, waited for by what it prints, always ended.
+/// One real process of a test. Its output goes to files, the test waits for what it prints, and the process always
+/// ends.
 ///
-/// Files, not pipes: once the process has ended they hold all it wrote, and nobody has to keep reading meanwhile.
+/// The output goes to files, not pipes: after the end they hold everything, and nobody has to read meanwhile.
 package final class Program: Sendable {
     package let name: String
     private let process: Process
     private let files: TemporaryDirectory
 
-    /// `network`: where it lives; nil: with the test.
+    /// `network`: the network of the process; nil for the test's own.
     package init(
         _ executable: String, _ arguments: [String], environment: [String: String] = [:], input: String? = nil,
         in network: NetworkNamespace? = nil
@@ -43,10 +44,10 @@ package final class Program: Sendable {
         return handle
     }
 
-    /// What it has written so far to standard output.
+    /// The standard output so far.
     package var output: String { text("output") }
 
-    /// What it has written so far: standard output, then standard error.
+    /// The output so far: standard output, then standard error.
     package var printed: String { text("output") + text("errors") }
 
     private func text(_ file: String) -> String {
@@ -57,13 +58,14 @@ package final class Program: Sendable {
     package var isRunning: Bool { process.isRunning }
 
     package func signal(_ number: Int32) {
-        // A process that has ended may have left its number to another.
+        // The number of an ended process may belong to another process.
         if process.isRunning { Glibc.kill(process.processIdentifier, number) }
     }
 
-    /// Waits for the end and returns the exit status; 128 + n for signal n, as a shell says it; -1 when it goes on.
+    /// Waits for the end and returns the exit status; 128 + n for signal n, as in a shell; -1 when the process does not
+    /// end.
     ///
-    /// The process is looked at, not waited for: Foundation's own wait needs a run loop of the calling thread.
+    /// It polls the process, because Foundation's own wait needs a run loop of the calling thread.
     @discardableResult
     package func end(_ number: Int32? = nil) -> Int32 {
         if let number { signal(number) }
@@ -74,7 +76,7 @@ package final class Program: Sendable {
             ? 128 + process.terminationStatus : process.terminationStatus
     }
 
-    /// Runs to its end; returns status, standard output, and all that it printed.
+    /// Runs a program to its end. Returns its status, its standard output, and all its output.
     package static func run(
         _ executable: String, _ arguments: [String], environment: [String: String] = [:], input: String? = nil,
         in network: NetworkNamespace? = nil
@@ -85,7 +87,7 @@ package final class Program: Sendable {
     }
 }
 
-/// The programs under test: beside the program that runs, or in the folder that `SAKER_PROGRAMS` names.
+/// The programs under test. They are beside the running program, or in the folder that `SAKER_PROGRAMS` names.
 package enum Built {
     package static func path(_ name: String) -> String {
         if let folder = ProcessInfo.processInfo.environment["SAKER_PROGRAMS"] { return "\(folder)/\(name)" }

@@ -1,7 +1,7 @@
 import Foundation
 
 extension ReceiverSource {
-    /// A drive to the north-east at 15 m/s from a whole minute of this year on, one epoch a second.
+    /// A drive to the north-east at 15 m/s, from a whole minute of this year on, one epoch a second.
     package static func drive(seconds: Int, from start: Int) -> [String] {
         (0..<seconds).map { second in
             let latitude = 52.0 + Double(second) * 0.0001

@@ -1,8 +1,8 @@
 import Foundation
 import Synchronization
 
-/// A receiver for a real gpsd, as a `tcp://` source: serves what a receiver said, many times faster than it was said.
-/// Sampling follows GNSS time, so a minute of test is an hour of drive.
+/// A receiver for a real gpsd, as a `tcp://` source. It plays a recording many times faster than real time. Sampling
+/// follows GNSS time, so one minute of test is one hour of drive.
 package final class ReceiverSource: Sendable {
     private let listener: ListeningSocket
     private let state = Mutex(State())
@@ -13,12 +13,12 @@ package final class ReceiverSource: Sendable {
         var sent = 0
     }
 
-    /// `epochs`: what to send, one string of sentences an epoch; `pause`: seconds between two epochs.
+    /// `epochs`: one string of sentences for each epoch. `pause`: seconds between two epochs.
     package convenience init(epochs: [String], pause: Double) throws {
         try self.init(pieces: epochs.map { Array($0.utf8) }, pause: pause)
     }
 
-    /// `network`: where gpsd lives. It serves until ``end()``.
+    /// `network`: the network of gpsd. The source serves until ``end()``.
     package init(pieces: [[UInt8]], pause: Double, in network: NetworkNamespace? = nil) throws {
         listener = try inside(network) { try ListeningSocket() }
         Thread.detachNewThread { [self] in serve(pieces, pause) }
@@ -35,7 +35,8 @@ package final class ReceiverSource: Sendable {
         listener.end()
     }
 
-    /// One receiver: who connects anew goes on where the last one stopped, as with a cable that is plugged in again.
+    /// There is one receiver: a new connection continues where the last one stopped, like a cable that is plugged in
+    /// again.
     private func serve(_ pieces: [[UInt8]], _ pause: Double) {
         defer { listener.close() }
         var next = 0
@@ -54,7 +55,7 @@ package final class ReceiverSource: Sendable {
                 next += 1
                 state.withLock { $0.sent = next }
             }
-            // gpsd would reopen a source that closes at once, again and again: it is held until the end.
+            // gpsd would open a source that closes at once again and again, so the source stays open until the end.
             while next >= pieces.count, !state.withLock({ $0.isEnded }), !Self.isGone(client) {
                 ProgramTestKit.pause(milliseconds: 20)
             }

@@ -1,11 +1,11 @@
 import Foundation
 
-/// What a receiver said, cut into pieces of about a second.
+/// The data of a receiver, cut into pieces of about one second.
 package struct RecordedInput: Sendable {
     package let name: String
     package let pieces: [[UInt8]]
 
-    /// Recordings that others made, beside the repository; nil where they are absent.
+    /// Recordings of other people, beside the repository; nil when they are absent.
     package static let folder: String? = {
         var folder = URL(fileURLWithPath: #filePath)
         while folder.path != "/" {
@@ -20,11 +20,11 @@ package struct RecordedInput: Sendable {
         return nil
     }()
 
-    /// Everything there is: recorded receivers byte for byte, recorded tracks told by a receiver in NMEA, or, where no
-    /// recording is, a made-up drive.
+    /// All inputs: recorded receivers byte for byte, and recorded tracks as NMEA of a receiver. Without recordings, a
+    /// made-up drive.
     ///
-    /// Left out is what goes back in time, where a point of the same time twice is the receiver's doing: bt451.log, and
-    /// sirf2.log, whose dates gpsd moves by 1,024 weeks at one moment and not at another.
+    /// Two recordings are left out because they go back in time, so that the receiver itself causes points with the
+    /// same time: bt451.log, and sirf2.log, whose dates gpsd sometimes moves by 1,024 weeks.
     package static func all() -> [RecordedInput] {
         guard let folder else { return [made()] }
         let logs = ["haicom-305N.log", "ublox-glo.log"].compactMap {
@@ -44,10 +44,10 @@ package struct RecordedInput: Sendable {
             pieces: ReceiverSource.drive(seconds: 7200, from: 1_780_000_020).map { Array($0.utf8) })
     }
 
-    /// A receiver's own bytes: sentences in groups, or a binary stream in equal parts.
+    /// The bytes of a receiver: groups of sentences, or equal parts of a binary stream.
     private static func receiver(_ path: String) -> RecordedInput? {
         guard let bytes = FileManager.default.contents(atPath: path).map(Array.init) else { return nil }
-        // Comments of the collection's keepers come first.
+        // The recording begins with comments of the people who keep the collection.
         let begin = bytes.split(separator: 0x0A, omittingEmptySubsequences: false).prefix { $0.first == 0x23 }
             .reduce(0) { $0 + $1.count + 1 }
         let body = bytes[min(begin, bytes.count)...]
@@ -85,8 +85,8 @@ package struct RecordedInput: Sendable {
         return told((path as NSString).lastPathComponent, fixes)
     }
 
-    /// Moved to this year, as whole weeks, so that gpsd does not take the old dates for a week rollover: it then adds
-    /// 1,024 weeks, at one start and not at the next.
+    /// Moves the times to this year by whole weeks. Otherwise gpsd may take the old dates for a week rollover and add
+    /// 1,024 weeks, at some starts and not at others.
     private static func told(_ name: String, _ fixes: [(time: Int, Double, Double)]) -> RecordedInput? {
         guard let origin = fixes.first?.time else { return nil }
         let week = 604_800

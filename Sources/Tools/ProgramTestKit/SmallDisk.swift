@@ -1,11 +1,11 @@
 import Foundation
 
-/// A file system of a few megabytes over a directory, to be filled up and emptied. Needs the right to mount one.
+/// A file system of a few megabytes over a directory, which a test can fill and empty. Needs the right to mount.
 package final class SmallDisk: Sendable {
     private let directory: String
     private var filler: String { directory + "/filler" }
 
-    /// Hides what the directory holds.
+    /// Hides the files that the directory already has.
     package init(over directory: String, megabytes: Int) throws {
         self.directory = directory
         try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
@@ -20,7 +20,7 @@ package final class SmallDisk: Sendable {
         Leftovers.forget(mount: directory)
     }
 
-    /// Takes all the room that is left.
+    /// Uses up all free room.
     package func fill() throws {
         let file = open(filler, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
         guard file >= 0 else { throw Trouble("\(filler): errno \(errno)") }

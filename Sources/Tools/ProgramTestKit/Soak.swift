@@ -1,6 +1,7 @@
 import Foundation
 
-/// Agent and server for a long time on a link that is cut every few seconds: what they hold must not grow.
+/// Runs agent and server for a long time on a link that is cut every few seconds. Their memory, descriptors and threads
+/// must not grow.
 package final class Soak {
     package struct Outcome: Sendable {
         package internal(set) var checks: [FlatnessCheck] = []
@@ -22,7 +23,7 @@ package final class Soak {
         fleet = try Fleet(link: link)
     }
 
-    /// `minutes`: how long; `seed`: of the cuts; `progress`: a line for people now and then.
+    /// `minutes`: the duration. `seed`: of the cuts. `progress`: gets a line for people from time to time.
     package func run(minutes: Int, seed: UInt64, progress: (String) -> Void) -> Outcome {
         var outcome = Outcome()
         do {
@@ -39,7 +40,7 @@ package final class Soak {
 
     private func run(_ minutes: Int, _ seeded: Dice, _ progress: (String) -> Void, _ outcome: inout Outcome) throws {
         var dice = seeded
-        // Ten epochs a second: five points.
+        // Ten epochs a second make five points.
         let epochs = ReceiverSource.drive(seconds: minutes * 600 + 600, from: start)
         let source = try ReceiverSource(
             pieces: epochs.map { Array($0.utf8) }, pause: 0.1, in: link.agentNetwork)
@@ -84,7 +85,7 @@ package final class Soak {
         let chunks = try fleet.chunks()
         outcome.taken = taken.count
         outcome.stored = chunks.reduce(0) { $0 + $1.count }
-        // One agent, one life: what it took and what is stored is one and the same.
+        // One agent ran all the time, so the taken and the stored points must be equal.
         try require(outcome.taken == outcome.stored, "\(outcome.taken) points taken, \(outcome.stored) stored")
         server.end(SIGTERM)
         gpsd.end(SIGKILL)
@@ -101,7 +102,7 @@ package final class Soak {
         try link.set(weather)
         pause(milliseconds: Int.random(in: 100...1500, using: &dice))
         try link.heal()
-        // A person's word instead of the backoff: the more connections, the harder the test.
+        // Asks for a connection instead of waiting for the backoff: more connections make a harder test.
         try fleet.saker(["reconnect"])
     }
 

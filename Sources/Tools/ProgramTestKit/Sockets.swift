@@ -8,7 +8,7 @@ package func freePort() throws -> Int {
     return listener.port
 }
 
-/// Whether somebody listens on a TCP port of this machine.
+/// Whether a program listens on a TCP port of this machine.
 package func isListening(_ port: Int) -> Bool {
     guard let descriptor = try? LocalSocket.connect(port: port) else { return false }
     close(descriptor)
@@ -17,8 +17,8 @@ package func isListening(_ port: Int) -> Bool {
 
 /// Listens on 127.0.0.1, on a port that the kernel chooses, for one thread that accepts.
 ///
-/// Whoever is told to end it cannot know whether the accepting thread has closed it already, and its number is soon
-/// another's: the number is used under a lock, and not after ``close()``.
+/// A caller of ``end()`` cannot know whether the accepting thread has closed the descriptor already, and another file
+/// may soon have the same number. So the number is used only under a lock, and not after ``close()``.
 package final class ListeningSocket: Sendable {
     package let port: Int
     private let descriptor: Int32
@@ -37,21 +37,20 @@ package final class ListeningSocket: Sendable {
 
     deinit { close() }
 
-    /// Waits for a connection, which is the caller's to close; nil: ``end()`` was called. Only for the thread that
-    /// closes.
+    /// Waits for a connection, which the caller must close; nil after ``end()``. Only for the thread that closes.
     package func accept() -> Int32? {
         let client = Glibc.accept(descriptor, nil, nil)
         return client >= 0 ? client : nil
     }
 
-    /// Wakes the accepting thread for good; from any thread, at any time, as often as one likes.
+    /// Wakes the accepting thread for good. Any thread may call it, at any time and repeatedly.
     package func end() {
         isClosed.withLock { isClosed in
             if !isClosed { shutdown(descriptor, Int32(SHUT_RDWR)) }
         }
     }
 
-    /// Once ``accept()`` is not called any more.
+    /// Call it only after the last ``accept()``.
     package func close() {
         isClosed.withLock { isClosed in
             if !isClosed { Glibc.close(descriptor) }
@@ -60,9 +59,9 @@ package final class ListeningSocket: Sendable {
     }
 }
 
-/// TCP on 127.0.0.1, as bare descriptors: the tests' own ends.
+/// TCP on 127.0.0.1 with plain descriptors, for the tests' own ends.
 package enum LocalSocket {
-    /// Holds a port that the kernel chose; nobody listens on it yet.
+    /// Reserves a port that the kernel chose. Nobody listens on it yet.
     package static func bound() throws -> (descriptor: Int32, port: Int) {
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         var address = local(port: 0)
@@ -80,7 +79,7 @@ package enum LocalSocket {
         return (descriptor, Int(UInt16(bigEndian: address.sin_port)))
     }
 
-    /// Asks for a connection and does not wait for the answer.
+    /// Begins to connect and does not wait for the answer.
     package static func knock(port: Int) -> Int32 {
         let descriptor = socket(
             AF_INET,
@@ -120,7 +119,7 @@ package enum LocalSocket {
 }
 
 package enum UnixSocket {
-    /// Sends bytes and reads up to a delimiter, which is left out; `seconds`: the longest silence that is waited out.
+    /// Sends bytes and reads up to a delimiter, which is left out. `seconds`: the longest silence to wait for.
     package static func exchange(
         _ path: String, _ bytes: Data, until delimiter: UInt8, seconds: Int = 20
     ) throws -> Data {

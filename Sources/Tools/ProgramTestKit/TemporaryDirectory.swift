@@ -1,7 +1,7 @@
 import Foundation
 import Synchronization
 
-/// A directory of a test's own, gone with it unless it is kept.
+/// A directory for one test. It is removed with the object, unless it is kept.
 package final class TemporaryDirectory: Sendable {
     package let path: String
     private let isKept = Mutex(false)
@@ -21,11 +21,11 @@ package final class TemporaryDirectory: Sendable {
 
     package func file(_ name: String) -> String { path + "/" + name }
 
-    /// Leaves it where it is, for a person to look at.
+    /// Keeps the directory, so that a person can look at it.
     package func keep() { isKept.withLock { $0 = true } }
 }
 
-/// What an interrupted run would leave behind: processes and directories, known so that they can be ended and removed.
+/// Remembers the processes and directories of a run, so that an interrupted run can end and remove them.
 package enum Leftovers {
     private struct Known {
         var processes: Set<Int32> = []
@@ -42,7 +42,7 @@ package enum Leftovers {
     static func register(mount: String) { known.withLock { _ = $0.mounts.insert(mount) } }
     static func forget(mount: String) { known.withLock { _ = $0.mounts.remove(mount) } }
 
-    /// Ends and removes all of it. For a program that is about to exit.
+    /// Ends and removes all of them. For a program that is about to exit.
     package static func clear() {
         let all = known.withLock { known in
             defer { known = Known() }

@@ -1,25 +1,25 @@
 import Foundation
 
-/// A test met something that must not be: what, in a sentence.
+/// The error of a test that met something wrong, as a sentence.
 package struct Trouble: Error, CustomStringConvertible {
     package let description: String
 
     package init(_ description: String) { self.description = description }
 }
 
-/// Throws with what was expected when it does not hold.
+/// Throws the expectation when the condition does not hold.
 package func require(_ condition: Bool, _ expectation: @autoclosure () -> String) throws {
     if !condition { throw Trouble(expectation()) }
 }
 
-/// The value, or throws with what was expected.
+/// The value; throws the expectation when it is nil.
 package func require<Value>(_ value: Value?, _ expectation: @autoclosure () -> String) throws -> Value {
     guard let value else { throw Trouble(expectation()) }
     return value
 }
 
-/// Asks again every few milliseconds until the condition holds: what is waited for happens in another process, whose
-/// only notice is its state. Throws after the deadline, with what was waited for.
+/// Checks a condition every few milliseconds until it holds. It polls because the condition depends on another process.
+/// Throws `what` after the deadline.
 package func waitUntil(
     _ what: String, within seconds: Double, orElse giveUp: () -> Bool = { false }, _ condition: () throws -> Bool
 ) throws {
@@ -33,14 +33,14 @@ package func waitUntil(
     }
 }
 
-/// Lets real time pass, where that is what the test is about.
+/// Lets real time pass, for tests that are about time.
 package func pause(milliseconds: Int) {
     var rest = timespec(tv_sec: milliseconds / 1000, tv_nsec: milliseconds % 1000 * 1_000_000)
     var left = timespec()
     while nanosleep(&rest, &left) != 0, errno == EINTR { rest = left }
 }
 
-/// Small and seedable.
+/// A small seedable generator.
 package struct Dice: RandomNumberGenerator, Sendable {
     private var state: UInt64
 
@@ -53,6 +53,6 @@ package struct Dice: RandomNumberGenerator, Sendable {
         return mixed ^ (mixed >> 31)
     }
 
-    /// True once in so many throws.
+    /// True once in `odds` throws, on average.
     package mutating func one(in odds: Int) -> Bool { Int.random(in: 0..<max(odds, 1), using: &self) == 0 }
 }

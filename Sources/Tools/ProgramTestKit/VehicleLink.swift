@@ -1,17 +1,17 @@
-/// The way between agent and server, which a test can spoil.
+/// The link between agent and server, which a test can disturb.
 package protocol VehicleLink: AnyObject, Sendable {
-    /// For people: what it is made of.
+    /// What the link is made of, for people.
     var kind: String { get }
-    /// Where the two programs live.
+    /// The networks of the two programs.
     var agentNetwork: NetworkNamespace? { get }
     var serverNetwork: NetworkNamespace? { get }
     /// The name under which the agent reaches the server.
     var serverHost: String { get }
-    /// The port under which the agent reaches a server that listens on this one.
+    /// The port under which the agent reaches a server that listens on this port.
     func port(for serverPort: Int) throws -> Int
-    /// From now on, until the next call.
+    /// Sets the weather, until the next call.
     func set(_ weather: LinkWeather) throws
-    /// Bytes that the agent's side was rid of and bytes that the server's side got, so far.
+    /// Bytes that the agent's side has sent, and bytes that the server's side has received, so far.
     var passed: (sent: Int, delivered: Int) { get }
 }
 
@@ -22,22 +22,22 @@ extension VehicleLink {
 /// What is wrong with a link.
 package enum LinkWeather: Hashable, Sendable {
     case fair
-    /// Every piece takes so long, in milliseconds.
+    /// Every piece takes so many milliseconds.
     case slow(ClosedRange<Int>)
-    /// Of a thousand packets, so many are lost, doubled, and held back until later ones have overtaken them. Where
-    /// there are no packets to lose, bytes come in crumbs and late.
+    /// Of a thousand packets, so many are lost, doubled, or held until later packets have overtaken them. A link
+    /// without packets delivers small pieces late.
     case rough(lost: Int, doubled: Int, late: Int)
-    /// Everything is taken and nothing arrives: a tunnel, a dead cell, a router that forgot.
+    /// The link takes everything and delivers nothing: a tunnel, a dead cell, a router that forgot the connection.
     case silent
-    /// What the agent says arrives, the answers do not; or the other way round.
+    /// One direction is lost: everything to the agent, or everything to the server.
     case deafAgent, deafServer
-    /// Connections that exist fall silent, new ones work: a NAT entry has run out.
+    /// Existing connections fall silent, new ones work: a NAT entry has expired.
     case forgotten
-    /// Silent after so many more bytes of the agent's, wherever in a message that is.
+    /// Silent after so many more bytes of the agent, even in the middle of a message.
     case silentAfter(bytes: Int)
-    /// The interface is down: every try fails at once.
+    /// The interface is down. Every attempt fails at once.
     case down
-    /// Connections end, hard, and new ones work.
+    /// Connections end with a reset, and new ones work.
     case reset
 }
 
@@ -57,7 +57,7 @@ extension LinkWeather: CustomStringConvertible {
         }
     }
 
-    /// Connections are lost, or will be.
+    /// Connections are lost or will be lost.
     package var isCut: Bool {
         switch self {
         case .silentAfter, .forgotten, .down, .reset, .silent: true

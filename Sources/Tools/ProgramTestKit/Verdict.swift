@@ -1,17 +1,17 @@
-/// What the server has, compared with what the agent took and what gpsd said.
+/// Compares what the server has with what the agent took and what gpsd sent.
 package struct Verdict: Hashable, Sendable {
     /// Points in the database.
     package let stored: Int
-    /// Times, in seconds, of points that the agent took and the server has not.
+    /// Times in seconds of points that the agent took and the server does not have.
     package let lost: [Int]
     package let doubled: Int
     package private(set) var problems: [String] = []
 
     /// - Parameters:
-    ///   - taken: seconds since 1970 of every point that the agent is known to have taken; two never share one.
-    ///   - chunks: the database's pieces in the order of storing.
-    ///   - points: the track as the Web API tells it.
-    ///   - reports: everything that gpsd said, one list for each of its processes.
+    ///   - taken: seconds since 1970 of every point that the agent took; no two points have the same second.
+    ///   - chunks: the database's chunks in the order of storing.
+    ///   - points: the track from the Web API.
+    ///   - reports: everything that gpsd sent, one list for each of its processes.
     package init(taken: Set<Int>, chunks: [Fleet.Chunk], points: [Fleet.Stored], reports: [[GPSDWitness.Report]]) {
         let times = points.map(\.time)
         stored = chunks.reduce(0) { $0 + $1.count }
@@ -39,8 +39,8 @@ package struct Verdict: Hashable, Sendable {
         }
     }
 
-    /// Seconds between the last that one gpsd told its witness and the first of the next: one that is killed may have
-    /// told the agent one epoch more.
+    /// The seconds between the last report of one gpsd to the witness and the first report of the next gpsd. A killed
+    /// gpsd may have sent one more epoch to the agent.
     private static func gaps(between reports: [[GPSDWitness.Report]]) -> [Range<Int>] {
         let spans = reports.compactMap { list in
             list.map(\.time).min().flatMap { first in list.map(\.time).max().map { (first, $0) } }

@@ -4,7 +4,7 @@ import TrackCache
 import TrackModel
 import TrackWire
 
-/// Latency and cost of the disk ring.
+/// Measures latency and cost of the disk ring.
 struct CacheBench: ParsableCommand {
     static let configuration = CommandConfiguration(commandName: "cache", abstract: "Append latency, bytes, opening.")
 
@@ -14,7 +14,7 @@ struct CacheBench: ParsableCommand {
         let records = RealTrack.madeUp(count: 20_000).map { PointRecord.encode($0) }
         let size = records.reduce(0) { $0 + $1.count }
         figure("cache.record", Double(size) / Double(records.count), "bytes")
-        // Appending without synchronising, then with a sync each.
+        // Appends without synchronising, then with a sync for each record.
         try append(records, "unsynced", interval: 3_600_000)
         try append(Array(records.prefix(500)), "synced", interval: 0)
         try openLarge(records)
@@ -63,7 +63,7 @@ struct CacheBench: ParsableCommand {
     }
 }
 
-/// Fills the ring that an agent is then started on.
+/// Fills the ring for an agent that starts on it.
 struct FillCommand: ParsableCommand {
     static let configuration = CommandConfiguration(commandName: "fill", abstract: "Fills an agent's disk ring.")
 

@@ -2,10 +2,9 @@ import ArgumentParser
 import Foundation
 import TrackModel
 
-/// A recorded drive as points with every field: from a GPX file, or made up where there is none.
+/// A recorded drive as points with every field: from a GPX file, or made up if there is none.
 enum RealTrack {
-    /// Reads `trkpt` elements with `ele` and `time`; speed and course follow from the neighbours, as a receiver would
-    /// say them.
+    /// Reads `trkpt` elements with `ele` and `time`. Computes speed and course from the neighbours.
     static func gpx(_ path: String) throws -> [TrackPoint] {
         guard let text = try? String(contentsOfFile: path, encoding: .utf8) else {
             throw ValidationError("\(path) cannot be read")

@@ -2,7 +2,7 @@ import ArgumentParser
 import TrackModel
 import TrackWire
 
-/// Bytes of payload a point, on a recorded drive.
+/// Measures the payload bytes of a point on a recorded drive.
 struct WireBench: ParsableCommand {
     static let configuration = CommandConfiguration(commandName: "wire", abstract: "Payload bytes a point.")
 
@@ -20,7 +20,7 @@ struct WireBench: ParsableCommand {
             var count = 0
             for start in stride(from: 0, to: chosen.count, by: size) {
                 let batch = Array(chosen[start..<min(start + size, chosen.count)])
-                // The short last batch of a drive says nothing about the others.
+                // The short last batch of a drive is not typical.
                 guard batch.count == size || size == 1000 else { continue }
                 bytes += BatchCodec.encode(batch).bytes.count
                 count += batch.count

@@ -10,7 +10,7 @@ internal import Synchronization
         subcommands: [RoundsCommand.self, SoakCommand.self], defaultSubcommand: RoundsCommand.self)
 }
 
-/// What both commands are told.
+/// The options of both commands.
 struct CommonOptions: ParsableArguments {
     @Option(help: "Repeat what this seed did.")
     var seed: UInt64?
@@ -18,7 +18,7 @@ struct CommonOptions: ParsableArguments {
     @Option(help: "The link: namespaces (root), proxy, or auto: namespaces where the machine has them.")
     var network = ChosenLink.auto
 
-    /// Prepares for a person who presses Ctrl-C, and says which link is used.
+    /// Prepares for Ctrl-C, and prints which link the run uses.
     func begin() throws {
         Interruption.watch()
         if network != .proxy, let obstacle = NetworkNamespace.obstacle {
@@ -30,7 +30,7 @@ struct CommonOptions: ParsableArguments {
 
 extension ChosenLink: ExpressibleByArgument {}
 
-/// Ctrl-C and SIGTERM: what was started is ended and removed before the program is.
+/// On Ctrl-C and SIGTERM, ends everything that the run started and removes its files before the program exits.
 private enum Interruption {
     private static let number = Atomic<Int32>(0)
 
@@ -46,7 +46,7 @@ private enum Interruption {
     }
 }
 
-/// A line that is seen at once, also through a pipe.
+/// Prints a line at once, even through a pipe.
 func say(_ line: Any) {
     print(line)
     fflush(nil)

@@ -3,7 +3,7 @@ internal import DriveSimulation
 internal import Foundation
 internal import TrackModel
 
-/// `saker-sim drive`: a simulated vehicle's receiver, in real time, for a real gpsd.
+/// `saker-sim drive`: simulates a vehicle's receiver in real time for a real gpsd.
 struct DriveCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "drive", abstract: "Drive a route and tell it as NMEA to a real gpsd.",
@@ -86,12 +86,12 @@ struct DriveCommand: ParsableCommand {
             if let udp { try DatagramOutput(to: udp) } else {
                 try StreamOutput(listeningOn: listen ?? Endpoint(host: "127.0.0.1", port: 0))
             }
-        // Whoever started this reads the port here, also through a pipe.
+        // The caller reads the port from this line, perhaps through a pipe.
         print(output.announcement)
         fflush(nil)
 
         output.waitForReader()
-        // Receivers make their fixes on whole seconds: without a given time, the drive begins at the clock's next one.
+        // Receivers make fixes on whole seconds. Without a given time the drive begins at the clock's next second.
         var (start, pause) = (startTime?.timestamp, Duration.zero)
         if start == nil { (start, pause) = Self.nextSecond() }
         guard let start, var drive = SimulatedDrive(route: path, settings: settings, start: start, rate: rate) else {
@@ -106,7 +106,7 @@ struct DriveCommand: ParsableCommand {
             output.send(epoch.sentences)
             if drive.isAtEnd { break }
         }
-        // The last epoch is complete for gpsd only when its time is over.
+        // gpsd takes the last epoch as complete only after its time is over.
         output.serve(until: ContinuousClock.now + .milliseconds(1000 / rate))
     }
 
@@ -153,7 +153,7 @@ struct StartTime: ExpressibleByArgument {
     let timestamp: Timestamp
 
     init?(argument: String) {
-        // gpsd reads two digits of the year and takes them for its own time's, so only times near its clock make sense.
+        // gpsd reads two digits of the year and assumes its own time's century. So only times near its clock work.
         guard let date = try? Date(argument, strategy: .iso8601),
             (315_964_800..<4_102_444_800).contains(date.timeIntervalSince1970)
         else { return nil }

@@ -1,17 +1,17 @@
 internal import Foundation
 
-/// Where the sentences go.
+/// The destination of the sentences.
 protocol EpochOutput: AnyObject {
-    /// The line that tells where gpsd finds them.
+    /// The line that says where gpsd finds the sentences.
     var announcement: String { get }
-    /// Returns when someone reads.
+    /// Returns when a reader is there.
     func waitForReader()
-    /// Sees to connections until then.
+    /// Handles connections until this time.
     func serve(until time: ContinuousClock.Instant)
     func send(_ text: String)
 }
 
-/// Sends each epoch as one datagram; nobody may be listening.
+/// Sends each epoch as one datagram, even if nobody listens.
 final class DatagramOutput: EpochOutput {
     let announcement: String
     private let descriptor: CInt
@@ -34,7 +34,7 @@ final class DatagramOutput: EpochOutput {
     }
 
     func send(_ text: String) {
-        // An epoch of five kinds of sentences is below 700 bytes.
+        // An epoch with five kinds of sentences has fewer than 700 bytes.
         var address = address
         let bytes = Array(text.utf8)
         SocketName.withPointer(to: &address) { pointer, length in
@@ -43,7 +43,7 @@ final class DatagramOutput: EpochOutput {
     }
 }
 
-/// Listens, and sends each epoch to everyone connected; who does not read is disconnected.
+/// Listens, and sends each epoch to every connection. Closes a connection that does not read.
 final class StreamOutput: EpochOutput {
     static let mostReaders = 16
 
@@ -112,7 +112,7 @@ final class StreamOutput: EpochOutput {
         }
     }
 
-    /// gpsd sends probes for receivers it knows; a simulated one does not answer, but must read them.
+    /// gpsd sends probes for receivers that it knows. The simulated receiver does not answer, but it must read them.
     private func discardInput(of reader: CInt) {
         var bytes = [UInt8](repeating: 0, count: 4096)
         while recv(reader, &bytes, bytes.count, CInt(MSG_DONTWAIT)) == bytes.count {}
@@ -144,7 +144,7 @@ enum SocketName {
         }
     }
 
-    /// Rounded up, so that a wait is never too short; 0 when the time has come.
+    /// Rounded up, so that a wait is never too short. 0 when the time has come.
     static func milliseconds(until time: ContinuousClock.Instant) -> CInt {
         let left = ContinuousClock.now.duration(to: time)
         guard left > .zero else { return 0 }

@@ -4,7 +4,7 @@ internal import FleetSimulation
 internal import Foundation
 internal import TrackModel
 
-/// `saker-sim fleet`: many vehicles on long connections, for load.
+/// `saker-sim fleet`: many vehicles on long connections, as load for a server.
 struct FleetCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "fleet", abstract: "Put a simulated fleet on a server, over TLS as agents are.",
@@ -101,7 +101,7 @@ struct FleetCommand: AsyncParsableCommand {
         }
     }
 
-    /// Where to, and as whom.
+    /// The server's address and the fleet's credentials.
     private func target() throws -> FleetPlan {
         let trust = ca.map(FleetPlan.Trust.file)
         if let enroll {
@@ -138,7 +138,7 @@ struct FleetCommand: AsyncParsableCommand {
         return line
     }
 
-    /// A server counts connections by address, and an address has only so many ports.
+    /// A server limits connections by address, and an address has a limited number of ports.
     private func loopbackSources(_ plan: FleetPlan) -> [String] {
         guard plan.host.hasPrefix("127."), plan.vehicles > 8000 else { return [] }
         return (1...min(250, (plan.vehicles + 7999) / 8000)).map { "127.0.0.\($0)" }

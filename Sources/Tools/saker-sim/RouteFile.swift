@@ -2,7 +2,7 @@ internal import DriveSimulation
 internal import Geodesy
 internal import TrackFiles
 
-/// Routes from GPX 1.x (`trkpt`, or else `rtept`) and GeoJSON (the first LineString; RFC 7946).
+/// Reads routes from GPX 1.x (`trkpt`, otherwise `rtept`) and GeoJSON (the first LineString; RFC 7946).
 enum RouteFile {
     static func read(_ path: String, isClosed: Bool) throws -> Route {
         do {

@@ -1,4 +1,4 @@
-/// What keeps a simulation from being run, in words that name the value and the rule.
+/// Why a simulation cannot run. The text names the value and the rule.
 struct SimulationError: Error, CustomStringConvertible {
     enum Code {
         case routeFile

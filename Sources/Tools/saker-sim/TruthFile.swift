@@ -1,7 +1,7 @@
 internal import DriveSimulation
 internal import Foundation
 
-/// The true positions as CSV; each line is in the file before its epoch is sent.
+/// Writes the true positions as CSV. Each line is in the file before its epoch is sent.
 struct TruthFile {
     private let path: String
     private let handle: FileHandle

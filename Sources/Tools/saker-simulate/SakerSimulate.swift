@@ -2,7 +2,7 @@ import ArgumentParser
 import Glibc
 import SystemSimulation
 
-/// Runs histories of the whole system in virtual time, one a seed, until one breaks a guarantee.
+/// Runs histories of the whole system in virtual time, one for each seed, until one breaks a guarantee.
 @main struct SakerSimulate: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "saker-simulate",
@@ -74,7 +74,8 @@ import SystemSimulation
         print("trace \(String(total.traceHash, radix: 16))")
     }
 
-    /// Swift's hashing differs from process to process, and with it the order of dictionaries: a seed must not.
+    /// Swift's hashing differs between processes, and so does the order of dictionaries. The same seed must give the
+    /// same history.
     private static func makeHashingRepeatable() throws {
         let name = "SWIFT_DETERMINISTIC_HASHING"
         guard getenv(name) == nil else { return }

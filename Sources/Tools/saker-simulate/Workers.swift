@@ -2,8 +2,8 @@ import Glibc
 import Synchronization
 import SystemSimulation
 
-/// Histories on as many threads as the machine has cores: each is confined to the thread that runs it, and none knows of
-/// another.
+/// Runs histories on as many threads as the machine has cores. Each history belongs to the thread that runs it and
+/// knows no other history.
 final class Workers: Sendable {
     private struct State {
         var next: UInt64
@@ -20,8 +20,8 @@ final class Workers: Sendable {
         state = Mutex(State(next: seeds.lowerBound, end: seeds.upperBound))
     }
 
-    /// Runs all seeds, or all before the first that breaks a guarantee, which is the same one with any number of
-    /// threads: what that one printed is returned beside the sum of the rest.
+    /// Runs all seeds, or all before the first that breaks a guarantee. Returns the sum of the good histories, and the
+    /// output of the broken one. The result does not depend on the number of threads.
     func run(threads: Int) -> (total: HistorySummary, broken: HistoryOutcome?) {
         let others = (1..<max(threads, 1)).compactMap { _ in detach() }
         work()
@@ -40,7 +40,7 @@ final class Workers: Sendable {
         }
     }
 
-    /// Seeds go out in order: those before a broken one are all under way or done.
+    /// Gives seeds out in order. When a history breaks, all earlier ones are running or done.
     private func take() -> UInt64? {
         state.withLock { state in
             guard state.next < state.end, state.broken == nil else { return nil }
