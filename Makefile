@@ -4,14 +4,14 @@ DESTDIR ?=
 SYSCONFDIR ?= /etc
 UNITDIR ?= $(PREFIX)/lib/systemd/system
 SWIFT ?= swift
-# How many simulated histories, and the seed of the first.
+# How many simulated histories, and the seed of the first: a random one unless given.
 SEEDS ?= 1000
-FIRST_SEED ?= 1
+FIRST_SEED ?=
 # How long each fuzzer runs.
 SECONDS ?= 60
-# The shipped programs carry the Swift runtime in themselves: a device needs only libgps, zlib and OpenSSL.
-RELEASE = --configuration release --static-swift-stdlib
 PROGRAMS = sakerd saker saker-server
+# Debug, release and other builds, each in a folder of its own.
+FLAVOUR = SWIFT="$(SWIFT)" scripts/flavour
 
 .PHONY: demo test build install bench crash soak format lint clean deps debug fuzz test-tsan simulate
 
@@ -22,7 +22,7 @@ demo: debug
 
 # Every test, none skipped that this machine can run.
 test: deps
-	$(SWIFT) build --build-tests
+	$(FLAVOUR) debug build --build-tests
 	scripts/test
 	scripts/test-boundaries
 	scripts/check-boundaries
@@ -35,13 +35,13 @@ test-tsan: deps
 fuzz: deps
 	scripts/fuzz $(SECONDS)
 
-# The programs as shipped, in .build/release.
+# The programs as shipped, in .build-release/release.
 build: deps
-	for program in $(PROGRAMS) saker-sim; do $(SWIFT) build $(RELEASE) --product $$program || exit 1; done
+	for program in $(PROGRAMS) saker-sim; do $(FLAVOUR) release build --product $$program || exit 1; done
 
 # After `make build`; honours PREFIX, DESTDIR and SYSCONFDIR, and BUILT for programs of another directory. Programs, units,
 # samples, manuals, completions. Never touches an existing configuration.
-BUILT ?= .build/release
+BUILT ?=
 install:
 	BUILT="$(BUILT)" PREFIX="$(PREFIX)" DESTDIR="$(DESTDIR)" SYSCONFDIR="$(SYSCONFDIR)" UNITDIR="$(UNITDIR)" scripts/install
 
@@ -72,10 +72,10 @@ lint:
 	scripts/check-format
 
 clean:
-	rm -rf .build
+	scripts/flavour clean
 
 deps:
 	scripts/install-deps
 
 debug: deps
-	$(SWIFT) build
+	$(FLAVOUR) debug build

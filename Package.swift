@@ -305,8 +305,8 @@ var tests: [Target] {
         .testTarget(
             name: "SimulationTests",
             dependencies: [
-                "AgentRuntime", "ConfigurationFile", "SystemSimulation", "TrackCache", "TrackModel", "TrackStore",
-                "TrackTestKit", .nioCore,
+                "AgentControl", "AgentRuntime", "ConfigurationFile", "SystemSimulation", "TrackCache", "TrackModel",
+                "TrackStore", "TrackTestKit", .nioCore,
             ],
             path: "Tests/SimulationTests", swiftSettings: house),
         // The fuzzers' properties on every kept input: docs/fuzzing.md.

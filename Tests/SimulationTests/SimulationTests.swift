@@ -6,8 +6,16 @@ import Testing
 @Suite struct SimulationTests {
     /// Seeds of one test case: cases run side by side.
     private static let seedsACase: UInt64 = 20
+    /// The same seeds in every run: what broke once is tried again.
+    private static let fixedSeeds = Array(stride(from: UInt64(1), to: 181, by: 20))
+    /// Seeds that no run has tried before. The first is printed; a failure prints the command that repeats its seed.
+    private static let freshSeeds: [UInt64] = {
+        let first = UInt64.random(in: 1_000_000..<1 << 40)
+        print("simulation: fresh seeds \(first) to \(first + 3 * seedsACase - 1)")
+        return (0..<3).map { first + $0 * seedsACase }
+    }()
 
-    @Test(arguments: Array(stride(from: UInt64(1), to: 241, by: 20)))
+    @Test(arguments: fixedSeeds + freshSeeds)
     func everyGuaranteeHolds(from first: UInt64) {
         for seed in first..<first + Self.seedsACase {
             let outcome = History(seed: seed, options: HistoryOptions(hours: 0.2, sqliteShare: 4)).run()
