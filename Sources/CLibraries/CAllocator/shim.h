@@ -1,4 +1,4 @@
-// The allocator's own calls, which the Swift module of the C library leaves out.
+// Calls of the allocator that the Swift module of the C library does not have.
 #ifndef SAKER_CALLOCATOR_SHIM_H
 #define SAKER_CALLOCATOR_SHIM_H
 

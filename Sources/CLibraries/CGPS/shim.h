@@ -1,8 +1,8 @@
-// The door to libgps: one line of gpsd's JSON in, plain numbers out.
+// The door to libgps: one line of gpsd's JSON goes in, plain numbers come out.
 //
-// libgps reads sockets too (gps_open, gps_read), but connects without a deadline and, given a line it cannot parse, can
-// return to the same place for ever. So the owner of this door keeps the socket and the line, and libgps does what only
-// it should: know gpsd's messages. gps_unpack(3) is documented for that use.
+// libgps can also read sockets (gps_open, gps_read). But it connects without a deadline, and it can loop for ever on a
+// line that it cannot parse. So the owner of this door keeps the socket and checks the line, and libgps only parses
+// gpsd's messages. gps_unpack(3) documents this use.
 #ifndef SAKER_CGPS_SHIM_H
 #define SAKER_CGPS_SHIM_H
 
@@ -20,7 +20,7 @@
 #error "this libgps is too old: install libgps-dev 3.22 or newer (GPSD_API_MAJOR_VERSION 11 or higher)"
 #endif
 
-/// What one TPV said. Not a number where it said nothing; `status` 0 and `mode` 0 where it said nothing.
+/// The content of one TPV. An unknown number is NaN; an unknown `status` or `mode` is 0.
 struct saker_gps_position {
     /// Seconds since 1970, UTC.
     int64_t time_seconds;
@@ -48,8 +48,8 @@ static inline void saker_gps_free(struct gps_data_t *session) {
     free(session);
 }
 
-/// Decodes one NUL-terminated JSON object. Everything an earlier line left is wiped first: libgps fills in what a line
-/// does not mention, but not after a place that it cannot parse.
+/// Decodes one NUL-terminated JSON object. First wipes everything of an earlier line: libgps resets the fields that a
+/// line does not have, but not those behind a place that it cannot parse.
 static inline void saker_gps_decode(struct gps_data_t *session, char *line) {
     memset(session, 0, sizeof(*session));
     gps_clear_fix(&session->fix);
@@ -75,18 +75,18 @@ static inline struct saker_gps_position saker_gps_position_of(const struct gps_d
     return position;
 }
 
-/// Valid after decoding a SKY that has a list of satellites; -1 when that could not be parsed. libgps 3.22 says 0 for a
-/// SKY without one (gpsd also sends SKYs of DOPs alone), so the caller has to know that there was a list.
+/// Valid after decoding a SKY that has a list of satellites; -1 when the list could not be parsed. For a SKY without a
+/// list, which gpsd also sends, libgps 3.22 returns 0. So the caller must know that there was a list.
 static inline int32_t saker_gps_satellites_used(const struct gps_data_t *session) {
     return session->satellites_used;
 }
 
-/// The device of a TPV, SKY or DEVICE; empty when not said. Belongs to the session, until the next decode.
+/// The device of a TPV, SKY or DEVICE; empty when unknown. Belongs to the session, until the next decode.
 static inline const char *saker_gps_device_path(const struct gps_data_t *session) {
     return session->dev.path;
 }
 
-/// Valid after decoding a DEVICE: gpsd has it open.
+/// Valid after decoding a DEVICE: whether gpsd has opened the device.
 static inline bool saker_gps_device_is_active(const struct gps_data_t *session) {
     return 0 != session->dev.activated.tv_sec || 0 != session->dev.activated.tv_nsec;
 }

@@ -1,4 +1,4 @@
-// What the Swift module of the C library leaves out.
+// Calls that the Swift module of the C library does not have.
 #ifndef SAKER_CLINUX_SHIM_H
 #define SAKER_CLINUX_SHIM_H
 
@@ -15,14 +15,15 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-// adjtimex(2): 1 when the kernel's clock is kept by somebody who says it is right, else 0. Reading needs no privilege.
+// adjtimex(2): 1 when a program keeps the kernel's clock and says that it is right, otherwise 0. Needs no privilege.
 static inline int saker_clock_is_synchronised(void) {
     struct timex query = {0};
     int state = adjtimex(&query);
     return state >= 0 && state != TIME_ERROR;
 }
 
-// rtnetlink(7): a socket that hears of links, addresses and routes; never blocks. A negative error number on failure.
+// rtnetlink(7): a socket that receives changes of links, addresses and routes; never blocks. A negative error number on
+// failure.
 static inline int saker_network_socket(void) {
     struct sockaddr_nl address = {
         .nl_family = AF_NETLINK,
@@ -44,13 +45,13 @@ static inline int saker_file_watch(void) {
     return descriptor < 0 ? -errno : descriptor;
 }
 
-// Tells of files in a directory that were written, replaced, removed or became readable. Asking again changes nothing.
+// Watches a directory for files that are written, replaced, removed or become readable. Repeated calls change nothing.
 static inline int saker_file_watch_directory(int descriptor, const char *path) {
     unsigned int events = IN_CLOSE_WRITE | IN_MOVED_TO | IN_MOVED_FROM | IN_CREATE | IN_DELETE | IN_ATTRIB | IN_ONLYDIR;
     return inotify_add_watch(descriptor, path, events) < 0 ? -errno : 0;
 }
 
-// Extensions of the GNU C library, which its header shows only to programs that ask for all of them.
+// Extensions of the GNU C library. Its header declares them only for programs that ask for all extensions.
 extern int posix_spawn_file_actions_addclosefrom_np(posix_spawn_file_actions_t *, int);
 extern int posix_spawn_file_actions_addchdir_np(posix_spawn_file_actions_t *, const char *);
 
@@ -71,8 +72,8 @@ static inline int saker_pipe(int ends[2]) {
     return -1;
 }
 
-// posix_spawn(3): a program in a process group of its own, in the root directory, with default signals and nothing
-// open but its standard input and its output (standard and errors). The process, or a negative error number.
+// posix_spawn(3): starts a program in a process group of its own, in the root directory, with default signals. Only its
+// standard input, output and error are open. Returns the process, or a negative error number.
 static inline int saker_spawn(const char *path, char *const environment[], int input, int output) {
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
@@ -105,7 +106,7 @@ static inline int saker_spawn(const char *path, char *const environment[], int i
     return error ? -error : process;
 }
 
-// pidfd_open(2): readable when the process has ended. A negative number where the kernel has none, or forbids it.
+// pidfd_open(2): a descriptor that becomes readable when the process ends. Negative when the kernel has none or forbids it.
 static inline int saker_pidfd(int process) {
 #ifdef SYS_pidfd_open
     return (int)syscall(SYS_pidfd_open, process, 0);
@@ -114,7 +115,7 @@ static inline int saker_pidfd(int process) {
 #endif
 }
 
-// waitid(2): 1 when the child has ended (it is not reaped: its number stays its own), else 0.
+// waitid(2): 1 when the child has ended, otherwise 0. Does not reap the child, so its number stays reserved.
 static inline int saker_child_ended(int process) {
     siginfo_t info = {0};
     int result;

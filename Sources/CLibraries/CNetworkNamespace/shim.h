@@ -1,4 +1,4 @@
-// Linux calls that the Swift module of the C library leaves out: network namespaces and TUN devices.
+// Linux calls that the Swift module of the C library does not have: network namespaces and TUN devices.
 #ifndef SAKER_CNETWORKNAMESPACE_SHIM_H
 #define SAKER_CNETWORKNAMESPACE_SHIM_H
 
@@ -21,12 +21,12 @@ static inline int saker_namespace_open(void) {
     return open("/proc/thread-self/ns/net", O_RDONLY | O_CLOEXEC);
 }
 
-// setns(2): the calling thread, and what it starts, moves to a network namespace. 0, or -1 with errno.
+// setns(2): moves the calling thread, and everything it starts, to a network namespace. 0, or -1 with errno.
 static inline int saker_namespace_enter(int descriptor) {
     return (int)syscall(SYS_setns, descriptor, CLONE_NEWNET);
 }
 
-// The calling thread's loopback interface is up from now on. 0, or -1 with errno.
+// Brings the calling thread's loopback interface up. 0, or -1 with errno.
 static inline int saker_loopback_up(void) {
     int descriptor = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
     if (descriptor < 0) return -1;
@@ -41,8 +41,8 @@ static inline int saker_loopback_up(void) {
     return result;
 }
 
-// A TUN device in the calling thread's network namespace: one packet a read or write, no header before it. It is gone
-// with its descriptor. The descriptor, or -1 with errno.
+// Makes a TUN device in the calling thread's network namespace. Each read or write is one packet without a header. The
+// device disappears with its descriptor. The descriptor, or -1 with errno.
 static inline int saker_tunnel_open(const char *name) {
     int descriptor = open("/dev/net/tun", O_RDWR | O_CLOEXEC | O_NONBLOCK);
     if (descriptor < 0) return -1;

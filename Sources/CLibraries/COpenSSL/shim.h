@@ -1,4 +1,4 @@
-// The door to OpenSSL 3: its headers, and functions for the macros that Swift cannot call. Imported by SecureLink only.
+// The door to OpenSSL 3: its headers, and functions for macros that Swift cannot call. Only SecureLink imports it.
 #ifndef SAKER_COPENSSL_SHIM_H
 #define SAKER_COPENSSL_SHIM_H
 
@@ -19,7 +19,7 @@ static inline int saker_SSL_CTX_set_min_proto_version(SSL_CTX *context, int vers
     return (int)SSL_CTX_set_min_proto_version(context, version);
 }
 
-/// SSL_CTX_set_mode, with the modes a channel of moving buffers and little memory needs.
+/// SSL_CTX_set_mode, with the modes for a channel whose buffers move and that uses little memory.
 static inline void saker_SSL_CTX_set_channel_modes(SSL_CTX *context) {
     SSL_CTX_set_mode(
         context, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER | SSL_MODE_RELEASE_BUFFERS);
@@ -30,7 +30,7 @@ static inline void saker_SSL_CTX_set_strict_options(SSL_CTX *context) {
     SSL_CTX_set_options(context, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION);
 }
 
-/// SSL_CTX_set_session_cache_mode: sessions go to our callback, not into a table of OpenSSL's.
+/// SSL_CTX_set_session_cache_mode: sessions go to our callback, not into OpenSSL's table.
 static inline void saker_SSL_CTX_hand_over_sessions(SSL_CTX *context) {
     SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_CLIENT | SSL_SESS_CACHE_NO_INTERNAL);
 }
@@ -49,7 +49,7 @@ static inline void saker_BIO_clear_retry_flags(BIO *bio) { BIO_clear_retry_flags
 /// BIO_get_mem_data
 static inline long saker_BIO_get_mem_data(BIO *bio, char **bytes) { return BIO_get_mem_data(bio, bytes); }
 
-/// X509_NAME_print_ex with XN_FLAG_ONELINE, but UTF-8 left as it is.
+/// X509_NAME_print_ex with XN_FLAG_ONELINE, without escaping UTF-8.
 static inline int saker_X509_NAME_print(BIO *bio, const X509_NAME *name) {
     return X509_NAME_print_ex(bio, name, 0, XN_FLAG_ONELINE & ~ASN1_STRFLGS_ESC_MSB);
 }
@@ -74,7 +74,7 @@ static inline int saker_store_knows(const char *scheme) {
     return loader != NULL;
 }
 
-/// Answers OpenSSL's question for a PIN or passphrase with the user data; everything else is refused.
+/// Answers OpenSSL's question for a PIN or passphrase with the user data.
 static inline int saker_answer_pin(UI *ui, UI_STRING *question) {
     const char *pin = UI_get0_user_data(ui);
     switch (UI_get_string_type(question)) {
@@ -84,7 +84,7 @@ static inline int saker_answer_pin(UI *ui, UI_STRING *question) {
     }
 }
 
-/// OSSL_STORE_open, with a PIN for what asks for one; NULL: nobody is asked. The PIN must outlive the store.
+/// OSSL_STORE_open, with a PIN for keys that need one; NULL for no PIN. The PIN must outlive the store.
 static inline OSSL_STORE_CTX *saker_store_open(const char *uri, const char *pin) {
     static UI_METHOD *method;
     if (pin == NULL) return OSSL_STORE_open(uri, UI_null(), NULL, NULL, NULL);
@@ -94,16 +94,16 @@ static inline OSSL_STORE_CTX *saker_store_open(const char *uri, const char *pin)
     return method == NULL ? NULL : OSSL_STORE_open(uri, method, (void *)(size_t)pin, NULL, NULL);
 }
 
-// Engines: the way to PKCS#11 where there is no provider for it. Deprecated in OpenSSL 3, gone in later ones.
+// Engines reach PKCS#11 where there is no provider for it. OpenSSL 3 deprecates them; later versions have none.
 #ifndef OPENSSL_NO_ENGINE
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
 
-/// ENGINE_by_id, loading it when it is not; it stays for the life of the process.
+/// ENGINE_by_id. Loads the engine if necessary; it stays for the life of the process.
 static inline void *saker_engine(const char *name) {
     ENGINE_load_dynamic();
     ENGINE *engine = ENGINE_by_id(name);
-    // It says on standard error what it also returns, and more.
+    // Otherwise the engine prints its errors, and more, on standard error.
     if (engine != NULL) ENGINE_ctrl_cmd_string(engine, "QUIET", NULL, 1);
     return engine;
 }
@@ -113,7 +113,7 @@ static inline int saker_engine_set(void *engine, const char *command, const char
     return ENGINE_ctrl_cmd_string((ENGINE *)engine, command, value, 0);
 }
 
-/// ENGINE_load_private_key, without a terminal to ask.
+/// ENGINE_load_private_key, without asking on a terminal.
 static inline EVP_PKEY *saker_engine_key(void *engine, const char *name) {
     if (ENGINE_init((ENGINE *)engine) != 1) return NULL;
     EVP_PKEY *key = ENGINE_load_private_key((ENGINE *)engine, name, (UI_METHOD *)UI_null(), NULL);
