@@ -121,8 +121,13 @@ var server: [Target] {
         .room(
             "WebAPI", in: "Server",
             [
-                "Exposition", "TrackStore", "TrackModel", "Geodesy", .log, .lifecycle, .nioCore,
+                "TrackStore", "TrackModel", "Geodesy", .log,
                 .product(name: "Crypto", package: "swift-crypto"),
+            ]),
+        .room(
+            "WebListener", in: "Server",
+            [
+                "Exposition", "WebAPI", .log, .lifecycle, .nioCore,
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "HummingbirdCore", package: "hummingbird"),
@@ -140,7 +145,8 @@ var server: [Target] {
             "ServerRuntime", in: "Server",
             [
                 "CAllocator", "ConfigurationFile", "Exposition", "Gateway", "JSON", "Systemd", "TrackModel",
-                "TrackStore", "TrackStoreSQLite", "WebAPI", .log, .lifecycle, .signals, .nioCore, .nioPosix,
+                "TrackStore", "TrackStoreSQLite", "WebAPI", "WebListener", .log, .lifecycle, .signals, .nioCore,
+                .nioPosix,
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "SwiftASN1", package: "swift-asn1"),
                 .product(name: "X509", package: "swift-certificates"),
@@ -281,7 +287,12 @@ var tests: [Target] {
         .tests(
             of: "WebAPI",
             [
-                "Geodesy", "TrackModel", "TrackStore", "TrackTestKit", .lifecycle, .log, .nioCore, .nioPosix,
+                "Geodesy", "TrackModel", "TrackStore", "TrackTestKit", .log,
+            ]),
+        .tests(
+            of: "WebListener",
+            [
+                "TrackModel", "TrackStore", "TrackTestKit", "WebAPI", .lifecycle, .log, .nioCore, .nioPosix,
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "SwiftASN1", package: "swift-asn1"),
                 .product(name: "X509", package: "swift-certificates"),

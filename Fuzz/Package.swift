@@ -49,9 +49,7 @@ let package = Package(
         .room(
             "ServerRuntime", in: "Server", ["ConfigurationFile", "Exposition", .log],
             only: ["Configuration/ServerConfiguration.swift", "Configuration/ServerConfiguration+Reading.swift"]),
-        .room(
-            "WebAPI", in: "Server", ["Exposition", "TrackStore", "TrackModel", "Geodesy", .log, "Crypto"],
-            without: ["ConnectionDeadline.swift", "ServerIdentity.swift", "WebListener.swift"]),
+        .room("WebAPI", in: "Server", ["TrackStore", "TrackModel", "Geodesy", .log, "Crypto"]),
         .room("DriveSimulation", in: "Tools", ["Geodesy", "TrackModel"]),
         .room(
             "TrackTestKit", in: "Tools", ["TrackModel", "TrackCache", "TrackStore"],
@@ -81,11 +79,10 @@ let package = Package(
 
 extension Target {
     static func room(
-        _ name: String, in wing: String, _ dependencies: [Target.Dependency] = [], only sources: [String]? = nil,
-        without exclude: [String] = []
+        _ name: String, in wing: String, _ dependencies: [Target.Dependency] = [], only sources: [String]? = nil
     ) -> Target {
         .target(
-            name: name, dependencies: dependencies, path: "Rooms/\(wing)/\(name)", exclude: exclude, sources: sources,
+            name: name, dependencies: dependencies, path: "Rooms/\(wing)/\(name)", sources: sources,
             swiftSettings: house)
     }
 }

@@ -42,7 +42,7 @@ struct RouterTests {
             service: bench.service, entity: "van", path: "no/call", parameters: [:], policy: .entity)
         typealias Answer = APICounters.Answer
         #expect(
-            bench.router.counters.counts.answers == [
+            bench.router.counters.answers == [
                 Answer(way: .http, call: "entity/add", status: 0): 1,
                 Answer(way: .http, call: "entity/list", status: 0): 1,
                 Answer(way: .http, call: "entity/list", status: 2): 1,

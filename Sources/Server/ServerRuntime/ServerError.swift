@@ -1,6 +1,6 @@
 import ConfigurationFile
 import TrackStore
-import WebAPI
+import WebListener
 
 /// Why the server, or a command about it, did not do what it was asked: a sentence that says what to do.
 package struct ServerError: Error, Equatable, CustomStringConvertible {

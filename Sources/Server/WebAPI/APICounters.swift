@@ -1,4 +1,3 @@
-package import Exposition
 import Synchronization
 
 /// What the Web API has answered, for monitoring: by call and status, never by who asked.
@@ -18,25 +17,15 @@ package final class APICounters: Sendable {
         package let status: Int
     }
 
-    package struct Counts: Hashable, Sendable {
-        package internal(set) var answers: [Answer: UInt64] = [:]
-        /// Of requests through HTTP, from their last byte to the answer.
-        package internal(set) var durations = Histogram()
-    }
-
-    private let state = Mutex(Counts())
+    private let state = Mutex<[Answer: UInt64]>([:])
 
     package init() {}
 
-    package var counts: Counts { state.withLock { $0 } }
+    package var answers: [Answer: UInt64] { state.withLock { $0 } }
 
     /// `call` is what the client wrote; only names of the API become one here, so that their number stays small.
     func answered(_ way: Way, _ call: String?, _ status: APIStatus) {
         let known = call.flatMap { Endpoint.all[$0] == nil ? nil : $0 } ?? "unknown"
-        state.withLock { $0.answers[Answer(way: way, call: known, status: status.rawValue), default: 0] &+= 1 }
-    }
-
-    func took(_ duration: Duration) {
-        state.withLock { $0.durations.record(duration) }
+        state.withLock { $0[Answer(way: way, call: known, status: status.rawValue), default: 0] &+= 1 }
     }
 }

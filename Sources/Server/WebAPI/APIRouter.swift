@@ -4,7 +4,8 @@ package import TrackStore
 
 /// The Web API without a port: a request goes in, an answer comes out.
 ///
-/// Both the HTTP listeners and the device connections ask it, so that they answer alike.
+/// `WebListener` asks it for requests through HTTP, `Gateway` for calls through a device's connection. So both answer
+/// alike.
 package struct APIRouter: Sendable {
     /// Bytes of a request's body.
     package static let maximumBodyBytes = 8 << 20
@@ -56,7 +57,7 @@ package struct APIRouter: Sendable {
     }
 
     /// The answer to a body that was too large to be read to its end.
-    func bodyTooLarge() -> APIResponse {
+    package func bodyTooLarge() -> APIResponse {
         counters.answered(.http, nil, .bodyTooLarge)
         return Self.response(.bodyTooLarge, APIStatus.bodyTooLarge.message, [], callback: nil)
     }

@@ -6,6 +6,7 @@ import Synchronization
 import TrackModel
 import TrackStoreSQLite
 import WebAPI
+import WebListener
 
 /// Looks at everything that the server's metrics tell of. Looking at files may wait for the disk: not for an event loop.
 final class ServerFigures: Sendable {
@@ -13,19 +14,21 @@ final class ServerFigures: Sendable {
     private let store: SQLiteTrackStore
     private let gateway: GatewayServer
     private let api: APICounters
+    private let durations: RequestDurations
     private let merging: MergeRecord
     private let started: Double
     private let scrapes = Atomic<UInt64>(0)
 
     init(
         _ configuration: ServerConfiguration, store: SQLiteTrackStore, gateway: GatewayServer, api: APICounters,
-        merging: MergeRecord,
+        durations: RequestDurations, merging: MergeRecord,
         started: Double = Date().timeIntervalSince1970
     ) {
         self.configuration = configuration
         self.store = store
         self.gateway = gateway
         self.api = api
+        self.durations = durations
         self.merging = merging
         self.started = started
     }
@@ -83,14 +86,13 @@ final class ServerFigures: Sendable {
     }
 
     private func addAPI(to page: inout MetricsPage) {
-        let counts = api.counts
-        let answers = counts.answers.sorted {
+        let answers = api.answers.sorted {
             ($0.key.way.rawValue, $0.key.call, $0.key.status) < ($1.key.way.rawValue, $1.key.call, $1.key.status)
         }
         for (answer, count) in answers {
             page.add(ServerMetrics.requests, count, answer.way.rawValue, answer.call, String(answer.status))
         }
-        page.add(ServerMetrics.requestDurations, counts.durations)
+        page.add(ServerMetrics.requestDurations, durations.histogram)
     }
 
     private func addStore(to page: inout MetricsPage) {

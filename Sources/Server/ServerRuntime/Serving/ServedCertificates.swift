@@ -4,7 +4,6 @@ import Logging
 import ServiceLifecycle
 import Synchronization
 import Systemd
-import WebAPI
 
 /// The certificates of both listeners: read again when told to, and by themselves when their files have changed.
 final class ServedCertificates: Sendable {

@@ -12,6 +12,7 @@ import TrackStore
 import TrackStoreSQLite
 import UnixSignals
 import WebAPI
+import WebListener
 
 /// The running server: wires the rooms, owns their life, decides nothing.
 package struct ServerRuntime: Sendable {
@@ -21,6 +22,7 @@ package struct ServerRuntime: Sendable {
     private let threshold: LogThreshold
     private let logger: Logger
     private let apiCounters = APICounters()
+    private let durations = RequestDurations()
     private let mergeRecord = MergeRecord()
 
     /// `portsFile` is written, as JSON, once every port listens.
@@ -190,7 +192,8 @@ package struct ServerRuntime: Sendable {
         if let http = web.http { services.append(listener(.http, http, router, nil, ports)) }
         if let address = configuration.metrics {
             let figures = ServerFigures(
-                configuration, store: store, gateway: gateway, api: apiCounters, merging: mergeRecord)
+                configuration, store: store, gateway: gateway, api: apiCounters, durations: durations,
+                merging: mergeRecord)
             services.append(
                 MetricsService(address: address, figures: figures, logger: logger) { ports.note(.metrics, $0) })
         }
@@ -212,6 +215,7 @@ package struct ServerRuntime: Sendable {
             minimumTLS: web.minimumTLS == .v12 ? .v12 : .v13,
             limits: WebListener.Limits(
                 timeout: Int64(web.timeout), maximumConnections: web.connections, maximumHeaderBytes: web.headerBytes),
+            durations: durations,
             group: MultiThreadedEventLoopGroup.singleton, logger: logger, onBound: { ports.note(name, $0) })
     }
 

@@ -5,8 +5,9 @@ import HummingbirdTLS
 package import Logging
 package import NIOCore
 import ServiceLifecycle
+package import WebAPI
 
-/// One port on which the Web API answers, with or without TLS.
+/// One port on which the Web API answers through HTTP, with or without TLS.
 package struct WebListener: Service {
     package struct Limits: Sendable {
         /// Seconds for a whole request, for the next piece of an answer to be taken, and between requests.
@@ -37,6 +38,7 @@ package struct WebListener: Service {
     private let identity: ServerIdentity?
     private let minimumTLS: MinimumTLS
     private let limits: Limits
+    private let durations: RequestDurations
     private let group: any EventLoopGroup
     private let logger: Logger
     private let onBound: @Sendable (Int) -> Void
@@ -44,7 +46,7 @@ package struct WebListener: Service {
     /// An identity makes it HTTPS. Port 0 lets the kernel choose; `onBound` gets the port once it listens.
     package init(
         router: APIRouter, host: String, port: Int, identity: ServerIdentity?, minimumTLS: MinimumTLS = .v12,
-        limits: Limits = Limits(),
+        limits: Limits = Limits(), durations: RequestDurations = RequestDurations(),
         group: any EventLoopGroup, logger: Logger, onBound: @escaping @Sendable (Int) -> Void = { _ in }
     ) {
         self.router = router
@@ -53,6 +55,7 @@ package struct WebListener: Service {
         self.identity = identity
         self.minimumTLS = minimumTLS
         self.limits = limits
+        self.durations = durations
         self.group = group
         self.logger = logger
         self.onBound = onBound
@@ -65,8 +68,8 @@ package struct WebListener: Service {
         // One line a request and a connection is more than an operator wants.
         quiet.logLevel = max(logger.logLevel, .warning)
         let application = Application(
-            responder: CallbackResponder<ListenerContext> { [router] request, context in
-                try await Self.respond(to: request, on: context.channel, router)
+            responder: CallbackResponder<ListenerContext> { [self] request, context in
+                try await respond(to: request, on: context.channel)
             },
             server: try server(),
             configuration: ApplicationConfiguration(
@@ -97,16 +100,14 @@ package struct WebListener: Service {
                 minimumVersion: minimumTLS == .v12 ? .tlsv12 : .tlsv13, applicationProtocols: ["http/1.1"]))
     }
 
-    private static func respond(
-        to request: Request, on channel: any Channel, _ router: APIRouter
-    ) async throws -> Response {
+    private func respond(to request: Request, on channel: any Channel) async throws -> Response {
         let answer: APIResponse
         do {
             let buffer = try await request.body.collect(upTo: APIRouter.maximumBodyBytes)
             channel.triggerUserOutboundEvent(ConnectionDeadline.Event.requestComplete, promise: nil)
             let began = ContinuousClock.now
             answer = await router.respond(to: APIRequest(request, body: Array(buffer.readableBytesView)))
-            router.counters.took(ContinuousClock.now - began)
+            durations.record(ContinuousClock.now - began)
         } catch is NIOTooManyBytesError {
             // What is left of the body is read and dropped, until the deadline.
             answer = router.bodyTooLarge()
@@ -118,7 +119,7 @@ package struct WebListener: Service {
         fields[.contentLength] = answer.httpStatus == 204 ? nil : String(answer.body.count)
         return Response(
             status: HTTPResponse.Status(code: answer.httpStatus), headers: fields,
-            body: request.method == .head ? ResponseBody() : body(answer.body))
+            body: request.method == .head ? ResponseBody() : Self.body(answer.body))
     }
 
     private static func body(_ bytes: [UInt8]) -> ResponseBody {
@@ -147,14 +148,4 @@ extension APIRequest {
             contentType: request.headers[.contentType],
             requestedHeaders: request.headers[.accessControlRequestHeaders], body: body)
     }
-}
-
-package struct WebListenerError: Error, Equatable, CustomStringConvertible {
-    package let detail: String
-
-    package init(_ detail: String) {
-        self.detail = detail
-    }
-
-    package var description: String { detail }
 }

@@ -5,19 +5,31 @@ import NIOPosix
 import ServiceLifecycle
 import Testing
 import TrackModel
+import TrackStore
+import TrackTestKit
+import WebAPI
 
-@testable import WebAPI
+@testable import WebListener
 
-/// A listener on a port of the kernel's choice, with a real store behind it.
+private let accessKey = "demo-ak"
+
+/// The API of service 1, which one key opens and which has no entity.
+private func router(_ logger: Logger) async throws -> APIRouter {
+    let (store, now) = (ReferenceTrackStore(), Timestamp(seconds: 1_772_677_900))
+    let service = try await store.createService(named: "demo", at: now).id
+    try await store.addKey(AccessKey(accessKey).hash, secret: nil, to: service, replacing: false, at: now)
+    return APIRouter(store: store, options: WebAPIOptions(), logger: logger, now: { now })
+}
+
+/// A listener on a port of the kernel's choice.
 private func withListener(
     limits: WebListener.Limits = WebListener.Limits(), identity: ServerIdentity? = nil,
-    _ body: @Sendable (Int, Bench) async throws -> Void
+    _ body: @Sendable (Int) async throws -> Void
 ) async throws {
-    let bench = try await Bench()
     let (ports, continuation) = AsyncStream.makeStream(of: Int.self)
     let logger = Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() })
     let listener = WebListener(
-        router: bench.router, host: "127.0.0.1", port: 0, identity: identity, limits: limits,
+        router: try await router(logger), host: "127.0.0.1", port: 0, identity: identity, limits: limits,
         group: MultiThreadedEventLoopGroup.singleton, logger: logger, onBound: { continuation.yield($0) })
     let services = ServiceGroup(services: [listener], logger: logger)
     try await withThrowingTaskGroup(of: Void.self) { group in
@@ -25,7 +37,7 @@ private func withListener(
         var iterator = ports.makeAsyncIterator()
         let port = try #require(await iterator.next())
         do {
-            try await body(port, bench)
+            try await body(port)
         } catch {
             await services.triggerGracefulShutdown()
             throw error
@@ -38,21 +50,21 @@ private func withListener(
 @Suite("The listener", .serialized, .timeLimit(.minutes(5)))
 struct ListenerTests {
     @Test func curlUploadsAndReadsOverHTTP() async throws {
-        try await withListener { port, _ in
+        try await withListener { port in
             let base = "http://127.0.0.1:\(port)/api/v3"
             let point = "entity_name=van_07&latitude=39.9&longitude=116.4&loc_time=1772677800&coord_type_input=wgs84"
-            let added = try await curl("-d", "ak=\(Bench.key)&service_id=1&\(point)", "\(base)/track/addpoint")
+            let added = try await curl("-d", "ak=\(accessKey)&service_id=1&\(point)", "\(base)/track/addpoint")
             #expect(added == "{\"status\":0,\"message\":\"成功\"}")
-            let form = ["-F", "ak=\(Bench.key)", "-F", "service_id=1", "-F", "entity_name=bus", "\(base)/entity/add"]
+            let form = ["-F", "ak=\(accessKey)", "-F", "service_id=1", "-F", "entity_name=bus", "\(base)/entity/add"]
             #expect(try await curl(form) == "{\"status\":0,\"message\":\"成功\"}")
-            let query = "ak=\(Bench.key)&service_id=1&entity_name=van_07&coord_type_output=wgs84"
+            let query = "ak=\(accessKey)&service_id=1&entity_name=van_07&coord_type_output=wgs84"
             let latest = try await curl("\(base)/track/getlatestpoint?\(query)")
             #expect(latest.contains("\"longitude\":116.4,\"latitude\":39.9"))
             // As a client whose host is a constant sends it through a proxy.
             let proxied = try await curl(
                 "-x", "http://127.0.0.1:\(port)", "http://yingyan.baidu.com/api/v3/track/getlatestpoint?\(query)")
             #expect(proxied == latest)
-            let head = try await curl("-I", "\(base)/entity/list?ak=\(Bench.key)&service_id=1")
+            let head = try await curl("-I", "\(base)/entity/list?ak=\(accessKey)&service_id=1")
             #expect(head.hasPrefix("HTTP/1.1 200 OK"))
             #expect(try await curl("-s", "-o", "/dev/null", "-w", "%{http_code}", "http://127.0.0.1:\(port)/") == "404")
         }
@@ -68,8 +80,8 @@ struct ListenerTests {
         try first.certificate.write(toFile: certificate, atomically: true, encoding: .utf8)
         try first.key.write(toFile: key, atomically: true, encoding: .utf8)
         let identity = try ServerIdentity(certificateFile: certificate, keyFile: key)
-        try await withListener(identity: identity) { port, _ in
-            let url = "https://localhost:\(port)/api/v3/entity/list?ak=\(Bench.key)&service_id=1"
+        try await withListener(identity: identity) { port in
+            let url = "https://localhost:\(port)/api/v3/entity/list?ak=\(accessKey)&service_id=1"
             #expect(try await curl("--cacert", firstFile, url).hasPrefix("{\"status\":3003"))
             try second.certificate.write(toFile: certificate, atomically: true, encoding: .utf8)
             // Certificate and key do not belong together yet: the old ones stay in use.
@@ -98,7 +110,7 @@ struct ListenerTests {
     }
 
     @Test func aClientThatDripsItsRequestIsCutOff() async throws {
-        try await withListener(limits: WebListener.Limits(timeout: 1)) { port, _ in
+        try await withListener(limits: WebListener.Limits(timeout: 1)) { port in
             let client = try await RawClient(port: port)
             client.drip("GET /api/v3/entity/list HTTP/1.1\r\nX-A: ", every: .milliseconds(50))
             let began = ContinuousClock.now
@@ -109,7 +121,7 @@ struct ListenerTests {
     }
 
     @Test func aClientThatSaysNothingAfterItsAnswerIsCutOff() async throws {
-        try await withListener(limits: WebListener.Limits(timeout: 1)) { port, _ in
+        try await withListener(limits: WebListener.Limits(timeout: 1)) { port in
             let client = try await RawClient(port: port)
             client.send("GET /api/v3/entity/list HTTP/1.1\r\nHost: x\r\n\r\n")
             #expect(try await client.untilClosed().contains("\"status\":101"))
@@ -117,7 +129,7 @@ struct ListenerTests {
     }
 
     @Test func tooManyHeadersAndBadRequestsAreRefusedAndClosed() async throws {
-        try await withListener(limits: WebListener.Limits(maximumHeaderBytes: 4096)) { port, _ in
+        try await withListener(limits: WebListener.Limits(maximumHeaderBytes: 4096)) { port in
             for text in [
                 "GET / HTTP/1.1\r\nX: " + String(repeating: "a", count: 100_000) + "\r\n\r\n",
                 "GET / HTTP/1.1\r\n" + String(repeating: "A: b\r\n", count: 1000) + "\r\n", "\u{1}\u{2}\r\n\r\n",
@@ -132,7 +144,7 @@ struct ListenerTests {
     }
 
     @Test func aBodyOverTheLimitIsAnAnswerNotACut() async throws {
-        try await withListener { port, _ in
+        try await withListener { port in
             let client = try await RawClient(port: port)
             client.send("POST /api/v3/track/addpoints HTTP/1.1\r\nHost: x\r\nContent-Length: 9000000\r\n\r\n")
             client.send(String(repeating: "a", count: 9_000_000))
@@ -145,7 +157,7 @@ struct ListenerTests {
     }
 
     @Test func aConnectionOverTheLimitWaitsForItsTurn() async throws {
-        try await withListener(limits: WebListener.Limits(timeout: 60, maximumConnections: 1)) { port, _ in
+        try await withListener(limits: WebListener.Limits(timeout: 60, maximumConnections: 1)) { port in
             let first = try await RawClient(port: port)
             first.send("GET /api/v3/entity/list HTTP/1.1\r\nHost: x\r\n\r\n")
             try await first.untilReceived("\"status\":101")
