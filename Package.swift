@@ -208,7 +208,7 @@ var tools: [Target] {
         .room(
             "TrackTestKit", in: "Tools",
             ["TrackModel", "TrackCache", "TrackStore", "SecureLink", .nioCore]),
-        .room("ProgramTestKit", in: "Tools", ["CNetworkNamespace", "TrackCache"]),
+        .room("ProgramTestKit", in: "Tools", ["CNetworkNamespace", "TrackCache", "TrackModel"]),
         // The programs themselves are dependencies so that they are built beside it.
         .executableTarget(
             name: "saker-crash",
@@ -232,7 +232,7 @@ var tools: [Target] {
 var tests: [Target] {
     [
         .tests(of: "Geodesy"),
-        .tests(of: "TrackModel"),
+        .tests(of: "TrackModel", ["TrackTestKit"]),
         .tests(of: "Compression"),
         .tests(of: "TrackWire", ["Compression", "TrackModel"]),
         .tests(of: "JSON"),
@@ -256,7 +256,7 @@ var tests: [Target] {
         .tests(of: "Systemd", [.log]),
         .tests(of: "ConfigurationFile"),
         .tests(of: "TrackFiles", ["ProgramTestKit"]),
-        .tests(of: "AgentLogic", ["TrackModel"]),
+        .tests(of: "AgentLogic", ["TrackModel", "TrackTestKit"]),
         .tests(
             of: "SecureLink",
             [
@@ -266,7 +266,8 @@ var tests: [Target] {
                 .product(name: "NIOSSL", package: "swift-nio-ssl"),
             ]),
         .tests(of: "TrackCache", ["ProgramTestKit", "TrackModel", "TrackTestKit"]),
-        .tests(of: "GNSSFeed", ["AgentLogic", "DriveSimulation", "Geodesy", "TrackModel", "TrackWire"]),
+        .tests(
+            of: "GNSSFeed", ["AgentLogic", "DriveSimulation", "Geodesy", "TrackModel", "TrackTestKit", "TrackWire"]),
         .tests(of: "AlarmLog", ["TrackCache", "TrackTestKit"]),
         .tests(
             of: "AgentRuntime",
@@ -300,7 +301,9 @@ var tests: [Target] {
         .tests(
             of: "Gateway",
             [
-                "Exposition", "TrackModel", "TrackStore", "TrackStoreSQLite", "TrackWire", .log, .nioCore, .nioPosix,
+                "Exposition", "TrackModel", "TrackStore", "TrackStoreSQLite", "TrackTestKit", "TrackWire", .log,
+                .nioCore,
+                .nioPosix,
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "NIOSSL", package: "swift-nio-ssl"),
                 .product(name: "SwiftASN1", package: "swift-asn1"),

@@ -3,6 +3,7 @@ import Foundation
 import GNSSFeed
 import Testing
 import TrackModel
+import TrackTestKit
 
 @testable import AgentRuntime
 

@@ -10,6 +10,7 @@ import Synchronization
 import Testing
 import TrackCache
 import TrackModel
+import TrackTestKit
 import TrackWire
 import Varlink
 
@@ -79,7 +80,7 @@ struct RunningAgent: Sendable {
         let feed = ScriptedFeed()
         let opened = try OpenedAgent(configuration, memory: memory, log: log) { options in
             let (disk, snapshot) = try CacheWorker.open(
-                directory: configuration.cache.directory, options: options, now: NIODeadline.now().milliseconds)
+                directory: configuration.cache.directory, options: options, now: MonotonicTime(.now()))
             return (
                 Surroundings(
                     clock: clock, connector: try reaches(configuration.server), feeds: feed, disk: disk, memory: memory,

@@ -1,6 +1,7 @@
 import AgentLogic
 import Testing
 import TrackModel
+import TrackTestKit
 
 @testable import GNSSFeed
 
@@ -110,7 +111,7 @@ struct FeedMachineTests {
     @Test func waitsDoubleToTheirLimitAndAreCutShortByAWake() throws {
         var machine = try machine()
         _ = machine.start()
-        var waits: [UInt64] = []
+        var waits: [MonotonicTime] = []
         for _ in 0..<8 {
             _ = machine.failed(.unreachable("x"), roll: 0.999_999, at: 0)
             let deadline = try #require(machine.deadline)

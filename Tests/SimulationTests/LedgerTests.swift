@@ -132,7 +132,7 @@ import TrackTestKit
         let look = { (try? found()) ?? [] }
         try ledger.processStarted(cache, duplicate: look)
         for number in 1...3 {
-            ledger.choose(try fix(number), entity: "van", at: Int64(number))
+            ledger.choose(try fix(number), entity: "van", at: 0 + Int64(number))
             cache.append(entity: "van", time: Int64(number), payload: [7], now: 0)
             try ledger.observe(cache, .other, at: 0, duplicate: look)
         }
@@ -140,7 +140,7 @@ import TrackTestKit
         try ledger.observe(cache, .other, at: 0, duplicate: look)
         #expect(ledger.oldestWaiting(at: 101, count: cache.count) == 100)
         disk.faults = [DiskFault([.open, .read], number: 5)]
-        for moment in [0, 20_000, 40_000] as [Int64] {
+        for moment in [0, 20_000, 40_000] as [MonotonicTime] {
             #expect(cache.read(after: 0, maximumCount: 10, maximumBytes: 1000, now: moment) == nil)
             try ledger.observe(cache, .other, at: moment, duplicate: look)
         }

@@ -1,6 +1,7 @@
 import Testing
 import TrackModel
 import TrackStore
+import TrackTestKit
 
 @testable import SystemSimulation
 

@@ -130,13 +130,13 @@ import TrackTestKit
         let cache = try ring.open()
         ring.disk.isReadOnly = true
         cache.fill(0..<1)
-        var now: Int64 = 0
+        var now: MonotonicTime = 0
         var waits: [Int64] = []
         for _ in 0..<9 {
             let due = try #require(cache.nextMaintenance)
             waits.append(due - now)
             let attempts = ring.disk.calls[.open] ?? 0
-            cache.maintain(now: due - 1)
+            cache.maintain(now: due + -1)
             #expect(ring.disk.calls[.open] == attempts)
             now = due
             cache.maintain(now: now)
@@ -186,7 +186,7 @@ import TrackTestKit
         var cache = try ring.open()
         for round in 0..<40 {
             ring.disk.isReadOnly = round % 2 == 1
-            cache.fill(round * 10..<round * 10 + 10, now: Int64(round) * 100_000)
+            cache.fill(round * 10..<round * 10 + 10, now: 0 + Int64(round) * 100_000)
         }
         ring.disk.isReadOnly = false
         cache.maintain(now: 10_000_000)
@@ -224,7 +224,7 @@ import TrackTestKit
 
     private static func play(_ cache: TrackCache) {
         cache.fill(0..<1500)
-        var now: Int64 = 400_000
+        var now: MonotonicTime = 400_000
         while cache.firstSequence <= 300, now < 500_000 {
             now += 1000
             cache.maintain(now: now)
@@ -256,7 +256,7 @@ import TrackTestKit
         let cache = try ring.open()
         cache.fill(0..<3000)
         ring.disk.faults = [DiskFault([.read], times: 3, number: 5)]
-        let read = { (now: Int64) in cache.read(after: 0, maximumCount: 5, maximumBytes: .max, now: now) }
+        let read = { (now: MonotonicTime) in cache.read(after: 0, maximumCount: 5, maximumBytes: .max, now: now) }
         #expect(read(0) == nil)
         #expect(read(999) == nil)
         #expect(read(1000) == nil)
@@ -278,8 +278,8 @@ import TrackTestKit
         ring.disk.faults = [DiskFault([.write], number: 28)]
         cache.fill(3000..<3010)
         ring.disk.faults.append(DiskFault([.read], times: 4, number: 5))
-        let read = { (now: Int64) in cache.read(after: 0, maximumCount: 5, maximumBytes: .max, now: now) }
-        for now in [0, 1000, 11_000] as [Int64] { #expect(read(now) == nil) }
+        let read = { (now: MonotonicTime) in cache.read(after: 0, maximumCount: 5, maximumBytes: .max, now: now) }
+        for now in [0, 1000, 11_000] as [MonotonicTime] { #expect(read(now) == nil) }
         // The first is given up, and the second has failed once: there is more, later.
         #expect(cache.counters.unreadableRecords == second - 1)
         #expect(cache.isReadPostponed(now: 11_000))
@@ -292,7 +292,7 @@ import TrackTestKit
         let cache = try ring.open()
         cache.fill(0..<10)
         ring.disk.faults = [DiskFault([.read], times: 3, number: 5)]
-        for now in [0, 1000, 11_000] as [Int64] {
+        for now in [0, 1000, 11_000] as [MonotonicTime] {
             #expect(cache.read(after: 0, maximumCount: 5, maximumBytes: .max, now: now) == nil)
         }
         #expect(cache.counters.unreadableRecords == 10)
@@ -307,7 +307,7 @@ import TrackTestKit
         cache.sync(now: 0)
         cache.fill(10..<15)
         ring.disk.faults = [DiskFault([.read], times: 3, number: 5)]
-        for now in [0, 1000, 11_000] as [Int64] {
+        for now in [0, 1000, 11_000] as [MonotonicTime] {
             _ = cache.read(after: 0, maximumCount: 5, maximumBytes: .max, now: now)
         }
         #expect(cache.counters.unreadableRecords == 10)
@@ -322,7 +322,7 @@ import TrackTestKit
         let cache = try ring.open()
         cache.fill(0..<10)
         ring.disk.faults = [DiskFault([.read], number: 5)]
-        for now in stride(from: Int64(0), through: 100_000, by: 1000) {
+        for now in stride(from: Int64(0), through: 100_000, by: 1000).map({ MonotonicTime(milliseconds: $0) }) {
             #expect(cache.read(after: 0, maximumCount: 5, maximumBytes: .max, now: now) == nil)
         }
         #expect(cache.counters.unreadableRecords == 10)

@@ -35,7 +35,7 @@ struct Voyage {
     var dice: DiskDice
     var cache: TrackCache
     var server = StoredStreams()
-    var now: Int64 = 1000
+    var now: MonotonicTime = 1000
     private var fates: [Fate] = []
     private var entities: [String] = []
     private var handedOut: Set<Int> = []

@@ -294,7 +294,7 @@ import TrackTestKit
         for attempt in 2...attempts {
             // The lock is held already.
             ring.disk.faults = [DiskFault([.open], after: 2, times: 1, number: number)]
-            cache.maintain(now: Int64(attempt) * 100_000)
+            cache.maintain(now: 0 + Int64(attempt) * 100_000)
             #expect((cache.state == .disk) == (attempt == attempts))
         }
         #expect(cache.recovery.unreadableSegments == 1)

@@ -17,12 +17,12 @@ struct Ring {
         options.syncInterval = syncInterval
     }
 
-    func open(now: Int64 = 0) throws(TrackCacheError) -> TrackCache {
+    func open(now: MonotonicTime = 0) throws(TrackCacheError) -> TrackCache {
         try TrackCache(directory: Self.directory, options: options, fileSystem: disk, now: now)
     }
 
     /// Kills the process, with or without the machine.
-    func reopen(_ cache: TrackCache, crashSeed: UInt64? = nil, now: Int64 = 0) throws -> TrackCache {
+    func reopen(_ cache: TrackCache, crashSeed: UInt64? = nil, now: MonotonicTime = 0) throws -> TrackCache {
         if let crashSeed { disk.crash(seed: crashSeed) } else { disk.killProcess() }
         return try withExtendedLifetime(cache) { try open(now: now) }
     }
@@ -32,14 +32,14 @@ struct Ring {
 
 extension TrackCache {
     /// Numbered payloads, one a millisecond.
-    func fill(_ numbers: Range<Int>, entity: String = "car", size: Int = 40, now: Int64 = 0) {
+    func fill(_ numbers: Range<Int>, entity: String = "car", size: Int = 40, now: MonotonicTime = 0) {
         for number in numbers {
             append(entity: entity, time: Int64(number), payload: payload(number, size: size), now: now)
         }
     }
 
     /// Everything that waits, without acknowledging it.
-    func batches(count: Int = 1000, bytes: Int = .max, now: Int64 = 0) -> [CacheBatch] {
+    func batches(count: Int = 1000, bytes: Int = .max, now: MonotonicTime = 0) -> [CacheBatch] {
         var batches: [CacheBatch] = []
         var position: UInt64 = 0
         while let batch = read(after: position, maximumCount: count, maximumBytes: bytes, now: now) {
@@ -50,7 +50,7 @@ extension TrackCache {
     }
 
     /// The numbers of everything that waits.
-    func numbers(now: Int64 = 0) -> [Int] {
+    func numbers(now: MonotonicTime = 0) -> [Int] {
         batches(now: now).flatMap { $0.records.map { number(of: $0.payload) } }
     }
 }

@@ -150,7 +150,7 @@ import TrackTestKit
         // What the disk may hold is older: nothing goes out before it has had its chances.
         for attempt in 1..<TrackCache.readAttempts {
             #expect(cache.read(after: 0, maximumCount: 4, maximumBytes: .max, now: 0) == nil)
-            cache.maintain(now: Int64(attempt) * 100_000)
+            cache.maintain(now: 0 + Int64(attempt) * 100_000)
         }
         let sent = try #require(cache.read(after: 0, maximumCount: 4, maximumBytes: .max, now: 0))
         ring.disk.faults = []
@@ -169,7 +169,7 @@ import TrackTestKit
         ring.disk.faults = [DiskFault([.makeDirectory], times: TrackCache.readAttempts, number: 30)]
         var cache = try ring.open()
         cache.fill(0..<10)
-        for attempt in 1..<TrackCache.readAttempts { cache.maintain(now: Int64(attempt) * 100_000) }
+        for attempt in 1..<TrackCache.readAttempts { cache.maintain(now: 0 + Int64(attempt) * 100_000) }
         let batch = try #require(cache.read(after: 0, maximumCount: 4, maximumBytes: .max, now: 0))
         #expect(cache.tryReturnToDisk(now: 5))
         #expect(cache.streamID == batch.stream)

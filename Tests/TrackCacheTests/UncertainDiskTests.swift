@@ -45,7 +45,7 @@ import TrackTestKit
         earlier.fill(0..<10)
         // The ledger is generations ahead of one that begins anew.
         for number in 1...10 as ClosedRange<Int64> {
-            earlier.writeLedger(now: number * TrackCache.ledgerInterval, isDurable: true)
+            earlier.writeLedger(now: 0 + number * TrackCache.ledgerInterval, isDurable: true)
         }
         ring.disk.faults = [DiskFault(operations, number: 5)]
         let cache = try ring.reopen(earlier)
@@ -91,7 +91,7 @@ import TrackTestKit
         let cache = try ring.reopen(earlier)
         cache.fill(10..<20)
         ring.disk.faults = [DiskFault([.read], number: 5)]
-        for now in stride(from: Int64(0), through: 40_000, by: 1000) {
+        for now in stride(from: Int64(0), through: 40_000, by: 1000).map({ MonotonicTime(milliseconds: $0) }) {
             _ = cache.read(after: 0, maximumCount: 5, maximumBytes: .max, now: now)
         }
         #expect(cache.counters.unreadableRecords > 0)

@@ -45,22 +45,22 @@ package struct FeedConfiguration: Hashable, Sendable {
 /// All waits of the feed, in milliseconds.
 package struct FeedTiming: Hashable, Sendable {
     /// The time for one connection attempt, for all addresses of the host together.
-    package var connect: UInt64 = 10_000
+    package var connect: Int64 = 10_000
     /// From the connection to gpsd's greeting.
-    package var greeting: UInt64 = 10_000
+    package var greeting: Int64 = 10_000
     /// So long after a TPV without another one, the feed sends ``FeedEvent/silence``.
-    package var silence: UInt64 = 2_500
+    package var silence: Int64 = 2_500
     /// So long without a TPV while there is a fix, the state returns to ``FeedState/noFix``.
-    package var stale: UInt64 = 10_000
+    package var stale: Int64 = 10_000
     /// So long without a byte from gpsd, the feed asks gpsd for a sign of life.
-    package var quiet: UInt64 = 30_000
+    package var quiet: Int64 = 30_000
     /// How long gpsd may take to answer that question.
-    package var answer: UInt64 = 10_000
+    package var answer: Int64 = 10_000
     /// The first wait before connecting again; each later wait doubles.
-    package var firstBackoff: UInt64 = 1_000
-    package var longestBackoff: UInt64 = 30_000
+    package var firstBackoff: Int64 = 1_000
+    package var longestBackoff: Int64 = 30_000
     /// How long the number of satellites in a SKY counts for the reports that follow it.
-    package var skyAge: UInt64 = 5_000
+    package var skyAge: Int64 = 5_000
 
     package init() {}
 }

@@ -1,4 +1,5 @@
 internal import Glibc
+internal import TrackModel
 
 /// The feed's thread: waits, reads, gives events to the machine, and does the machine's actions.
 struct FeedLoop: ~Copyable {
@@ -36,16 +37,16 @@ struct FeedLoop: ~Copyable {
                 connect()
                 continue
             }
-            let now = monotonicMilliseconds()
+            let now = monotonicNow()
             let pause = socket == nil ? 0 : budget.wait(at: now)
             var deadline = machine.deadline
-            if pause > 0 { deadline = min(deadline ?? .max, now + pause) }
+            if pause > 0 { deadline = min(deadline ?? now + pause, now + pause) }
             let reading = pause > 0 ? nil : socket?.descriptor
             let isReadable = wait(for: reading, POLLIN, until: deadline)
             if signal.isStopped { break }
             if signal.takeWake() { perform(machine.woken()) }
             if isReadable { read() }
-            perform(machine.timePassed(roll: roll, at: monotonicMilliseconds()))
+            perform(machine.timePassed(roll: roll, at: monotonicNow()))
         }
         perform(machine.stop())
     }
@@ -74,13 +75,13 @@ struct FeedLoop: ~Copyable {
         guard let (received, count) = socket?.receive(into: &buffer) else { return }
         budget.spend(lines: 0, bytes: count)
         if case .ended(let reason) = received {
-            perform(machine.failed(.unreachable(reason), roll: roll, at: monotonicMilliseconds()))
+            perform(machine.failed(.unreachable(reason), roll: roll, at: monotonicNow()))
             return
         }
         // Takes every whole line, so that no line waits for the next packet.
         while socket != nil, let line = buffer.next() {
             budget.spend(lines: 1, bytes: 0)
-            let now = monotonicMilliseconds()
+            let now = monotonicNow()
             if case .complete(let range) = line, let message = decoder.decode(range, in: &buffer) {
                 perform(machine.received(message, roll: roll, at: now))
             } else {
@@ -90,12 +91,12 @@ struct FeedLoop: ~Copyable {
     }
 
     private mutating func connect() {
-        let limit = monotonicMilliseconds() + configuration.timing.connect
+        let limit = monotonicNow() + configuration.timing.connect
         let place = "\(configuration.host):\(configuration.port)"
         guard let outcome = resolve(until: limit) else {
             if signal.isStopped { return }
             let reason = "looking up \(configuration.host) took too long"
-            perform(machine.failed(.unreachable(reason), roll: roll, at: monotonicMilliseconds()))
+            perform(machine.failed(.unreachable(reason), roll: roll, at: monotonicNow()))
             return
         }
         var failure = FeedMachine.Failure.unreachable("\(configuration.host) has no address")
@@ -106,25 +107,25 @@ struct FeedLoop: ~Copyable {
             for (index, address) in addresses.enumerated() {
                 // The remaining time is shared by the addresses that were not tried yet, so that one dead address does
                 // not use it all.
-                let now = monotonicMilliseconds()
-                let share = now + (limit > now ? limit - now : 0) / UInt64(addresses.count - index)
+                let now = monotonicNow()
+                let share = now + max(limit - now, 0) / Int64(addresses.count - index)
                 let number = connect(to: address, until: share)
                 if signal.isStopped { return }
                 if number == 0 {
-                    perform(machine.connected(at: monotonicMilliseconds()))
+                    perform(machine.connected(at: monotonicNow()))
                     return
                 }
                 let text = "cannot connect to \(place): \(reason(number))"
                 failure = number == EACCES || number == EPERM ? .permissionDenied(text) : .unreachable(text)
             }
         }
-        perform(machine.failed(failure, roll: roll, at: monotonicMilliseconds()))
+        perform(machine.failed(failure, roll: roll, at: monotonicNow()))
     }
 
-    private func resolve(until limit: UInt64) -> Resolver.Outcome? {
+    private func resolve(until limit: MonotonicTime) -> Resolver.Outcome? {
         while !signal.isStopped {
             if let outcome = resolver.ask() { return outcome }
-            if monotonicMilliseconds() >= limit { return nil }
+            if monotonicNow() >= limit { return nil }
             _ = wait(for: nil, 0, until: limit)
             _ = signal.takeWake()
         }
@@ -132,7 +133,7 @@ struct FeedLoop: ~Copyable {
     }
 
     /// Returns 0 and keeps the socket when connected, otherwise returns an error number.
-    private mutating func connect(to address: SocketAddress, until limit: UInt64) -> CInt {
+    private mutating func connect(to address: SocketAddress, until limit: MonotonicTime) -> CInt {
         do throws(ErrorNumber) {
             let attempt = try GPSDSocket.connecting(to: address)
             while !signal.isStopped {
@@ -145,7 +146,7 @@ struct FeedLoop: ~Copyable {
                     return outcome
                 }
                 _ = signal.takeWake()
-                if monotonicMilliseconds() >= limit { return ETIMEDOUT }
+                if monotonicNow() >= limit { return ETIMEDOUT }
             }
             return ECANCELED
         } catch {
@@ -155,10 +156,10 @@ struct FeedLoop: ~Copyable {
 
     /// Waits for the descriptor, the signal or the time, whichever comes first. True when the descriptor is ready (or
     /// broken).
-    private func wait(for descriptor: CInt?, _ events: Int32, until limit: UInt64?) -> Bool {
+    private func wait(for descriptor: CInt?, _ events: Int32, until limit: MonotonicTime?) -> Bool {
         var timeout: CInt = -1
         if let limit {
-            let now = monotonicMilliseconds()
+            let now = monotonicNow()
             timeout = limit > now ? CInt(min(limit - now, 3_600_000)) : 0
         }
         var entries = [

@@ -1,7 +1,7 @@
 internal import AgentLogic
+internal import TrackModel
 
-/// Decides what the feed does next. Knows no socket and no clock. All times are milliseconds of one clock that never
-/// goes back.
+/// Decides what the feed does next. Knows no socket and no clock.
 struct FeedMachine {
     enum Action: Hashable {
         /// Try to connect; the outcome comes back as `connected` or `failed`.
@@ -23,9 +23,9 @@ struct FeedMachine {
         /// To `greeting` or `waiting`.
         case connecting
         /// To `connecting`, at that time or when woken.
-        case waiting(until: UInt64)
+        case waiting(until: MonotonicTime)
         /// Connected, but not yet sure that gpsd answers. To `watching` or `waiting`.
-        case greeting(until: UInt64)
+        case greeting(until: MonotonicTime)
         /// To `waiting`.
         case watching
         case stopped
@@ -38,11 +38,11 @@ struct FeedMachine {
     private var failures = 0
     private var rejectedInARow = 0
     /// When gpsd sent something last, and until when an answer is due if the feed has asked for one.
-    private var heard: UInt64 = 0
-    private var answerDue: UInt64?
+    private var heard = MonotonicTime.distantPast
+    private var answerDue: MonotonicTime?
     /// When the last report came; nil after the silence that follows it was told.
-    private var reportBeforeSilence: UInt64?
-    private var lastReport: UInt64 = 0
+    private var reportBeforeSilence: MonotonicTime?
+    private var lastReport = MonotonicTime.distantPast
     private var receivers = ReceiverList()
     private(set) var counters = FeedCounters()
 
@@ -54,7 +54,7 @@ struct FeedMachine {
     }
 
     /// When the shell must call `timePassed` if nothing happens before; nil for never.
-    var deadline: UInt64? {
+    var deadline: MonotonicTime? {
         switch phase {
         case .idle, .connecting, .stopped: return nil
         case .waiting(let until), .greeting(let until): return until
@@ -72,7 +72,7 @@ struct FeedMachine {
         return become(.connecting) + [.connect]
     }
 
-    mutating func connected(at now: UInt64) -> [Action] {
+    mutating func connected(at now: MonotonicTime) -> [Action] {
         guard case .connecting = phase else { return [.close] }
         phase = .greeting(until: now + timing.greeting)
         heard = now
@@ -82,13 +82,13 @@ struct FeedMachine {
 
     /// The attempt to connect failed, or the connection ended. `roll` is a random number in 0 ..< 1 that spreads the
     /// next attempt.
-    mutating func failed(_ failure: Failure, roll: Double, at now: UInt64) -> [Action] {
+    mutating func failed(_ failure: Failure, roll: Double, at now: MonotonicTime) -> [Action] {
         if case .stopped = phase { return [] }
-        let longest = min(timing.longestBackoff, timing.firstBackoff << UInt64(min(failures, 20)))
+        let longest = min(timing.longestBackoff, timing.firstBackoff << Int64(min(failures, 20)))
         failures += 1
         // Half of the wait is fixed, so that waits grow. Half is random, so that many agents do not connect at the same
         // moment.
-        let wait = longest / 2 + UInt64(roll * Double(longest - longest / 2))
+        let wait = longest / 2 + Int64(roll * Double(longest - longest / 2))
         phase = .waiting(until: now + wait)
         answerDue = nil
         receivers = ReceiverList()
@@ -114,7 +114,7 @@ struct FeedMachine {
         return [.close] + endRun() + become(.stopped)
     }
 
-    mutating func timePassed(roll: Double, at now: UInt64) -> [Action] {
+    mutating func timePassed(roll: Double, at now: MonotonicTime) -> [Action] {
         guard let deadline, now >= deadline else { return [] }
         switch phase {
         case .idle, .connecting, .stopped: return []
@@ -128,7 +128,7 @@ struct FeedMachine {
         }
     }
 
-    private mutating func watchTimePassed(roll: Double, at now: UInt64) -> [Action] {
+    private mutating func watchTimePassed(roll: Double, at now: MonotonicTime) -> [Action] {
         if let answerDue {
             if now >= answerDue {
                 return failed(
@@ -143,7 +143,7 @@ struct FeedMachine {
         return reportTimePassed(at: now)
     }
 
-    private mutating func reportTimePassed(at now: UInt64) -> [Action] {
+    private mutating func reportTimePassed(at now: MonotonicTime) -> [Action] {
         var actions: [Action] = []
         if let report = reportBeforeSilence, now >= report + timing.silence { actions += endRun() }
         if state == .fix, now >= lastReport + timing.stale { actions += become(.noFix) }
@@ -151,7 +151,7 @@ struct FeedMachine {
     }
 
     /// A line came that is not a message of gpsd.
-    mutating func rejected(roll: Double, at now: UInt64) -> [Action] {
+    mutating func rejected(roll: Double, at now: MonotonicTime) -> [Action] {
         counters.rejectedLines &+= 1
         rejectedInARow += 1
         switch phase {
@@ -165,7 +165,7 @@ struct FeedMachine {
         }
     }
 
-    mutating func received(_ message: GPSDMessage, roll: Double, at now: UInt64) -> [Action] {
+    mutating func received(_ message: GPSDMessage, roll: Double, at now: MonotonicTime) -> [Action] {
         rejectedInARow = 0
         heard = now
         answerDue = nil
@@ -198,10 +198,10 @@ struct FeedMachine {
         }
     }
 
-    private mutating func position(_ report: GNSSReport, at now: UInt64) -> [Action] {
+    private mutating func position(_ report: GNSSReport, at now: MonotonicTime) -> [Action] {
         if let wanted = configuration.device, let device = report.device, device != wanted { return [] }
         var report = report
-        report.satellitesUsed = receivers.satellites(of: report.device, since: now - min(now, timing.skyAge))
+        report.satellitesUsed = receivers.satellites(of: report.device, at: now, within: timing.skyAge)
         reportBeforeSilence = now
         lastReport = now
         counters.reports &+= 1

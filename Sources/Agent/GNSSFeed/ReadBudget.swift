@@ -1,3 +1,5 @@
+internal import TrackModel
+
 /// Limits how much work gpsd can give the agent. When the budget is empty, reading pauses, and TCP makes the sender
 /// wait.
 ///
@@ -8,18 +10,18 @@ struct ReadBudget: Hashable {
 
     /// Negative after one read took more than was left.
     private var units = Self.most
-    private var filled: UInt64 = 0
+    private var filled = MonotonicTime.distantPast
 
     /// Milliseconds until reading may continue; 0 when it may continue now.
-    mutating func wait(at now: UInt64) -> UInt64 {
+    mutating func wait(at now: MonotonicTime) -> Int64 {
         if now > filled {
             // A minute refills the budget from any depth. The bound keeps the product small, whatever the clock says.
-            let gained = Int64(min(now - filled, 60_000)) * Self.unitsPerSecond / 1000
+            let gained = min(now - filled, 60_000) * Self.unitsPerSecond / 1000
             units = min(Self.most, units + gained)
             if gained > 0 { filled = now }
         }
         guard units <= 0 else { return 0 }
-        return UInt64((1 - units) * 1000 / Self.unitsPerSecond)
+        return (1 - units) * 1000 / Self.unitsPerSecond
     }
 
     mutating func spend(lines: Int, bytes: Int) {

@@ -1,8 +1,10 @@
+internal import TrackModel
+
 /// The receivers that gpsd named, with the number of satellites that each used last; at most ``most`` receivers.
 struct ReceiverList: Hashable {
     private struct Satellites: Hashable {
         var used: Int
-        var time: UInt64
+        var time: MonotonicTime
     }
 
     static let most = 16
@@ -21,13 +23,14 @@ struct ReceiverList: Hashable {
         if !device.isActive { satellites[device.path] = nil }
     }
 
-    mutating func sawSatellites(_ used: Int, of device: String?, at time: UInt64) {
+    mutating func sawSatellites(_ used: Int, of device: String?, at time: MonotonicTime) {
         guard satellites[device] != nil || satellites.count < Self.most else { return }
         satellites[device] = Satellites(used: used, time: time)
     }
 
-    func satellites(of device: String?, since oldest: UInt64) -> Int? {
-        guard let latest = satellites[device], latest.time >= oldest else { return nil }
+    /// As a message of the last `age` milliseconds told.
+    func satellites(of device: String?, at now: MonotonicTime, within age: Int64) -> Int? {
+        guard let latest = satellites[device], now - latest.time <= age else { return nil }
         return latest.used
     }
 

@@ -4,7 +4,7 @@ extension TrackCache {
     /// The server owns everything up to this sequence. Never more is given up than can have been handed out.
     ///
     /// `stream`: whose acknowledgement it is; another stream's is late and ignored.
-    package func acknowledge(through sequence: UInt64, of stream: StreamID, now: Int64) {
+    package func acknowledge(through sequence: UInt64, of stream: StreamID, now: MonotonicTime) {
         guard state != .closed, stream == uploading.stream else { return }
         counters.acknowledged += giveUp(through: min(sequence, uploading.acknowledgeable), now: now)
     }
@@ -13,7 +13,7 @@ extension TrackCache {
     ///
     /// A number that this cache cannot have caused means that somebody else uses the stream, after a disk was copied:
     /// numbering goes on beyond it, and what the server will take for duplicates is counted as lost.
-    package func confirm(serverStoredThrough sequence: UInt64, now: Int64) {
+    package func confirm(serverStoredThrough sequence: UInt64, now: MonotonicTime) {
         guard state != .closed, SequenceRange.believed.contains(sequence), sequence > uploading.acknowledged else {
             return
         }
@@ -46,7 +46,7 @@ extension TrackCache {
     private var durableCount: UInt64 { segments.indices.reduce(0) { $0 + liveCount($1) } }
 
     /// Returns how many records left.
-    private func giveUp(through sequence: UInt64, now: Int64) -> UInt64 {
+    private func giveUp(through sequence: UInt64, now: MonotonicTime) -> UInt64 {
         guard sequence > uploading.acknowledged else { return 0 }
         let reached = segments.indices.prefix { segments[$0].first <= sequence }
         let before = reached.reduce(UInt64(0)) { $0 + liveCount($1) }
@@ -60,7 +60,7 @@ extension TrackCache {
         }
         removeFinished()
         leaveDrainedStream()
-        if now.subtractingClamped(lastLedgerWrite) >= Self.ledgerInterval { writeLedger(now: now, isDurable: false) }
+        if now - lastLedgerWrite >= Self.ledgerInterval { writeLedger(now: now, isDurable: false) }
         return given
     }
 
@@ -79,7 +79,7 @@ extension TrackCache {
     // MARK: The ledger
 
     /// A hint: any failure costs a re-send.
-    func writeLedger(now: Int64, isDurable: Bool) {
+    func writeLedger(now: MonotonicTime, isDurable: Bool) {
         guard ledgerFile != nil, waiting == nil else { return }
         lastLedgerWrite = now
         do throws(CacheFileError) {
@@ -90,7 +90,7 @@ extension TrackCache {
     }
 
     /// Opens the ledger for writing and writes it; called when the disk works.
-    func openLedger(now: Int64) {
+    func openLedger(now: MonotonicTime) {
         do throws(CacheFileError) {
             try openLedgerFile()
         } catch {
@@ -130,12 +130,5 @@ extension TrackCache {
         guard isDurable else { return }
         try files.synchronizeFile(ledgerFile, dataOnly: true)
         counters.syncs += 1
-    }
-}
-
-extension Int64 {
-    func subtractingClamped(_ other: Int64) -> Int64 {
-        let (difference, overflow) = subtractingReportingOverflow(other)
-        return overflow ? (self < other ? .min : .max) : difference
     }
 }

@@ -1,4 +1,4 @@
-internal import TrackModel
+package import TrackModel
 
 extension TrackCache {
     /// Removes what is waiting, of these entities (nil: all) and with `from <= time <= through` (nil: open). Not
@@ -7,7 +7,7 @@ extension TrackCache {
     /// Durable on return when the result says so. What was handed out already may reach the server all the same.
     /// - Throws: `.tooManyClears`; clearing everything never throws.
     package func clear(
-        entities: [String]?, from: Int64?, through: Int64?, now: Int64
+        entities: [String]?, from: Int64?, through: Int64?, now: MonotonicTime
     ) throws(TrackCacheError) -> ClearedCount {
         let lower = from ?? .min
         let upper = through ?? .max

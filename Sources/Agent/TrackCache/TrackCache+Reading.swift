@@ -1,4 +1,4 @@
-internal import TrackModel
+package import TrackModel
 
 /// Where reading goes on without searching.
 struct ReadCursor {
@@ -24,7 +24,7 @@ extension TrackCache {
     /// Only what is durable is handed out, or what is in memory because the disk does not work. Nil when there is
     /// nothing, or while a segment or a directory that failed to read waits for its next try. At least one record,
     /// whatever `maximumBytes` of payload says; `maximumCount` under 1 counts as 1.
-    package func read(after: UInt64, maximumCount: Int, maximumBytes: Int, now: Int64) -> CacheBatch? {
+    package func read(after: UInt64, maximumCount: Int, maximumBytes: Int, now: MonotonicTime) -> CacheBatch? {
         guard state != .closed, now >= nextRead else { return nil }
         // A disk that does not answer yet may hold what is older.
         guard hasRead || failedReads >= Self.readAttempts else { return nil }
@@ -54,12 +54,12 @@ extension TrackCache {
     }
 
     /// Whether `read` says nothing because of a disk that does not answer: there may be more, ask again later.
-    package func isReadPostponed(now: Int64) -> Bool {
+    package func isReadPostponed(now: MonotonicTime) -> Bool {
         guard state != .closed else { return false }
         return now < nextRead || (!hasRead && failedReads < Self.readAttempts)
     }
 
-    private func readSegments(after: UInt64, into run: inout Run, now: Int64) {
+    private func readSegments(after: UInt64, into run: inout Run, now: MonotonicTime) {
         var position = after
         while !run.isComplete, let index = segmentIndex(after: position) {
             let segment = segments[index]
@@ -145,13 +145,13 @@ extension TrackCache {
     }
 
     /// A disk that comes back after a while must not have cost a segment: only the third failure gives it up.
-    private func isGivenUp(_ error: CacheFileError, at index: Int, now: Int64) -> Bool {
+    private func isGivenUp(_ error: CacheFileError, at index: Int, now: MonotonicTime) -> Bool {
         count(error)
         cursor = nil
         segments[index].readFailures += 1
         let isGone = error.operation == .open && error.number == noEntryErrno
         guard segments[index].readFailures >= 3 || isGone else {
-            nextRead = now.addingClamped(segments[index].readFailures == 1 ? 1000 : 10_000)
+            nextRead = now + (segments[index].readFailures == 1 ? 1000 : 10_000)
             return false
         }
         let first = segments[index].first

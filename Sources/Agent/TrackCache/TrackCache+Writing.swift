@@ -1,4 +1,4 @@
-internal import TrackModel
+package import TrackModel
 
 // The way to the disk, away from it, and back.
 extension TrackCache {
@@ -9,7 +9,7 @@ extension TrackCache {
     }
 
     /// Writes what is pending into the active segment, beginning new ones as they fill.
-    func writePending(now: Int64) {
+    func writePending(now: MonotonicTime) {
         do throws(CacheFileError) {
             try writePendingOrThrow()
         } catch {
@@ -129,7 +129,7 @@ extension TrackCache {
     }
 
     /// Goes on in memory. What was not durable is in `pending` already.
-    func fallBack(_ error: CacheFileError, now: Int64) {
+    func fallBack(_ error: CacheFileError, now: MonotonicTime) {
         count(error)
         if writer != nil { segments[segments.count - 1].hasLeftovers = true }
         writer = nil
@@ -141,12 +141,12 @@ extension TrackCache {
             retryInterval = Self.retryIntervals.lowerBound
         }
         state = .memory(error)
-        nextAttempt = now.addingClamped(retryInterval)
+        nextAttempt = now + retryInterval
         trimMemory()
     }
 
     /// The same, but a fresh segment may lie on sound blocks: tried once, at once.
-    func fallBackAndRetry(_ error: CacheFileError, now: Int64) {
+    func fallBackAndRetry(_ error: CacheFileError, now: MonotonicTime) {
         fallBack(error, now: now)
         tryReturnToDisk(now: now)
     }
@@ -162,7 +162,7 @@ extension TrackCache {
 
     /// Takes the records in memory back to the disk, in order. True when the cache is on disk afterwards.
     @discardableResult
-    package func tryReturnToDisk(now: Int64) -> Bool {
+    package func tryReturnToDisk(now: MonotonicTime) -> Bool {
         guard case .memory = state else { return state == .disk }
         do throws(CacheFileError) {
             try reachDisk(now: now)
@@ -175,7 +175,7 @@ extension TrackCache {
     }
 
     /// From memory to disk: the first opening, and every return. Afterwards everything is durable.
-    func reachDisk(now: Int64) throws(CacheFileError) {
+    func reachDisk(now: MonotonicTime) throws(CacheFileError) {
         if !hasRead || mustReadAgain { try readDirectory() }
         do throws(CacheFileError) {
             try takeLock()

@@ -4,7 +4,7 @@ package import TrackModel
 ///
 /// Owned by one thread: every call may wait for the disk, none is safe from two threads. Nothing a file holds and
 /// nothing the disk does makes a call fail: trouble moves the cache to memory (`state`, `counters`) and it returns by
-/// itself. `now` is a monotonic clock in milliseconds, the same for every call.
+/// itself. `now` is read from one clock.
 ///
 /// Format, invariants and limits: docs/formats/track-cache.md. Numbering: docs/decisions/0002-sequence-ranges.md.
 package final class TrackCache {
@@ -31,7 +31,7 @@ package final class TrackCache {
     var lockFile: CacheFile?
     var ledgerFile: CacheFile?
     var ledgerGeneration: UInt64 = 0
-    var lastLedgerWrite: Int64 = .min
+    var lastLedgerWrite = MonotonicTime.distantPast
     /// What the directory holds is known. Until then only what is in memory is counted and handed out.
     package internal(set) var hasRead = false
     /// What opening found is on the disk for sure, not only in the kernel's memory.
@@ -59,7 +59,7 @@ package final class TrackCache {
     var pending = RecordQueue()
     /// How many of `pending` stand in the active segment.
     var writtenCount = 0
-    var pendingSince: Int64 = 0
+    var pendingSince = MonotonicTime.distantPast
     var tombstones: [Tombstone] = []
     /// How many of `tombstones`, from the end, are on no disk yet.
     var unsavedTombstones = 0
@@ -68,9 +68,9 @@ package final class TrackCache {
     var hasUnsynchronisedUnlinks = false
 
     var cursor: ReadCursor?
-    var nextRead: Int64 = .min
+    var nextRead = MonotonicTime.distantPast
     var partialTally: PartialTally?
-    var nextAttempt: Int64 = .min
+    var nextAttempt = MonotonicTime.distantPast
     var retryInterval = TrackCache.retryIntervals.lowerBound
 
     /// Opens a directory, which is recovery: whatever is in it, the cache starts.
@@ -79,7 +79,7 @@ package final class TrackCache {
     /// - Throws: `.inUse` when another process holds the directory, `.directory` when the path can never be one.
     package init(
         directory: String, options: TrackCacheOptions = TrackCacheOptions(),
-        fileSystem: any CacheFileSystem = POSIXFileSystem(), now: Int64,
+        fileSystem: any CacheFileSystem = POSIXFileSystem(), now: MonotonicTime,
         newStream: @escaping () -> StreamID = TrackCache.randomStream
     ) throws(TrackCacheError) {
         self.directory = directory
@@ -153,9 +153,9 @@ package final class TrackCache {
     }
 
     /// When `maintain` has something to do, in the clock of `now`; nil when nothing is due.
-    package var nextMaintenance: Int64? {
+    package var nextMaintenance: MonotonicTime? {
         switch state {
-        case .disk: pending.isEmpty ? nil : pendingSince.addingClamped(options.syncInterval)
+        case .disk: pending.isEmpty ? nil : pendingSince + options.syncInterval
         case .memory: nextAttempt
         case .closed: nil
         }
@@ -169,7 +169,7 @@ package final class TrackCache {
     /// when the entity is empty or over 128 bytes of UTF-8, the payload is over 64 KiB, or the cache is closed
     /// (counted).
     @discardableResult
-    package func append(entity: String, time: Int64, payload: [UInt8], now: Int64) -> UInt64? {
+    package func append(entity: String, time: Int64, payload: [UInt8], now: MonotonicTime) -> UInt64? {
         guard (1...RecordFormat.maximumEntityBytes).contains(entity.utf8.count),
             payload.count <= RecordFormat.maximumBody, state != .closed
         else {
@@ -191,7 +191,7 @@ package final class TrackCache {
     }
 
     /// Does what is due: synchronises after the interval, tries the disk again. Call it at `nextMaintenance`.
-    package func maintain(now: Int64) {
+    package func maintain(now: MonotonicTime) {
         guard let due = nextMaintenance, now >= due else { return }
         switch state {
         case .disk: sync(now: now)
@@ -201,7 +201,7 @@ package final class TrackCache {
     }
 
     /// Makes every record durable that is on the way to the disk; in memory, nothing.
-    package func sync(now: Int64) {
+    package func sync(now: MonotonicTime) {
         guard let writer, writtenCount > 0 else { return }
         do throws(CacheFileError) {
             try writer.synchronize()
@@ -213,7 +213,7 @@ package final class TrackCache {
         }
     }
 
-    package func setSyncInterval(milliseconds: Int64, now: Int64) {
+    package func setSyncInterval(milliseconds: Int64, now: MonotonicTime) {
         options.syncInterval = max(milliseconds, 0)
         maintain(now: now)
     }
@@ -226,7 +226,7 @@ package final class TrackCache {
     }
 
     /// Synchronises, writes the ledger and gives the directory up. Further calls do nothing.
-    package func close(now: Int64) {
+    package func close(now: MonotonicTime) {
         guard state != .closed else { return }
         sync(now: now)
         writeLedger(now: now, isDurable: true)
@@ -276,11 +276,4 @@ struct DoomedSegment {
     let name: String
     /// It must not vanish before every earlier one has.
     let isLast: Bool
-}
-
-extension Int64 {
-    func addingClamped(_ other: Int64) -> Int64 {
-        let (sum, overflow) = addingReportingOverflow(other)
-        return overflow ? (other < 0 ? .min : .max) : sum
-    }
 }

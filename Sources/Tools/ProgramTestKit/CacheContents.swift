@@ -1,5 +1,6 @@
 import Foundation
 import TrackCache
+import TrackModel
 
 /// Reads the ring of a dead agent. The ring's own code reads a copy, so that the next agent finds the ring unchanged.
 package enum CacheContents {
@@ -9,14 +10,15 @@ package enum CacheContents {
         let copies = try TemporaryDirectory()
         let copy = copies.file("cache")
         try FileManager.default.copyItem(atPath: directory, toPath: copy)
-        let cache = try TrackCache(directory: copy, now: 0)
+        let now = MonotonicTime(milliseconds: 0)
+        let cache = try TrackCache(directory: copy, now: now)
         var times: [Int] = []
         var position: UInt64 = 0
-        while let batch = cache.read(after: position, maximumCount: 1000, maximumBytes: .max, now: 0) {
+        while let batch = cache.read(after: position, maximumCount: 1000, maximumBytes: .max, now: now) {
             times += batch.records.map { Int($0.time) }
             position = batch.lastSequence
         }
-        cache.close(now: 0)
+        cache.close(now: now)
         return times
     }
 }

@@ -4,6 +4,9 @@ import TrackCache
 import TrackModel
 import TrackWire
 
+/// Nothing here waits, so the ring's clock may stand still.
+private let now = MonotonicTime(milliseconds: 0)
+
 /// Measures latency and cost of the disk ring.
 struct CacheBench: ParsableCommand {
     static let configuration = CommandConfiguration(commandName: "cache", abstract: "Append latency, bytes, opening.")
@@ -22,13 +25,13 @@ struct CacheBench: ParsableCommand {
 
     private func append(_ records: [[UInt8]], _ name: String, interval: Int64) throws {
         let cache = try TrackCache(
-            directory: "\(directory)/\(name)", options: TrackCacheOptions(syncInterval: interval), now: 0)
+            directory: "\(directory)/\(name)", options: TrackCacheOptions(syncInterval: interval), now: now)
         let before = cache.counters.bytesWritten
         let clock = ContinuousClock()
         var latencies: [Double] = []
         for (index, record) in records.enumerated() {
             let start = clock.now
-            cache.append(entity: "van_07", time: Int64(index) * 1000, payload: record, now: Int64(index))
+            cache.append(entity: "van_07", time: Int64(index) * 1000, payload: record, now: now + Int64(index))
             latencies.append(seconds(clock.now - start) * 1e6)
         }
         latencies.sort()
@@ -37,29 +40,29 @@ struct CacheBench: ParsableCommand {
         figure(
             "cache.\(name).written", Double(cache.counters.bytesWritten - before) / Double(records.count),
             "bytes a point")
-        cache.close(now: Int64(records.count))
+        cache.close(now: now + Int64(records.count))
     }
 
     private func openLarge(_ records: [[UInt8]]) throws {
         let path = "\(directory)/large"
         let filled = try TrackCache(
-            directory: path, options: TrackCacheOptions(limit: nil, syncInterval: 3_600_000), now: 0)
+            directory: path, options: TrackCacheOptions(limit: nil, syncInterval: 3_600_000), now: now)
         var time: Int64 = 0
         while filled.usage.diskBytes < 60 << 20 {
             for record in records {
-                filled.append(entity: "van_07", time: time, payload: record, now: 0)
+                filled.append(entity: "van_07", time: time, payload: record, now: now)
                 time += 1000
             }
         }
-        filled.close(now: 0)
+        filled.close(now: now)
         let clock = ContinuousClock()
         var opened: TrackCache?
         let duration = try clock.measure {
-            opened = try TrackCache(directory: path, options: TrackCacheOptions(limit: nil), now: 0)
+            opened = try TrackCache(directory: path, options: TrackCacheOptions(limit: nil), now: now)
         }
         figure("cache.open_60mb", seconds(duration) * 1000, "ms")
         figure("cache.open_60mb.points", Double(opened?.count ?? 0), "points")
-        opened?.close(now: 0)
+        opened?.close(now: now)
     }
 }
 
@@ -73,12 +76,12 @@ struct FillCommand: ParsableCommand {
 
     func run() throws {
         let cache = try TrackCache(
-            directory: directory, options: TrackCacheOptions(limit: nil, syncInterval: 3_600_000), now: 0)
+            directory: directory, options: TrackCacheOptions(limit: nil, syncInterval: 3_600_000), now: now)
         for point in RealTrack.madeUp(count: points) {
             cache.append(
-                entity: entity, time: point.fix.time.milliseconds, payload: PointRecord.encode(point), now: 0)
+                entity: entity, time: point.fix.time.milliseconds, payload: PointRecord.encode(point), now: now)
         }
-        cache.close(now: 0)
+        cache.close(now: now)
         figure("fill.points", Double(points), "points")
         figure("fill.disk", Double(cache.usage.diskBytes), "bytes")
     }

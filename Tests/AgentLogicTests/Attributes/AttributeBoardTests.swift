@@ -1,5 +1,6 @@
 import Testing
 import TrackModel
+import TrackTestKit
 
 @testable import AgentLogic
 
@@ -21,7 +22,7 @@ import TrackModel
     @Test func valuesStayUntilTheyAreSetAgainOrCleared() {
         var board = AttributeBoard(columns: columns)
         #expect(board.set(["door": .integer(1), "driver": .string("Li Wei")], now: 0) == [])
-        #expect(board.attributes(now: .max) == ["door": .integer(1), "driver": .string("Li Wei")])
+        #expect(board.attributes(now: .distantFuture) == ["door": .integer(1), "driver": .string("Li Wei")])
         #expect(board.set(["door": .integer(2)], now: 5) == [])
         #expect(board.attributes(now: 5) == ["door": .integer(2), "driver": .string("Li Wei")])
         #expect(board.clear(["door", "other"], now: 6) == ["door"])

@@ -1,5 +1,6 @@
 import Testing
 import TrackModel
+import TrackTestKit
 
 @testable import AgentLogic
 

@@ -1,4 +1,6 @@
 import Testing
+import TrackModel
+import TrackTestKit
 
 @testable import AgentLogic
 
@@ -100,7 +102,7 @@ import Testing
         var book = RequestBook()
         var open: [ServerRequestID: RequestBook.Kind] = [:]
         var sent: Set<ServerRequestID> = []
-        var now: Int64 = 0
+        var now: MonotonicTime = 0
         func perform(_ actions: [Action]) {
             for action in actions {
                 switch action {

@@ -1,5 +1,6 @@
 import AgentLogic
 import Testing
+import TrackTestKit
 
 struct GatherTests {
     @Test func gatheringStartsOnceTheReceiverIsThere() {

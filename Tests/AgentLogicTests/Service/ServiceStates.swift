@@ -1,4 +1,5 @@
 import AgentLogic
+import TrackTestKit
 
 typealias Action = ServiceMachine.Action
 

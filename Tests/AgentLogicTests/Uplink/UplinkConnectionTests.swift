@@ -1,4 +1,6 @@
 import Testing
+import TrackModel
+import TrackTestKit
 
 @testable import AgentLogic
 
@@ -39,11 +41,11 @@ struct UplinkConnectionTests {
 
     @Test(
         arguments: [(UplinkSetup.connecting, 20_000), (.handshaking, 10_000), (.loggingIn, 10_000)]
-            as [(UplinkSetup, Int64)])
-    func eachStepHasItsDeadline(_ setup: UplinkSetup, _ deadline: Int64) {
+            as [(UplinkSetup, MonotonicTime)])
+    func eachStepHasItsDeadline(_ setup: UplinkSetup, _ deadline: MonotonicTime) {
         var machine = setup.make()
         let link = machine.link
-        #expect(machine.timerFired(.step, now: deadline - 1) == [.setTimer(.step, milliseconds: 1)])
+        #expect(machine.timerFired(.step, now: deadline + -1) == [.setTimer(.step, milliseconds: 1)])
         let actions = machine.timerFired(.step, now: deadline)
         #expect(actions.first == .closeLink(link))
         guard case .waiting(let until, let trouble)? = actions.reports.first else {
@@ -75,7 +77,7 @@ struct UplinkConnectionTests {
             var copy = machine
             _ = copy.connected(copy.link, now: 0)
             _ = copy.welcome(copy.link, storedThrough: 0, heartbeatSeconds: 0, limits: UplinkLimits(), now: 0)
-            _ = copy.linkClosed(copy.link, lost, now: length)
+            _ = copy.linkClosed(copy.link, lost, now: 0 + length)
             #expect(copy.backoff.ceiling == ceiling)
         }
     }
@@ -110,9 +112,9 @@ struct UplinkConnectionTests {
             let actions = machine.closing(machine.link, reason: "maintenance", retryAfterSeconds: asked, now: 0)
             let delay = actions.delay(of: .step) ?? -1
             #expect((floor...floor + 1000).contains(delay))
-            #expect(machine.networkChanged(now: floor - 1).contains(.connect(LinkID(rawValue: 2))) == false)
-            #expect(machine.reconnectRequested(now: floor - 1).contains(.connect(LinkID(rawValue: 2))) == false)
-            #expect(machine.reconnectRequested(now: floor).first == .connect(LinkID(rawValue: 2)))
+            #expect(machine.networkChanged(now: 0 + (floor - 1)).contains(.connect(LinkID(rawValue: 2))) == false)
+            #expect(machine.reconnectRequested(now: 0 + (floor - 1)).contains(.connect(LinkID(rawValue: 2))) == false)
+            #expect(machine.reconnectRequested(now: 0 + floor).first == .connect(LinkID(rawValue: 2)))
         }
     }
 
@@ -251,8 +253,9 @@ struct UplinkConnectionTests {
         var machine = UplinkMachine.online(heartbeatSeconds: 30)
         let link = machine.link
         _ = machine.timerFired(.heartbeat, now: 30_000)
-        var last: Int64 = 0
+        var last: MonotonicTime = 0
         for now in stride(from: 31_000, through: 400_000, by: 1000) as StrideThrough<Int64> {
+            let now = MonotonicTime(milliseconds: now)
             machine.frameArriving(link, now: now)
             guard machine.timerFired(.acknowledgement, now: now).first == .closeLink(link) else { continue }
             last = now

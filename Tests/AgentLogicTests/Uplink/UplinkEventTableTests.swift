@@ -1,4 +1,5 @@
 import Testing
+import TrackTestKit
 
 @testable import AgentLogic
 

@@ -1,4 +1,6 @@
 import Testing
+import TrackModel
+import TrackTestKit
 
 @testable import AgentLogic
 
@@ -7,7 +9,7 @@ struct UplinkFlowTests {
         var machine = UplinkMachine.online()
         #expect(machine.pointsAppended(next: 2, now: 0) == [.setTimer(.pack, milliseconds: 35_000)])
         for point in 2...5 as ClosedRange<UInt64> {
-            #expect(machine.pointsAppended(next: point + 1, now: Int64(point) * 5000) == [])
+            #expect(machine.pointsAppended(next: point + 1, now: 0 + Int64(point) * 5000) == [])
         }
         let reading = machine.pointsAppended(next: 7, now: 25_000)
         guard let id = reading.read else {

@@ -1,4 +1,6 @@
 import Testing
+import TrackModel
+import TrackTestKit
 
 @testable import AgentLogic
 
@@ -30,9 +32,9 @@ struct UplinkHintTests {
         for second in stride(from: Int64(5), through: 100, by: 5) {
             next += 1
             if let id = actions.read {
-                actions = machine.batchRead(id, .batch(first: 1, count: 1000, bytes: 7000), now: second * 1000)
+                actions = machine.batchRead(id, .batch(first: 1, count: 1000, bytes: 7000), now: 0 + second * 1000)
             }
-            actions += machine.pointsAppended(next: next, now: second * 1000)
+            actions += machine.pointsAppended(next: next, now: 0 + second * 1000)
             if actions.contains(.sendNewest) { hints.append(second) }
             actions.removeAll { $0 == .sendNewest }
         }
@@ -43,7 +45,7 @@ struct UplinkHintTests {
         var (machine, actions) = online(points: 0, isNew: false)
         #expect(!actions.contains(.sendNewest))
         for point in 1...600 as ClosedRange<UInt64> {
-            let now = Int64(point) * 5000
+            let now = 0 + Int64(point) * 5000 as MonotonicTime
             actions = machine.pointsAppended(next: point + 1, now: now)
             #expect(!actions.contains(.sendNewest))
             if let id = actions.read {
@@ -70,7 +72,7 @@ struct UplinkHintTests {
         var (telling, first) = online(points: 100_000)
         var (silent, other) = online(points: 100_000, tells: false)
         for second in 1...200 as ClosedRange<Int64> {
-            let now = second * 1000
+            let now: MonotonicTime = 0 + second * 1000
             #expect(first.filter { $0 != .sendNewest } == other)
             first = telling.pointsAppended(next: 100_001 + UInt64(second), now: now)
             other = silent.pointsAppended(next: 100_001 + UInt64(second), now: now)

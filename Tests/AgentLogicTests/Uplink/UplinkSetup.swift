@@ -1,3 +1,5 @@
+import TrackTestKit
+
 @testable import AgentLogic
 
 typealias UplinkAction = UplinkMachine.Action

@@ -1,4 +1,6 @@
 import Testing
+import TrackModel
+import TrackTestKit
 
 @testable import AgentLogic
 
@@ -31,7 +33,7 @@ struct UplinkSimulationTests {
         for _ in 0..<400 {
             var machine = UplinkMachine(gatherInterval: 5, packInterval: 10, seed: generator.next())
             var watch = UplinkWatch(machine)
-            var now: Int64 = 0
+            var now: MonotonicTime = 0
             for _ in 0..<300 {
                 now += Int64.random(in: 0...4000, using: &generator)
                 let (event, endsLink) = Self.randomEvent(&generator)
@@ -54,7 +56,7 @@ struct UplinkSimulationTests {
 
     private static func randomEvent(
         _ generator: inout TestGenerator
-    ) -> ((inout UplinkMachine, Int64) -> [UplinkAction], endsLink: Bool) {
+    ) -> ((inout UplinkMachine, MonotonicTime) -> [UplinkAction], endsLink: Bool) {
         let number = UInt64.random(in: 0...1200, using: &generator)
         let isStale = Int.random(in: 0..<6, using: &generator) == 0
         func link(_ machine: UplinkMachine) -> LinkID {

@@ -1,9 +1,12 @@
+import TrackModel
+import TrackTestKit
+
 @testable import AgentLogic
 
 /// A cache, a server, a network and a clock around one machine; everything at random, and repeatable from the seed.
 struct UplinkWorld {
     private enum Event {
-        case link(LinkID, (inout UplinkMachine, LinkID, Int64) -> [UplinkAction])
+        case link(LinkID, (inout UplinkMachine, LinkID, MonotonicTime) -> [UplinkAction])
         case read(ReadID, UplinkMachine.ReadOutcome)
         case confirmed(LinkID)
         /// An upload arrives at the server.
@@ -25,10 +28,10 @@ struct UplinkWorld {
     private var generator: TestGenerator
     private var isHostile: Bool
     private var isGathering = true
-    private var now: Int64 = 0
-    private var queue: [(at: Int64, order: Int, event: Event)] = []
+    private var now: MonotonicTime = 0
+    private var queue: [(at: MonotonicTime, order: Int, event: Event)] = []
     private var order = 0
-    private var timers: [UplinkTimer: Int64] = [:]
+    private var timers: [UplinkTimer: MonotonicTime] = [:]
     private var watch: UplinkWatch
     private var open: LinkID?
     /// The cache's own: next sequence, and what the server has said it owns.
@@ -46,7 +49,7 @@ struct UplinkWorld {
         if isHostile { schedule(.mischief, after: 1000) }
     }
 
-    mutating func run(until end: Int64) {
+    mutating func run(until end: MonotonicTime) {
         while problems.isEmpty, step(until: end) {}
         now = max(now, end)
     }
@@ -59,11 +62,11 @@ struct UplinkWorld {
         run(until: now + 3_600_000)
     }
 
-    private mutating func step(until end: Int64) -> Bool {
+    private mutating func step(until end: MonotonicTime) -> Bool {
         let event = queue.indices.min { (queue[$0].at, queue[$0].order) < (queue[$1].at, queue[$1].order) }
         let timer = timers.min { ($0.value, "\($0.key)") < ($1.value, "\($1.key)") }
-        let eventAt = event.map { queue[$0].at } ?? .max
-        guard min(eventAt, timer?.value ?? .max) <= end else { return false }
+        let eventAt = event.map { queue[$0].at } ?? .distantFuture
+        guard min(eventAt, timer?.value ?? .distantFuture) <= end else { return false }
         if let timer, timer.value <= eventAt {
             now = timer.value
             timers[timer.key] = nil
@@ -128,7 +131,7 @@ struct UplinkWorld {
     }
 
     private mutating func endLink(
-        _ link: LinkID, _ tell: (inout UplinkMachine, LinkID, Int64) -> [UplinkAction]
+        _ link: LinkID, _ tell: (inout UplinkMachine, LinkID, MonotonicTime) -> [UplinkAction]
     ) {
         open = nil
         let actions = tell(&machine, link, now)
@@ -137,7 +140,7 @@ struct UplinkWorld {
     }
 
     private mutating func answer(
-        _ id: LinkID, _ tell: @escaping (inout UplinkMachine, LinkID, Int64) -> [UplinkAction]
+        _ id: LinkID, _ tell: @escaping (inout UplinkMachine, LinkID, MonotonicTime) -> [UplinkAction]
     ) {
         schedule(.link(id, tell), after: Int64.random(in: 1...80, using: &generator))
     }

@@ -1,6 +1,7 @@
 import Testing
 import TrackModel
 import TrackStore
+import TrackTestKit
 
 @testable import Gateway
 
@@ -33,7 +34,7 @@ import TrackStore
         #expect(
             machine.loaded(Self.pushes(1...1), now: 1100) == [.send(Self.push(1)), .setTimer(milliseconds: 15_000)])
         var times: [Int64] = []
-        var now: Int64 = 1100
+        var now: MonotonicTime = 1100
         while machine.underWay > 0 {
             now += 15_000
             let actions = machine.timerFired(now: now)
@@ -103,7 +104,7 @@ import TrackStore
     func anyOrderOfEvents(seed: UInt64) {
         var dice = Dice(seed: seed)
         var machine = PushMachine(limits: .init(interval: 10, effort: 60, window: 4))
-        var now: Int64 = 0
+        var now: MonotonicTime = 0
         var stored: [Int64] = []
         var asked: (after: Int64, limit: Int)?
         var ended: [Int64: Int] = [:]

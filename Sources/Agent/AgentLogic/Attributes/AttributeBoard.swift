@@ -3,15 +3,14 @@ package import TrackModel
 /// The custom attributes that programs on the vehicle have set, judged by the service's columns. The next point carries
 /// them.
 ///
-/// Knows no clock: `now` is milliseconds of a monotonic clock. Before the columns are known, the board keeps every
-/// value and points carry it. ``learn(_:)`` judges the values later.
+/// Before the columns are known, the board keeps every value and points carry it. ``learn(_:)`` judges the values later.
 package struct AttributeBoard: Hashable, Sendable {
     private struct Held: Hashable {
         var value: AttributeValue
         /// Nil: the value holds until it is cleared.
-        var expires: Int64?
+        var expires: MonotonicTime?
 
-        func isAlive(_ now: Int64) -> Bool { expires.map { now < $0 } ?? true }
+        func isAlive(_ now: MonotonicTime) -> Bool { expires.map { now < $0 } ?? true }
     }
 
     /// One value that points carry now.
@@ -66,7 +65,7 @@ package struct AttributeBoard: Hashable, Sendable {
     /// Sets values. They hold until they are set again, are cleared, or until `expires` (monotonic clock; nil for no
     /// limit). Returns the values that were not taken; an earlier value of such a key stays.
     package mutating func set(
-        _ values: [String: AttributeValue], expires: Int64? = nil, now: Int64
+        _ values: [String: AttributeValue], expires: MonotonicTime? = nil, now: MonotonicTime
     ) -> [IgnoredAttribute] {
         removeExpired(now: now)
         let (taken, refused) = judge(values)
@@ -81,7 +80,7 @@ package struct AttributeBoard: Hashable, Sendable {
     }
 
     /// Forgets the values of these keys, nil for all. Returns the keys that had a value, sorted.
-    package mutating func clear(_ keys: [String]? = nil, now: Int64) -> [String] {
+    package mutating func clear(_ keys: [String]? = nil, now: MonotonicTime) -> [String] {
         removeExpired(now: now)
         let gone = Set(keys ?? Array(held.keys)).filter { held[$0] != nil }.sorted()
         for key in gone { held[key] = nil }
@@ -89,7 +88,7 @@ package struct AttributeBoard: Hashable, Sendable {
     }
 
     /// The values that are set, sorted by key.
-    package func values(now: Int64) -> [SetValue] {
+    package func values(now: MonotonicTime) -> [SetValue] {
         held.filter { $0.value.isAlive(now) }.sorted { $0.key < $1.key }.map { key, kept in
             SetValue(key: key, value: kept.value, remaining: kept.expires.map { $0 - now })
         }
@@ -97,7 +96,7 @@ package struct AttributeBoard: Hashable, Sendable {
 
     /// The attributes of a point: the values that are set, replaced by the values of providers; a later provider wins
     /// over an earlier one. `provided` was judged by ``judge(_:)``. The result is always within a point's limits.
-    package func attributes(provided: [[String: AttributeValue]] = [], now: Int64) -> [String: AttributeValue] {
+    package func attributes(provided: [[String: AttributeValue]] = [], now: MonotonicTime) -> [String: AttributeValue] {
         if held.isEmpty, provided.isEmpty { return [:] }
         let answered = provided.reduce(into: [:]) { all, values in all.merge(values) { _, later in later } }
         var result: [String: AttributeValue] = [:]
@@ -155,7 +154,7 @@ package struct AttributeBoard: Hashable, Sendable {
         return .success(converted)
     }
 
-    private mutating func removeExpired(now: Int64) {
+    private mutating func removeExpired(now: MonotonicTime) {
         held = held.filter { $0.value.isAlive(now) }
     }
 

@@ -42,9 +42,9 @@ package struct AttributeCollector: Hashable, Sendable {
         package let id: ProviderID
         package let answered: UInt64
         package let late: UInt64
-        /// The values that it gave last, in time or late, and when, in milliseconds of the monotonic clock.
+        /// The values that it gave last, in time or late, and when.
         package let values: [String: AttributeValue]
-        package let answeredAt: Int64?
+        package let answeredAt: MonotonicTime?
     }
 
     /// The most milliseconds that a point waits for its providers.
@@ -60,7 +60,7 @@ package struct AttributeCollector: Hashable, Sendable {
         var answered: UInt64 = 0
         var late: UInt64 = 0
         var values: [String: AttributeValue] = [:]
-        var answeredAt: Int64?
+        var answeredAt: MonotonicTime?
     }
 
     private struct Round: Hashable {
@@ -94,7 +94,7 @@ package struct AttributeCollector: Hashable, Sendable {
     ///
     /// Unless the reception is `full` or `unknownRequest`, the call now waits for the next point.
     package mutating func called(
-        _ id: ProviderID, answer: (request: Int64, values: [String: AttributeValue])?, now: Int64
+        _ id: ProviderID, answer: (request: Int64, values: [String: AttributeValue])?, now: MonotonicTime
     ) -> (Reception, [Action]) {
         if !providers.contains(where: { $0.id == id }) {
             // A refused call makes no provider, because nothing would tell when that provider ends.

@@ -1,8 +1,10 @@
+package import TrackModel
+
 /// Forecasts how long the cache's free room lasts if the server acknowledges nothing, at the rate of the points in the
-/// last ten minutes. Times are milliseconds of a monotonic clock.
+/// last ten minutes.
 package struct FillForecast: Hashable, Sendable {
     private struct Look: Hashable, Sendable {
-        var time: Int64
+        var time: MonotonicTime
         var bytes: UInt64
     }
 
@@ -18,18 +20,18 @@ package struct FillForecast: Hashable, Sendable {
     package init() {}
 
     /// `total`: the bytes of all records since the cache was opened; it only grows.
-    package mutating func appended(total: UInt64, now: Int64) {
+    package mutating func appended(total: UInt64, now: MonotonicTime) {
         let look = Look(time: now, bytes: total)
         newest = look
         if let last = looks.last, now - last.time < Self.spacing { return }
         looks.append(look)
-        while looks.count > 1, looks[1].time <= now - Self.window { looks.removeFirst() }
+        while looks.count > 1, now - looks[1].time >= Self.window { looks.removeFirst() }
     }
 
     /// Milliseconds until `free` bytes are full; nil when unknown, or when no points come.
-    package func time(toFill free: Int64, now: Int64) -> Int64? {
+    package func time(toFill free: Int64, now: MonotonicTime) -> Int64? {
         // The rate uses only what came inside the window. The window moves on even when no points come.
-        guard let newest, let first = looks.last(where: { $0.time <= now - Self.window }) ?? looks.first else {
+        guard let newest, let first = looks.last(where: { now - $0.time >= Self.window }) ?? looks.first else {
             return nil
         }
         let span = min(now - first.time, Self.window)

@@ -1,3 +1,5 @@
+package import TrackModel
+
 /// One request to the server, as it is numbered on the link.
 package struct ServerRequestID: RawRepresentable, Hashable, Sendable {
     package let rawValue: UInt64
@@ -71,7 +73,7 @@ package struct RequestBook: Hashable, Sendable {
         let kind: Kind
         let bytes: Int
         /// Of the present step: its turn, or its answer.
-        var deadline: Int64
+        var deadline: MonotonicTime
     }
 
     private let limits: Limits
@@ -79,7 +81,7 @@ package struct RequestBook: Hashable, Sendable {
     private var isOnline = false
     private var waiting: [Entry] = []
     private var sent: [Entry] = []
-    private var timerAt: Int64?
+    private var timerAt: MonotonicTime?
 
     package init(limits: Limits = Limits()) {
         self.limits = limits
@@ -91,7 +93,8 @@ package struct RequestBook: Hashable, Sendable {
     // MARK: Events
 
     /// A new request of so many bytes; the actions are about it.
-    package mutating func add(_ kind: Kind, bytes: Int, now: Int64) -> (id: ServerRequestID, actions: [Action]) {
+    package mutating func add(_ kind: Kind, bytes: Int, now: MonotonicTime) -> (id: ServerRequestID, actions: [Action])
+    {
         let id = ServerRequestID(rawValue: next)
         next += 1
         guard isOnline else { return (id, [.fail(id, .offline)]) }
@@ -100,25 +103,25 @@ package struct RequestBook: Hashable, Sendable {
         guard waiting.count < limits.waiting, count == 0 || held + bytes <= limits.bytes else {
             return (id, [.fail(id, .full)])
         }
-        waiting.append(Entry(id: id, kind: kind, bytes: bytes, deadline: now.addingClamped(limits.turn)))
+        waiting.append(Entry(id: id, kind: kind, bytes: bytes, deadline: now + limits.turn))
         return (id, proceed(now: now))
     }
 
     /// The answer of a request has come. Nil when it is none that is waited for: it came too late, or nobody asked.
-    package mutating func answered(_ id: ServerRequestID, _ kind: Kind, now: Int64) -> [Action]? {
+    package mutating func answered(_ id: ServerRequestID, _ kind: Kind, now: MonotonicTime) -> [Action]? {
         guard let index = sent.firstIndex(where: { $0.id == id && $0.kind == kind }) else { return nil }
         sent.remove(at: index)
         return proceed(now: now)
     }
 
     /// The link is logged in.
-    package mutating func linkUp(now: Int64) -> [Action] {
+    package mutating func linkUp(now: MonotonicTime) -> [Action] {
         isOnline = true
         return proceed(now: now)
     }
 
     /// The link takes nothing more; answers to what was sent may still come.
-    package mutating func linkCloses(now: Int64) -> [Action] {
+    package mutating func linkCloses(now: MonotonicTime) -> [Action] {
         isOnline = false
         let failed = waiting.map { Action.fail($0.id, .offline) }
         waiting = []
@@ -126,7 +129,7 @@ package struct RequestBook: Hashable, Sendable {
     }
 
     /// The link is gone.
-    package mutating func linkDown(now: Int64) -> [Action] {
+    package mutating func linkDown(now: MonotonicTime) -> [Action] {
         isOnline = false
         let failed = sent.map { Action.fail($0.id, .cut) } + waiting.map { Action.fail($0.id, .offline) }
         sent = []
@@ -134,7 +137,7 @@ package struct RequestBook: Hashable, Sendable {
         return failed + rearm(now: now)
     }
 
-    package mutating func timerFired(now: Int64) -> [Action] {
+    package mutating func timerFired(now: MonotonicTime) -> [Action] {
         timerAt = nil
         let late = sent.filter { $0.deadline <= now }
         let unsent = waiting.filter { $0.deadline <= now }
@@ -147,7 +150,7 @@ package struct RequestBook: Hashable, Sendable {
     // MARK: Turns
 
     /// Oldest first, each kind within its own limit: a long row of one never holds up the other.
-    private mutating func proceed(now: Int64) -> [Action] {
+    private mutating func proceed(now: MonotonicTime) -> [Action] {
         var actions: [Action] = []
         var left: [Entry] = []
         for var entry in waiting {
@@ -155,7 +158,7 @@ package struct RequestBook: Hashable, Sendable {
                 left.append(entry)
                 continue
             }
-            entry.deadline = now.addingClamped(limits.answer)
+            entry.deadline = now + limits.answer
             sent.append(entry)
             actions.append(.send(entry.id))
         }
@@ -163,7 +166,7 @@ package struct RequestBook: Hashable, Sendable {
         return actions + rearm(now: now)
     }
 
-    private mutating func rearm(now: Int64) -> [Action] {
+    private mutating func rearm(now: MonotonicTime) -> [Action] {
         let due = (waiting + sent).map(\.deadline).min()
         guard due != timerAt else { return [] }
         timerAt = due

@@ -1,3 +1,5 @@
+package import TrackModel
+
 /// One attempt at a connection; later ones are greater. What an earlier link still says is known by it and ignored.
 package struct LinkID: RawRepresentable, Hashable, Comparable, Sendable {
     package let rawValue: UInt64
@@ -18,7 +20,7 @@ package struct ReadID: Hashable, Sendable {
     }
 }
 
-/// Where the connection stands. Times are milliseconds of the events' monotonic clock.
+/// Where the connection stands.
 package enum LinkState: Hashable, Sendable {
     /// Not wanted.
     case closed
@@ -29,9 +31,9 @@ package enum LinkState: Hashable, Sendable {
     case loggingIn
     case online
     /// Tried again by itself at the time.
-    case waiting(until: Int64, LinkTrouble)
+    case waiting(until: MonotonicTime, LinkTrouble)
     /// The server refuses this agent as it is configured; tried again slowly, at the time.
-    case refused(until: Int64, LinkTrouble)
+    case refused(until: MonotonicTime, LinkTrouble)
     /// Uploads what is left, then says goodbye.
     case closing
 }

@@ -1,17 +1,19 @@
+internal import TrackModel
+
 /// The batches that were sent and not yet acknowledged, oldest first; at most 16.
 struct SendWindow: Hashable, Sendable {
     struct Batch: Hashable, Sendable {
         let last: UInt64
         let points: Int
         let bytes: Int
-        let sentAt: Int64
+        let sentAt: MonotonicTime
     }
 
     let limits: UplinkLimits
     private(set) var batches: [Batch] = []
     private(set) var bytes = 0
     /// When the newest acknowledgement that released something came.
-    private(set) var progressAt: Int64?
+    private(set) var progressAt: MonotonicTime?
 
     init(limits: UplinkLimits) {
         self.limits = limits
@@ -28,13 +30,13 @@ struct SendWindow: Hashable, Sendable {
         isEmpty || (batches.count < limits.windowBatches && count <= limits.windowBytes - bytes)
     }
 
-    mutating func sent(through last: UInt64, points: Int, bytes count: Int, now: Int64) {
+    mutating func sent(through last: UInt64, points: Int, bytes count: Int, now: MonotonicTime) {
         batches.append(Batch(last: last, points: points, bytes: count, sentAt: now))
         bytes += count
     }
 
     /// Whether it released a batch.
-    mutating func acknowledged(through sequence: UInt64, now: Int64) -> Bool {
+    mutating func acknowledged(through sequence: UInt64, now: MonotonicTime) -> Bool {
         let released = batches.prefix { $0.last <= sequence }
         guard !released.isEmpty else { return false }
         bytes -= released.reduce(0) { $0 + $1.bytes }
@@ -45,8 +47,8 @@ struct SendWindow: Hashable, Sendable {
 
     /// Since when the other side owes an answer: the oldest batch's sending, or the last sign that it works through
     /// them. Nil when it owes none.
-    var waitingSince: Int64? {
+    var waitingSince: MonotonicTime? {
         guard let oldest = batches.first else { return nil }
-        return max(oldest.sentAt, progressAt ?? .min)
+        return max(oldest.sentAt, progressAt ?? oldest.sentAt)
     }
 }

@@ -1,3 +1,5 @@
+internal import TrackModel
+
 /// The timers of an ``UplinkMachine``.
 package enum UplinkTimer: Hashable, Sendable, CaseIterable {
     /// The deadline of connecting, handshake or login; the end of a wait.
@@ -21,15 +23,15 @@ struct TimerSet: Hashable, Sendable {
         case due
     }
 
-    private var deadlines: [UplinkTimer: Int64] = [:]
+    private var deadlines: [UplinkTimer: MonotonicTime] = [:]
 
     func isArmed(_ timer: UplinkTimer) -> Bool { deadlines[timer] != nil }
 
-    mutating func set(_ timer: UplinkTimer, after milliseconds: Int64, now: Int64)
+    mutating func set(_ timer: UplinkTimer, after milliseconds: Int64, now: MonotonicTime)
         -> UplinkMachine.Action
     {
         let delay = max(milliseconds, 0)
-        deadlines[timer] = now.addingClamped(delay)
+        deadlines[timer] = now + delay
         return .setTimer(timer, milliseconds: delay)
     }
 
@@ -41,7 +43,7 @@ struct TimerSet: Hashable, Sendable {
         UplinkTimer.allCases.flatMap { cancel($0) }
     }
 
-    mutating func fired(_ timer: UplinkTimer, now: Int64) -> Firing {
+    mutating func fired(_ timer: UplinkTimer, now: MonotonicTime) -> Firing {
         guard let deadline = deadlines[timer] else { return .stale }
         guard now >= deadline else { return .early(.setTimer(timer, milliseconds: deadline - now)) }
         deadlines[timer] = nil

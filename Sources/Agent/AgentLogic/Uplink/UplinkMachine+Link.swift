@@ -1,14 +1,16 @@
+package import TrackModel
+
 /// What the connection tells.
 extension UplinkMachine {
     /// TCP is up; TLS begins, with a deadline of its own. May be left out: until then one deadline covers both.
-    package mutating func transportConnected(_ link: LinkID, now: Int64) -> [Action] {
+    package mutating func transportConnected(_ link: LinkID, now: MonotonicTime) -> [Action] {
         guard link == self.link, case .connecting = phase else { return [] }
         phase = .handshaking
         return [context.timers.set(.step, after: timing.handshake, now: now)] + report(.handshaking)
     }
 
     /// TCP and TLS are up.
-    package mutating func connected(_ link: LinkID, now: Int64) -> [Action] {
+    package mutating func connected(_ link: LinkID, now: MonotonicTime) -> [Action] {
         guard link == self.link else { return [] }
         switch phase {
         case .off, .loggingIn, .online, .waiting: return []
@@ -20,20 +22,20 @@ extension UplinkMachine {
     }
 
     /// The connection could not be made; there is nothing to close. A refused client certificate is `.authentication`.
-    package mutating func connectFailed(_ link: LinkID, _ trouble: LinkTrouble, now: Int64)
+    package mutating func connectFailed(_ link: LinkID, _ trouble: LinkTrouble, now: MonotonicTime)
         -> [Action]
     {
         linkClosed(link, trouble, now: now)
     }
 
     /// The link ended by itself; there is nothing to close.
-    package mutating func linkClosed(_ link: LinkID, _ trouble: LinkTrouble, now: Int64) -> [Action] {
+    package mutating func linkClosed(_ link: LinkID, _ trouble: LinkTrouble, now: MonotonicTime) -> [Action] {
         guard isCurrent(link) else { return [] }
         return retry(trouble, now: now)
     }
 
     /// The peer broke the protocol: the link is of no use.
-    package mutating func protocolViolated(_ link: LinkID, reason: String, now: Int64) -> [Action] {
+    package mutating func protocolViolated(_ link: LinkID, reason: String, now: MonotonicTime) -> [Action] {
         guard isCurrent(link) else { return [] }
         return giveUp(LinkTrouble(.protocolViolation, reason), now: now)
     }
@@ -41,7 +43,7 @@ extension UplinkMachine {
     /// The login succeeded. `heartbeatSeconds`: 0 for the default of a minute.
     package mutating func welcome(
         _ link: LinkID, storedThrough: UInt64, heartbeatSeconds: UInt32, limits: UplinkLimits,
-        now: Int64
+        now: MonotonicTime
     ) -> [Action] {
         guard link == self.link, case .loggingIn = phase else { return frameReceived(link, now: now) }
         let seconds = heartbeatSeconds == 0 ? 60 : min(max(heartbeatSeconds, 5), 3600)
@@ -63,7 +65,7 @@ extension UplinkMachine {
     /// The login failed. `trouble`: `.authentication` and `.parameter` are lasting: tried again in five minutes at the
     /// earliest. `retryAfterSeconds`: 0 leaves it to the agent.
     package mutating func refused(
-        _ link: LinkID, _ trouble: LinkTrouble, retryAfterSeconds: UInt32, now: Int64
+        _ link: LinkID, _ trouble: LinkTrouble, retryAfterSeconds: UInt32, now: MonotonicTime
     ) -> [Action] {
         guard isCurrent(link) else { return [] }
         context.counters.refusals &+= 1
@@ -72,39 +74,39 @@ extension UplinkMachine {
 
     /// The server closes on purpose.
     package mutating func closing(
-        _ link: LinkID, reason: String, retryAfterSeconds: UInt32, now: Int64
+        _ link: LinkID, reason: String, retryAfterSeconds: UInt32, now: MonotonicTime
     ) -> [Action] {
         guard isCurrent(link) else { return [] }
         return giveUp(LinkTrouble(.server, reason), retryAfterSeconds: retryAfterSeconds, now: now)
     }
 
     /// Any frame that has no event of its own.
-    package mutating func frameReceived(_ link: LinkID, now: Int64) -> [Action] {
+    package mutating func frameReceived(_ link: LinkID, now: MonotonicTime) -> [Action] {
         guard isCurrent(link) else { return [] }
         return inSession { $0.received(now: now, in: &$1) }
     }
 
     /// The owner sent a frame that is none of this machine's actions: no heartbeat is needed then.
-    package mutating func frameSent(_ link: LinkID, now: Int64) {
+    package mutating func frameSent(_ link: LinkID, now: MonotonicTime) {
         guard isCurrent(link), case .online(var session) = phase else { return }
         session.frameSent(now: now)
         phase = .online(session)
     }
 
     /// Bytes came that are no whole frame yet.
-    package mutating func frameArriving(_ link: LinkID, now: Int64) {
+    package mutating func frameArriving(_ link: LinkID, now: MonotonicTime) {
         guard isCurrent(link), case .online(var session) = phase else { return }
         session.frameArriving(now: now)
         phase = .online(session)
     }
 
     /// An answer that the owner waits for is overdue: a dead link is found out by a heartbeat.
-    package mutating func answerOverdue(now: Int64) -> [Action] {
+    package mutating func answerOverdue(now: MonotonicTime) -> [Action] {
         inSession { $0.probe(now: now, in: &$1) }
     }
 
     /// Everything up to a sequence is committed.
-    package mutating func uploadAcknowledged(_ link: LinkID, through: UInt64, now: Int64) -> [Action] {
+    package mutating func uploadAcknowledged(_ link: LinkID, through: UInt64, now: MonotonicTime) -> [Action] {
         guard isCurrent(link) else { return [] }
         return inSession { $0.uploadAcknowledged(through: through, now: now, in: &$1) }
     }
@@ -122,7 +124,7 @@ extension UplinkMachine {
 /// What the cache tells.
 extension UplinkMachine {
     /// Points were appended, or numbered anew: `next` is the cache's `nextSequence`. Smaller than before means late.
-    package mutating func pointsAppended(next: UInt64, now: Int64) -> [Action] {
+    package mutating func pointsAppended(next: UInt64, now: MonotonicTime) -> [Action] {
         context.hasNewest = true
         guard next > self.next else { return [] }
         self.next = next
@@ -131,7 +133,7 @@ extension UplinkMachine {
 
     /// The answer to `confirmCache`: the cache's `firstSequence` and `nextSequence` now; reading begins there.
     package mutating func cacheConfirmed(
-        _ link: LinkID, first: UInt64, next: UInt64, isNewStream: Bool, now: Int64
+        _ link: LinkID, first: UInt64, next: UInt64, isNewStream: Bool, now: MonotonicTime
     ) -> [Action] {
         guard link == self.link, case .online = phase else { return [] }
         if isNewStream { return streamChanged(first: first, next: next, now: now) }
@@ -141,7 +143,7 @@ extension UplinkMachine {
     }
 
     /// The cache numbers in another stream now: everything known about sequences is void, and it takes another login.
-    package mutating func streamChanged(first: UInt64, next: UInt64, now: Int64) -> [Action] {
+    package mutating func streamChanged(first: UInt64, next: UInt64, now: MonotonicTime) -> [Action] {
         switch phase {
         case .off, .connecting, .handshaking, .waiting:
             acknowledged = first == 0 ? 0 : first - 1
@@ -158,7 +160,7 @@ extension UplinkMachine {
     }
 
     /// What a `read` brought.
-    package mutating func batchRead(_ id: ReadID, _ outcome: ReadOutcome, now: Int64) -> [Action] {
+    package mutating func batchRead(_ id: ReadID, _ outcome: ReadOutcome, now: MonotonicTime) -> [Action] {
         guard case .online(let session) = phase, id.link == session.link else {
             return outcome.discarding(id)
         }
@@ -166,13 +168,13 @@ extension UplinkMachine {
     }
 
     /// Seconds, as ``Settings`` has checked them.
-    package mutating func intervalsChanged(gather: Int, pack: Int, now: Int64) -> [Action] {
+    package mutating func intervalsChanged(gather: Int, pack: Int, now: MonotonicTime) -> [Action] {
         schedule.setIntervals(gather: gather, pack: pack)
         return inSession { $0.intervalsChanged(gather: gather, pack: pack, now: now, in: &$1) }
     }
 
     /// Everything there is goes now, whatever the pack interval: gathering has stopped, say.
-    package mutating func flush(now: Int64) -> [Action] {
+    package mutating func flush(now: MonotonicTime) -> [Action] {
         inSession { $0.flush(now: now, in: &$1) }
     }
 }

@@ -1,6 +1,8 @@
+internal import TrackModel
+
 /// The steps from one phase to the next.
 extension UplinkMachine {
-    mutating func connect(now: Int64) -> [Action] {
+    mutating func connect(now: MonotonicTime) -> [Action] {
         link = LinkID(rawValue: link.rawValue &+ 1)
         attemptedAt = now
         phase = .connecting
@@ -24,21 +26,21 @@ extension UplinkMachine {
     }
 
     /// Ends a link from this side and tries again later.
-    mutating func giveUp(_ trouble: LinkTrouble, retryAfterSeconds: UInt32 = 0, now: Int64)
+    mutating func giveUp(_ trouble: LinkTrouble, retryAfterSeconds: UInt32 = 0, now: MonotonicTime)
         -> [Action]
     {
         [.closeLink(link)] + retry(trouble, retryAfterSeconds: retryAfterSeconds, now: now)
     }
 
     /// The link is gone: waits for the next try.
-    mutating func retry(_ trouble: LinkTrouble, retryAfterSeconds: UInt32 = 0, now: Int64) -> [Action] {
+    mutating func retry(_ trouble: LinkTrouble, retryAfterSeconds: UInt32 = 0, now: MonotonicTime) -> [Action] {
         var actions = endSession(now: now) + context.timers.cancelAll()
         if let stopping { return actions + finish(drained: acknowledged >= stopping.through) }
         var floor = min(Int64(retryAfterSeconds) * 1000, timing.longestRetryAfter)
         if trouble.isLasting { floor = max(floor, timing.refused) }
         let delay = backoff.next(atLeast: floor)
         let wait = Wait(
-            until: now.addingClamped(delay), notBefore: now.addingClamped(floor),
+            until: now + delay, notBefore: now + floor,
             isLasting: trouble.isLasting, mayBeTheNetworks: retryAfterSeconds == 0 && trouble.mayBeTheNetworks)
         phase = .waiting(wait)
         actions.append(context.timers.set(.step, after: delay, now: now))
@@ -48,7 +50,7 @@ extension UplinkMachine {
     }
 
     /// Tries again at a time, or at once when it is past; never later than planned.
-    mutating func shorten(_ wait: Wait, to earliest: Int64, now: Int64) -> [Action] {
+    mutating func shorten(_ wait: Wait, to earliest: MonotonicTime, now: MonotonicTime) -> [Action] {
         guard earliest > now else { return connect(now: now) }
         guard earliest < wait.until else { return [] }
         var shorter = wait
@@ -63,13 +65,13 @@ extension UplinkMachine {
     }
 
     /// Gives up an attempt that is under way for so long, and begins another.
-    mutating func startAnew(after age: Int64, now: Int64) -> [Action] {
-        guard now >= attemptedAt.addingClamped(age) else { return [] }
+    mutating func startAnew(after age: Int64, now: MonotonicTime) -> [Action] {
+        guard now >= attemptedAt + age else { return [] }
         return leave(sayingGoodbye: false, now: now) + connect(now: now)
     }
 
     /// Leaves the present link in order to make another.
-    mutating func leave(sayingGoodbye: Bool, now: Int64) -> [Action] {
+    mutating func leave(sayingGoodbye: Bool, now: MonotonicTime) -> [Action] {
         var actions: [Action] = []
         if sayingGoodbye, case .online = phase { actions.append(.sendGoodbye) }
         actions.append(.closeLink(link))
@@ -98,7 +100,7 @@ extension UplinkMachine {
     }
 
     /// Keeps what a session learned.
-    private mutating func endSession(now: Int64) -> [Action] {
+    private mutating func endSession(now: MonotonicTime) -> [Action] {
         guard case .online(var session) = phase else { return [] }
         let actions = session.ended()
         acknowledged = max(acknowledged, session.acknowledged)

@@ -1,6 +1,8 @@
+package import TrackModel
+
 /// The brain of the long connection: when to connect, what to send, when to give a link up. Knows no bytes and no clock.
 ///
-/// Every `mutating func` is an event; `now` is a monotonic clock in milliseconds, the same for all. Do the actions in
+/// Every `mutating func` is an event; `now` is read from one clock. Do the actions in
 /// their order. A late or repeated event is normal and does nothing. Decisions: docs/decisions/0003-gathering-and-uplink.md.
 package struct UplinkMachine: Hashable, Sendable {
     package enum Action: Hashable, Sendable {
@@ -69,9 +71,9 @@ package struct UplinkMachine: Hashable, Sendable {
     }
 
     struct Wait: Hashable, Sendable {
-        var until: Int64
+        var until: MonotonicTime
         /// Not to be cut short before this time: somebody asked for it.
-        let notBefore: Int64
+        let notBefore: MonotonicTime
         /// Only another configuration cuts it short.
         let isLasting: Bool
         /// Another network does too.
@@ -80,7 +82,7 @@ package struct UplinkMachine: Hashable, Sendable {
 
     struct Stop: Hashable, Sendable {
         let through: UInt64
-        var deadline: Int64
+        var deadline: MonotonicTime
     }
 
     var phase = Phase.off
@@ -89,7 +91,7 @@ package struct UplinkMachine: Hashable, Sendable {
     var schedule: PackSchedule
     /// The present link, or the last one.
     var link = LinkID(rawValue: 0)
-    var attemptedAt = Int64.min
+    var attemptedAt = MonotonicTime.distantPast
     var stopping: Stop?
     var acknowledged: UInt64 = 0
     var next: UInt64 = 1
@@ -132,7 +134,7 @@ package struct UplinkMachine: Hashable, Sendable {
     // MARK: Wanted or not
 
     /// The service starts. `first` and `next`: the cache's `firstSequence` and `nextSequence`.
-    package mutating func start(first: UInt64, next: UInt64, now: Int64) -> [Action] {
+    package mutating func start(first: UInt64, next: UInt64, now: MonotonicTime) -> [Action] {
         guard case .off = phase else { return [] }
         acknowledged = first == 0 ? 0 : first - 1
         self.next = next
@@ -142,7 +144,7 @@ package struct UplinkMachine: Hashable, Sendable {
 
     /// The service stops. Online: uploads everything up to a sequence, until the deadline at the latest, and says goodbye;
     /// otherwise it just stops. Always ends in one `finished`, also when the uplink is off already.
-    package mutating func stop(drainThrough: UInt64, deadline: Int64, now: Int64) -> [Action] {
+    package mutating func stop(drainThrough: UInt64, deadline: MonotonicTime, now: MonotonicTime) -> [Action] {
         if var stop = stopping {
             stop.deadline = min(stop.deadline, deadline)
             stopping = stop
@@ -167,7 +169,7 @@ package struct UplinkMachine: Hashable, Sendable {
 
     /// Whoever asks (a person, a method of the control socket) wants a new connection. Waits that the server asked for
     /// and those after a lasting refusal of the server's go on.
-    package mutating func reconnectRequested(now: Int64) -> [Action] {
+    package mutating func reconnectRequested(now: MonotonicTime) -> [Action] {
         switch phase {
         case .off, .loggingIn: return []
         case .connecting, .handshaking: return startAnew(after: timing.networkChange, now: now)
@@ -180,13 +182,13 @@ package struct UplinkMachine: Hashable, Sendable {
     }
 
     /// Addresses or routes changed: a wait makes no sense any more, and a link may be dead.
-    package mutating func networkChanged(now: Int64) -> [Action] {
+    package mutating func networkChanged(now: MonotonicTime) -> [Action] {
         switch phase {
         case .off, .loggingIn: return []
         // It may wait for a name server, or an answer, that only the network before could reach.
         case .connecting, .handshaking: return startAnew(after: timing.staleAttempt, now: now)
         case .waiting(let wait):
-            let earliest = attemptedAt.addingClamped(timing.networkChange)
+            let earliest = attemptedAt + timing.networkChange
             if wait.mayBeTheNetworks { return shorten(wait, to: earliest, now: now) }
             if wait.isLasting { return [] }
             return shorten(wait, to: max(wait.notBefore, earliest), now: now)
@@ -195,7 +197,7 @@ package struct UplinkMachine: Hashable, Sendable {
     }
 
     /// Server, key or certificates may be others now: everything that was learned about them is void.
-    package mutating func configurationChanged(now: Int64) -> [Action] {
+    package mutating func configurationChanged(now: MonotonicTime) -> [Action] {
         guard stopping == nil else { return [] }
         backoff.reset()
         switch phase {
@@ -208,14 +210,14 @@ package struct UplinkMachine: Hashable, Sendable {
 
     /// The certificates, or the time at which they are judged, are others now: what failed may succeed. A connection that
     /// stands goes on, and so does a wait that the server asked for.
-    package mutating func trustChanged(now: Int64) -> [Action] {
+    package mutating func trustChanged(now: MonotonicTime) -> [Action] {
         guard stopping == nil, case .waiting(let wait) = phase else { return [] }
         return shorten(wait, to: wait.isLasting ? now : wait.notBefore, now: now)
     }
 
     // MARK: Timers
 
-    package mutating func timerFired(_ timer: UplinkTimer, now: Int64) -> [Action] {
+    package mutating func timerFired(_ timer: UplinkTimer, now: MonotonicTime) -> [Action] {
         switch context.timers.fired(timer, now: now) {
         case .stale: return []
         case .early(let again): return [again]
@@ -237,7 +239,7 @@ package struct UplinkMachine: Hashable, Sendable {
         }
     }
 
-    private mutating func stepDue(now: Int64) -> [Action] {
+    private mutating func stepDue(now: MonotonicTime) -> [Action] {
         switch phase {
         case .off, .online: return []
         case .waiting: return connect(now: now)

@@ -1,3 +1,5 @@
+internal import TrackModel
+
 /// One login: what is read, sent and acknowledged between the server's welcome and the end of the link.
 ///
 /// One read of the cache at a time, and what it brought is sent before the next: so nothing overtakes and nothing is
@@ -28,7 +30,7 @@ struct UplinkSession: Hashable, Sendable {
     static let smallestCeiling = 32
 
     let link: LinkID
-    let since: Int64
+    let since: MonotonicTime
     /// Milliseconds.
     let heartbeatInterval: Int64
     private(set) var window: SendWindow
@@ -45,20 +47,20 @@ struct UplinkSession: Hashable, Sendable {
     private var dry: UInt64 = 0
     private var reading = Reading.idle
     private var reads: UInt64 = 0
-    private var lastSent: Int64
-    private var heartbeatSetAt: Int64
+    private var lastSent: MonotonicTime
+    private var heartbeatSetAt: MonotonicTime
     /// A heartbeat that nothing has answered yet.
-    private var heartbeatSentAt: Int64?
+    private var heartbeatSentAt: MonotonicTime?
     private var hasReportedServerAhead = false
     /// When bytes of a frame came that is not whole yet.
-    private var heardAt: Int64?
+    private var heardAt: MonotonicTime?
     /// When the newest point was told ahead of a backlog last.
-    private var hintedAt: Int64?
+    private var hintedAt: MonotonicTime?
 
     init(
         link: LinkID, limits: UplinkLimits, heartbeatInterval: Int64, schedule: PackSchedule,
         ceiling: Int,
-        next: UInt64, now: Int64
+        next: UInt64, now: MonotonicTime
     ) {
         self.link = link
         self.heartbeatInterval = heartbeatInterval
@@ -80,7 +82,7 @@ struct UplinkSession: Hashable, Sendable {
     // MARK: Events
 
     /// The cache has judged what the login told. Only the first time counts.
-    mutating func confirmed(first: UInt64, next: UInt64, now: Int64, in context: inout UplinkContext)
+    mutating func confirmed(first: UInt64, next: UInt64, now: MonotonicTime, in context: inout UplinkContext)
         -> [Action]
     {
         guard !isConfirmed else { return appended(next: next, now: now, in: &context) }
@@ -91,14 +93,14 @@ struct UplinkSession: Hashable, Sendable {
         return tellNewest(now: now, in: &context) + flush(now: now, in: &context)
     }
 
-    mutating func appended(next: UInt64, now: Int64, in context: inout UplinkContext) -> [Action] {
+    mutating func appended(next: UInt64, now: MonotonicTime, in context: inout UplinkContext) -> [Action] {
         self.next = max(self.next, next)
         return tellNewest(now: now, in: &context) + proceed(now: now, in: &context)
     }
 
     /// While far behind: the newest point ahead of what waits, once a pack interval. It leaves heartbeats, windows and
     /// deadlines as they are.
-    private mutating func tellNewest(now: Int64, in context: inout UplinkContext) -> [Action] {
+    private mutating func tellNewest(now: MonotonicTime, in context: inout UplinkContext) -> [Action] {
         guard context.tellsNewest, context.hasNewest, isConfirmed, isBehind else { return [] }
         if let hintedAt, now - hintedAt < schedule.packInterval { return [] }
         hintedAt = now
@@ -114,26 +116,26 @@ struct UplinkSession: Hashable, Sendable {
     }
 
     mutating func intervalsChanged(
-        gather: Int, pack: Int, now: Int64, in context: inout UplinkContext
+        gather: Int, pack: Int, now: MonotonicTime, in context: inout UplinkContext
     ) -> [Action] {
         schedule.setIntervals(gather: gather, pack: pack)
         return context.timers.cancel(.pack) + proceed(now: now, in: &context)
     }
 
     /// Everything there is goes now.
-    mutating func flush(now: Int64, in context: inout UplinkContext) -> [Action] {
+    mutating func flush(now: MonotonicTime, in context: inout UplinkContext) -> [Action] {
         schedule.flush(through: next == 0 ? 0 : next - 1)
         return proceed(now: now, in: &context)
     }
 
     /// Everything there is goes now, and what is appended later too.
-    mutating func drain(now: Int64, in context: inout UplinkContext) -> [Action] {
+    mutating func drain(now: MonotonicTime, in context: inout UplinkContext) -> [Action] {
         schedule.flush(through: .max)
         return proceed(now: now, in: &context)
     }
 
     mutating func batchRead(
-        _ id: ReadID, _ outcome: UplinkMachine.ReadOutcome, now: Int64, in context: inout UplinkContext
+        _ id: ReadID, _ outcome: UplinkMachine.ReadOutcome, now: MonotonicTime, in context: inout UplinkContext
     ) -> [Action] {
         guard case .asked(id, let asked) = reading else { return outcome.discarding(id) }
         reading = .idle
@@ -160,7 +162,7 @@ struct UplinkSession: Hashable, Sendable {
         return proceed(now: now, in: &context)
     }
 
-    mutating func uploadAcknowledged(through: UInt64, now: Int64, in context: inout UplinkContext)
+    mutating func uploadAcknowledged(through: UInt64, now: MonotonicTime, in context: inout UplinkContext)
         -> [Action]
     {
         var actions = received(now: now, in: &context)
@@ -186,30 +188,30 @@ struct UplinkSession: Hashable, Sendable {
     }
 
     /// Any frame answers a heartbeat.
-    mutating func received(now: Int64, in context: inout UplinkContext) -> [Action] {
+    mutating func received(now: MonotonicTime, in context: inout UplinkContext) -> [Action] {
         heartbeatSentAt = nil
         return window.isEmpty ? context.timers.cancel(.acknowledgement) : []
     }
 
     /// The owner has sent a frame of its own.
-    mutating func frameSent(now: Int64) { lastSent = max(lastSent, now) }
+    mutating func frameSent(now: MonotonicTime) { lastSent = max(lastSent, now) }
 
     /// A part of a frame has come: what it holds up comes behind it.
-    mutating func frameArriving(now: Int64) { heardAt = now }
+    mutating func frameArriving(now: MonotonicTime) { heardAt = now }
 
-    mutating func packDue(now: Int64, in context: inout UplinkContext) -> [Action] {
+    mutating func packDue(now: MonotonicTime, in context: inout UplinkContext) -> [Action] {
         if case .paused = reading { reading = .idle }
         return flush(now: now, in: &context)
     }
 
-    mutating func heartbeatDue(now: Int64, in context: inout UplinkContext) -> [Action] {
-        let due = lastSent.addingClamped(heartbeatInterval)
+    mutating func heartbeatDue(now: MonotonicTime, in context: inout UplinkContext) -> [Action] {
+        let due = lastSent + heartbeatInterval
         guard now >= due else { return [setHeartbeat(after: due - now, now: now, in: &context)] }
         return probe(now: now, in: &context) + [setHeartbeat(after: heartbeatInterval, now: now, in: &context)]
     }
 
     /// Asks the other side for a sign of life, unless one is due anyway.
-    mutating func probe(now: Int64, in context: inout UplinkContext) -> [Action] {
+    mutating func probe(now: MonotonicTime, in context: inout UplinkContext) -> [Action] {
         guard heartbeatSentAt == nil else { return [] }
         heartbeatSentAt = now
         lastSent = now
@@ -217,7 +219,7 @@ struct UplinkSession: Hashable, Sendable {
     }
 
     /// Nil when the link is dead: an answer is overdue.
-    mutating func acknowledgementDue(now: Int64, in context: inout UplinkContext) -> [Action]? {
+    mutating func acknowledgementDue(now: MonotonicTime, in context: inout UplinkContext) -> [Action]? {
         guard let due = answerDue(context.timing) else { return [] }
         guard now < due else {
             if !window.isEmpty { ceiling = max(ceiling / 2, Self.smallestCeiling) }
@@ -242,7 +244,7 @@ struct UplinkSession: Hashable, Sendable {
 
     // MARK: Flow
 
-    private mutating func proceed(now: Int64, in context: inout UplinkContext) -> [Action] {
+    private mutating func proceed(now: MonotonicTime, in context: inout UplinkContext) -> [Action] {
         guard isConfirmed, case .idle = reading else { return [] }
         let position = max(sent, dry)
         guard schedule.isDue(sent: position, next: next) else {
@@ -263,7 +265,7 @@ struct UplinkSession: Hashable, Sendable {
     }
 
     private mutating func send(
-        _ id: ReadID, _ batch: Batch, now: Int64, in context: inout UplinkContext
+        _ id: ReadID, _ batch: Batch, now: MonotonicTime, in context: inout UplinkContext
     ) -> [Action] {
         sent = batch.last
         lastSent = now
@@ -276,26 +278,26 @@ struct UplinkSession: Hashable, Sendable {
     }
 
     /// While batches flow the heartbeat moves on with them, so that it never wakes the box; not with each of a backlog.
-    private mutating func postponeHeartbeat(now: Int64, in context: inout UplinkContext) -> [Action] {
+    private mutating func postponeHeartbeat(now: MonotonicTime, in context: inout UplinkContext) -> [Action] {
         guard now - heartbeatSetAt >= heartbeatInterval / 4 else { return [] }
         return [setHeartbeat(after: heartbeatInterval, now: now, in: &context)]
     }
 
     private mutating func setHeartbeat(
-        after milliseconds: Int64, now: Int64, in context: inout UplinkContext
+        after milliseconds: Int64, now: MonotonicTime, in context: inout UplinkContext
     ) -> Action {
         heartbeatSetAt = now
         return context.timers.set(.heartbeat, after: milliseconds, now: now)
     }
 
-    private func answerDue(_ timing: UplinkTiming) -> Int64? {
+    private func answerDue(_ timing: UplinkTiming) -> MonotonicTime? {
         guard let since = [window.waitingSince, heartbeatSentAt].compactMap(\.self).min() else { return nil }
         // A long answer on a slow link keeps the acknowledgement behind it from coming: the link is not dead for that.
-        let latest = since.addingClamped(timing.arrival)
-        return max(since, min(heardAt ?? since, latest)).addingClamped(timing.acknowledgement)
+        let latest = since + timing.arrival
+        return max(since, min(heardAt ?? since, latest)) + timing.acknowledgement
     }
 
-    private func armAcknowledgement(now: Int64, in context: inout UplinkContext) -> [Action] {
+    private func armAcknowledgement(now: MonotonicTime, in context: inout UplinkContext) -> [Action] {
         guard !context.timers.isArmed(.acknowledgement), let due = answerDue(context.timing) else {
             return []
         }

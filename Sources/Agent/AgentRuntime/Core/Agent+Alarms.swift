@@ -6,6 +6,7 @@ internal import Logging
 package import NIOCore
 internal import Systemd
 internal import TrackCache
+internal import TrackModel
 internal import TrackWire
 
 /// Pushes on their way to the disk, and how the journal was after its last operation.

@@ -169,8 +169,8 @@ struct FeedWatch {
     var state = FeedState.stopped
     var since: SystemTime
     var device: String?
-    /// The newest fix and when it arrived, by the monotonic clock in milliseconds.
-    var fix: (fix: Fix, arrival: Int64)?
+    /// The newest fix and when it arrived.
+    var fix: (fix: Fix, arrival: MonotonicTime)?
 
     init(source: String, since: SystemTime) {
         self.source = source

@@ -5,6 +5,7 @@ internal import JSON
 internal import Logging
 internal import NIOCore
 internal import Systemd
+internal import TrackModel
 
 /// The programs that run on events, and the events that wait for them.
 struct HookDesk {

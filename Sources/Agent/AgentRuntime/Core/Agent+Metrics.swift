@@ -2,6 +2,7 @@ internal import AgentControl
 internal import AgentLogic
 package import Exposition
 internal import TrackCache
+internal import TrackModel
 
 // The state as Prometheus reads it. On the loop; waits for nothing.
 extension Agent {

@@ -4,6 +4,7 @@ internal import Logging
 internal import NIOCore
 internal import Systemd
 internal import TrackCache
+internal import TrackModel
 
 // Does what the service's machine decides, and answers the calls that asked for it.
 extension Agent {

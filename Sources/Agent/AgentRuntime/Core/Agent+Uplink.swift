@@ -357,14 +357,14 @@ struct LinkWatch {
     var nextTry: SystemTime?
     /// Since when there has been no session, also by the machine's clock (milliseconds); nil while there is one, and
     /// while none is wanted.
-    var offline: (since: SystemTime, at: Int64)?
+    var offline: (since: SystemTime, at: MonotonicTime)?
 
     init(since: SystemTime) {
         self.since = since
     }
 
-    /// `now`: the machine's clock, milliseconds. False when the same trouble goes on: it is said once, not at each try.
-    mutating func change(_ new: LinkState, now: Int64, at time: SystemTime) -> Bool {
+    /// False when the same trouble goes on: it is said once, not at each try.
+    mutating func change(_ new: LinkState, now: MonotonicTime, at time: SystemTime) -> Bool {
         let before = lastError
         if state != new { since = time }
         state = new

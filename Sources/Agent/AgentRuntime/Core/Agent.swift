@@ -63,7 +63,7 @@ package final class Agent {
     var snapshot: CacheSnapshot
     package internal(set) var tally = Tally()
     var timers: [TimerKey: Scheduled<Void>] = [:]
-    var maintenanceAt: Int64?
+    var maintenanceAt: MonotonicTime?
     var calls = PendingCalls()
     var requests = ServerRequests()
     var alarms = AlarmDesk()
@@ -120,9 +120,9 @@ package final class Agent {
         feedStatus = FeedWatch(source: "\(configuration.gnss.host):\(configuration.gnss.port)", since: started)
     }
 
-    /// Milliseconds of the loop's clock, which neither jumps nor stops with the system's time.
-    var now: Int64 { loop.now.milliseconds }
-    /// For people.
+    /// The loop's clock: every wait and every deadline is counted with it.
+    var now: MonotonicTime { MonotonicTime(loop.now) }
+    /// The system's clock: what people are shown.
     var systemTime: SystemTime { SystemTime(surroundings.clock.read()) }
 
     /// Goes on as told last, or as the configuration says for the first time.
@@ -210,25 +210,6 @@ package final class Agent {
             log.error("State could not be remembered", metadata: ["error": "\(error)"])
         }
     }
-}
-
-/// A moment of the system clock, for people; nothing is computed from it.
-struct SystemTime: Hashable {
-    /// Milliseconds since 1970.
-    let milliseconds: Int64
-
-    init(milliseconds: Int64) {
-        self.milliseconds = milliseconds
-    }
-
-    init(_ clock: SystemClock) {
-        milliseconds = clock.milliseconds
-    }
-}
-
-extension NIODeadline {
-    /// Whole milliseconds of the monotonic clock: what the machines and the ring count in.
-    var milliseconds: Int64 { Int64(uptimeNanoseconds / 1_000_000) }
 }
 
 /// What this process has done, beside what cache and sampler count themselves.

@@ -13,7 +13,7 @@ package struct CacheSnapshot: Sendable {
     let recovery: TrackCacheRecovery
     let entities: [EntityCacheInfo]
     /// When the ring wants to be asked again, by the monotonic clock; nil: not.
-    let nextMaintenance: Int64?
+    let nextMaintenance: MonotonicTime?
 
     package init(_ cache: TrackCache) {
         stream = cache.streamID

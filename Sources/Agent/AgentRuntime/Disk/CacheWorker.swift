@@ -23,9 +23,9 @@ final class CacheWorker: CacheExecutor, Sendable {
         thread.start()
     }
 
-    /// Opens the ring on the calling thread; see ``TrackCache`` for what it throws. `now`: milliseconds, monotonic.
+    /// Opens the ring on the calling thread; see ``TrackCache`` for what it throws.
     static func open(
-        directory: String, options: TrackCacheOptions, now: Int64
+        directory: String, options: TrackCacheOptions, now: MonotonicTime
     ) throws(TrackCacheError) -> (CacheWorker, CacheSnapshot) {
         let cache = try TrackCache(directory: directory, options: options, now: now)
         let snapshot = CacheSnapshot(cache)
@@ -56,7 +56,7 @@ final class CacheWorker: CacheExecutor, Sendable {
     }
 
     /// Waits for what was asked for before, closes the ring and ends the thread.
-    func shutDown(on loop: any EventLoop, now: Int64) -> EventLoopFuture<Void> {
+    func shutDown(on loop: any EventLoop, now: MonotonicTime) -> EventLoopFuture<Void> {
         let closed = thread.runIfActive(eventLoop: loop) { [self] in cache.withLock { $0.close(now: now) } }
         let done = loop.makePromise(of: Void.self)
         closed.whenComplete { [thread] _ in

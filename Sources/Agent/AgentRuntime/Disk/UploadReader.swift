@@ -40,7 +40,7 @@ enum UploadReader {
     /// `format`: the highest batch payload format that the server reads.
     static func next(
         in cache: TrackCache, after: UInt64, maximumPoints: Int, maximumBytes: Int,
-        format: Int = WireLimits.payloadFormat, now: Int64
+        format: Int = WireLimits.payloadFormat, now: MonotonicTime
     ) -> Reading {
         var position = after
         var undecodable: UInt64 = 0

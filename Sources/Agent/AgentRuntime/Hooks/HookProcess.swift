@@ -1,6 +1,7 @@
 internal import CLinux
 internal import Glibc
 internal import Synchronization
+internal import TrackModel
 
 /// One run of one hook, from its start to the end of its process group. Blocks the calling thread meanwhile.
 struct HookProcess {
@@ -109,11 +110,10 @@ struct HookProcess {
     /// Our ends only: the child's are as a program expects them.
     private static func neverBlock(_ descriptor: Int32) -> Bool { fcntl(descriptor, F_SETFL, O_NONBLOCK) == 0 }
 
-    /// Milliseconds of a clock that does not jump.
-    private static var now: Int64 {
+    private static var now: MonotonicTime {
         var time = timespec()
         clock_gettime(CLOCK_MONOTONIC, &time)
-        return Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000
+        return MonotonicTime(milliseconds: Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000)
     }
 }
 

@@ -5,6 +5,7 @@ internal import NIOCore
 internal import SecureLink
 internal import Systemd
 package import TrackCache
+internal import TrackModel
 
 /// What is opened before the loop runs, because failing at it means not to run at all. Opening is recovery.
 package struct OpenedAgent {
@@ -24,7 +25,7 @@ package struct OpenedAgent {
         let memory = StateFile(directory: configuration.stateDirectory)
         try self.init(configuration, memory: memory, log: log) { options in
             let (disk, snapshot) = try CacheWorker.open(
-                directory: configuration.cache.directory, options: options, now: NIODeadline.now().milliseconds)
+                directory: configuration.cache.directory, options: options, now: MonotonicTime(.now()))
             let hooks = configuration.hooks.map { hooks in
                 HookRunner(
                     directory: HookDirectory(path: hooks.directory, user: geteuid()),

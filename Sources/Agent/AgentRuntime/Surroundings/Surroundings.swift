@@ -4,6 +4,7 @@ package import Logging
 package import NIOCore
 internal import SecureLink
 package import TrackCache
+package import TrackModel
 
 /// What the agent reaches of the world. Everything else happens on its event loop, by the clock of that loop, and is
 /// decided there: with other surroundings the same agent runs in a simulation.
@@ -89,8 +90,8 @@ package protocol CacheExecutor: AnyObject {
     func perform<Result: Sendable>(
         on loop: any EventLoop, _ operation: @escaping @Sendable (TrackCache) -> Result
     ) -> EventLoopFuture<Result>?
-    /// Waits for what was asked for before, and closes the ring. `now`: milliseconds, the loop's clock.
-    func shutDown(on loop: any EventLoop, now: Int64) -> EventLoopFuture<Void>
+    /// Waits for what was asked for before, and closes the ring.
+    func shutDown(on loop: any EventLoop, now: MonotonicTime) -> EventLoopFuture<Void>
 }
 
 /// Runs operations on the alarm journal, one after the other in the order of asking, where they hold nothing up.

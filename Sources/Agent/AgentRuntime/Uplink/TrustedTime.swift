@@ -30,10 +30,10 @@ struct JudgedTime: Hashable {
 ///
 /// A box without a battery boots in 1970; without this it could not connect until somebody set its clock.
 struct TrustedTime {
-    /// The newest fix, and when it arrived by the monotonic clock, milliseconds.
-    private var lastFix: (time: Timestamp, arrival: Int64)?
+    /// The newest fix, and when it arrived.
+    private var lastFix: (time: Timestamp, arrival: MonotonicTime)?
 
-    mutating func fixArrived(_ time: Timestamp, now: Int64) {
+    mutating func fixArrived(_ time: Timestamp, now: MonotonicTime) {
         lastFix = (time, now)
     }
 
@@ -43,7 +43,7 @@ struct TrustedTime {
     private static let noDifference: Int64 = 86_400
 
     /// The time of the next attempt, always one.
-    func judgedTime(now: Int64, systemClock: SystemClock) -> JudgedTime {
+    func judgedTime(now: MonotonicTime, systemClock: SystemClock) -> JudgedTime {
         if let receiver = verificationTime(now: now, systemClock: systemClock) {
             return JudgedTime(seconds: receiver, source: .receiver)
         }
@@ -51,7 +51,7 @@ struct TrustedTime {
     }
 
     /// What the attempts would be judged at when a certificate was last refused for the time, and when that was.
-    private var refusal: (seconds: Int64, now: Int64)?
+    private var refusal: (seconds: Int64, now: MonotonicTime)?
     /// Seconds; a clock that is set by less makes no certificate good.
     private static let step: Int64 = 60
 
@@ -59,7 +59,7 @@ struct TrustedTime {
     var waitsForTime: Bool { refusal != nil }
 
     /// A certificate was refused for the time; after ``certificateRefused(now:systemClock:)``, which may take another.
-    mutating func waitForTime(now: Int64, systemClock: SystemClock) {
+    mutating func waitForTime(now: MonotonicTime, systemClock: SystemClock) {
         refusal = (judgedTime(now: now, systemClock: systemClock).seconds, now)
     }
 
@@ -68,7 +68,7 @@ struct TrustedTime {
 
     /// True once when the time to judge at has not just passed since the refusal but is another: the first fix came, or the
     /// clock was set.
-    mutating func isAnotherTime(now: Int64, systemClock: SystemClock) -> Bool {
+    mutating func isAnotherTime(now: MonotonicTime, systemClock: SystemClock) -> Bool {
         guard let refusal else { return false }
         let passed = (now - refusal.now) / 1000
         let expected = refusal.seconds.addingReportingOverflow(passed).partialValue
@@ -80,7 +80,7 @@ struct TrustedTime {
     }
 
     /// Seconds since 1970 to judge certificates at; nil leaves it to the system clock.
-    func verificationTime(now: Int64, systemClock: SystemClock) -> Int64? {
+    func verificationTime(now: MonotonicTime, systemClock: SystemClock) -> Int64? {
         isReceiverDoubted ? nil : receiverTime(now: now, systemClock: systemClock)
     }
 
@@ -89,7 +89,7 @@ struct TrustedTime {
     ///
     /// A receiver may date years ahead (a week rollover, corrected in the wrong direction), and a clock that nobody keeps
     /// may be years behind. Which of two possible times is wrong cannot be known here, so each has its turn.
-    mutating func certificateRefused(now: Int64, systemClock: SystemClock) -> Bool {
+    mutating func certificateRefused(now: MonotonicTime, systemClock: SystemClock) -> Bool {
         guard let receiver = receiverTime(now: now, systemClock: systemClock),
             systemClock.seconds >= SakerVersion.madeAt, abs(receiver - systemClock.seconds) > Self.noDifference
         else {
@@ -101,7 +101,7 @@ struct TrustedTime {
     }
 
     /// Seconds since 1970; nil when the system's clock is believed or the receiver says nothing believable.
-    private func receiverTime(now: Int64, systemClock: SystemClock) -> Int64? {
+    private func receiverTime(now: MonotonicTime, systemClock: SystemClock) -> Int64? {
         // A receiver that says a time before this program was made is wrong itself: a week rollover, a replayed log.
         guard !systemClock.isBelievable, let lastFix, lastFix.time.seconds >= SakerVersion.madeAt else { return nil }
         return lastFix.time.adding(milliseconds: max(0, now - lastFix.arrival)).seconds

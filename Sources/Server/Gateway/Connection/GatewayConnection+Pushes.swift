@@ -9,17 +9,17 @@ extension GatewayConnection {
     /// The session begins, or something was queued for its entity.
     func pushesMayWait() {
         guard case .open(let session) = phase else { return }
-        perform(pushes.mayWait(now: milliseconds), in: session)
+        perform(pushes.mayWait(now: monotonicNow), in: session)
     }
 
     /// They are acknowledged, by whichever session of the entity.
     func pushesSettled(_ ids: [UInt64]) {
         guard case .open(let session) = phase else { return }
-        perform(pushes.settledElsewhere(ids, now: milliseconds), in: session)
+        perform(pushes.settledElsewhere(ids, now: monotonicNow), in: session)
     }
 
     func take(_ acknowledgement: PushAck, in session: OpenSession) {
-        perform(pushes.acknowledged(acknowledgement.ids, now: milliseconds), in: session)
+        perform(pushes.acknowledged(acknowledgement.ids, now: monotonicNow), in: session)
     }
 
     private func perform(_ actions: [PushMachine.Action], in session: OpenSession) {
@@ -43,7 +43,7 @@ extension GatewayConnection {
                 pushTimer?.cancel()
                 pushTimer = context?.eventLoop.assumeIsolated().scheduleTask(in: .milliseconds(delay)) {
                     guard case .open(let session) = self.phase else { return }
-                    self.perform(self.pushes.timerFired(now: self.milliseconds), in: session)
+                    self.perform(self.pushes.timerFired(now: self.monotonicNow), in: session)
                 }
             case .cancelTimer:
                 pushTimer?.cancel()
@@ -68,10 +68,10 @@ extension GatewayConnection {
                 guard case .open(let session) = connection.phase else { return }
                 switch result {
                 case .success(let found):
-                    connection.perform(connection.pushes.loaded(found, now: connection.milliseconds), in: session)
+                    connection.perform(connection.pushes.loaded(found, now: connection.monotonicNow), in: session)
                 case .failure(let error):
                     core.logger.error("store cannot tell of pushes", metadata: ["reason": "\(error.detail)"])
-                    connection.perform(connection.pushes.loadFailed(now: connection.milliseconds), in: session)
+                    connection.perform(connection.pushes.loadFailed(now: connection.monotonicNow), in: session)
                 }
             }
         }
@@ -89,8 +89,8 @@ extension GatewayConnection {
         send(ServerFrame(.push(frame)))
     }
 
-    /// Of the loop's clock.
-    private var milliseconds: Int64 {
-        Int64((context?.eventLoop.now.uptimeNanoseconds ?? 0) / 1_000_000)
+    /// The loop's clock.
+    private var monotonicNow: MonotonicTime {
+        MonotonicTime(milliseconds: Int64((context?.eventLoop.now.uptimeNanoseconds ?? 0) / 1_000_000))
     }
 }

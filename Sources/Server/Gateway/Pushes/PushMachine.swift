@@ -1,10 +1,11 @@
+internal import TrackModel
 import TrackStore
 
 /// The pushes of one session: what is sent, sent again, and given up. Knows no channel and no store.
 ///
 /// A push goes out at once, then every ``Limits/interval`` until it is acknowledged, for ``Limits/effort``; then this
 /// session gives it up, and the next login begins anew. At most ``Limits/window`` are under way; what follows stays in
-/// the store. Do the actions in their order; `now` is a monotonic clock in milliseconds.
+/// the store. Do the actions in their order.
 struct PushMachine: Hashable {
     enum Action: Hashable {
         /// Ask the store for what waits after this message; `loaded` or `loadFailed` follows.
@@ -29,9 +30,9 @@ struct PushMachine: Hashable {
     private struct Flight: Hashable {
         let push: PendingPush
         /// When this session gives it up.
-        let end: Int64
+        let end: MonotonicTime
         /// When it is sent again.
-        var due: Int64
+        var due: MonotonicTime
     }
 
     private let limits: Limits
@@ -46,9 +47,9 @@ struct PushMachine: Hashable {
     /// Something was queued while the store was being asked.
     private var isNewsPending = false
     /// When a store that failed is asked again.
-    private var nextLoad: Int64?
+    private var nextLoad: MonotonicTime?
     /// What the timer is set to.
-    private var timer: Int64?
+    private var timer: MonotonicTime?
 
     init(limits: Limits = Limits()) {
         self.limits = limits
@@ -58,14 +59,14 @@ struct PushMachine: Hashable {
     var underWay: Int { flights.count }
 
     /// The session begins, or something was queued for its entity.
-    mutating func mayWait(now: Int64) -> [Action] {
+    mutating func mayWait(now: MonotonicTime) -> [Action] {
         if asked != nil { isNewsPending = true }
         mayBeMore = true
         return proceed(now)
     }
 
     /// What the store had, in the order of the messages.
-    mutating func loaded(_ pushes: [PendingPush], now: Int64) -> [Action] {
+    mutating func loaded(_ pushes: [PendingPush], now: MonotonicTime) -> [Action] {
         guard let asked else { return [] }
         self.asked = nil
         // Fewer than were asked for: that was all, unless more has come meanwhile.
@@ -80,7 +81,7 @@ struct PushMachine: Hashable {
         return actions + proceed(now)
     }
 
-    mutating func loadFailed(now: Int64) -> [Action] {
+    mutating func loadFailed(now: MonotonicTime) -> [Action] {
         guard asked != nil else { return [] }
         asked = nil
         isNewsPending = false
@@ -90,16 +91,16 @@ struct PushMachine: Hashable {
     }
 
     /// Numbers that this session has not sent mean nothing.
-    mutating func acknowledged(_ ids: some Sequence<UInt64>, now: Int64) -> [Action] {
+    mutating func acknowledged(_ ids: some Sequence<UInt64>, now: MonotonicTime) -> [Action] {
         remove(ids).map { .settle($0, .acknowledged) } + proceed(now)
     }
 
     /// Another session of the entity has acknowledged them.
-    mutating func settledElsewhere(_ ids: some Sequence<UInt64>, now: Int64) -> [Action] {
+    mutating func settledElsewhere(_ ids: some Sequence<UInt64>, now: MonotonicTime) -> [Action] {
         remove(ids).isEmpty ? [] : proceed(now)
     }
 
-    mutating func timerFired(now: Int64) -> [Action] {
+    mutating func timerFired(now: MonotonicTime) -> [Action] {
         timer = nil
         var actions: [Action] = []
         for flight in flights where flight.end <= now { actions.append(.settle(flight.push, .givenUp)) }
@@ -119,7 +120,7 @@ struct PushMachine: Hashable {
     }
 
     /// Asks for more where there is room, and keeps the timer at the next moment that matters.
-    private mutating func proceed(_ now: Int64) -> [Action] {
+    private mutating func proceed(_ now: MonotonicTime) -> [Action] {
         var actions: [Action] = []
         if let next = nextLoad, next <= now { nextLoad = nil }
         if mayBeMore, asked == nil, nextLoad == nil, flights.count < limits.window {

@@ -17,7 +17,7 @@ final class AgentBox {
     let executor: SimulatedCacheDisk
     let feeds: SimulatedFeedSource
     let connector: SimulatedConnector
-    let bornAt: Int64
+    let bornAt: MonotonicTime
     var isStopping = false
     /// Points that the disk's full queue refused.
     var refused: UInt64 = 0
@@ -31,7 +31,7 @@ final class AgentBox {
 
     init(
         process: ProcessLoop, agent: Agent, executor: SimulatedCacheDisk, feeds: SimulatedFeedSource,
-        connector: SimulatedConnector, bornAt: Int64
+        connector: SimulatedConnector, bornAt: MonotonicTime
     ) {
         self.process = process
         self.agent = agent

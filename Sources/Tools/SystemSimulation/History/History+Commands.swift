@@ -78,7 +78,7 @@ extension History {
     func carry(_ new: [String: AttributeValue], _ agent: Agent, ttl: Int64?) {
         note("attributes \(new.keys.sorted()), ttl \(ttl.map(String.init) ?? "none") ms")
         _ = agent.setAttributes(new.mapValues(Self.json), ttl: ttl.map { .milliseconds($0) })
-        attributes.set(new, expires: ttl.map { now + $0 } ?? .max)
+        attributes.set(new, expires: ttl.map { now + $0 })
     }
 
     private static func json(_ value: AttributeValue) -> JSONValue {

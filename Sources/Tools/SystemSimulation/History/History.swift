@@ -68,8 +68,10 @@ package final class History {
         trace.follow = options.follow
     }
 
-    var now: Int64 { Int64(loop.now.uptimeNanoseconds / 1_000_000) }
-    var trueTime: Int64 { Self.beginning + now }
+    /// Virtual time since the history began.
+    var now: MonotonicTime { MonotonicTime(loop.now) }
+    /// Milliseconds since 1970 by a clock that is right.
+    var trueTime: Int64 { Self.beginning + now.milliseconds }
 
     // MARK: Running
 
@@ -84,7 +86,7 @@ package final class History {
             network.reach = .refuses
             after(Int64(options.hours * 3_200_000)) { $0.network.reach = .works }
         }
-        let end = Int64(options.hours * 3_600_000)
+        let end = MonotonicTime(milliseconds: Int64(options.hours * 3_600_000))
         advance(to: end)
         if violation == nil { heal() }
         var deadline = now + Self.patience
@@ -94,7 +96,7 @@ package final class History {
         }
         if violation == nil { judge() }
         tearDown()
-        summary.virtualMilliseconds = now
+        summary.virtualMilliseconds = now.milliseconds
         summary.points = ledger.chosenCount
         summary.stored = ledger.storedCount
         summary.batchesTwice = store.duplicates
@@ -112,10 +114,10 @@ package final class History {
             trace: violation == nil ? [] : Array(trace.lastLines))
     }
 
-    private func advance(to milliseconds: Int64) {
+    private func advance(to end: MonotonicTime) {
         // In slices, so that a broken guarantee ends the history soon.
-        while now < milliseconds, violation == nil {
-            loop.advanceTime(to: .uptimeNanoseconds(UInt64(min(milliseconds, now + 10_000)) * 1_000_000))
+        while now < end, violation == nil {
+            loop.advanceTime(to: .uptimeNanoseconds(UInt64(min(end, now + 10_000).milliseconds) * 1_000_000))
             if loop.isStuck {
                 fail(Violation(guarantee: .liveness, detail: "time stands still: one moment's work has no end"))
             }
@@ -130,7 +132,7 @@ package final class History {
     }
 
     func note(_ text: @autoclosure () -> String) {
-        trace.note(now, text())
+        trace.note(now.milliseconds, text())
     }
 
     func fail(_ broken: Violation) {

@@ -2,6 +2,7 @@ internal import AgentControl
 internal import AgentRuntime
 internal import NIOCore
 internal import TrackCache
+internal import TrackModel
 internal import TrackTestKit
 
 /// What an operation is, as far as the checker must know before it is done.
@@ -68,7 +69,7 @@ final class SimulatedCacheDisk: CacheExecutor {
         return promise.futureResult
     }
 
-    func shutDown(on loop: any EventLoop, now: Int64) -> EventLoopFuture<Void> {
+    func shutDown(on loop: any EventLoop, now: MonotonicTime) -> EventLoopFuture<Void> {
         let done = loop.makePromise(of: Void.self)
         let run: () -> () -> Void = { [self] in
             cache.close(now: now)

@@ -7,10 +7,10 @@ struct AttributeModel {
     /// No column: points are stored without it.
     static let unknownKey = "colour"
 
-    private var values: [String: (value: AttributeValue, expires: Int64)] = [:]
+    private var values: [String: (value: AttributeValue, expires: MonotonicTime?)] = [:]
 
-    /// `expires`: virtual milliseconds.
-    mutating func set(_ new: [String: AttributeValue], expires: Int64 = .max) {
+    /// `expires`: nil for no limit.
+    mutating func set(_ new: [String: AttributeValue], expires: MonotonicTime? = nil) {
         for (key, value) in new { values[key] = (value, expires) }
     }
 
@@ -19,7 +19,7 @@ struct AttributeModel {
     }
 
     /// Of a point that is gathered now, as it is to be stored.
-    func carried(at now: Int64) -> [String: AttributeValue] {
-        values.filter { Self.columns[$0.key] != nil && now < $0.value.expires }.mapValues(\.value)
+    func carried(at now: MonotonicTime) -> [String: AttributeValue] {
+        values.filter { Self.columns[$0.key] != nil && $0.value.expires.map { now < $0 } ?? true }.mapValues(\.value)
     }
 }

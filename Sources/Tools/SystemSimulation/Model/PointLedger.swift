@@ -1,6 +1,7 @@
 internal import AgentControl
 internal import TrackCache
 internal import TrackModel
+internal import TrackTestKit
 
 /// What became of every point: plain arrays beside the system, written from what was fed in and from what the cache and the
 /// store did, never from what they think.
@@ -29,10 +30,8 @@ struct PointLedger {
         var isStored = false
         /// A person cleared it or it was counted as lost, durably or not: whether it arrives is open.
         var mayBeMissing = false
-        /// Virtual milliseconds.
-        let chosenAt: Int64
-        /// Virtual milliseconds of the clear.
-        var clearedAt: Int64 = 0
+        let chosenAt: MonotonicTime
+        var clearedAt = MonotonicTime.distantPast
     }
 
     struct Key: Hashable {
@@ -93,7 +92,7 @@ struct PointLedger {
 
     mutating func choose(
         _ fix: Fix, entity: String, isParked: Bool = false, attributes: [String: AttributeValue] = [:],
-        at now: Int64 = 0
+        at now: MonotonicTime = .distantPast
     ) {
         let index = entries.count
         entries.append(
@@ -132,7 +131,8 @@ struct PointLedger {
 
     /// After an operation of the disk thread.
     mutating func observe(
-        _ cache: TrackCache, _ label: OperationLabel, at now: Int64, duplicate: () -> [(entity: String, fix: Fix)]
+        _ cache: TrackCache, _ label: OperationLabel, at now: MonotonicTime,
+        duplicate: () -> [(entity: String, fix: Fix)]
     ) throws(Violation) {
         let counters = cache.counters
         // A clear takes what was there before; the rest of an operation follows.
@@ -240,7 +240,7 @@ struct PointLedger {
     }
 
     private mutating func clear(
-        _ selection: CacheSelection, _ count: UInt64, _ cache: TrackCache, _ now: Int64
+        _ selection: CacheSelection, _ count: UInt64, _ cache: TrackCache, _ now: MonotonicTime
     ) throws(Violation) {
         let matched = waiting.filter { matches($0, selection) }
         // Blind, the cache counts later.
@@ -293,7 +293,7 @@ struct PointLedger {
     }
 
     /// A point that was committed now, for the first time as far as its stream's numbers say.
-    mutating func stored(_ point: TrackPoint, entity: String, at now: Int64) throws(Violation) {
+    mutating func stored(_ point: TrackPoint, entity: String, at now: MonotonicTime) throws(Violation) {
         guard let index = byKey[Key(entity, point.fix)], entries[index].fix == point.fix,
             entries[index].isParked == point.isParked, point.coordinateType == .wgs84, point.objectName == nil
         else {
@@ -324,7 +324,7 @@ struct PointLedger {
     ///
     /// Segments that the cache gave up stay in `waiting`, because the model does not know which points they held: the cache
     /// holds the newest of them.
-    func oldestWaiting(at now: Int64, count: UInt64) -> Int64? {
+    func oldestWaiting(at now: MonotonicTime, count: UInt64) -> Int64? {
         waiting.suffix(Int(count)).first.map { now - entries[$0].chosenAt }
     }
 

@@ -1,0 +1,15 @@
+package import NIOCore
+package import TrackModel
+
+extension MonotonicTime {
+    /// The clock of the event loop, in whole milliseconds.
+    package init(_ deadline: NIODeadline) {
+        self.init(milliseconds: Int64(deadline.uptimeNanoseconds / 1_000_000))
+    }
+}
+
+extension SystemTime {
+    init(_ clock: SystemClock) {
+        self.init(milliseconds: clock.milliseconds)
+    }
+}
