@@ -104,7 +104,7 @@ import Testing
         #expect(killed.status == 137)
         let done = try await agent.provide([], input: "{\"fuel\":1}\nno json\n")
         #expect(done.status == 0)
-        #expect(done.errors.contains("no JSON object"))
+        #expect(done.errors.contains("not a JSON object"))
         let missing = try await agent.provide(["--", "/nonexistent/command"])
         #expect(missing.status == 1)
         #expect(missing.errors.contains("/nonexistent/command"))

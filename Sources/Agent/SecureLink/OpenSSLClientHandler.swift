@@ -216,7 +216,7 @@ final class OpenSSLClientHandler: ChannelDuplexHandler {
             guard bytes.readableBytes <= limits.unsentBytes - unsent else {
                 // A refused write leaves a hole in the stream, so the connection must end.
                 let error = SecureLinkError(
-                    .sendBufferFull, "more than \(limits.unsentBytes) bytes wait for a peer that takes none")
+                    .sendBufferFull, "more than \(limits.unsentBytes) bytes wait for a peer that reads nothing")
                 promise?.fail(error)
                 return fail(context, error)
             }
@@ -283,7 +283,7 @@ final class OpenSSLClientHandler: ChannelDuplexHandler {
         context.writeAndFlush(wrapOutboundOut(records), promise: sent)
         // A peer that makes OpenSSL answer and never reads the answers would fill the memory too.
         if unsent > 2 * limits.unsentBytes {
-            fail(context, SecureLinkError(.sendBufferFull, "the peer asks for answers that it does not take"))
+            fail(context, SecureLinkError(.sendBufferFull, "the peer asks for answers and does not read them"))
         }
     }
 

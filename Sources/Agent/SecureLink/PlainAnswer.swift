@@ -20,7 +20,7 @@ struct PlainAnswer {
         guard text.hasPrefix("HTTP/") else {
             let start = text.printable(limit: 16)
             return SecureLinkError(
-                .notTLS, "what answers does not speak TLS, it begins with \"\(start)\"; is the port right?")
+                .notTLS, "the peer does not speak TLS, its answer begins with \"\(start)\"; is the port right?")
         }
         // Split bytes, not characters: CR LF is one character of a String.
         let lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)

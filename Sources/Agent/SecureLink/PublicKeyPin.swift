@@ -17,7 +17,7 @@ package struct PublicKeyPin: Hashable, Sendable, CustomStringConvertible {
         else {
             throw SecureLinkError(
                 .configuration,
-                "\"\(text.printable(limit: 80))\" is no key pin: write sha256// and the base64 of the 32-byte SHA-256 "
+                "\"\(text.printable(limit: 80))\" is not a key pin: write sha256// and the base64 of the 32-byte SHA-256 "
                     + "of the server's public key")
         }
         self.digest = digest

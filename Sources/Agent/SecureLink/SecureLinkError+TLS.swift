@@ -25,7 +25,7 @@ extension SecureLinkError {
                 "the server speaks no TLS from \(situation.minimumVersion.rawValue) on: \(errors.summary)")
         } else if has(SSL_R_WRONG_VERSION_NUMBER, SSL_R_HTTP_REQUEST, SSL_R_HTTPS_PROXY_REQUEST, SSL_R_UNKNOWN_PROTOCOL)
         {
-            self.init(.notTLS, "what answers does not speak TLS: \(errors.summary)")
+            self.init(.notTLS, "the peer does not speak TLS: \(errors.summary)")
         } else if has(SSL_R_UNEXPECTED_EOF_WHILE_READING) {
             self.init(.closedByPeer, "the server closed the connection")
         } else {

@@ -29,7 +29,7 @@ struct ServerIdentity: Hashable, Sendable {
         guard valid, (1...253).contains(dns.utf8.count), !dns.hasPrefix(".") else {
             throw SecureLinkError(
                 .configuration,
-                "\"\(host.printable(limit: 80))\" is no host name or IP address; write an international name in its "
+                "\"\(host.printable(limit: 80))\" is not a host name or IP address; write an international name in its "
                     + "xn-- form")
         }
         name = dns

@@ -76,7 +76,7 @@ struct ServerVerification {
         default:
             return SecureLinkError(
                 .certificateUntrusted,
-                "\(reason), at the certificate \(subject); does the authority that signed it stand in the trusted ones?"
+                "\(reason), at the certificate \(subject); is the authority that signed it among the trusted ones?"
             )
         }
     }

@@ -46,7 +46,8 @@ extension TLSContext {
             name = path.printable(limit: 200)
             warnings = try permissionWarnings(ofKey: path)
             guard unsafe SSL_CTX_use_PrivateKey_file(context, path, SSL_FILETYPE_PEM) == 1 else {
-                throw keyError(name, "is no private key in PEM that is free of a passphrase, or not the certificate's")
+                throw keyError(
+                    name, "is not a PEM private key without a passphrase, or does not belong to the certificate")
             }
         case .store(let uri):
             name = redacted(storeURI: uri)

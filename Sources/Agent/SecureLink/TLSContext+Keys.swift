@@ -151,7 +151,7 @@ extension TLSContext {
         } else if has("PIN incorrect") || has("PIN invalid") || has("PIN len range") {
             code = .pinRefused
             problem =
-                "is refused: the token does not take the PIN in \(file). A token locks after a few wrong ones: mend it first"
+                "is refused: the token does not take the PIN in \(file). A token locks after a few wrong PINs: correct the file first"
         } else if has("PIN locked") {
             problem = "is refused: the token is locked after too many wrong PINs; unlock it with its own tool"
         } else if hasPIN {

@@ -5,7 +5,7 @@ import TrackModel
 struct Saker: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "saker",
-        abstract: "Looks after the tracking agent of this box, and reads tracks from the server.",
+        abstract: "Controls the tracking agent of this vehicle, and reads tracks from the server.",
         discussion: """
             On the vehicle:
               saker status                  is it tracked, and if not, why not

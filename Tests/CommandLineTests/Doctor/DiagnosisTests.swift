@@ -68,7 +68,7 @@ import Varlink
                 $0.unit = UnitFacts(load: "loaded", active: "activating", result: "exit-code", restarts: 9)
             },
             .agent, .failed, "exit-code", "journalctl -u sakerd"),
-        Case("elsewhere", silent(.missing), .agent, .failed, "not there", "--socket"),
+        Case("elsewhere", silent(.missing), .agent, .failed, "nothing listens", "--socket"),
         Case(
             "no group",
             silent(.permissionDenied) { $0.user = UserFacts(name: "alice", isRoot: false, isInGroup: false) },
@@ -115,7 +115,7 @@ import Varlink
         Case(
             "wrong", Facts.with { $0.configuration = .invalid(["a.toml:3: prot: no such key"]) }, .configuration,
             .failed,
-            "no such key", "Mend /etc/saker/agent.toml"),
+            "no such key", "Correct /etc/saker/agent.toml"),
         Case(
             "unjudged",
             Facts.with {
@@ -226,7 +226,9 @@ import Varlink
             "closed port, no TLS",
             Facts.link(.waiting, "connect_refused").changed { $0.server?.connection = .refused("no") }, .tls,
             .notChecked, "port does not answer"),
-        Case("open since", Facts.link(.waiting, "connect_refused"), .tls, .notChecked, "not so far", "saker reconnect"),
+        Case(
+            "open since", Facts.link(.waiting, "connect_refused"), .tls, .notChecked, "did not reach TLS",
+            "saker reconnect"),
         Case(
             "untrusted", Facts.link(.refused, "certificate_untrusted"), .tls, .failed, "so it is",
             "into /etc/saker/ca.pem"),
@@ -239,7 +241,7 @@ import Varlink
         Case("not TLS", Facts.link(.waiting, "not_tls"), .tls, .failed, "", "device port"),
         Case("sign-in page", Facts.link(.waiting, "sign_in_page"), .tls, .failed, "so it is", "Sign in"),
         Case("plain HTTP", Facts.link(.waiting, "plain_http"), .tls, .failed, "", "web port"),
-        Case("proxy that speaks HTTP", Facts.link(.waiting, "alpn_mismatch"), .tls, .failed, "", "unopened"),
+        Case("proxy that speaks HTTP", Facts.link(.waiting, "alpn_mismatch"), .tls, .failed, "", "undecrypted"),
         Case("another server", Facts.link(.waiting, "foreign_server"), .tls, .failed, "", "sign-in page"),
         Case("proxy in between", Facts.link(.refused, "certificate_untrusted"), .tls, .failed, "", "proxy on the way"),
         Case("cut", Facts.link(.waiting, "handshake_cut"), .tls, .failed, "", "firewall"),
@@ -346,7 +348,7 @@ import Varlink
                 })
         #expect(diagnosis.checks.filter { $0.verdict != .ok } == [])
         #expect(diagnosis.exitCode == 0)
-        #expect(diagnosis.lines.last == "17 ok. Nothing keeps this box from being tracked.")
+        #expect(diagnosis.lines.last == "17 ok. Nothing keeps this vehicle from being tracked.")
         #expect(diagnosis.json["failed"] == 0 && diagnosis.json["checks"]?.arrayValue?.count == 17)
     }
 

@@ -58,7 +58,7 @@ struct AgentOptions: ParsableArguments {
         } catch {
             throw CommandFailure(
                 .failed,
-                "the agent's answer is not understood: it is of another version than this program; --json "
+                "saker does not understand the agent's answer, because the two have different versions; --json "
                     + "shows it as it is")
         }
     }

@@ -6,7 +6,7 @@ import JSON
 struct AlarmsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "alarms",
-        abstract: "Shows the alarms and messages that this box has received.",
+        abstract: "Shows the alarms and messages that this vehicle has received.",
         discussion: """
             They are kept for seven days. Times: \(TimeExpression.examples).
 

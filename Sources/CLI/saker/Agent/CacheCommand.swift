@@ -16,7 +16,8 @@ struct CacheCommand: ParsableCommand {
         subcommands: [Info.self, Clear.self], defaultSubcommand: Info.self)
 
     struct Info: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Shows what the cache holds of each entity.")
+        static let configuration = CommandConfiguration(
+            abstract: "Shows how many points of each entity the cache holds.")
 
         @OptionGroup var agent: AgentOptions
 
@@ -46,7 +47,7 @@ struct CacheCommand: ParsableCommand {
 
     struct Clear: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Forgets points that were not uploaded. This cannot be undone.",
+            abstract: "Removes points that were not uploaded. This cannot be undone.",
             discussion: "Times: \(TimeExpression.examples).")
 
         @OptionGroup var agent: AgentOptions
@@ -105,7 +106,8 @@ enum TimeArgument {
     /// Milliseconds since 1970.
     static func parse(_ text: String, _ option: String, now: Int64) throws(CommandFailure) -> Int64 {
         guard let time = TimeExpression(text, now: now) else {
-            throw CommandFailure(.usage, "\(option) '\(text)' is no time: give one such as \(TimeExpression.examples)")
+            throw CommandFailure(
+                .usage, "\(option) '\(text)' is not a time: give one such as \(TimeExpression.examples)")
         }
         return time.milliseconds
     }

@@ -20,7 +20,7 @@ struct ServiceCommand: ParsableCommand {
 
     struct Start: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Logs in, and uploads what is cached; tries again until it can.")
+            abstract: "Logs in and uploads the cached points; tries again until it succeeds.")
 
         @OptionGroup var agent: AgentOptions
 
@@ -40,7 +40,7 @@ struct ServiceCommand: ParsableCommand {
                 case .successButOffline:
                     [
                         "The service runs and is offline\(reply.reason.map { ": \($0)" } ?? "")".printable,
-                        "It tries again until it can; nothing is lost meanwhile. See: saker status",
+                        "It keeps trying, and no point is lost meanwhile. See: saker status",
                     ]
                 }
             }
@@ -49,7 +49,7 @@ struct ServiceCommand: ParsableCommand {
 
     struct Stop: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Stops gathering, uploads what is cached when online, and disconnects.")
+            abstract: "Stops gathering, uploads the cached points if online, and disconnects.")
 
         @OptionGroup var agent: AgentOptions
 
@@ -83,7 +83,7 @@ struct ServiceCommand: ParsableCommand {
 struct GatherCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "gather",
-        abstract: "Starts or stops gathering: making track points of the receiver's fixes.",
+        abstract: "Starts or stops gathering, which makes track points of the receiver's fixes.",
         discussion: """
             The service must run first: saker service start
 
@@ -118,8 +118,8 @@ struct GatherCommand: ParsableCommand {
 struct ReconnectCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "reconnect",
-        abstract: "Tries to reach the server now instead of at the next try.",
-        discussion: "A connection that stands is made anew; nothing is lost by it.")
+        abstract: "Connects to the server now instead of at the next try.",
+        discussion: "Replaces an open connection. No point is lost.")
 
     @OptionGroup var agent: AgentOptions
 

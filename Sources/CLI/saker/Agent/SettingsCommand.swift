@@ -8,7 +8,7 @@ extension AgentControl.Activity: ExpressibleByArgument {}
 struct SettingsCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "settings",
-        abstract: "Shows or changes the agent's settings; they hold across restarts.",
+        abstract: "Shows or changes the agent's settings. They survive a restart.",
         discussion: """
             Examples:
               saker settings show
@@ -61,7 +61,7 @@ struct SettingsCommand: ParsableCommand {
     struct CacheLimitCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "cache-limit",
-            abstract: "Sets how much the track cache may hold; beyond it the oldest points are dropped and counted.")
+            abstract: "Sets the size of the track cache. Beyond it the agent drops the oldest points and counts them.")
 
         @OptionGroup var agent: AgentOptions
 
@@ -75,7 +75,7 @@ struct SettingsCommand: ParsableCommand {
 
         func validate() throws {
             guard parameters != nil else {
-                throw ValidationError("'\(limit)' is no size: give one such as 256MiB or 1GB, or 'unlimited'")
+                throw ValidationError("'\(limit)' is not a size: give one such as 256MiB or 1GB, or 'unlimited'")
             }
         }
 
@@ -86,24 +86,24 @@ struct SettingsCommand: ParsableCommand {
 
     struct Location: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Sets which fixes make no point; what is not given stays as it is.")
+            abstract: "Sets which fixes make no point. Options that are not given do not change.")
 
         @OptionGroup var agent: AgentOptions
 
         @Option(
             name: .long,
-            help: ArgumentHelp("Skip fixes with a larger estimated error; 0 for off.", valueName: "metres"))
+            help: ArgumentHelp("Skip fixes with a larger estimated error; 0 turns this off.", valueName: "metres"))
         var desiredAccuracy: Double?
 
         @Option(name: .long, help: ArgumentHelp("Skip fixes that moved less; 0 for off.", valueName: "metres"))
         var distanceFilter: Double?
 
-        @Option(name: .long, help: "What carries the box: decides which speeds are believed.")
+        @Option(name: .long, help: "How the vehicle travels; decides which speeds are plausible.")
         var activity: AgentControl.Activity?
 
         @Option(
             name: .long,
-            help: ArgumentHelp("Count as parked after so long without movement; 0 for never.", valueName: "seconds"))
+            help: ArgumentHelp("Count as parked after this time without movement; 0 for never.", valueName: "seconds"))
         var parkingDelay: Int64?
 
         @Option(name: .long, help: ArgumentHelp("From one point to the next while parked.", valueName: "seconds"))

@@ -6,7 +6,7 @@ import JSON
 struct StatusCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "status",
-        abstract: "Shows whether this box is tracked, and if not, why not.",
+        abstract: "Shows whether this vehicle is tracked, and if not, why not.",
         discussion: """
             Examples:
               saker status

@@ -7,7 +7,7 @@ import Varlink
 struct WatchCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "watch",
-        abstract: "Shows what happens to the agent, as it happens, until Ctrl-C.",
+        abstract: "Shows the events of the agent as they happen, until Ctrl-C.",
         discussion: """
             Examples:
               saker watch

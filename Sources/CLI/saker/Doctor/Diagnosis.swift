@@ -37,8 +37,8 @@ struct Diagnosis: Hashable {
         let counts = Check.Verdict.allCases.filter { count($0) > 0 }
             .map { "\(count($0)) \($0 == .warning && count($0) > 1 ? "warnings" : Self.word($0).lowercased())" }
             .joined(separator: ", ")
-        if count(.failed) > 0 { return "\(counts). Mend the first that failed: others may follow from it." }
-        return count(.notChecked) > 0 ? "\(counts)." : "\(counts). Nothing keeps this box from being tracked."
+        if count(.failed) > 0 { return "\(counts). Solve the first problem first: it may cause the others." }
+        return count(.notChecked) > 0 ? "\(counts)." : "\(counts). Nothing keeps this vehicle from being tracked."
     }
 
     var json: JSONValue {

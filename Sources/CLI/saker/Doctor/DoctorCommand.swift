@@ -8,7 +8,7 @@ import Varlink
 struct DoctorCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "doctor",
-        abstract: "Checks each thing that keeps this box from being tracked, and says what to do about it.",
+        abstract: "Checks everything that can keep this vehicle from being tracked, and says what to do.",
         discussion: """
             Looks at the agent, its configuration, gpsd, receiver, fix and clock, the way
             to the server, TLS, login, disk and permissions. Works without any of them,

@@ -7,7 +7,7 @@ import TrackModel
 struct EnrollCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "enroll",
-        abstract: "Sets this box up with the line that saker-server printed.",
+        abstract: "Sets this vehicle up with the line that saker-server printed.",
         discussion: """
             The line holds the access key. Given as an argument, others on this box can see it while the command runs
             and it stays in the shell's history: better paste it, or hand it over on standard input.
@@ -23,7 +23,7 @@ struct EnrollCommand: AsyncParsableCommand {
 
     @Option(
         name: .long,
-        help: ArgumentHelp("What this box is called in the service (default: its host name).", valueName: "name"))
+        help: ArgumentHelp("The vehicle's name in the service (default: the host name).", valueName: "name"))
     var entity: String?
 
     @Option(name: .long, help: ArgumentHelp("Where the files go.", valueName: "path"))
@@ -56,7 +56,7 @@ struct EnrollCommand: AsyncParsableCommand {
         guard line == "-" else { return line }
         guard Console.asksTerminal else {
             guard let text = Console.readAll(limit: EnrollmentString.maximumCharacters) else {
-                throw CommandFailure(.failed, "what stands on standard input is no enrolment line")
+                throw CommandFailure(.failed, "standard input has no enrolment line")
             }
             return text
         }

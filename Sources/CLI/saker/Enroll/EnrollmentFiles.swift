@@ -50,7 +50,8 @@ struct EnrollmentFiles {
         if !replacing {
             for file in files where access(path(file), F_OK) == 0 {
                 throw CommandFailure(
-                    .failed, "\(path(file)) exists: this box is enrolled already. Give --force to replace it.")
+                    .failed, "\(path(file)) exists: this vehicle is enrolled already. Give --force to replace the file."
+                )
             }
         }
         try make(directory, 0o755)
@@ -132,7 +133,7 @@ struct EnrollmentFiles {
             isSystemWide
             ? ["  sudo systemctl enable --now sakerd", "  sudo saker status"]
             : ["  sakerd --config \(directory)/agent.toml"]
-        return ["This box will log in to \(server) as \(entity.printable). Next:"] + start
+        return ["This vehicle will log in to \(server) as \(entity.printable). Next:"] + start
             + (enrollment.webAddress == nil
                 ? []
                 : [

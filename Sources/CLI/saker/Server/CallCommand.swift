@@ -27,7 +27,7 @@ struct CallCommand: AsyncParsableCommand {
 
     func validate() throws {
         guard path.contains("/"), !path.contains(where: { $0.isWhitespace || $0 == "?" || $0 == "#" }) else {
-            throw ValidationError("'\(path)' is no request: give one such as track/gettrack")
+            throw ValidationError("'\(path)' is not a request: give one such as track/gettrack")
         }
         _ = try pairs()
     }
@@ -36,11 +36,11 @@ struct CallCommand: AsyncParsableCommand {
     func pairs() throws -> [(String, String)] {
         try parameters.map { text in
             guard let equals = text.firstIndex(of: "="), equals != text.startIndex else {
-                throw ValidationError("'\(text)' is no parameter: give it as key=value")
+                throw ValidationError("'\(text)' is not a parameter: give it as key=value")
             }
             let key = String(text[..<equals])
             guard key != "ak", key != "service_id" else {
-                throw ValidationError("\(key) is no parameter here: see --ak-file and --service-id")
+                throw ValidationError("\(key) cannot be given here: use --ak-file and --service-id")
             }
             return (key, String(text[text.index(after: equals)...]))
         }

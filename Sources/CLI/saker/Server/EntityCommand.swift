@@ -16,7 +16,8 @@ struct EntityCommand: ParsableCommand {
         subcommands: [List.self, Add.self], defaultSubcommand: List.self)
 
     struct List: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Lists the service's entities and where they are.")
+        static let configuration = CommandConfiguration(
+            abstract: "Lists the entities of the service with their latest positions.")
 
         @OptionGroup var server: ServerOptions
 
@@ -76,12 +77,13 @@ struct EntityCommand: ParsableCommand {
 
     struct Add: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Adds an entity. (An agent that logs in, and a point that is uploaded, add theirs by themselves.)"
+            abstract:
+                "Adds an entity. (The server also adds an entity when an agent logs in or uploads a point for it.)"
         )
 
         @OptionGroup var server: ServerOptions
 
-        @Argument(help: "Its name, unique in the service and never changed.")
+        @Argument(help: "The name: unique in the service, and never changed.")
         var name: String
 
         @Option(name: .long, help: ArgumentHelp("What people read, at most 128 bytes.", valueName: "text"))

@@ -15,7 +15,7 @@ struct ServerOptions: ParsableArguments {
     @Option(
         name: .long,
         help: ArgumentHelp(
-            "File with the access key; - for standard input. Else $SAKER_AK. Never an argument: those are public.",
+            "File with the access key; - for standard input. Default: $SAKER_AK. The key itself is never an argument, because arguments are public.",
             valueName: "file"))
     var akFile: String?
 
@@ -54,7 +54,7 @@ struct ServerOptions: ParsableArguments {
             || getenv("SAKER_AK") != nil
         guard socket == nil || !isDirect else {
             throw CommandFailure(
-                .usage, "--socket asks through the agent: leave it out, or what says how the server is reached")
+                .usage, "--socket asks through the agent: leave out --socket, or leave out the options for the server")
         }
         let path = AgentOptions.path(socket)
         if socket != nil { return path }
@@ -125,7 +125,8 @@ struct ServerAddress: Hashable {
         guard !scheme.isEmpty, !host.isEmpty, !text.contains(where: { $0.isWhitespace || $0 == "?" || $0 == "#" }),
             !host.contains("@")
         else {
-            throw CommandFailure(.usage, "'\(url)' is no server address: give one such as https://fleet.example:8443")
+            throw CommandFailure(
+                .usage, "'\(url)' is not a server address: give one such as https://fleet.example:8443")
         }
         if host.hasPrefix("[") {
             host = host.dropFirst().prefix { $0 != "]" }

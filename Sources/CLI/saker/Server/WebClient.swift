@@ -138,13 +138,13 @@ struct WebClient {
     func refusal(_ code: Int64, _ answer: JSONValue) -> CommandFailure {
         let hint: String? =
             switch code {
-            case 3003: "there is no such entity (saker entity list shows those there are)"
+            case 3003: "there is no such entity (saker entity list shows all entities)"
             case 3005: "an entity of this name exists already"
             case 101, 200...203: "the access key is not accepted: check --ak-file or SAKER_AK"
             case 210, 220, 230: "the access key may not be used from here"
-            case 211: "this access key asks for signed requests, which this program does not make: use another key"
+            case 211: "this access key needs signed requests, and saker does not sign: use another key"
             case 301, 302, 401, 402: "the key's quota is used up: try later"
-            case 4005: "the service does not exist or is not this key's: check --service-id"
+            case 4005: "the service does not exist, or the key belongs to another service: check --service-id"
             default: nil
             }
         let message = (answer["message"]?.stringValue ?? "").printable
@@ -160,8 +160,8 @@ struct WebClient {
         {
             return CommandFailure(
                 .unreachable,
-                "the certificate of \(server) is not trusted or not for this name: with a server that "
-                    + "has its own authority give --ca FILE (saker-server shows where its ca.pem is)")
+                "the certificate of \(server) is not trusted, or is for another name. For a server that "
+                    + "has its own authority, give --ca FILE (saker-server init prints where its ca.pem is)")
         }
         let reason = reason(error).map { ": \($0)" } ?? ""
         return CommandFailure(

@@ -6,7 +6,7 @@ import JSON
 struct AttributesCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "attributes",
-        abstract: "Gives the points to come values of the service's own columns (fuel, driver, ...).",
+        abstract: "Sets the values of the service's own columns (fuel, driver, ...) for later points.",
         discussion: """
             The service must have a track column for each key; what it has not is ignored, and said so.
 
@@ -21,7 +21,7 @@ struct AttributesCommand: ParsableCommand {
 
     struct Set: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Sets values that all points to come carry.",
+            abstract: "Sets values that all later points carry.",
             discussion: """
                 A value is read as its column's type says; before the columns are known, by its look. Exit code 1 when a key \
                 was ignored.
@@ -34,12 +34,12 @@ struct AttributesCommand: ParsableCommand {
 
         @Option(
             name: .long,
-            help: ArgumentHelp("Forget the values after so long (default: never).", valueName: "seconds"))
+            help: ArgumentHelp("Forget the values after this time (default: never).", valueName: "seconds"))
         var ttl: Double?
 
         func validate() throws {
             for text in values where AttributeText.pair(text) == nil {
-                throw ValidationError("'\(text)' is no attribute: give key=value")
+                throw ValidationError("'\(text)' is not an attribute: give key=value")
             }
         }
 
@@ -70,7 +70,8 @@ struct AttributesCommand: ParsableCommand {
     }
 
     struct Clear: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Forgets values that are set, all without a key.")
+        static let configuration = CommandConfiguration(
+            abstract: "Forgets the values of these keys; without a key, all values.")
 
         @OptionGroup var agent: AgentOptions
 

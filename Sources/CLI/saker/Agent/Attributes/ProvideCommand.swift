@@ -7,7 +7,7 @@ extension AttributesCommand {
     /// `saker attributes provide`
     struct Provide: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Gives each point, as it is gathered, the newest of the lines that a command prints.",
+            abstract: "Runs a command and gives each point the values of the newest line that the command prints.",
             discussion: """
                 Each line is a JSON object, such as {"fuel": 51, "driver": "Li Wei"}. The command runs once; when it ends, this \
                 ends with its exit code. Without a command the lines are read from standard input.

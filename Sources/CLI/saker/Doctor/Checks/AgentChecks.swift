@@ -18,8 +18,8 @@ enum AgentChecks {
                 "See why: journalctl -u sakerd -p warning -n 50")
         case .refused(let reason):
             return .failed(
-                .agent, "the agent at \(facts.socket) answers, and not with its status: \(reason)",
-                "Bring sakerd and saker to the same version, then: sudo systemctl restart sakerd")
+                .agent, "the agent at \(facts.socket) answers, but not with its status: \(reason)",
+                "Install the same version of sakerd and saker, then: sudo systemctl restart sakerd")
         case .silent(.permissionDenied, let detail): return forbidden(facts, detail)
         case .silent(.missing, let detail), .silent(.refused, let detail): return absent(facts, detail)
         case .silent(_, let detail):
@@ -52,7 +52,7 @@ enum AgentChecks {
         switch (unit.load, unit.active) {
         case ("not-found", _):
             return .failed(
-                .agent, "the agent does not run and systemd knows no sakerd.service (\(detail))",
+                .agent, "the agent does not run, and systemd knows no sakerd.service (\(detail))",
                 "In Saker's sources: sudo make install. Then: sudo systemctl enable --now sakerd")
         case (_, "inactive"):
             return .failed(
@@ -60,7 +60,7 @@ enum AgentChecks {
                 "Start it, now and at boot: sudo systemctl enable --now sakerd")
         case (_, "active"):
             return .failed(
-                .agent, "systemd says that the agent runs, and it is not there (\(detail))",
+                .agent, "systemd says that the agent runs, but nothing listens on its socket (\(detail))",
                 "If it listens elsewhere ([control] socket in \(facts.configurationPath)): saker doctor --socket PATH. "
                     + restart)
         default:

@@ -5,10 +5,10 @@ enum CertificateCheck {
 
     static func certificates(_ facts: Facts) -> Check {
         guard let places = facts.configuration.places else {
-            return .notChecked(.certificates, "the configuration that names them is not read")
+            return .notChecked(.certificates, "the configuration that names them was not read")
         }
         guard !facts.certificates.isEmpty else {
-            return .ok(.certificates, "none of its own: the system's authorities are trusted")
+            return .ok(.certificates, "no certificate file is configured; the agent trusts the system's authorities")
         }
         let now = facts.clock.time / 1000
         let checks = facts.certificates.map { judge($0, places, now) }

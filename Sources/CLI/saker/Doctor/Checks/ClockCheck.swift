@@ -26,7 +26,7 @@ enum ClockCheck {
         }
         if clock.time < madeAt {
             return .warning(
-                .clock, "it says \(TimeText.local(clock.time)), which is before this program was made; \(text)", keep)
+                .clock, "it says \(TimeText.local(clock.time)), which is before this program was built; \(text)", keep)
         }
         if let receiver = clock.receiverDifference, receiver.magnitude > day, clock.isSynchronised == true {
             return .warning(

@@ -10,7 +10,7 @@ enum ConfigurationCheck {
                 .configuration, "\(path) does not exist: the agent reads another file", "saker doctor --config FILE")
         case .missing:
             return .failed(
-                .configuration, "\(path) does not exist: this box is not enrolled",
+                .configuration, "\(path) does not exist: this vehicle is not enrolled",
                 "sudo saker enroll - (asks for the line that saker-server init printed)")
         case .forbidden:
             return .notChecked(
@@ -18,7 +18,7 @@ enum ConfigurationCheck {
         case .invalid(let problems):
             return .failed(
                 .configuration, problems.joined(separator: "; "),
-                "Mend \(path), see that nothing is left: sudo saker doctor. Then: sudo systemctl restart sakerd")
+                "Correct \(path) and check it: sudo saker doctor. Then: sudo systemctl restart sakerd")
         case .unjudged(_, let reason):
             return .notChecked(.configuration, reason, facts.user.isRoot ? nil : "sudo saker doctor")
         case .valid(let places, let warnings):

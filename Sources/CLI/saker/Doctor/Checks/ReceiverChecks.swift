@@ -9,13 +9,13 @@ enum ReceiverChecks {
 
     static func gpsd(_ facts: Facts) -> Check {
         guard let gpsd = facts.gpsd else {
-            return .notChecked(.gpsd, "neither the agent nor a file says where gpsd is")
+            return .notChecked(.gpsd, "neither the agent nor a file names gpsd's address")
         }
         switch gpsd.result {
         case .answers(let release, _, _): return .ok(.gpsd, "gpsd \(release) answers at \(gpsd.place)")
         case .foreign(let start):
             return .failed(
-                .gpsd, "what answers at \(gpsd.place) is not gpsd, it begins with \"\(start)\"",
+                .gpsd, "another program than gpsd answers at \(gpsd.place), its answer begins with \"\(start)\"",
                 "Set host and port in [gnss] of \(facts.configurationPath), then: sudo systemctl restart sakerd")
         case .unreachable(let reason):
             return .failed(
@@ -36,7 +36,7 @@ enum ReceiverChecks {
             let port = facts.serialPorts.first ?? "/dev/ttyACM0"
             let ports =
                 facts.serialPorts.isEmpty
-                ? "no serial port is there either: is the receiver plugged in? See: sudo dmesg"
+                ? "there is no serial port either: is the receiver plugged in? See: sudo dmesg"
                 : "serial ports here: \(facts.serialPorts.joined(separator: ", "))"
             return .failed(
                 .device, "gpsd has no receiver; \(ports)",
@@ -46,7 +46,7 @@ enum ReceiverChecks {
         let names = devices.map { $0.driver.isEmpty ? $0.path : "\($0.path) (\($0.driver))" }.joined(separator: ", ")
         if let wanted = facts.configuration.places?.device, !devices.contains(where: { $0.path == wanted }) {
             return .failed(
-                .device, "gpsd has \(names), and the configuration wants \(wanted)",
+                .device, "gpsd has \(names), but the configuration wants \(wanted)",
                 "Set or remove device in [gnss] of \(facts.configurationPath), then: sudo systemctl restart sakerd")
         }
         return .ok(.device, names)
@@ -74,7 +74,7 @@ enum ReceiverChecks {
         let antenna = "Give the antenna a freer view of the sky. See the satellites: cgps -s"
         if age > oldFix {
             return .warning(
-                .fix, found, "Does the receiver still speak? gpspipe -w -n 10. Then: sudo systemctl restart gpsd")
+                .fix, found, "Does the receiver still send? gpspipe -w -n 10. Then: sudo systemctl restart gpsd")
         }
         if let accuracy, accuracy > poorAccuracy { return .warning(.fix, found, antenna) }
         return mode < 3 ? .warning(.fix, found, antenna) : .ok(.fix, found)

@@ -15,7 +15,7 @@ enum ServerChecks {
 
     static func dns(_ facts: Facts) -> Check {
         guard let server = facts.server else {
-            return .notChecked(.dns, "neither the agent nor a file says which server")
+            return .notChecked(.dns, "neither the agent nor a file names the server")
         }
         let remedy =
             "Is host in [server] of \(facts.configurationPath) right? Is there a network (ip route) and a name server "
@@ -65,7 +65,7 @@ enum ServerChecks {
         if let cause = link.lastErrorCause {
             if login.contains(cause) { return .ok(.tls, "the server's certificate is accepted") }
             if resolving.contains(cause) || connecting.contains(cause) {
-                return .notChecked(.tls, "the agent's last try came not so far: \(reason(link))", "saker reconnect")
+                return .notChecked(.tls, "the agent's last try did not reach TLS: \(reason(link))", "saker reconnect")
             }
             return .failed(.tls, reason(link), tlsRemedy(cause, facts))
         }
@@ -107,7 +107,7 @@ enum ServerChecks {
             guard link.state == .waiting, link.lastError != nil else { return .notChecked(.login, undecided(link)) }
             return .failed(
                 .login, reason(link),
-                "Try now: saker reconnect. It stays? journalctl -u sakerd -n 50, and the server's log")
+                "Try now: saker reconnect. If it stays: journalctl -u sakerd -n 50, and the server's log")
         }
     }
 
@@ -143,7 +143,7 @@ enum ServerChecks {
                 "If that signer is the server's own authority, put it (on the server: ca.pem of its init directory) into "
                 + (authority ?? "a file, name it as ca_file in [server] of \(file)")
                 + ", \(reload). If not, a proxy on the way "
-                + "opens TLS and answers in the server's place: have it let \(place) through unopened, or use another network"
+                + "decrypts TLS and answers in the server's place: let \(place) through the proxy undecrypted, or use another network"
         case "foreign_server":
             return
                 "Is this a network with a sign-in page? Sign in, or use another network. Else: do host and port in [server] of "
@@ -151,7 +151,7 @@ enum ServerChecks {
         case "certificate_wrong_name":
             return "Set server_name in [server] of \(file) to a name that the certificate holds, \(reload)"
         case "certificate_expired":
-            return "Renew the server's certificate; is this box's clock right? timedatectl"
+            return "Renew the server's certificate. Is this vehicle's clock right? timedatectl"
         case "certificate_not_yet_valid": return "Set the clock: sudo timedatectl set-ntp true"
         case "pin_mismatch":
             return
@@ -164,14 +164,14 @@ enum ServerChecks {
         case "plain_http":
             return
                 "Set port in [server] of \(file) to the server's device port (7443), not to its web port, \(reload). Does a proxy "
-                + "answer in the server's place? Have it let \(place) through, or use another network"
+                + "answer in the server's place? Let \(place) through the proxy, or use another network"
         case "sign_in_page":
             return
                 "Sign in to this network with a browser on it, or use another network; the agent tries again by itself"
         case "alpn_mismatch":
             return
                 "Set port in [server] of \(file) to the server's device port (7443), not to its web port, \(reload). A proxy that "
-                + "opens TLS and speaks HTTP? Have it let \(place) through unopened"
+                + "decrypts TLS and speaks HTTP? Let \(place) through the proxy undecrypted"
         case "handshake_cut":
             return
                 "Does a firewall or proxy on the way forbid TLS to \(place)? Try another network. On the server: journalctl -u "

@@ -61,13 +61,13 @@ enum StorageChecks {
             return .warning(
                 .cache, "\(found); lost since the agent started: \(list)",
                 lost.contains { $0.key == "bound" }
-                    ? "More room for the next time: saker settings cache-limit 1GiB"
+                    ? "For more room next time: saker settings cache-limit 1GiB"
                     : "See why: journalctl -u sakerd -p warning")
         }
         if let percent, percent >= nearlyFull, status.link.state != .online {
             return .warning(
                 .cache, "\(found); then the oldest points are dropped",
-                "Get it online (the checks above), or: saker settings cache-limit 1GiB")
+                "Bring the vehicle online (see the checks above), or: saker settings cache-limit 1GiB")
         }
         return .ok(.cache, found)
     }
@@ -111,7 +111,7 @@ enum StorageChecks {
                     "sudo chgrp saker \(file.path) && sudo chmod 0640 \(file.path)")
             case .credential where mode & 0o007 != 0:
                 return .warning(
-                    .permissions, "\(file.path) holds a secret and has mode \(octal(mode)): everyone may get at it",
+                    .permissions, "\(file.path) holds a secret and has mode \(octal(mode)): every user has access to it",
                     "sudo chmod o-rwx \(file.path)")
             case .credential: continue
             }
@@ -120,7 +120,7 @@ enum StorageChecks {
             return .notChecked(.permissions, "\(facts.user.name) may not look at \(hidden.path)", "sudo saker doctor")
         }
         let seen = facts.files.filter { $0.found != .missing }
-        guard !seen.isEmpty else { return .notChecked(.permissions, "there is nothing of the agent's to look at") }
+        guard !seen.isEmpty else { return .notChecked(.permissions, "there is no file of the agent to check") }
         return .ok(.permissions, seen.map(\.path).joined(separator: ", "))
     }
 

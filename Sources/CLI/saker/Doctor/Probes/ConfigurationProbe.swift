@@ -20,10 +20,10 @@ enum ConfigurationProbe {
         }
         // Without them sakerd would miss a key that is there.
         if let hidden = places.credentials.first(where: { !isVisible($0) }) {
-            return .unjudged(places, "\(path) is read; this user may not read \(hidden)")
+            return .unjudged(places, "\(path) is readable, but this user may not read \(hidden)")
         }
         guard let program else {
-            return .unjudged(places, "\(path) is read; sakerd, which knows every key, is not found")
+            return .unjudged(places, "\(path) is readable, but sakerd, which checks the keys, is not installed")
         }
         // As systemd hands the credentials over; without them a key that is only there would be missing.
         let credentials = "\(directory(path))/credentials"
