@@ -28,9 +28,9 @@ import TrackModel
         #expect(try read(minimal).parking == .init(delay: nil, interval: 240))
         let told = try read(minimal + "[parking]\ndelay = 300\ninterval = 60\n")
         #expect(told.parking == .init(delay: 300, interval: 60))
-        let settings = Agent.defaultSettings(told)
+        let settings = Settings(defaultsOf: told)
         #expect(settings.location.parking == ParkingOptions(delay: 300, interval: 60))
-        #expect(Agent.defaultSettings(try read(minimal)).location.parking == nil)
+        #expect(Settings(defaultsOf: try read(minimal)).location.parking == nil)
         for wrong in ["delay = 59", "delay = 86401", "interval = 9", "interval = 0"] {
             let error = #expect(throws: ConfigurationError.self) { try read(minimal + "[parking]\n\(wrong)\n") }
             #expect(error?.description.contains(":8:") == true, "\(wrong): \(error?.description ?? "")")

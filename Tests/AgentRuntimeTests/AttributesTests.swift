@@ -22,7 +22,7 @@ import Varlink
 
     private func learn(_ agent: RunningAgent, _ types: [(String, ColumnType)]) async throws {
         let columns = Self.columns(types)
-        try await agent.on { $0.agent.learnColumns(columns) }
+        try await agent.on { $0.agent.attributeShell.learn(columns) }
     }
 
     private func gathered(_ agent: RunningAgent, _ count: UInt64) async throws {
@@ -69,11 +69,11 @@ import Varlink
         #expect(known.attributes.first?.source == .set)
         #expect((1...1000).contains(known.attributes.first?.ttl ?? 0))
         // They are remembered for the next start without a server.
-        let remembered = try await agent.on { $0.agent.remembered.columns }
+        let remembered = try await agent.on { $0.agent.memory.state.columns }
         #expect(
             remembered == .init([AttributeColumn(key: "fuel", type: .double)], of: try #require(ServiceID(rawValue: 1)))
         )
-        let read = try await agent.on { parts -> RememberedStateReading in parts.agent.surroundings.memory.read() }
+        let read = agent.stateFile.read()
         guard case .read(let state) = read else {
             Issue.record("\(read)")
             return
@@ -89,7 +89,7 @@ import Varlink
         _ = try await agent.client.setAttributes(["fuel": 1, "driver": "set"])
         let provision = try await agent.client.provide()
         async let first = provision.next(nil)
-        try await agent.wait("the provider") { $0.agent.collector.providerCount == 1 }
+        try await agent.wait("the provider") { $0.agent.attributeShell.status.providers == 1 }
         try await agent.fix(0)
         let asked = try await first
         #expect(asked.request == 1)
@@ -102,8 +102,8 @@ import Varlink
             let given = answer
             async let next = provision.next(given)
             try await agent.wait("the answer") {
-                let info = $0.agent.collector.infos.first
-                return (info?.answered ?? 0) + (info?.late ?? 0) == UInt64(given.request)
+                let info = $0.agent.attributeShell.report().providers.first
+                return (info?.answered ?? 0) + (info?.late ?? 0) == given.request
             }
             second += 5
             try await agent.fix(second)
@@ -119,7 +119,7 @@ import Varlink
         #expect(known.providers.first?.answered == 1)
         #expect(known.providers.first?.process == Int64(getpid()))
         provision.close()
-        try await agent.wait("the provider's end") { $0.agent.collector.providerCount == 0 }
+        try await agent.wait("the provider's end") { $0.agent.attributeShell.status.providers == 0 }
         #expect(try await agent.client.status().attributes?.providers == 0)
         let points = try await agent.stop()
         #expect(points.map(\.second) == Array(stride(from: 0, through: second, by: 5)))
@@ -132,7 +132,7 @@ import Varlink
         let agent = try await RunningAgent.start()
         let provision = try await agent.client.provide()
         async let asked = provision.next(nil)
-        try await agent.wait("the provider") { $0.agent.collector.providerCount == 1 }
+        try await agent.wait("the provider") { $0.agent.attributeShell.status.providers == 1 }
         try await agent.fix(0)
         #expect(try await asked.request == 1)
         // It never answers: the time ends the waiting, and the next points do not wait at all.
@@ -141,7 +141,7 @@ import Varlink
         try await gathered(agent, 2)
         let late = ProvidedAttributes(request: 1, attributes: ["fuel": 2])
         async let again = provision.next(late)
-        try await agent.wait("the late answer") { $0.agent.collector.infos.first?.late == 1 }
+        try await agent.wait("the late answer") { $0.agent.attributeShell.report().providers.first?.late == 1 }
         try await agent.fix(10)
         #expect(try await again.late)
         try await gathered(agent, 3)
@@ -155,7 +155,7 @@ import Varlink
         let agent = try await RunningAgent.start()
         let provision = try await agent.client.provide()
         async let asked = provision.next(nil)
-        try await agent.wait("the provider") { $0.agent.collector.providerCount == 1 }
+        try await agent.wait("the provider") { $0.agent.attributeShell.status.providers == 1 }
         try await agent.fix(0)
         _ = try await asked
         // Gone while the point waits for it.
@@ -163,7 +163,7 @@ import Varlink
         try await gathered(agent, 1)
         let other = try await agent.client.provide()
         async let never = other.next(nil)
-        try await agent.wait("the other provider") { $0.agent.collector.providerCount == 1 }
+        try await agent.wait("the other provider") { $0.agent.attributeShell.status.providers == 1 }
         try await agent.fix(5)
         _ = try await never
         // Stopped while the point waits: it goes into the ring before the ring closes.
@@ -175,7 +175,7 @@ import Varlink
         let agent = try await RunningAgent.start()
         let provision = try await agent.client.provide()
         async let asked = provision.next(nil)
-        try await agent.wait("the provider") { $0.agent.collector.providerCount == 1 }
+        try await agent.wait("the provider") { $0.agent.attributeShell.status.providers == 1 }
         try await agent.fix(0)
         _ = try await asked
         _ = try await agent.client.stopGather()
@@ -188,7 +188,7 @@ import Varlink
         let agent = try await RunningAgent.start()
         let provision = try await agent.client.provide()
         async let asked = provision.next(nil)
-        try await agent.wait("the provider") { $0.agent.collector.providerCount == 1 }
+        try await agent.wait("the provider") { $0.agent.attributeShell.status.providers == 1 }
         try await agent.fix(0)
         _ = try await asked
         let error = await #expect(throws: AgentControlError.self) {
@@ -198,7 +198,7 @@ import Varlink
         #expect(error?.parameter == "request")
         try await gathered(agent, 1)
         async let again = provision.next(nil)
-        try await agent.wait("the provider again") { $0.agent.providers.values.contains { $0.waiting != nil } }
+        try await agent.wait("the provider again") { $0.agent.attributeShell.waitingProviders == 1 }
         try await agent.fix(5)
         #expect(try await again.request == 2)
         provision.close()

@@ -38,14 +38,14 @@ import TrackWire
         _ agent: RunningAgent, _ cause: String, _ words: String..., state: LinkStatus.State = .waiting
     ) async throws {
         try await agent.wait("a refusal: \(cause), \(words)") { parts in
-            let link = parts.agent.linkStatus
+            let link = parts.agent.link.status
             return link.state == state && link.lastErrorCause == cause
                 && words.allSatisfy { link.lastError?.contains($0) == true }
         }
     }
 
     private func online(_ agent: RunningAgent) async throws {
-        try await agent.wait("online") { $0.agent.linkStatus.state == .online }
+        try await agent.wait("online") { $0.agent.link.status.state == .online }
     }
 
     private func fix(_ agent: RunningAgent, at seconds: Int64) async throws {

@@ -1,3 +1,4 @@
+import AgentControl
 import ConfigurationFile
 import Exposition
 import Foundation
@@ -31,7 +32,7 @@ import Testing
         try await agent.fix(0)
         try await agent.fix(1)
         try await agent.fix(5)
-        try await agent.wait("two points") { $0.agent.snapshot.points == 2 }
+        try await agent.wait("two points") { $0.agent.cacheStatus.points == 2 }
         let after = try await page(of: agent)
         #expect(value("saker_agent_fixes_total", in: after) == 3)
         #expect(value("saker_agent_points_gathered_total", in: after) == 2)

@@ -91,6 +91,9 @@ struct RunningAgent: Sendable {
         return (Agent(opened, log: log, loop: loop), feed)
     }
 
+    /// What the agent remembers stands here.
+    var stateFile: StateFile { StateFile(directory: directory) }
+
     var client: AgentControlClient { AgentControlClient(path: socket) }
 
     /// Does something with the agent on its loop.

@@ -2,7 +2,6 @@ internal import AgentLogic
 internal import Logging
 package import NIOCore
 internal import Systemd
-internal import TrackCache
 
 // Reloading and stopping.
 extension Agent {
@@ -10,9 +9,10 @@ extension Agent {
     /// restart. The connection is made anew when the server or the login is another, and else goes on. Fails when the new
     /// configuration cannot be used: then nothing has changed.
     func reload(_ new: AgentConfiguration) -> EventLoopFuture<[String]> {
-        surroundings.connector.reload(new.server, on: loop).assumeIsolated().map { [self] warnings in
+        link.reload(new.server).assumeIsolated().map { [self] warnings in
             for warning in warnings {
-                log.warning("Credential warning", metadata: .event(.credentialWarning, ["warning": "\(warning)"]))
+                context.log.warning(
+                    "Credential warning", metadata: .event(.credentialWarning, ["warning": "\(warning)"]))
             }
             return adopt(new)
         }.nonisolated()
@@ -20,7 +20,7 @@ extension Agent {
 
     private func adopt(_ new: AgentConfiguration) -> [String] {
         let old = configuration
-        log.logLevel = Logger.Level(new.logLevel)
+        context.log.logLevel = Logger.Level(new.logLevel)
         configuration.logLevel = new.logLevel
         configuration.server = new.server
         configuration.service.accessKey = new.service.accessKey
@@ -30,38 +30,15 @@ extension Agent {
         configuration.gnss = new.gnss
         configuration.cache.limit = new.cache.limit
         configuration.cache.syncInterval = new.cache.syncInterval
-        if new.service.id != old.service.id { board.forgetColumns() }
-        adoptGNSS(new.gnss, old.gnss)
-        adoptCache(new.cache, old.cache)
-        let isOtherLogin =
-            new.server != old.server || new.service.id != old.service.id
-            || new.service.accessKey != old.service.accessKey
-            || new.service.applicationCode != old.service.applicationCode
-        perform(isOtherLogin ? uplink.configurationChanged(now: now) : uplink.trustChanged(now: now))
-        return Self.keysThatWait(new, old)
-    }
-
-    private func adoptGNSS(_ new: AgentConfiguration.GNSS, _ old: AgentConfiguration.GNSS) {
-        var settings = settingsInForce
-        settings.keepAlive = new.isKeptOpen
-        adopt(settings)
-        guard (new.host, new.port, new.device ?? "") != (old.host, old.port, old.device ?? "") else { return }
-        feedStatus = FeedWatch(source: "\(new.host):\(new.port)", since: systemTime)
-        guard feed != nil else { return }
-        closeFeed()
-        openFeed()
-    }
-
-    private func adoptCache(_ new: AgentConfiguration.Cache, _ old: AgentConfiguration.Cache) {
-        // A limit that a person has set goes before the configuration's.
-        if new.limit != old.limit, remembered.settings == nil {
-            var settings = settingsInForce
-            try? settings.setCacheLimit(new.limit.map(Int64.init))
-            adopt(settings)
+        if new.service.id != old.service.id { attributeShell.forgetColumns() }
+        settingsShell.keepAliveReloaded(new.gnss.isKeptOpen)
+        gathering.reconfigure(new.gnss)
+        if new.cache.limit != old.cache.limit { settingsShell.cacheLimitReloaded(new.cache.limit) }
+        if new.cache.syncInterval != old.cache.syncInterval {
+            cache.setSyncInterval(milliseconds: Int64(new.cache.syncInterval * 1000))
         }
-        guard new.syncInterval != old.syncInterval else { return }
-        let (milliseconds, now) = (Int64(new.syncInterval * 1000), now)
-        onDisk { $0.setSyncInterval(milliseconds: milliseconds, now: now) }
+        link.reconfigure(new.server, Login(new.service))
+        return Self.keysThatWait(new, old)
     }
 
     /// What was opened once and stays open.
@@ -85,16 +62,14 @@ extension Agent {
     /// Ends everything in the reverse order of its start. What was told last stays remembered: the next start goes on.
     package func shutDown() -> EventLoopFuture<Void> {
         onChange = { _ in }
-        isShutDown = true
-        surroundings.connector.stopWatching()
-        closeFeed()
-        samplingEntity = nil
-        perform(collector.flush())
-        dismissProviders()
-        perform(uplink.stop(drainThrough: 0, deadline: now, now: now))
-        for timer in timers.values { timer.cancel() }
-        timers = [:]
-        let hooksEnd = surroundings.hooks?.shutDown(on: loop) ?? loop.makeSucceededVoidFuture()
-        return hooksEnd.and(surroundings.disk.shutDown(on: loop, now: now)).map { _ in }
+        hooks.beginShutDown()
+        link.stopWatchingCertificates()
+        gathering.shutDown()
+        attributeShell.shutDown()
+        link.shutDown()
+        requests.shutDown()
+        service.shutDown()
+        cache.shutDown()
+        return hooks.shutDown().and(cache.close()).map { _ in }
     }
 }

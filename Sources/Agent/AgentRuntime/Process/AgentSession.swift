@@ -82,7 +82,7 @@ final class AgentSession {
         agent.onChange = { [unowned self] change in tell(change) }
         agent.start()
         network = NetworkWatch.start(on: loop, log: log) { [unowned self] in
-            agent.perform(agent.uplink.networkChanged(now: agent.now))
+            agent.networkChanged()
         }
         metrics = MetricsOutput(agent, agent.configuration.metrics, log: log, loop: loop)
         metrics?.start()
@@ -99,7 +99,7 @@ final class AgentSession {
 
     private func tell(_ change: AgentEvent.Change) {
         if let control, control.monitorCount > 0 {
-            control.publish(AgentEvent(time: agent.systemTime.milliseconds, change))
+            control.publish(AgentEvent(time: agent.context.systemTime.milliseconds, change))
         }
         guard notifier.isActive else { return }
         let line = statusLine
@@ -109,7 +109,7 @@ final class AgentSession {
     }
 
     /// For `systemctl status`: no position, nothing that changes with each point.
-    private var statusLine: String { "\(agent.lastEntity): \(agent.report().reason)" }
+    private var statusLine: String { "\(agent.service.entity): \(agent.report().reason)" }
 
     // MARK: Signals
 
@@ -117,7 +117,7 @@ final class AgentSession {
         switch number {
         case SIGTERM, SIGINT: stop()
         case SIGHUP: reload()
-        case SIGUSR1: agent.perform(agent.uplink.reconnectRequested(now: agent.now))
+        case SIGUSR1: agent.reconnectNow()
         default: break
         }
     }

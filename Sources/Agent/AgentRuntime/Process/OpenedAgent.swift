@@ -66,7 +66,7 @@ package struct OpenedAgent {
     private static func recall(
         _ memory: any StateKeeper, _ configuration: AgentConfiguration, _ log: Logger
     ) -> (RememberedState, Settings) {
-        let defaults = Agent.defaultSettings(configuration)
+        let defaults = Settings(defaultsOf: configuration)
         switch memory.read() {
         case .absent: return (RememberedState(), defaults)
         case .read(let state):

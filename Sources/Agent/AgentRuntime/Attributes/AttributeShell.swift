@@ -1,38 +1,71 @@
-package import AgentControl
+internal import AgentControl
 internal import AgentLogic
-package import JSON
+internal import JSON
 internal import Logging
-package import NIOCore
+internal import NIOCore
 internal import TrackModel
 internal import TrackWire
-package import Varlink
+internal import Varlink
 
-/// A provider's call that waits for the next point.
-struct ProviderCall {
-    let process: Int32
-    /// Nil while the provider makes its answer.
-    var waiting: EventLoopPromise<ProvideAttributesReply>?
-    /// What its next reply says of the attributes that it gave.
-    var isLate = false
-    var ignored: [IgnoredAttribute] = []
-}
+/// Custom attributes: the values that programs on the box set, and the programs that are asked at each point.
+///
+/// Owns the `AttributeBoard`, the `AttributeCollector` and the providers' calls. May touch: the loop's clock, one timer,
+/// the journal. Everything else leaves as an ``Effect``.
+final class AttributeShell {
+    enum Effect {
+        /// A point has its attributes: give it to the cache.
+        case ready(TrackPoint, entity: String)
+        /// A login told the service's track columns: remember them.
+        case columnsLearned([AttributeColumn])
+    }
 
-// Custom attributes: from programs on the box to the points.
-extension Agent {
+    /// A provider's call that waits for the next point.
+    private struct Call {
+        let process: Int32
+        /// Nil while the provider makes its answer.
+        var waiting: EventLoopPromise<ProvideAttributesReply>?
+        /// What its next reply says of the attributes that it gave.
+        var isLate = false
+        var ignored: [IgnoredAttribute] = []
+    }
+
+    private enum TimerKey { case patience }
+
+    private let context: ShellContext
+    private let tell: (Effect) -> Void
+    private let timers: ShellTimers<TimerKey>
+    private var board: AttributeBoard
+    private var collector = AttributeCollector()
+    private var providers: [AttributeCollector.ProviderID: Call] = [:]
+
+    /// `columns`: the track columns that the last login told; nil when they are not known.
+    init(_ context: ShellContext, columns: [AttributeColumn]?, tell: @escaping (Effect) -> Void) {
+        self.context = context
+        self.tell = tell
+        timers = ShellTimers(context)
+        board = AttributeBoard(columns: columns)
+    }
+
     // MARK: Points
 
-    func perform(_ actions: [AttributeCollector.Action]) {
+    /// A point was gathered. It comes back as ``Effect/ready(_:entity:)``, at the latest when the next one is gathered.
+    func gathered(_ point: TrackPoint, entity: String) {
+        perform(collector.gathered(point, entity: entity))
+    }
+
+    /// Lets the point that waits for its providers go at once.
+    func flush() { perform(collector.flush()) }
+
+    private func perform(_ actions: [AttributeCollector.Action]) {
         for action in actions {
             switch action {
             case .ask(let id, let request, let time): ask(id, request: request, time: time)
             case .release(var point, let entity, let provided):
-                point.attributes = board.attributes(provided: provided, now: now)
-                append(point, entity: entity)
+                point.attributes = board.attributes(provided: provided, now: context.now)
+                tell(.ready(point, entity: entity))
             case .setTimer(let milliseconds):
-                setTimer(.providers, milliseconds: milliseconds) { agent in
-                    agent.perform(agent.collector.timerFired())
-                }
-            case .cancelTimer: cancelTimer(.providers)
+                timers.set(.patience, milliseconds: milliseconds) { [self] in perform(collector.timerFired()) }
+            case .cancelTimer: timers.cancel(.patience)
             }
         }
     }
@@ -48,43 +81,41 @@ extension Agent {
                 ignored: call.ignored.map(IgnoredValue.init)))
     }
 
+    // MARK: Columns
+
     /// The login told the service's track columns.
-    func learnColumns(_ told: [TrackColumn]) {
-        let columns = told.compactMap(AttributeColumn.init)
-        let dropped = board.learn(columns)
+    func learn(_ told: [TrackColumn]) {
+        let dropped = board.learn(told.compactMap(AttributeColumn.init))
         if !dropped.isEmpty {
-            log.warning(
+            context.log.warning(
                 "Attributes dropped: they are no columns of the service, or of another type",
                 metadata: ["keys": "\(dropped.map(\.key).joined(separator: ", "))"])
         }
-        let new = RememberedState.Columns(board.columnList ?? [], of: configuration.service.id)
-        guard remembered.columns != new else { return }
-        remembered.columns = new
-        remember()
+        tell(.columnsLearned(board.columnList ?? []))
     }
 
-    // MARK: Control
+    /// The service is another one now: its columns are not known.
+    func forgetColumns() { board.forgetColumns() }
 
-    package func setAttributes(
-        _ values: [String: JSONValue], ttl: TimeAmount?
-    ) -> EventLoopFuture<SetAttributesReply> {
+    // MARK: Calls of the control socket
+
+    func set(_ values: [String: JSONValue], ttl: TimeAmount?) -> SetAttributesReply {
         let (known, odd) = Self.read(values)
-        let expires = ttl.map { now + $0.nanoseconds / 1_000_000 }
-        let ignored = board.set(known, expires: expires, now: now)
+        let now = context.now
+        let ignored = board.set(known, expires: ttl.map { now + $0.nanoseconds / 1_000_000 }, now: now)
         let refused = Set(ignored.map(\.key))
-        return loop.makeSucceededFuture(
-            SetAttributesReply(
-                taken: known.keys.filter { !refused.contains($0) }.sorted(),
-                ignored: (ignored + odd).sorted { $0.key < $1.key }.map(IgnoredValue.init),
-                judged: board.columns != nil))
+        return SetAttributesReply(
+            taken: known.keys.filter { !refused.contains($0) }.sorted(),
+            ignored: (ignored + odd).sorted { $0.key < $1.key }.map(IgnoredValue.init),
+            judged: board.columns != nil)
     }
 
-    package func clearAttributes(keys: [String]?) -> EventLoopFuture<ClearAttributesReply> {
-        loop.makeSucceededFuture(ClearAttributesReply(cleared: board.clear(keys, now: now)))
+    func clear(keys: [String]?) -> ClearAttributesReply {
+        ClearAttributesReply(cleared: board.clear(keys, now: context.now))
     }
 
-    package func attributes() -> AttributesReply {
-        let now = now
+    func report() -> AttributesReply {
+        let now = context.now
         let set = board.values(now: now).map {
             AttributeReport(
                 key: $0.key, value: JSONValue($0.value), source: .set, ttl: $0.remaining.map { Double($0) / 1000 })
@@ -108,13 +139,18 @@ extension Agent {
             })
     }
 
-    var attributesStatus: AttributesStatus {
+    var status: AttributesStatus {
         AttributesStatus(
-            set: Int64(board.values(now: now).count), providers: Int64(collector.providerCount),
+            set: Int64(board.values(now: context.now).count), providers: Int64(collector.providerCount),
             columns: board.columns.map { Int64($0.count) })
     }
 
-    package func provideAttributes(
+    // MARK: Providers
+
+    /// Providers whose calls wait for a point.
+    var waitingProviders: Int { providers.values.count { $0.waiting != nil } }
+
+    func provide(
         _ answer: ProvidedAttributes?, from connection: VarlinkClientConnection, process: Int32
     ) -> EventLoopFuture<ProvideAttributesReply> {
         let id = AttributeCollector.ProviderID(rawValue: connection.number)
@@ -126,7 +162,7 @@ extension Agent {
             given = (answer.request, judged.taken)
             ignored = (judged.ignored + odd).sorted { $0.key < $1.key }
         }
-        let (reception, actions) = collector.called(id, answer: given, now: now)
+        let (reception, actions) = collector.called(id, answer: given, now: context.now)
         defer { perform(actions) }
         switch reception {
         case .full:
@@ -139,10 +175,10 @@ extension Agent {
         case .waiting, .taken, .late: break
         }
         if providers[id] == nil {
-            providers[id] = ProviderCall(process: process)
+            providers[id] = Call(process: process)
             connection.closed.assumeIsolated().whenComplete { [self] _ in providerGone(id) }
         }
-        let promise = loop.makePromise(of: ProvideAttributesReply.self)
+        let promise = context.loop.makePromise(of: ProvideAttributesReply.self)
         providers[id]?.waiting = promise
         providers[id]?.isLate = reception == .late
         providers[id]?.ignored = ignored
@@ -150,7 +186,7 @@ extension Agent {
     }
 
     private func refuse(_ reason: String, _ parameter: String? = nil) -> EventLoopFuture<ProvideAttributesReply> {
-        loop.makeFailedFuture(
+        context.loop.makeFailedFuture(
             AgentControlError(.parameterError, in: .provideAttributes, reason: reason, parameter: parameter))
     }
 
@@ -160,16 +196,18 @@ extension Agent {
         call?.waiting?.fail(Self.providerEnds)
     }
 
-    /// The agent stops: calls that wait are answered.
-    func dismissProviders() {
+    /// The agent stops: the point that waits goes, and the providers' calls are answered.
+    func shutDown() {
+        flush()
         for call in providers.values { call.waiting?.fail(Self.providerEnds) }
         providers = [:]
+        timers.cancelAll()
     }
 
     private static let providerEnds = AgentControlError(
         .internalError, in: .provideAttributes, reason: "the agent stops, or the connection is closed: call again")
 
-    /// Values as they came, and those that no column can take.
+    /// The values that a column can take, and the values that no column can take.
     private static func read(
         _ values: [String: JSONValue]
     ) -> (known: [String: AttributeValue], odd: [IgnoredAttribute]) {
@@ -188,36 +226,5 @@ extension Agent {
             }
         }
         return (known, odd)
-    }
-}
-
-extension AttributeColumn {
-    /// Nil for a type that this program does not know.
-    init?(_ told: TrackColumn) {
-        let type: AttributeType
-        switch told.type {
-        case .integer: type = .integer
-        case .double: type = .double
-        case .string: type = .string
-        case .unspecified, .UNRECOGNIZED: return nil
-        }
-        guard AttributeValue.problem(key: told.key, value: .integer(0)) == nil else { return nil }
-        self.init(key: told.key, type: type)
-    }
-}
-
-extension IgnoredValue {
-    init(_ ignored: IgnoredAttribute) {
-        self.init(key: ignored.key, reason: ignored.reason.rawValue, detail: ignored.detail)
-    }
-}
-
-extension JSONValue {
-    init(_ value: AttributeValue) {
-        switch value {
-        case .integer(let number): self = .integer(number)
-        case .double(let number): self = .double(number)
-        case .string(let text): self = .string(text)
-        }
     }
 }

@@ -1,0 +1,213 @@
+internal import AgentControl
+internal import AgentLogic
+internal import AlarmLog
+internal import Logging
+internal import NIOCore
+internal import Systemd
+internal import TrackCache
+internal import TrackModel
+internal import TrackWire
+
+/// Alarms and messages: from the server into the journal of alarms on the disk, and from there to everybody.
+///
+/// Owns the `AlarmInbox`, the pushes on their way to the disk, and what is known of the journal. May touch: the journal of
+/// alarms, on the disk thread, and the system's journal. Everything else leaves as an ``Effect``.
+final class AlarmShell {
+    enum Effect {
+        /// The push is on the disk: acknowledge it to the server.
+        case acknowledge(UInt64)
+        /// The alarm is on the disk for the first time: tell everybody.
+        case arrived(Alarm)
+        /// Alarms whose hooks the process before has not run. `isAll`: the journal owes no others.
+        case recalled([Alarm], isAll: Bool)
+    }
+
+    private let context: ShellContext
+    private let executor: (any AlarmExecutor)?
+    private let tell: (Effect) -> Void
+    /// Whether hooks are run for alarms: then an alarm stays owed in the journal until its hooks have ended.
+    private let areHooksOwed: Bool
+    private var inbox = AlarmInbox()
+    /// Content of the pushes that wait for the disk.
+    private var waiting: [UInt64: NewAlarm] = [:]
+    /// Alarms that were just journaled, until they are told.
+    private var fresh: [UInt64: Alarm] = [:]
+    /// The journal after its last operation.
+    private var journal = JournalSnapshot()
+
+    /// `executor` nil: there is no journal, so pushes are neither kept nor acknowledged.
+    init(
+        _ context: ShellContext, executor: (any AlarmExecutor)?, areHooksOwed: Bool, tell: @escaping (Effect) -> Void
+    ) {
+        self.context = context
+        self.executor = executor
+        self.areHooksOwed = areHooksOwed
+        self.tell = tell
+    }
+
+    /// Looks at what the process before has left.
+    func open() {
+        onJournal { _ in
+        } then: { [self] in
+            if let trouble = journal.trouble { perform(inbox.failedToOpen(reason: "\(trouble)")) }
+            let counters = journal.counters
+            guard journal.kept > 0 || counters != AlarmJournal.Counters() else { return }
+            context.log.notice(
+                "Alarm journal opened",
+                metadata: [
+                    "alarms": "\(journal.kept)", "owed_hooks": "\(journal.owed)", "damaged": "\(counters.damaged)",
+                    "torn_tails": "\(counters.tornTails)", "put_aside": "\(counters.putAside)",
+                ])
+        }
+        // Hooks that are turned on some day begin with the alarms that come then.
+        if !areHooksOwed { onJournal { $0.finishAll() } }
+    }
+
+    // MARK: Pushes
+
+    /// The server has sent a push over the link of this entity.
+    func take(_ push: Push, entity: String) {
+        let alarm = NewAlarm(
+            id: push.id, type: push.type, entity: entity, time: push.time,
+            received: context.systemTime.milliseconds, body: push.json)
+        let actions = inbox.received(push.id, bytes: push.json.utf8.count)
+        if actions.contains(.journal(push.id)) { waiting[push.id] = alarm }
+        perform(actions)
+    }
+
+    /// The server's clock says which alarms it will not send again.
+    func forgetOld(serverTime: Int64) {
+        guard serverTime > 0 else { return }
+        onJournal { $0.forget(serverTime: serverTime) }
+    }
+
+    private func perform(_ actions: [AlarmInbox.Action]) {
+        for action in actions {
+            switch action {
+            case .journal(let id): journal(id)
+            case .acknowledge(let id): tell(.acknowledge(id))
+            case .tell(let id):
+                guard let alarm = fresh.removeValue(forKey: id) else { continue }
+                announce(alarm)
+            case .refuse(let id, let reason):
+                let why =
+                    switch reason {
+                    case .noNumber: "it has no number"
+                    case .tooLong: "it is longer than \(NewAlarm.maximumBodyBytes) bytes"
+                    }
+                context.log.warning("Push refused", metadata: ["push": "\(id)", "reason": "\(why)"])
+            case .complain(let reason):
+                context.log.error(
+                    "Alarms cannot be kept: none is acknowledged, the server sends them again",
+                    metadata: .event(.alarmJournalFailed, ["reason": "\(reason)"]))
+            case .relieved:
+                context.log.notice("Alarms are kept again", metadata: .event(.alarmJournalReturned))
+            }
+        }
+    }
+
+    private func journal(_ id: UInt64) {
+        guard let content = waiting[id] else { return }
+        let isOwed = areHooksOwed
+        let isAccepted = onJournal { journal -> Result<AlarmJournal.Appended, CacheFileError> in
+            do throws(CacheFileError) {
+                return .success(try journal.append(content, isOwed: isOwed))
+            } catch {
+                return .failure(error)
+            }
+        } then: { [self] result in
+            waiting[id] = nil
+            switch result {
+            case .success(.new(let alarm)):
+                fresh[id] = alarm
+                perform(inbox.journaled(id, isNew: true))
+            case .success(.known): perform(inbox.journaled(id, isNew: false))
+            case .failure(let error): perform(inbox.failed(id, reason: "\(error)"))
+            }
+        }
+        guard !isAccepted else { return }
+        waiting[id] = nil
+        perform(inbox.failed(id, reason: "the disk hangs"))
+    }
+
+    private func announce(_ alarm: Alarm) {
+        context.log.notice(
+            alarm.content.type == 3 || alarm.content.type == 4 ? "Alarm" : "Message from the server",
+            metadata: .event(
+                .alarmReceived,
+                ["entity": "\(alarm.content.entity)", "type": "\(alarm.content.type)", "number": "\(alarm.number)"]))
+        tell(.arrived(alarm))
+    }
+
+    // MARK: Hooks
+
+    /// All hooks of an alarm have ended.
+    func finishHooks(of alarm: UInt64) { onJournal { $0.finish(alarm) } }
+
+    /// Reads alarms that are still owed to hooks; they come back as ``Effect/recalled(_:isAll:)``.
+    func recall(limit: Int, without known: Set<UInt64>) {
+        let isAccepted = onJournal { journal in
+            journal.owed(limit: limit, without: known)
+        } then: { [self] found in
+            // An alarm that cannot be read now is left for the next start.
+            tell(.recalled(found, isAll: found.count < limit))
+        }
+        if !isAccepted { tell(.recalled([], isAll: true)) }
+    }
+
+    // MARK: Calls of the control socket
+
+    func list(_ selection: AlarmSelection) -> EventLoopFuture<AlarmsReply> {
+        let promise = context.loop.makePromise(of: AlarmsReply.self)
+        let query = AlarmQuery(
+            after: selection.after.map { UInt64(clamping: $0) }, from: selection.from, through: selection.through,
+            type: selection.type.map { UInt32(clamping: $0) }, limit: Int(clamping: selection.limit))
+        let isAccepted = onJournal { journal -> Result<AlarmPage, CacheFileError> in
+            do throws(CacheFileError) {
+                return .success(try journal.alarms(query))
+            } catch {
+                return .failure(error)
+            }
+        } then: { result in
+            switch result {
+            case .success(let page):
+                promise.succeed(AlarmsReply(alarms: page.alarms.map(AlarmReport.init), more: page.isCut))
+            case .failure(let error):
+                promise.fail(
+                    AgentControlError(
+                        .internalError, in: .listAlarms, reason: "the alarm journal cannot be read: \(error)"))
+            }
+        }
+        if !isAccepted {
+            promise.fail(
+                AgentControlError(
+                    .internalError, in: .listAlarms,
+                    reason: "the disk hangs, and too much waits for it already: try again later"))
+        }
+        return promise.futureResult
+    }
+
+    var status: AlarmsStatus? {
+        guard executor != nil else { return nil }
+        return AlarmsStatus(
+            kept: Int64(journal.kept), lastNumber: Int64(clamping: journal.lastNumber), lastError: inbox.trouble,
+            received: Int64(clamping: inbox.counters.taken), refused: Int64(clamping: inbox.counters.refused),
+            dropped: Int64(journal.counters.dropped),
+            damaged: Int64(journal.counters.damaged + journal.counters.tornTails))
+    }
+
+    // MARK: The disk
+
+    /// Runs an operation on the journal's thread; false when there is no journal, or too much waits for the disk.
+    @discardableResult
+    private func onJournal<Result: Sendable>(
+        _ operation: @escaping @Sendable (AlarmJournal) -> Result, then: @escaping (Result) -> Void = { _ in }
+    ) -> Bool {
+        let work = executor?.perform(on: context.loop) { journal in (operation(journal), JournalSnapshot(journal)) }
+        work?.assumeIsolated().whenSuccess { [self] result, snapshot in
+            journal = snapshot
+            then(result)
+        }
+        return work != nil
+    }
+}

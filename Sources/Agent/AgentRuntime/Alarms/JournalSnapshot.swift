@@ -1,0 +1,22 @@
+internal import AlarmLog
+internal import TrackCache
+
+/// How the journal of alarms was after its last operation: what the status may say without waiting for the disk.
+struct JournalSnapshot: Sendable {
+    var kept = 0
+    var lastNumber: UInt64 = 0
+    var counters = AlarmJournal.Counters()
+    var trouble: CacheFileError?
+    /// Alarms whose hooks have not all ended.
+    var owed = 0
+
+    init() {}
+
+    init(_ journal: AlarmJournal) {
+        kept = journal.count
+        lastNumber = journal.lastNumber
+        counters = journal.counters
+        trouble = journal.trouble
+        owed = journal.owedCount
+    }
+}

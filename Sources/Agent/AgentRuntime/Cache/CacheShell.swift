@@ -1,0 +1,346 @@
+internal import AgentControl
+internal import AgentLogic
+internal import Exposition
+internal import Logging
+internal import NIOCore
+internal import Systemd
+internal import TrackCache
+internal import TrackModel
+internal import TrackWire
+
+/// The disk ring as the loop sees it: every operation is handed to the disk thread, and its result comes back.
+///
+/// Owns what is known of the ring after its last operation, the losses, and the forecast. May touch: the executor of the
+/// ring, one timer, the journal. Everything else leaves as an ``Effect``.
+final class CacheShell {
+    enum Effect {
+        /// Where the ring begins and ends. Told after each operation, before the operation's own result.
+        case ringIs(RingEnds)
+        /// The part of the status changed: tell everybody.
+        case changed
+        /// Points are gone without the server having them, by reason: tell everybody.
+        case lost([String: Int64])
+        /// A point stands in the ring under this number.
+        case appended(TrackPoint, entity: String, sequence: UInt64)
+        /// The answer to ``CacheShell/confirm(_:storedThrough:of:)``.
+        case confirmed(LinkID, Confirmation)
+        /// The answer to ``CacheShell/read(_:)``.
+        case batchRead(ReadID, Reading)
+        /// The answer to ``CacheShell/settle(before:)``: what was on its way is in the ring, unless the disk hangs.
+        case settled(deadline: MonotonicTime, isDone: Bool)
+    }
+
+    enum Confirmation {
+        /// `stream`: the one whose number was to be confirmed.
+        case done(stream: StreamID?)
+        case diskHangs
+    }
+
+    enum Reading {
+        case batch(PreparedUpload)
+        case nothing
+        /// The disk does not answer now.
+        case postponed
+    }
+
+    struct Limits {
+        let after: UInt64
+        let maximumPoints: Int
+        let maximumBytes: Int
+        /// The highest batch payload format that the server reads.
+        let format: Int
+    }
+
+    private enum TimerKey { case maintenance }
+
+    private let context: ShellContext
+    private let executor: any CacheExecutor
+    private let directory: String
+    private let tell: (Effect) -> Void
+    private let timers: ShellTimers<TimerKey>
+    private var snapshot: CacheSnapshot
+    private var maintenanceAt: MonotonicTime?
+    private var forecast = FillForecast()
+    private(set) var tally = Tally()
+    /// When points were lost last; losses before this start are not in it.
+    private var lastLoss: SystemTime?
+
+    init(
+        _ context: ShellContext, executor: any CacheExecutor, directory: String, snapshot: CacheSnapshot,
+        tell: @escaping (Effect) -> Void
+    ) {
+        self.context = context
+        self.executor = executor
+        self.directory = directory
+        self.snapshot = snapshot
+        self.tell = tell
+        timers = ShellTimers(context)
+    }
+
+    /// Begins with the ring as it was opened.
+    func start() { adopt(snapshot) }
+
+    // MARK: Points
+
+    /// Gives a point to the ring. It counts as gathered when the disk's queue has taken it.
+    func append(_ point: TrackPoint, entity: String) {
+        let record = PointRecord.encode(point)
+        let time = point.fix.time.milliseconds
+        let now = context.now
+        let isAccepted = onDisk { cache in
+            cache.append(entity: entity, time: time, payload: record, now: now)
+        } then: { [self] sequence in
+            guard let sequence else { return }
+            tell(.appended(point, entity: entity, sequence: sequence))
+        }
+        if isAccepted {
+            tally.gathered += 1
+        } else {
+            tally.lostBusyDisk += 1
+            lastLoss = context.systemTime
+        }
+    }
+
+    // MARK: The link's operations
+
+    /// The server has everything of a stream through a number.
+    func confirm(_ id: LinkID, storedThrough: UInt64, of stream: StreamID?) {
+        let now = context.now
+        let isAccepted = onDisk { cache in
+            if cache.streamID == stream { cache.confirm(serverStoredThrough: storedThrough, now: now) }
+        } then: { [self] in
+            tell(.confirmed(id, .done(stream: stream)))
+        }
+        if !isAccepted { tell(.confirmed(id, .diskHangs)) }
+    }
+
+    /// Reads and packs a batch.
+    func read(_ id: ReadID, _ limits: Limits) {
+        let now = context.now
+        let isAccepted = onDisk { cache in
+            UploadReader.next(
+                in: cache, after: limits.after, maximumPoints: limits.maximumPoints,
+                maximumBytes: limits.maximumBytes, format: limits.format, now: now)
+        } then: { [self] reading in
+            tell(.batchRead(id, counted(reading)))
+        }
+        if !isAccepted { tell(.batchRead(id, .postponed)) }
+    }
+
+    private func counted(_ reading: UploadReader.Reading) -> Reading {
+        switch reading {
+        case .nothing(let undecodable):
+            tally.undecodable += undecodable
+            return .nothing
+        case .postponed(let undecodable):
+            tally.undecodable += undecodable
+            return .postponed
+        case .batch(let found):
+            tally.undecodable += found.undecodable
+            return .batch(found)
+        }
+    }
+
+    /// The server owns everything of a stream through a number.
+    func acknowledge(through sequence: UInt64, of stream: StreamID) {
+        let now = context.now
+        // When the disk's queue is full the acknowledgement is forgotten: the server recognises the points that come again.
+        onDisk { cache in
+            cache.acknowledge(through: sequence, of: stream, now: now)
+        }
+    }
+
+    /// Waits until the points that are on their way to the ring stand in it.
+    func settle(before deadline: MonotonicTime) {
+        let now = context.now
+        let isAccepted = onDisk {
+            $0.sync(now: now)
+        } then: { [self] in
+            tell(.settled(deadline: deadline, isDone: true))
+        }
+        if !isAccepted { tell(.settled(deadline: deadline, isDone: false)) }
+    }
+
+    // MARK: Settings
+
+    func setLimit(_ bytes: Int?) { onDisk { $0.setLimit(bytes: bytes) } }
+
+    func setSyncInterval(milliseconds: Int64) {
+        let now = context.now
+        onDisk { $0.setSyncInterval(milliseconds: milliseconds, now: now) }
+    }
+
+    // MARK: Calls of the control socket
+
+    func info(of entities: [String]?, unacknowledged: Int) -> CacheInfoReply {
+        let known = Dictionary(snapshot.entities.map { ($0.entity, $0) }, uniquingKeysWith: { $1 })
+        let names = entities ?? Array(known.keys)
+        let rows = Set(names).sorted().map { name in
+            EntityCache(
+                entity: name, points: Int64(clamping: known[name]?.count ?? 0), firstTime: known[name]?.firstTime,
+                lastTime: known[name]?.lastTime)
+        }
+        return CacheInfoReply(cache: status(unacknowledged: unacknowledged), entities: rows)
+    }
+
+    func clear(_ selection: CacheSelection) -> EventLoopFuture<ClearCacheReply> {
+        let promise = context.loop.makePromise(of: ClearCacheReply.self)
+        let now = context.now
+        let isAccepted = onDisk { cache -> Result<ClearedCount, TrackCacheError> in
+            Result { () throws(TrackCacheError) in
+                try cache.clear(
+                    entities: selection.entities, from: selection.from, through: selection.through, now: now)
+            }
+        } then: { [self] result in
+            switch result {
+            case .success(let cleared):
+                context.log.notice("Cache cleared by request", metadata: ["points": "\(cleared.records)"])
+                tell(.changed)
+                promise.succeed(ClearCacheReply(removed: Int64(clamping: cleared.records)))
+            case .failure(let error):
+                promise.fail(AgentControlError(.parameterError, in: .clearCache, reason: error.detail))
+            }
+        }
+        if !isAccepted {
+            promise.fail(
+                AgentControlError(
+                    .internalError, in: .clearCache, reason: "the disk does not answer: nothing was cleared"))
+        }
+        return promise.futureResult
+    }
+
+    /// Points that the server has acknowledged since the start.
+    var acknowledged: UInt64 { snapshot.counters.acknowledged }
+
+    /// How a service was stopped. `before`: how many points were acknowledged when the stop began.
+    func stopReply(entity: String, before: UInt64) -> EventLoopFuture<StopServiceReply> {
+        let promise = context.loop.makePromise(of: StopServiceReply.self)
+        let answer = { [self] in
+            let remaining = snapshot.entities.first { $0.entity == entity }?.count ?? 0
+            promise.succeed(
+                StopServiceReply(
+                    uploaded: Int64(clamping: acknowledged - before), remaining: Int64(clamping: remaining)))
+        }
+        // The last acknowledgement is still on its way to the ring: the points are counted after it.
+        let isAccepted = onDisk { _ in
+        } then: {
+            answer()
+        }
+        if !isAccepted { answer() }
+        return promise.futureResult
+    }
+
+    // MARK: The disk
+
+    /// Runs an operation on the disk thread and comes back with its result when the ring's new state is in force. False
+    /// when the disk hangs and its queue is full: nothing was done.
+    @discardableResult
+    private func onDisk<Result: Sendable>(
+        _ operation: @escaping @Sendable (TrackCache) -> Result, then: @escaping (Result) -> Void = { _ in }
+    ) -> Bool {
+        let work = executor.perform(on: context.loop) { cache in (operation(cache), CacheSnapshot(cache)) }
+        work?.assumeIsolated().whenSuccess { [self] result, snapshot in
+            adopt(snapshot)
+            then(result)
+        }
+        return work != nil
+    }
+
+    private func adopt(_ new: CacheSnapshot) {
+        let old = snapshot
+        snapshot = new
+        if old.isInMemory != new.isInMemory {
+            new.isInMemory
+                ? context.log.error(
+                    "Track cache went on in memory", metadata: .event(.cacheMemoryFallback, ["state": "\(new.state)"]))
+                : context.log.notice("Track cache returned to the disk", metadata: .event(.cacheReturned))
+            tell(.changed)
+        }
+        forecast.appended(total: new.counters.appendedBytes, now: context.now)
+        if new.losses != old.losses {
+            lastLoss = context.systemTime
+            let reasons = new.losses.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }.joined(separator: " ")
+            context.log.warning("Points were lost", metadata: .event(.cacheDropped, ["reasons": "\(reasons)"]))
+            tell(.changed)
+            tell(.lost(new.losses.mapValues { Int64(clamping: $0) }))
+        }
+        scheduleMaintenance()
+        tell(.ringIs(new.ends))
+    }
+
+    private func scheduleMaintenance() {
+        guard snapshot.nextMaintenance != maintenanceAt else { return }
+        maintenanceAt = snapshot.nextMaintenance
+        guard let at = maintenanceAt else { return timers.cancel(.maintenance) }
+        timers.set(.maintenance, milliseconds: at - context.now) { [self] in
+            maintenanceAt = nil
+            let now = context.now
+            onDisk { $0.maintain(now: now) }
+        }
+    }
+
+    /// The agent stops: nothing is done any more but what was asked for before.
+    func shutDown() { timers.cancelAll() }
+
+    /// Waits for what was asked for before, and closes the ring.
+    func close() -> EventLoopFuture<Void> { executor.shutDown(on: context.loop, now: context.now) }
+
+    // MARK: Status
+
+    var isInMemory: Bool { snapshot.isInMemory }
+
+    /// `unacknowledged`: points that were sent and are not acknowledged; the link knows.
+    func status(unacknowledged: Int) -> CacheStatus {
+        var error: String?
+        if case .memory(let reason) = snapshot.state { error = "\(reason)" }
+        return CacheStatus(
+            state: snapshot.isInMemory ? .memory : .disk, lastError: error, directory: directory,
+            points: Int64(clamping: snapshot.points), bytes: Int64(snapshot.usage.diskBytes),
+            limit: snapshot.usage.diskLimit.map(Int64.init), firstTime: snapshot.entities.map(\.firstTime).min(),
+            lastTime: snapshot.entities.map(\.lastTime).max(),
+            unacknowledged: Int64(clamping: unacknowledged), timeToFull: timeToFull)
+    }
+
+    /// Milliseconds until the bound drops points when none is acknowledged; see ``FillForecast``.
+    private var timeToFull: Int64? {
+        snapshot.usage.diskLimit.flatMap {
+            forecast.time(toFill: Int64($0 - snapshot.usage.diskBytes), now: context.now)
+        }
+    }
+
+    /// Points lost by reason, with the reasons for which none is lost.
+    private var losses: [String: UInt64] {
+        var lost = snapshot.everyLoss
+        lost["disk_hangs"] = tally.lostBusyDisk
+        lost["undecodable"] = tally.undecodable
+        return lost
+    }
+
+    func count(in counters: inout AgentCounters) {
+        counters.gathered = Int64(clamping: tally.gathered)
+        counters.acknowledged = Int64(clamping: acknowledged)
+        counters.lost = losses.filter { $0.value > 0 }.mapValues { Int64(clamping: $0) }
+        counters.lastLossTime = lastLoss?.milliseconds
+    }
+
+    /// `status` as ``status(unacknowledged:)`` gave it.
+    func addMetrics(of cache: CacheStatus, to page: inout MetricsPage) {
+        let counters = snapshot.counters
+        page.add(AgentMetrics.gathered, tally.gathered)
+        for (reason, count) in losses.sorted(by: { $0.key < $1.key }) { page.add(AgentMetrics.lost, count, reason) }
+        page.add(AgentMetrics.acknowledged, acknowledged)
+        page.add(AgentMetrics.cachePoints, cache.points)
+        page.add(AgentMetrics.unacknowledged, cache.unacknowledged)
+        page.add(AgentMetrics.cacheBytes, cache.bytes)
+        page.add(AgentMetrics.cacheLimit, ifKnown: cache.limit)
+        page.add(AgentMetrics.cacheTimeToFull, ifKnown: cache.timeToFull.seconds)
+        page.add(AgentMetrics.cacheOldest, ifKnown: cache.firstTime.seconds)
+        page.add(AgentMetrics.cacheInMemory, cache.state == .memory)
+        page.add(AgentMetrics.memoryFallbacks, counters.memoryFallbacks)
+        page.add(AgentMetrics.diskErrors, counters.diskErrors.values.reduce(0, &+))
+        page.add(AgentMetrics.appendedBytes, counters.appendedBytes)
+        page.add(AgentMetrics.writtenBytes, counters.bytesWritten)
+        page.add(AgentMetrics.syncs, counters.syncs)
+        page.add(AgentMetrics.cleared, counters.cleared)
+    }
+}

@@ -1,0 +1,114 @@
+internal import AgentControl
+internal import AgentLogic
+internal import AlarmLog
+internal import TrackModel
+
+// Which shell hears of which effect. One function a shell; nothing is decided here.
+extension Agent {
+    func route(_ effect: SettingsShell.Effect) {
+        switch effect {
+        case .remember(let settings): memory.remember(settings)
+        case .keepAlive(let keepAlive): service.keepAliveChanged(keepAlive)
+        case .gatherInterval(let seconds): gathering.setInterval(seconds)
+        case .location(let options): gathering.setOptions(options)
+        case .intervals(let gather, let pack): link.intervalsChanged(gather: gather, pack: pack)
+        case .cacheLimit(let bytes): cache.setLimit(bytes)
+        }
+    }
+
+    func route(_ effect: ServiceShell.Effect) {
+        switch effect {
+        case .openFeed: gathering.openFeed()
+        case .closeFeed: gathering.closeFeed()
+        case .startGathering(let entity): gathering.start(entity: entity)
+        case .stopGathering(let entity): gathering.stop(entity: entity)
+        case .startLink(let entity): link.start(entity: entity)
+        case .stopLink(let milliseconds): link.stop(within: milliseconds)
+        case .remember(let target): memory.remember(target)
+        case .changed: announce(.service(service.status))
+        }
+    }
+
+    func route(_ effect: GatheringShell.Effect) {
+        switch effect {
+        case .reportArrived: link.reportArrived()
+        case .fixArrived(let time): link.fixArrived(time)
+        case .gathered(let point, let entity): attributeShell.gathered(point, entity: entity)
+        case .samplingEnds: attributeShell.flush()
+        case .locationChanged(let location): service.locationChanged(location)
+        case .feedChanged: announce(.feed(gathering.feedStatus))
+        case .gatherChanged: announce(.gather(gatherStatus))
+        }
+    }
+
+    func route(_ effect: AttributeShell.Effect) {
+        switch effect {
+        case .ready(let point, let entity): cache.append(point, entity: entity)
+        case .columnsLearned(let columns): memory.remember(columns, of: configuration.service.id)
+        }
+    }
+
+    func route(_ effect: CacheShell.Effect) {
+        switch effect {
+        case .ringIs(let ends): link.ringIs(ends)
+        case .changed: announce(.cache(cacheStatus))
+        case .lost(let lost): announce(.loss(LossReport(lost: lost)))
+        case .appended(let point, let entity, let sequence):
+            gathering.appended(point)
+            link.appended(point, entity: entity, sequence: sequence)
+        case .confirmed(let id, let confirmation): link.cacheConfirmed(id, confirmation)
+        case .batchRead(let id, let reading): link.batchRead(id, reading)
+        case .settled(let deadline, let isDone): link.cacheSettled(before: deadline, isDone: isDone)
+        }
+    }
+
+    func route(_ effect: LinkShell.Effect) {
+        switch effect {
+        case .stateChanged(let state):
+            announce(.connection(link.status))
+            requests.linkChanged(state)
+            service.linkChanged(state)
+        case .finished(let isDrained): service.linkStopped(isDrained: isDrained)
+        case .confirm(let id, let storedThrough, let stream):
+            cache.confirm(id, storedThrough: storedThrough, of: stream)
+        case .read(let id, let limits): cache.read(id, limits)
+        case .acknowledge(let sequence, let stream): cache.acknowledge(through: sequence, of: stream)
+        case .settleCache(let deadline): cache.settle(before: deadline)
+        case .welcomed(let columns, let serverTime):
+            attributeShell.learn(columns)
+            alarmShell.forgetOld(serverTime: serverTime)
+        case .replied(let number, let kind, let message): requests.answered(number, kind, message)
+        case .pushed(let push, let entity): alarmShell.take(push, entity: entity)
+        }
+    }
+
+    func route(_ effect: RequestShell.Effect) {
+        switch effect {
+        case .send(let frame): link.send(request: frame)
+        case .probeLink: link.answerOverdue()
+        }
+    }
+
+    func route(_ effect: AlarmShell.Effect) {
+        switch effect {
+        case .acknowledge(let id): link.acknowledge(push: id)
+        case .arrived(let alarm):
+            onChange(.alarm(AlarmReport(alarm)))
+            hooks.arrived(alarm)
+        case .recalled(let alarms, let isAll): hooks.recalled(alarms, isAll: isAll)
+        }
+    }
+
+    func route(_ effect: HookShell.Effect) {
+        switch effect {
+        case .finished(let alarm): alarmShell.finishHooks(of: alarm)
+        case .recall(let limit, let known): alarmShell.recall(limit: limit, without: known)
+        }
+    }
+
+    /// Something changed: for whoever watches, and for the hooks.
+    private func announce(_ change: AgentEvent.Change) {
+        onChange(change)
+        hooks.happened(change)
+    }
+}

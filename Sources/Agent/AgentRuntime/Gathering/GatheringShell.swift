@@ -1,0 +1,273 @@
+internal import AgentControl
+internal import AgentLogic
+internal import Exposition
+internal import GNSSFeed
+internal import Logging
+internal import NIOCore
+internal import Systemd
+internal import TrackModel
+
+/// From gpsd to track points: the receiver's feed, one fix an epoch, and the choice of fixes that become points.
+///
+/// Owns the feed, the `EpochAssembler` and the `Sampler`. May touch: the source of feeds, which has a thread of its own,
+/// and the journal. Everything else leaves as an ``Effect``.
+final class GatheringShell {
+    enum Effect {
+        /// A report came from the receiver.
+        case reportArrived
+        /// The receiver told a time.
+        case fixArrived(Timestamp)
+        /// A fix became a track point of an entity.
+        case gathered(TrackPoint, entity: String)
+        /// Gathering ends: points that are held back go at once.
+        case samplingEnds
+        /// Whether fixes can come.
+        case locationChanged(LocationState)
+        /// The status of the feed changed: tell everybody.
+        case feedChanged
+        /// The status of gathering changed: tell everybody.
+        case gatherChanged
+    }
+
+    private let context: ShellContext
+    private let feeds: any FeedSource
+    private let tell: (Effect) -> Void
+    private var gnss: AgentConfiguration.GNSS
+
+    private var feed: (any OpenFeed)?
+    /// Counts the feeds that were opened: an event of a feed that was closed since is ignored.
+    private var generation = 0
+    private var watch: FeedWatch
+
+    private var assembler = EpochAssembler()
+    private var sampler: Sampler
+    private var interval: Int
+    private var options: LocationOptions
+    /// The entity whose points are made; nil while gathering is off.
+    private var entity: String?
+    /// The entity of the sampler's last point: the time of its points never goes back, another entity's may.
+    private var samplerEntity: String?
+    private var since: SystemTime
+    private var lastPointTime: Timestamp?
+
+    private var fixes: UInt64 = 0
+    /// What the samplers of entities before the present one have counted.
+    private var skippedBefore: [String: UInt64] = [:]
+
+    init(
+        _ context: ShellContext, feeds: any FeedSource, gnss: AgentConfiguration.GNSS, settings: Settings,
+        tell: @escaping (Effect) -> Void
+    ) {
+        self.context = context
+        self.feeds = feeds
+        self.gnss = gnss
+        self.tell = tell
+        interval = settings.gatherInterval
+        options = settings.location
+        sampler = Sampler(interval: interval, options: options)
+        since = context.systemTime
+        watch = FeedWatch(gnss, since: context.systemTime)
+    }
+
+    // MARK: The feed
+
+    func openFeed() {
+        guard feed == nil else { return }
+        generation += 1
+        let (number, loop) = (generation, context.loop)
+        let shell = NIOLoopBound(self, eventLoop: loop)
+        do {
+            feed = try feeds.open(gnss) { event in
+                loop.execute { shell.value.feedSaid(event, generation: number) }
+            }
+            watch.change(.connecting, at: context.systemTime)
+        } catch {
+            context.log.error("GNSS feed cannot start", metadata: ["error": "\(error)"])
+            watch.change(.unreachable(reason: error.detail), at: context.systemTime)
+            tell(.locationChanged(.failed(reason: error.detail)))
+        }
+        tell(.feedChanged)
+    }
+
+    func closeFeed() {
+        guard let feed else { return }
+        feed.stop()
+        self.feed = nil
+        _ = assembler.flush()
+        watch.change(.stopped, at: context.systemTime)
+        tell(.feedChanged)
+    }
+
+    /// The configuration was reloaded. Another address or device means another feed.
+    func reconfigure(_ new: AgentConfiguration.GNSS) {
+        let old = gnss
+        gnss = new
+        guard (new.host, new.port, new.device ?? "") != (old.host, old.port, old.device ?? "") else { return }
+        watch = FeedWatch(new, since: context.systemTime)
+        guard feed != nil else { return }
+        closeFeed()
+        openFeed()
+    }
+
+    private func feedSaid(_ event: FeedEvent, generation number: Int) {
+        guard number == generation, feed != nil else { return }
+        switch event {
+        case .report(let report):
+            tell(.reportArrived)
+            if let device = report.device { watch.device = device }
+            if let fix = assembler.report(report) { take(fix) }
+        case .silence:
+            if let fix = assembler.flush() { take(fix) }
+        case .state(let state):
+            guard watch.change(state, at: context.systemTime) else { return }
+            log(state)
+            tell(.feedChanged)
+            tell(.locationChanged(LocationState(state)))
+        }
+    }
+
+    private func log(_ state: FeedState) {
+        let text: String
+        switch state {
+        case .stopped, .connecting: return
+        case .unreachable(let reason): text = "unreachable: \(reason)"
+        case .permissionDenied(let reason): text = "permission denied: \(reason)"
+        case .noDevice(let reason): text = "no device: \(reason)"
+        case .noFix: text = "no fix"
+        case .fix: text = "fix"
+        }
+        context.log.info("GNSS feed changed", metadata: .event(.feedState, ["feed": "\(text)"]))
+    }
+
+    // MARK: Points
+
+    private func take(_ fix: Fix) {
+        fixes += 1
+        watch.fix = (fix, context.now)
+        tell(.fixArrived(fix.time))
+        guard let entity else { return }
+        let before = sampler.parkedSince
+        let outcome = sampler.fix(fix)
+        parkingMayHaveChanged(from: before)
+        switch outcome {
+        case .point(let chosen): tell(.gathered(TrackPoint(chosen), entity: entity))
+        case .parked(let place): tell(.gathered(TrackPoint(place, isParked: true), entity: entity))
+        case .departed(let chosen):
+            for fix in chosen { tell(.gathered(TrackPoint(fix), entity: entity)) }
+        case .notDue, .skipped: break
+        }
+    }
+
+    private func parkingMayHaveChanged(from before: Timestamp?) {
+        guard sampler.parkedSince != before else { return }
+        if sampler.parkedSince == nil {
+            context.log.info("Vehicle moves", metadata: .event(.vehicleMoves, ["entity": "\(entity ?? "")"]))
+        } else {
+            context.log.info("Vehicle parked", metadata: .event(.vehicleParked, ["entity": "\(entity ?? "")"]))
+        }
+        tell(.gatherChanged)
+    }
+
+    /// A point stands in the cache.
+    func appended(_ point: TrackPoint) {
+        lastPointTime = point.fix.time
+        tell(.gatherChanged)
+    }
+
+    // MARK: Sampling
+
+    /// From now on fixes become points of this entity.
+    func start(entity new: String) {
+        entity = new
+        if samplerEntity == new {
+            sampler.restart()
+        } else {
+            retireSampler()
+            samplerEntity = new
+        }
+        since = context.systemTime
+        context.log.notice("Gathering started", metadata: .event(.gatherStarted, ["entity": "\(new)"]))
+        tell(.gatherChanged)
+    }
+
+    /// Fixes become no points any more. `entity`: whose points were made.
+    func stop(entity old: String) {
+        // The epoch that waits for its end belongs to this gathering.
+        if let fix = assembler.flush() { take(fix) }
+        tell(.samplingEnds)
+        entity = nil
+        since = context.systemTime
+        context.log.notice("Gathering stopped", metadata: .event(.gatherStopped, ["entity": "\(old)"]))
+        tell(.gatherChanged)
+    }
+
+    /// A new sampler for another entity; what the old one counted stays counted.
+    private func retireSampler() {
+        for (reason, count) in skippedNow where count > 0 { skippedBefore[reason, default: 0] += count }
+        sampler = Sampler(interval: interval, options: options)
+    }
+
+    /// Seconds.
+    func setInterval(_ new: Int) {
+        interval = new
+        sampler.setInterval(new)
+    }
+
+    func setOptions(_ new: LocationOptions) {
+        options = new
+        sampler.setOptions(new)
+    }
+
+    /// The agent stops: the feed closes, and fixes become no points any more.
+    func shutDown() {
+        closeFeed()
+        entity = nil
+    }
+
+    // MARK: Status
+
+    /// Whether fixes become points.
+    var isSampling: Bool { entity != nil }
+    var feedState: FeedState { watch.state }
+    var feedStatus: FeedStatus { watch.report(now: context.now) }
+
+    /// `isWanted`: somebody has told the agent to gather; the service knows.
+    func status(isWanted: Bool) -> GatherStatus {
+        let state: GatherStatus.State = isWanted ? (watch.state == .fix ? .gathering : .waiting) : .stopped
+        return GatherStatus(
+            state: state, since: since.milliseconds, lastPointTime: lastPointTime?.milliseconds,
+            parkedSince: entity == nil ? nil : sampler.parkedSince?.milliseconds)
+    }
+
+    private var skippedNow: [String: UInt64] {
+        var skipped = ["not_due": sampler.counters.notDue]
+        for reason in Sampler.SkipReason.allCases { skipped[reason.rawValue] = sampler.counters[reason] }
+        return skipped
+    }
+
+    func count(in counters: inout AgentCounters) {
+        counters.fixes = Int64(clamping: fixes)
+        var skipped = skippedBefore
+        for (reason, count) in skippedNow { skipped[reason, default: 0] += count }
+        counters.skipped = skipped.mapValues { Int64(clamping: $0) }
+    }
+
+    /// `status` as the router assembled it.
+    func addMetrics(of status: AgentStatus, to page: inout MetricsPage) {
+        for state in FeedStatus.State.allCases {
+            page.add(AgentMetrics.feedState, status.feed.state == state, state.rawValue)
+        }
+        let fix = status.feed.lastFix
+        page.add(AgentMetrics.fixAge, ifKnown: (fix?.age).seconds)
+        page.add(AgentMetrics.fixAccuracy, ifKnown: fix?.accuracy)
+        page.add(AgentMetrics.fixMode, ifKnown: fix?.mode)
+        page.add(AgentMetrics.fixSatellites, ifKnown: fix?.satellites)
+        page.add(AgentMetrics.gathering, status.gather.state != .stopped)
+        page.add(AgentMetrics.gatherInterval, status.settings.gatherInterval)
+        page.add(AgentMetrics.lastPoint, ifKnown: status.gather.lastPointTime.seconds)
+        page.add(AgentMetrics.fixes, fixes)
+        for (reason, count) in status.counters.skipped.sorted(by: { $0.key < $1.key }) {
+            page.add(AgentMetrics.skipped, count, reason)
+        }
+    }
+}

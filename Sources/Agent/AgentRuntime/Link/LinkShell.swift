@@ -1,0 +1,393 @@
+internal import AgentControl
+internal import AgentLogic
+internal import Exposition
+internal import Logging
+internal import NIOCore
+internal import Systemd
+internal import TrackModel
+internal import TrackWire
+
+/// The long connection to the server: connects, logs in, uploads, and hands on what the server says.
+///
+/// Owns the `UplinkMachine`, the present link, the batches that were read and not yet sent, and the trust in certificates.
+/// May touch: the connector, the clocks, its timers, the journal. Everything else leaves as an ``Effect``.
+final class LinkShell {
+    enum Effect {
+        /// The connection stands differently now.
+        case stateChanged(LinkState)
+        /// After a stop: the link is off.
+        case finished(isDrained: Bool)
+        /// Tell the ring what the server has. ``LinkShell/cacheConfirmed(_:_:)`` is the answer.
+        case confirm(LinkID, storedThrough: UInt64, stream: StreamID?)
+        /// Read a batch. ``LinkShell/batchRead(_:_:)`` is the answer.
+        case read(ReadID, CacheShell.Limits)
+        /// The server owns everything of the stream through this number.
+        case acknowledge(through: UInt64, stream: StreamID)
+        /// Take what is on its way into the ring. ``LinkShell/cacheSettled(before:isDone:)`` is the answer.
+        case settleCache(before: MonotonicTime)
+        /// The login succeeded: the service's track columns and the server's clock.
+        case welcomed([TrackColumn], serverTime: Int64)
+        /// The server answered a request.
+        case replied(UInt64, RequestBook.Kind, ServerFrame.OneOf_Message)
+        /// The server sent a push, over the link of this entity.
+        case pushed(Push, entity: String)
+    }
+
+    private let context: ShellContext
+    private let connector: any LinkConnector
+    private let tell: (Effect) -> Void
+    private let timers: ShellTimers<UplinkTimer>
+    private var server: AgentConfiguration.Server
+    private var login: Login
+
+    private var machine: UplinkMachine
+    private lazy var channel = LinkChannel(context, connector: connector) { [weak self] id, event in
+        self?.said(event, id)
+    }
+    private lazy var trust = LinkTrust(context) { [weak self] in self?.trustChanged() }
+    private var watch: LinkWatch
+    /// Batches that were read and not yet sent.
+    private var prepared: [ReadID: PreparedUpload] = [:]
+    /// The entity of the login.
+    private(set) var entity = ""
+    private var ring: RingEnds
+    /// The stream that the last login named.
+    private var helloStream: StreamID?
+    /// The highest batch payload format that the server of the last login reads.
+    private var serverPayloadFormat = 1
+    /// The point that the ring took last, when this process has gathered it.
+    private var newest: (point: TrackPoint, entity: String)?
+    private var refusedPoints: UInt64 = 0
+    /// Milliseconds that the server's clock was ahead of this machine's at the last login; negative: behind.
+    private(set) var serverClockDifference: Int64?
+
+    init(
+        _ context: ShellContext, connector: any LinkConnector, server: AgentConfiguration.Server, login: Login,
+        machine: UplinkMachine, ring: RingEnds, tell: @escaping (Effect) -> Void
+    ) {
+        self.context = context
+        self.connector = connector
+        self.server = server
+        self.login = login
+        self.machine = machine
+        self.ring = ring
+        self.tell = tell
+        timers = ShellTimers(context)
+        watch = LinkWatch(since: context.systemTime)
+    }
+
+    // MARK: Wanted or not
+
+    /// Watches the files of certificates and keys.
+    func watchCertificates() {
+        connector.watch(on: context.loop, log: context.log) { [weak self] in self?.trust.certificatesChanged($0) }
+    }
+
+    /// The service starts as an entity.
+    func start(entity new: String) {
+        entity = new
+        perform(machine.start(first: ring.first, next: ring.next, now: context.now))
+    }
+
+    /// The service stops, and may upload what is left for so long.
+    func stop(within milliseconds: Int64) {
+        // The points gathered last may still be on their way to the disk: the ring says where the end is.
+        tell(.settleCache(before: context.now + milliseconds))
+    }
+
+    func cacheSettled(before deadline: MonotonicTime, isDone: Bool) {
+        let now = context.now
+        perform(
+            machine.stop(drainThrough: isDone ? ring.next - 1 : 0, deadline: isDone ? deadline : now, now: now))
+    }
+
+    /// The process ends: nothing more is uploaded.
+    func shutDown() {
+        let now = context.now
+        perform(machine.stop(drainThrough: 0, deadline: now, now: now))
+        timers.cancelAll()
+        trust.shutDown()
+    }
+
+    func stopWatchingCertificates() { connector.stopWatching() }
+
+    /// Somebody wants a new connection; false when the service is not started.
+    func reconnect() -> Bool {
+        guard machine.state != .closed else { return false }
+        perform(machine.reconnectRequested(now: context.now))
+        return true
+    }
+
+    /// Addresses or routes of this machine changed.
+    func networkChanged() { perform(machine.networkChanged(now: context.now)) }
+
+    // MARK: Configuration
+
+    /// Reads certificates and keys anew; completes with warnings for the operator.
+    func reload(_ new: AgentConfiguration.Server) -> EventLoopFuture<[String]> {
+        connector.reload(new, on: context.loop)
+    }
+
+    /// A new configuration is in force. The connection is made anew when the server or the login is another.
+    func reconfigure(_ newServer: AgentConfiguration.Server, _ newLogin: Login) {
+        let isAnother = newServer != server || newLogin != login
+        (server, login) = (newServer, newLogin)
+        perform(
+            isAnother ? machine.configurationChanged(now: context.now) : machine.trustChanged(now: context.now))
+    }
+
+    /// Seconds.
+    func intervalsChanged(gather: Int, pack: Int) {
+        perform(machine.intervalsChanged(gather: gather, pack: pack, now: context.now))
+    }
+
+    // MARK: The receiver's time
+
+    func reportArrived() { trust.look() }
+    func fixArrived(_ time: Timestamp) { trust.fixArrived(time) }
+
+    /// A connection that failed for its certificates may succeed now.
+    private func trustChanged() { perform(machine.trustChanged(now: context.now)) }
+
+    // MARK: What the cache says
+
+    /// Any operation can end with another stream to upload, a return to the disk above all: that takes another login.
+    func ringIs(_ new: RingEnds) {
+        ring = new
+        guard let stream = helloStream, ring.stream != stream else { return }
+        helloStream = nil
+        perform(machine.streamChanged(first: ring.first, next: ring.next, now: context.now))
+    }
+
+    func cacheConfirmed(_ id: LinkID, _ confirmation: CacheShell.Confirmation) {
+        switch confirmation {
+        case .done(let stream):
+            perform(
+                machine.cacheConfirmed(
+                    id, first: ring.first, next: ring.next, isNewStream: ring.stream != stream, now: context.now))
+        case .diskHangs:
+            perform(
+                machine.closing(
+                    id, reason: "the disk hangs: the cache cannot be read", retryAfterSeconds: 0, now: context.now))
+        }
+    }
+
+    func batchRead(_ id: ReadID, _ reading: CacheShell.Reading) {
+        let outcome: UplinkMachine.ReadOutcome
+        switch reading {
+        case .postponed: outcome = .unreadable
+        case .nothing: outcome = .nothing
+        case .batch(let found):
+            if found.stream == helloStream {
+                prepared[id] = found
+                outcome = .batch(
+                    first: found.firstSequence, count: found.batch.count, bytes: found.batch.bytes.count)
+            } else {
+                outcome = .nothing
+            }
+        }
+        perform(machine.batchRead(id, outcome, now: context.now))
+    }
+
+    /// A point stands in the ring under this number.
+    func appended(_ point: TrackPoint, entity: String, sequence: UInt64) {
+        newest = (point, entity)
+        perform(machine.pointsAppended(next: sequence + 1, now: context.now))
+    }
+
+    // MARK: What others send
+
+    /// Writes the frame of a request.
+    func send(request frame: [UInt8]) {
+        guard let id = channel.id else { return }
+        channel.send(frame)
+        machine.frameSent(id, now: context.now)
+    }
+
+    /// The answer to a request is overdue.
+    func answerOverdue() { perform(machine.answerOverdue(now: context.now)) }
+
+    func acknowledge(push id: UInt64) {
+        var acknowledgement = PushAck()
+        acknowledgement.ids = [id]
+        channel.send(.pushAck(acknowledgement))
+    }
+
+    // MARK: The machine
+
+    private func perform(_ actions: [UplinkMachine.Action]) {
+        for action in actions {
+            switch action {
+            case .connect(let id): channel.connect(id, to: server, judgedAt: trust.judgedTime())
+            case .sendHello:
+                helloStream = ring.stream
+                channel.send(.hello(login.hello(as: entity, with: ring)))
+            case .confirmCache(let id, let storedThrough):
+                tell(.confirm(id, storedThrough: storedThrough, stream: helloStream))
+            case .read(let id, let after, let points, let bytes):
+                let limits = CacheShell.Limits(
+                    after: after, maximumPoints: points, maximumBytes: bytes, format: serverPayloadFormat)
+                tell(.read(id, limits))
+            case .sendUpload(let id, let first, let count): sendUpload(id, first: first, count: count)
+            case .discard(let id): prepared[id] = nil
+            case .acknowledgeCache(let sequence):
+                if let helloStream { tell(.acknowledge(through: sequence, stream: helloStream)) }
+            case .sendHeartbeat: channel.send(.heartbeat(Heartbeat()))
+            case .sendNewest: sendNewest()
+            case .sendGoodbye: channel.send(.goodbye(Goodbye()))
+            case .closeLink(let id): if channel.close(id) { prepared = [:] }
+            case .serverAhead(let sequence):
+                context.log.warning(
+                    "Server claims points that were never sent", metadata: ["through": "\(sequence)"])
+            case .setTimer(let timer, let milliseconds):
+                timers.set(timer, milliseconds: milliseconds) { [self] in
+                    perform(machine.timerFired(timer, now: context.now))
+                }
+            case .cancelTimer(let timer): timers.cancel(timer)
+            case .report(let state): changed(to: state)
+            case .finished(let isDrained): tell(.finished(isDrained: isDrained))
+            }
+        }
+    }
+
+    private func changed(to state: LinkState) {
+        let isNews = watch.change(state, now: context.now, at: context.systemTime)
+        switch state {
+        case .online:
+            context.log.notice("Link online", metadata: .event(.linkOnline, ["session": "\(watch.session ?? "")"]))
+        case .waiting(_, let trouble) where isNews:
+            context.log.warning("Link lost", metadata: .event(.linkLost, ["reason": "\(trouble.reason)"]))
+        case .refused(_, let trouble) where isNews:
+            context.log.error("Login refused", metadata: .event(.loginRefused, ["reason": "\(trouble.reason)"]))
+        case .closed, .connecting, .handshaking, .loggingIn, .waiting, .refused, .closing: break
+        }
+        trust.follow(state)
+        tell(.stateChanged(state))
+    }
+
+    // MARK: The connection
+
+    private func said(_ event: LinkChannel.Event, _ id: LinkID) {
+        let now = context.now
+        switch event {
+        case .connected: perform(machine.connected(id, now: now))
+        case .failed(let error, let judged): perform(machine.connectFailed(id, trust.trouble(error, judged), now: now))
+        case .frame(let frame): received(frame, id)
+        case .arriving: machine.frameArriving(id, now: now)
+        case .violation(let error):
+            let reason = "the server broke the protocol: \(error.detail)"
+            perform(machine.protocolViolated(id, reason: reason, now: now))
+        case .closed(let error):
+            prepared = [:]
+            let trouble = error.map { LinkTrouble($0) } ?? LinkTrouble(.network, "the server closed the connection")
+            perform(machine.linkClosed(id, trouble, now: now))
+        }
+    }
+
+    // MARK: Frames
+
+    private func received(_ frame: ServerFrame, _ id: LinkID) {
+        let now = context.now
+        switch frame.message {
+        case .welcome(let welcome): received(welcome, id)
+        case .refused(let refused):
+            perform(machine.refused(id, LinkTrouble(refused), retryAfterSeconds: refused.retryAfter, now: now))
+        case .uploadAck(let acknowledgement):
+            noteRefused(acknowledgement)
+            perform(machine.uploadAcknowledged(id, through: acknowledgement.storedThrough, now: now))
+        case .closing(let closing):
+            let reason = "the server closes: \(closing.reason.isEmpty ? "no reason given" : closing.reason)"
+            perform(machine.closing(id, reason: reason, retryAfterSeconds: closing.retryAfter, now: now))
+        case .pointsReply(let reply):
+            perform(machine.frameReceived(id, now: now))
+            tell(.replied(reply.id, .points, .pointsReply(reply)))
+        case .callReply(let reply):
+            perform(machine.frameReceived(id, now: now))
+            tell(.replied(reply.id, .call, .callReply(reply)))
+        case .push(let push):
+            perform(machine.frameReceived(id, now: now))
+            tell(.pushed(push, entity: entity))
+        case .heartbeat, nil: perform(machine.frameReceived(id, now: now))
+        }
+    }
+
+    private func received(_ welcome: Welcome, _ id: LinkID) {
+        watch.session = String(welcome.session)
+        // A server may say any number.
+        let (difference, isAbsurd) = welcome.serverTime.subtractingReportingOverflow(context.systemTime.milliseconds)
+        serverClockDifference = isAbsurd || welcome.serverTime == 0 ? nil : difference
+        // 0 says nothing: a server from before there were two.
+        serverPayloadFormat = Int(clamping: max(welcome.payloadFormat, 1))
+        tell(.welcomed(welcome.trackColumns, serverTime: welcome.serverTime))
+        perform(
+            machine.welcome(
+                id, storedThrough: welcome.storedThrough, heartbeatSeconds: welcome.heartbeatInterval,
+                limits: UplinkLimits(
+                    batchPoints: welcome.limits.batchPoints, windowBatches: welcome.limits.windowBatches,
+                    windowBytes: welcome.limits.windowBytes), now: context.now))
+    }
+
+    private func noteRefused(_ acknowledgement: UploadAck) {
+        guard let first = acknowledgement.refused.first else { return }
+        refusedPoints += UInt64(acknowledgement.refused.count)
+        context.log.warning(
+            "Server refused points",
+            metadata: ["count": "\(acknowledgement.refused.count)", "first_reason": "\(first.reason)"])
+    }
+
+    /// Ahead of the backlog, for whoever looks at the map now; as a track point it comes in its turn.
+    private func sendNewest() {
+        guard let newest, newest.entity == entity else { return }
+        var point = newest.point
+        var bytes = PointRecord.encode(point, format: serverPayloadFormat)
+        if bytes.count > WireLimits.newestPointBytes {
+            // Long texts are worth no delay.
+            point.attributes = [:]
+            bytes = PointRecord.encode(point, format: serverPayloadFormat)
+        }
+        var heartbeat = Heartbeat()
+        heartbeat.newestPointBytes = bytes
+        channel.send(.heartbeat(heartbeat))
+    }
+
+    private func sendUpload(_ id: ReadID, first: UInt64, count: Int) {
+        guard let upload = prepared.removeValue(forKey: id) else { return }
+        channel.send(
+            .upload(Upload(upload.batch, firstSequence: first, entity: upload.entity == entity ? "" : upload.entity)))
+    }
+
+    // MARK: Status
+
+    var state: LinkState { watch.state }
+    var unacknowledgedPoints: Int { machine.unacknowledgedPoints }
+    /// What the server allows on the present link.
+    var limits: UplinkLimits { machine.limits ?? UplinkLimits() }
+
+    var status: LinkStatus {
+        watch.status(server: "\(server.host):\(server.port)", attempts: machine.counters.attemptsSinceLogin)
+    }
+
+    func count(in counters: inout AgentCounters) {
+        counters.uploaded = Int64(clamping: machine.counters.points)
+        counters.refused = Int64(clamping: refusedPoints)
+        counters.sessions = Int64(clamping: machine.counters.sessions)
+        counters.hints = Int64(clamping: machine.counters.hints)
+    }
+
+    /// `status` as ``status`` gave it.
+    func addMetrics(of status: LinkStatus, to page: inout MetricsPage) {
+        for state in LinkStatus.State.allCases {
+            page.add(AgentMetrics.linkState, status.state == state, state.rawValue)
+        }
+        let counters = machine.counters
+        page.add(AgentMetrics.offline, watch.offlineSeconds(now: context.now))
+        page.add(AgentMetrics.attempts, counters.attempts)
+        page.add(AgentMetrics.sessions, counters.sessions)
+        page.add(AgentMetrics.refusals, counters.refusals)
+        page.add(AgentMetrics.deadLinks, counters.deadLinks)
+        page.add(AgentMetrics.batches, counters.batches)
+        page.add(AgentMetrics.uploaded, counters.points)
+        page.add(AgentMetrics.uploadedBytes, counters.bytes)
+        page.add(AgentMetrics.refused, refusedPoints)
+    }
+}

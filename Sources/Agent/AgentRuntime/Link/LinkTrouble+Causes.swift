@@ -1,0 +1,67 @@
+internal import AgentLogic
+internal import SecureLink
+internal import TrackWire
+
+extension LinkTrouble {
+    /// What went wrong while a link was made, or ended it.
+    ///
+    /// `isConnecting`: it did not come to a verified server.
+    init(_ error: any Error, isConnecting: Bool = false) {
+        guard let error = error as? SecureLinkError else {
+            self.init(.network, "the connection failed: \(error)")
+            return
+        }
+        let kind: Kind
+        switch error.code {
+        case .connectTimeout, .handshakeTimeout, .peerSilent: kind = .timeout
+        case .clientCertificateRefused, .certificateExpired, .certificateUntrusted, .certificateWrongName, .pinMismatch:
+            kind = .authentication
+        case .notTLS, .plainHTTP, .signInPage, .foreignServer, .protocolVersion, .alpnMismatch, .certificateNotYetValid:
+            kind = .tls
+        case .configuration, .pinRefused: kind = .parameter
+        case .nameResolution, .connectRefused, .networkUnreachable, .closedByPeer, .reset, .sendBufferFull, .cancelled,
+            .other:
+            kind = .network
+        }
+        let isCut = isConnecting && (error.code == .closedByPeer || error.code == .reset)
+        self.init(kind, error.detail, cause: isCut ? .handshakeCut : .init(error.code))
+    }
+
+    init(_ refused: Refused) {
+        let reason = refused.reason.isEmpty ? "the server refused the login" : refused.reason
+        switch refused.code {
+        case .authentication: self.init(.authentication, reason, cause: .keyRefused)
+        case .service: self.init(.authentication, reason, cause: .serviceUnknown)
+        case .parameter: self.init(.parameter, reason, cause: .parameterRefused)
+        case .protocol: self.init(.protocolViolation, reason)
+        case .busy, .internal, .unspecified, .UNRECOGNIZED: self.init(.server, reason)
+        }
+    }
+}
+
+extension LinkTrouble.Cause {
+    /// Nil for what nobody can mend but the passing of time.
+    init?(_ code: SecureLinkError.Code) {
+        switch code {
+        case .nameResolution: self = .nameResolution
+        case .connectTimeout: self = .connectTimeout
+        case .connectRefused: self = .connectRefused
+        case .networkUnreachable: self = .networkUnreachable
+        case .notTLS: self = .notTLS
+        case .plainHTTP: self = .plainHTTP
+        case .signInPage: self = .signInPage
+        case .foreignServer: self = .foreignServer
+        case .handshakeTimeout: self = .handshakeTimeout
+        case .protocolVersion: self = .protocolVersion
+        case .alpnMismatch: self = .protocolMismatch
+        case .certificateExpired: self = .certificateExpired
+        case .certificateNotYetValid: self = .certificateNotYetValid
+        case .certificateUntrusted: self = .certificateUntrusted
+        case .certificateWrongName: self = .certificateWrongName
+        case .pinMismatch: self = .pinMismatch
+        case .clientCertificateRefused: self = .clientCertificateRefused
+        case .closedByPeer, .reset, .peerSilent, .sendBufferFull, .cancelled, .configuration, .pinRefused, .other:
+            return nil
+        }
+    }
+}

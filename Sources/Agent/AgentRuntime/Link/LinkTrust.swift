@@ -1,0 +1,119 @@
+internal import AgentLogic
+internal import Logging
+internal import SecureLink
+internal import Systemd
+internal import TrackModel
+
+/// At what time certificates are judged, and when a refusal for the time is worth another try.
+///
+/// A part of the link's shell. May touch: the two clocks, one timer, the journal. It says through one closure that
+/// a certificate that was refused may be trusted now.
+final class LinkTrust {
+    private enum TimerKey { case look }
+
+    private let context: ShellContext
+    private let timers: ShellTimers<TimerKey>
+    private let mayBeTrusted: () -> Void
+    private var time = TrustedTime()
+    /// Whether the system clock could be believed when that was last looked at.
+    private var isClockBelieved: Bool?
+
+    /// Milliseconds between two looks at the clock while only another time can help.
+    private static let interval: Int64 = 5000
+
+    init(_ context: ShellContext, mayBeTrusted: @escaping () -> Void) {
+        self.context = context
+        self.mayBeTrusted = mayBeTrusted
+        timers = ShellTimers(context)
+    }
+
+    /// The receiver told a time.
+    func fixArrived(_ fix: Timestamp) {
+        time.fixArrived(fix, now: context.now)
+        look()
+    }
+
+    /// Says so when certificates would be judged at another time than when one was refused.
+    func look() {
+        guard time.waitsForTime, time.isAnotherTime(now: context.now, systemClock: context.systemClock) else { return }
+        mayBeTrusted()
+    }
+
+    /// The time of the next attempt.
+    func judgedTime() -> JudgedTime {
+        let clock = context.systemClock
+        tell(clock)
+        return time.judgedTime(now: context.now, systemClock: clock)
+    }
+
+    /// Why a connection could not be made.
+    ///
+    /// A certificate that is refused only for a time that may be wrong is tried again soon; every other certificate that is
+    /// refused is a matter for a person.
+    func trouble(_ error: any Error, _ judged: JudgedTime) -> LinkTrouble {
+        guard let refusal = error as? SecureLinkError,
+            refusal.code == .certificateExpired || refusal.code == .certificateNotYetValid
+        else {
+            time.stopWaitingForTime()
+            return LinkTrouble(error, isConnecting: true)
+        }
+        let clock = context.systemClock
+        let hasAnother = time.certificateRefused(now: context.now, systemClock: clock)
+        time.waitForTime(now: context.now, systemClock: clock)
+        let reason = "\(refusal.detail) (\(judged.explanation))"
+        let cause = LinkTrouble.Cause(refusal.code)
+        if hasAnother || judged.source == .system(isBelieved: false) { return LinkTrouble(.tls, reason, cause: cause) }
+        return LinkTrouble(refusal.code == .certificateExpired ? .authentication : .tls, reason, cause: cause)
+    }
+
+    /// Nobody is told when the system clock is set: the clock is looked at while a refusal waits for another time.
+    func follow(_ state: LinkState) {
+        switch state {
+        case .waiting, .refused:
+            guard time.waitsForTime else { return timers.cancel(.look) }
+            schedule()
+        case .online, .closed:
+            time.stopWaitingForTime()
+            timers.cancel(.look)
+        case .connecting, .handshaking, .loggingIn, .closing: timers.cancel(.look)
+        }
+    }
+
+    /// Certificates or keys were replaced in their files.
+    func certificatesChanged(_ news: CertificateNews) {
+        switch news {
+        case .replaced(let warnings):
+            context.log.notice(
+                "Certificates reloaded, the next connection uses them", metadata: .event(.certificateReloaded))
+            for warning in warnings {
+                context.log.warning(
+                    "Credential warning", metadata: .event(.credentialWarning, ["warning": "\(warning)"]))
+            }
+            mayBeTrusted()
+        case .refused(let reason):
+            context.log.warning(
+                "Certificates refused, the former ones stay in use",
+                metadata: .event(.certificateRefused, ["reason": "\(reason)"]))
+        }
+    }
+
+    func shutDown() { timers.cancelAll() }
+
+    private func schedule() {
+        timers.set(.look, milliseconds: Self.interval) { [self] in
+            look()
+            if time.waitsForTime { schedule() }
+        }
+    }
+
+    /// Once for each change, and at the beginning when the clock cannot be believed.
+    private func tell(_ clock: SystemClock) {
+        let isBelieved = clock.isBelievable
+        defer { isClockBelieved = isBelieved }
+        guard isBelieved != (isClockBelieved ?? true) else { return }
+        context.log.notice(
+            isBelieved
+                ? "System clock is kept" : "System clock is not kept: certificates are judged at the receiver's time",
+            metadata: .event(.clockState, ["synchronised": "\(clock.isSynchronised)", "time": "\(clock.seconds)"]))
+    }
+}

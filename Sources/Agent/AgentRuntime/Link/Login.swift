@@ -1,0 +1,30 @@
+internal import ConfigurationFile
+internal import TrackModel
+internal import TrackWire
+
+/// What a login says of this agent, beside the entity and the ring.
+struct Login: Hashable {
+    let service: ServiceID
+    let accessKey: Secret
+    let applicationCode: Secret?
+
+    init(_ configured: AgentConfiguration.Service) {
+        service = configured.id
+        accessKey = configured.accessKey
+        applicationCode = configured.applicationCode
+    }
+
+    func hello(as entity: String, with ring: RingEnds) -> Hello {
+        var hello = Hello()
+        hello.protocol = WireLimits.protocolVersion
+        hello.serviceID = service.rawValue
+        hello.ak = accessKey.revealed
+        hello.appCode = applicationCode?.revealed ?? ""
+        hello.entity = entity
+        hello.agentVersion = SakerVersion.text
+        hello.streamID = ring.stream
+        hello.firstSequence = ring.first
+        hello.nextSequence = ring.next
+        return hello
+    }
+}

@@ -1,0 +1,202 @@
+internal import AgentControl
+internal import AgentLogic
+internal import JSON
+internal import NIOCore
+internal import TrackModel
+internal import TrackWire
+
+/// Requests that go through the agent to the server: custom points (`AddPoints`) and the Web API (`Call`).
+///
+/// Owns the `RequestBook` and the requests that wait for their answers. May touch: the loop's clock and one timer.
+/// Everything else leaves as an ``Effect``.
+final class RequestShell {
+    enum Effect {
+        /// Write a frame on the link.
+        case send([UInt8])
+        /// An answer is overdue: find out whether the link is dead.
+        case probeLink
+    }
+
+    /// What the link allows when a request is made.
+    struct Terms {
+        /// The entity that points without an entity belong to.
+        let entity: String
+        let limits: UplinkLimits
+    }
+
+    private struct Open {
+        /// Empty once it was sent.
+        var frame: [UInt8]
+        let method: AgentMethod
+        let answer: (ServerFrame.OneOf_Message) -> Void
+        let fail: (AgentControlError) -> Void
+    }
+
+    private enum TimerKey { case deadline }
+
+    private let context: ShellContext
+    private let tell: (Effect) -> Void
+    private let timers: ShellTimers<TimerKey>
+    private var book: RequestBook
+    private var open: [ServerRequestID: Open] = [:]
+    private var link = LinkState.closed
+
+    /// Bytes of one request of the Web API.
+    private static let maximumCallBytes = 256 * 1024
+    /// Bytes of an answer that the control socket can carry, with what is around it.
+    private static let maximumAnswerBytes = (1 << 20) - 1024
+
+    init(_ context: ShellContext, tell: @escaping (Effect) -> Void) {
+        self.context = context
+        self.tell = tell
+        timers = ShellTimers(context)
+        var limits = RequestBook.Limits()
+        limits.sentCalls = WireLimits.calls
+        book = RequestBook(limits: limits)
+    }
+
+    // MARK: Calls of the control socket
+
+    func addPoints(_ points: [TrackPoint], entity: String?, _ terms: Terms) -> EventLoopFuture<AddPointsReply> {
+        let promise = context.loop.makePromise(of: AddPointsReply.self)
+        let limits = terms.limits
+        let keys = points.reduce(into: Set<String>()) { $0.formUnion($1.attributes.keys) }
+        guard points.count <= limits.batchPoints else {
+            return refuse(.addPoints, "\(points.count) points: the server takes \(limits.batchPoints) at a time")
+        }
+        guard keys.count * points.count <= WireLimits.payloadValues else {
+            return refuse(.addPoints, "\(keys.count) attributes in \(points.count) points: send fewer at a time")
+        }
+        let batch = BatchCodec.encode(points)
+        guard batch.bytes.count <= limits.windowBytes else {
+            return refuse(
+                .addPoints,
+                "the points take \(batch.bytes.count) bytes, at most \(limits.windowBytes) go at a time: send fewer")
+        }
+        request(.points, in: .addPoints, bytes: batch.bytes.count) { id in
+            .points(Points(batch, id: id, entity: entity ?? terms.entity))
+        } answer: { message in
+            guard case .pointsReply(let reply) = message else { return }
+            guard reply.error.isEmpty else {
+                return promise.fail(
+                    AgentControlError(.parameterError, in: .addPoints, reason: "the server refused: \(reply.error)"))
+            }
+            let refused = reply.refused.map {
+                RefusedPointReply(index: Int64(clamping: $0.sequence), reason: $0.reason)
+            }
+            promise.succeed(AddPointsReply(stored: Int64(reply.stored), refused: refused))
+        } fail: {
+            promise.fail($0)
+        }
+        return promise.futureResult
+    }
+
+    func call(path: String, parameters: [String: String]) -> EventLoopFuture<WebAPIReply> {
+        let promise = context.loop.makePromise(of: WebAPIReply.self)
+        let bytes = parameters.reduce(path.utf8.count) { $0 + $1.key.utf8.count + $1.value.utf8.count + 16 }
+        guard bytes <= Self.maximumCallBytes else {
+            return refuse(.call, "a request of \(bytes) bytes: at most \(Self.maximumCallBytes) can be sent")
+        }
+        request(.call, in: .call, bytes: bytes) { id in
+            var call = Call()
+            call.id = id
+            call.path = path
+            call.parameters = parameters
+            return .call(call)
+        } answer: { message in
+            guard case .callReply(let reply) = message else { return }
+            do throws(AgentControlError) {
+                promise.succeed(try Self.reply(reply))
+            } catch {
+                promise.fail(error)
+            }
+        } fail: {
+            promise.fail($0)
+        }
+        return promise.futureResult
+    }
+
+    private func refuse<Reply: Sendable>(_ method: AgentMethod, _ reason: String) -> EventLoopFuture<Reply> {
+        context.loop.makeFailedFuture(AgentControlError(.parameterError, in: method, reason: reason))
+    }
+
+    private static func reply(_ reply: CallReply) throws(AgentControlError) -> WebAPIReply {
+        let bytes = Array(reply.json.utf8)
+        guard bytes.count <= maximumAnswerBytes else {
+            throw tooLong("it has \(bytes.count) bytes, at most \(maximumAnswerBytes) are passed on")
+        }
+        do {
+            // The reply around the answer adds a value or two, and the client counts those too.
+            let response = try JSONReader.value(of: bytes, JSONRules(maximumValues: JSONRules.values - 8))
+            return WebAPIReply(status: Int64(reply.status), response: response)
+        } catch let error where error.code == .tooManyValues {
+            throw tooLong("it has \(error.detail)")
+        } catch {
+            throw AgentControlError(.internalError, in: .call, reason: "the server's answer is \(error)")
+        }
+    }
+
+    private static func tooLong(_ measure: String) -> AgentControlError {
+        AgentControlError(
+            .parameterError, in: .call,
+            reason: "the answer is too long: \(measure): ask for less, with page_size or a shorter time")
+    }
+
+    // MARK: Events
+
+    /// A reply has come. A reply that nobody waits for any more is ignored.
+    func answered(_ number: UInt64, _ kind: RequestBook.Kind, _ message: ServerFrame.OneOf_Message) {
+        let id = ServerRequestID(rawValue: number)
+        guard let actions = book.answered(id, kind, now: context.now) else { return }
+        let request = open.removeValue(forKey: id)
+        // The book's actions come first: whoever hears the answer may ask for the next thing at once.
+        perform(actions)
+        request?.answer(message)
+    }
+
+    /// The state of the link changed.
+    func linkChanged(_ state: LinkState) {
+        link = state
+        switch state {
+        case .online: perform(book.linkUp(now: context.now))
+        case .closing: perform(book.linkCloses(now: context.now))
+        case .closed, .connecting, .handshaking, .loggingIn, .waiting, .refused:
+            perform(book.linkDown(now: context.now))
+        }
+    }
+
+    func shutDown() { timers.cancelAll() }
+
+    // MARK: The book
+
+    private func request(
+        _ kind: RequestBook.Kind, in method: AgentMethod, bytes: Int,
+        frame: (UInt64) -> ClientFrame.OneOf_Message, answer: @escaping (ServerFrame.OneOf_Message) -> Void,
+        fail: @escaping (AgentControlError) -> Void
+    ) {
+        let (id, actions) = book.add(kind, bytes: bytes, now: context.now)
+        let encoded = WireCodec.encode(ClientFrame(frame(id.rawValue)))
+        open[id] = Open(frame: encoded, method: method, answer: answer, fail: fail)
+        perform(actions)
+    }
+
+    private func perform(_ actions: [RequestBook.Action]) {
+        for action in actions {
+            switch action {
+            case .send(let id):
+                guard let request = open[id] else { continue }
+                open[id]?.frame = []
+                tell(.send(request.frame))
+            case .fail(let id, let failure):
+                guard let request = open.removeValue(forKey: id) else { continue }
+                request.fail(RequestFailure(failure, in: request.method, link: link).error)
+            case .setTimer(let milliseconds):
+                timers.set(.deadline, milliseconds: milliseconds) { [self] in
+                    perform(book.timerFired(now: context.now))
+                }
+            case .cancelTimer: timers.cancel(.deadline)
+            case .probeLink: tell(.probeLink)
+            }
+        }
+    }
+}

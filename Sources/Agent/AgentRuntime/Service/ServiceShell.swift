@@ -1,0 +1,198 @@
+internal import AgentControl
+internal import AgentLogic
+internal import Logging
+internal import NIOCore
+internal import Systemd
+internal import TrackModel
+
+/// The service and gather control, and the calls that wait for its answers.
+///
+/// Owns the `ServiceMachine`, the pending calls, and the entity that the service runs as. May touch: its timers and the
+/// journal. Everything else leaves as an ``Effect``.
+final class ServiceShell {
+    enum Effect {
+        case openFeed
+        case closeFeed
+        case startGathering(entity: String)
+        case stopGathering(entity: String)
+        case startLink(entity: String)
+        /// Upload what is left within the time, then close the link. ``ServiceShell/linkStopped(isDrained:)`` is the answer.
+        case stopLink(milliseconds: Int64)
+        /// Make it outlive a restart.
+        case remember(TargetState)
+        /// The status of the service changed: tell everybody.
+        case changed
+    }
+
+    private let context: ShellContext
+    private let tell: (Effect) -> Void
+    private let timers: ShellTimers<ServiceMachine.Timer>
+    private var machine: ServiceMachine
+    private var calls = PendingCalls()
+    /// The entity the service runs as, or ran as last.
+    private(set) var entity: String
+    private var told = ServiceStatus.State.stopped
+    private var since: SystemTime
+
+    /// `entity`: the one that the service ran as last, or the configured one.
+    init(_ context: ShellContext, entity: String, keepAlive: Bool, tell: @escaping (Effect) -> Void) {
+        self.context = context
+        self.entity = entity
+        self.tell = tell
+        timers = ShellTimers(context)
+        machine = ServiceMachine(keepAlive: keepAlive)
+        since = context.systemTime
+    }
+
+    // MARK: Events
+
+    /// At boot: goes on as told last.
+    func restore(_ target: TargetState) { perform(machine.restore(target)) }
+    func linkChanged(_ state: LinkState) { perform(machine.uplinkChanged(state)) }
+    func linkStopped(isDrained: Bool) { perform(machine.uplinkStopped(drained: isDrained)) }
+    func locationChanged(_ location: LocationState) { perform(machine.locationChanged(location)) }
+    func keepAliveChanged(_ keepAlive: Bool) { perform(machine.keepAliveChanged(keepAlive)) }
+    func shutDown() { timers.cancelAll() }
+
+    private func perform(_ actions: [ServiceMachine.Action]) {
+        for action in actions {
+            switch action {
+            case .openFeed: tell(.openFeed)
+            case .closeFeed: tell(.closeFeed)
+            case .setGathering(true): tell(.startGathering(entity: entity))
+            case .setGathering(false): tell(.stopGathering(entity: entity))
+            case .startUplink(let new):
+                entity = new
+                tell(.startLink(entity: new))
+            case .stopUplink(let milliseconds): tell(.stopLink(milliseconds: milliseconds))
+            case .setTimer(let timer, let milliseconds):
+                timers.set(timer, milliseconds: milliseconds) { [self] in perform(machine.timerFired(timer)) }
+            case .cancelTimer(let timer): timers.cancel(timer)
+            case .persist(let target): tell(.remember(target))
+            case .reply(let request, let reply): calls.take(request)?(reply)
+            }
+        }
+        mayHaveChanged()
+    }
+
+    /// Says how the service stands, once for each change.
+    private func mayHaveChanged() {
+        let new = state
+        guard new != told else { return }
+        let before = told
+        told = new
+        since = context.systemTime
+        switch new {
+        case .starting where before != .running, .running where before != .starting:
+            context.log.notice("Service started", metadata: .event(.serviceStarted, ["entity": "\(entity)"]))
+        case .stopped:
+            context.log.notice("Service stopped", metadata: .event(.serviceStopped, ["entity": "\(entity)"]))
+        case .starting, .running, .stopping: break
+        }
+        tell(.changed)
+    }
+
+    // MARK: Calls of the control socket
+
+    /// `entity` nil: the one it ran as last.
+    func start(entity wanted: String?) -> EventLoopFuture<StartServiceReply> {
+        let promise = context.loop.makePromise(of: StartServiceReply.self)
+        let request = calls.add { [self] reply in
+            guard case .startService(let outcome) = reply else { return }
+            switch outcome {
+            case .success: promise.succeed(StartServiceReply(.success))
+            case .successButOffline(let reason): promise.succeed(StartServiceReply(.successButOffline, reason: reason))
+            case .parameterError(let reason): promise.fail(.parameterError, .startService, reason, "entity")
+            case .internalError(let reason): promise.fail(.internalError, .startService, reason)
+            case .networkError(let reason): promise.fail(.networkError, .startService, reason)
+            case .authenticationError(let reason):
+                promise.fail(
+                    .authenticationError, .startService,
+                    "\(reason); the service stays started and tries again slowly, at once after a reload")
+            case .inProgress: promise.fail(.inProgress, .startService, "the service is just being started or stopped")
+            case .alreadyStarted:
+                promise.fail(
+                    .alreadyStarted, .startService,
+                    "the service runs already, as \(entity): stop it first to start it as another entity")
+            }
+        }
+        perform(machine.startService(entity: wanted ?? entity, request: request))
+        return promise.futureResult
+    }
+
+    /// Completes when the link is off. `timeout`: for the last upload, nil for the default.
+    func stop(timeout: TimeAmount?) -> EventLoopFuture<Void> {
+        let promise = context.loop.makePromise(of: Void.self)
+        let request = calls.add { reply in
+            guard case .stopService(let outcome) = reply else { return }
+            switch outcome {
+            case .success: promise.succeed()
+            case .notYetStarted: promise.fail(.serviceNotStarted, .stopService, "the service is not started")
+            case .inProgress: promise.fail(.inProgress, .stopService, "the service is just being stopped")
+            }
+        }
+        perform(machine.stopService(request: request, drainMilliseconds: timeout.map { $0.nanoseconds / 1_000_000 }))
+        return promise.futureResult
+    }
+
+    func startGathering() -> EventLoopFuture<StartGatherReply> {
+        let promise = context.loop.makePromise(of: StartGatherReply.self)
+        let request = calls.add { reply in
+            guard case .startGather(let outcome) = reply else { return }
+            switch outcome {
+            case .success: promise.succeed(StartGatherReply())
+            case .alreadyStarted: promise.fail(.gatherAlreadyStarted, .startGather, "gathering is on already")
+            case .serviceNotStarted:
+                promise.fail(
+                    .serviceNotStarted, .startGather, "the service is not started: start it first (saker service start)"
+                )
+            case .locationOff(let reason): promise.fail(.locationOff, .startGather, reason)
+            case .permissionDenied(let reason): promise.fail(.permissionDenied, .startGather, reason)
+            case .internalError(let reason): promise.fail(.internalError, .startGather, reason)
+            }
+        }
+        perform(machine.startGather(request: request))
+        return promise.futureResult
+    }
+
+    func stopGathering() -> EventLoopFuture<StopGatherReply> {
+        let promise = context.loop.makePromise(of: StopGatherReply.self)
+        let request = calls.add { reply in
+            guard case .stopGather(let outcome) = reply else { return }
+            switch outcome {
+            case .success: promise.succeed(StopGatherReply())
+            case .notYetStarted: promise.fail(.gatherNotStarted, .stopGather, "gathering is not on")
+            }
+        }
+        perform(machine.stopGather(request: request))
+        return promise.futureResult
+    }
+
+    // MARK: Status
+
+    /// The machine's own state, for the verdict whether the vehicle is tracked.
+    var machineState: ServiceMachine.ServiceState { machine.state }
+    /// Whether somebody has told the agent to gather.
+    var isGatheringWanted: Bool { machine.gather == .started }
+
+    var status: ServiceStatus {
+        ServiceStatus(state: state, since: since.milliseconds, entity: machine.entity)
+    }
+
+    private var state: ServiceStatus.State {
+        switch machine.state {
+        case .stopped: .stopped
+        case .starting: .starting
+        case .online, .offline: .running
+        case .stopping: .stopping
+        }
+    }
+}
+
+extension EventLoopPromise {
+    fileprivate func fail(
+        _ code: AgentControlError.Code, _ method: AgentMethod, _ reason: String, _ parameter: String? = nil
+    ) {
+        fail(AgentControlError(code, in: method, reason: reason, parameter: parameter))
+    }
+}
