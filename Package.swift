@@ -79,9 +79,10 @@ var shared: [Target] {
             "TrackWire", in: "Shared",
             ["TrackModel", "Compression", .product(name: "SwiftProtobuf", package: "swift-protobuf")]),
         .room("JSON", in: "Shared"),
-        .room("Varlink", in: "Shared", ["JSON", .nioCore, .nioPosix]),
-        .room("Exposition", in: "Shared", ["Varlink", .nioCore, .nioPosix]),
-        .room("AgentControl", in: "Shared", ["JSON", "Varlink", "TrackModel", .nioCore]),
+        .room("LocalSocket", in: "Shared", [.nioCore, .nioPosix]),
+        .room("Varlink", in: "Shared", ["JSON", "LocalSocket", .nioCore, .nioPosix]),
+        .room("Exposition", in: "Shared", ["LocalSocket", .nioCore, .nioPosix]),
+        .room("AgentControl", in: "Shared", ["JSON", "LocalSocket", "Varlink", "TrackModel", .nioCore]),
         .room("Systemd", in: "Shared", [.log], door),
         .room("ConfigurationFile", in: "Shared"),
         .room("TrackFiles", in: "Shared", ["JSON"]),
@@ -101,7 +102,7 @@ var agent: [Target] {
             "AgentRuntime", in: "Agent",
             [
                 "AgentControl", "AgentLogic", "AlarmLog", "CLinux", "ConfigurationFile", "Exposition", "GNSSFeed",
-                "JSON",
+                "JSON", "LocalSocket",
                 "SecureLink", "Systemd", "TrackCache",
                 "TrackModel", "TrackWire", "Varlink", .log, .nioCore, .nioPosix,
             ]),
@@ -236,7 +237,8 @@ var tests: [Target] {
         .tests(of: "Compression"),
         .tests(of: "TrackWire", ["Compression", "TrackModel"]),
         .tests(of: "JSON"),
-        .tests(of: "Varlink", ["JSON", .nioCore, .nioPosix]),
+        .tests(of: "LocalSocket", ["ProgramTestKit", .nioCore, .nioPosix]),
+        .tests(of: "Varlink", ["JSON", "LocalSocket", "ProgramTestKit", .nioCore, .nioPosix]),
         .tests(of: "Exposition", ["ProgramTestKit", .nioCore, .nioPosix]),
         // Documents, examples, completions and manuals beside the programs and lists they describe.
         .testTarget(
@@ -246,7 +248,9 @@ var tests: [Target] {
                 "saker-server", "saker-sim", "sakerd",
             ],
             path: "Tests/DocumentTests", swiftSettings: house),
-        .tests(of: "AgentControl", ["JSON", "ProgramTestKit", "TrackModel", "Varlink", .nioCore, .nioPosix]),
+        .tests(
+            of: "AgentControl",
+            ["JSON", "LocalSocket", "ProgramTestKit", "TrackModel", "Varlink", .nioCore, .nioPosix]),
         .testTarget(
             name: "CommandLineTests",
             dependencies: [
@@ -328,7 +332,8 @@ var tests: [Target] {
             name: "FuzzTests",
             dependencies: [
                 "AgentControl", "AgentLogic", "AgentRuntime", "Compression", "ConfigurationFile", "DriveSimulation",
-                "Exposition", "GNSSFeed", "JSON", "ServerRuntime", "TrackCache", "TrackFiles", "TrackModel",
+                "Exposition", "GNSSFeed", "JSON", "LocalSocket", "ServerRuntime", "TrackCache", "TrackFiles",
+                "TrackModel",
                 "TrackStore", "TrackTestKit", "TrackWire", "Varlink", "WebAPI", "saker", "saker-sim", .log, .nioCore,
                 .product(name: "NIOEmbedded", package: "swift-nio"),
             ],

@@ -32,9 +32,10 @@ let package = Package(
             "TrackWire", in: "Shared",
             ["TrackModel", "Compression", .product(name: "SwiftProtobuf", package: "swift-protobuf")]),
         .room("JSON", in: "Shared"),
-        .room("Varlink", in: "Shared", ["JSON", .nioCore, .nioPosix]),
-        .room("Exposition", in: "Shared", ["Varlink", .nioCore, .nioPosix]),
-        .room("AgentControl", in: "Shared", ["JSON", "Varlink", "TrackModel", .nioCore]),
+        .room("LocalSocket", in: "Shared", [.nioCore, .nioPosix]),
+        .room("Varlink", in: "Shared", ["JSON", "LocalSocket", .nioCore, .nioPosix]),
+        .room("Exposition", in: "Shared", ["LocalSocket", .nioCore, .nioPosix]),
+        .room("AgentControl", in: "Shared", ["JSON", "LocalSocket", "Varlink", "TrackModel", .nioCore]),
         .room("ConfigurationFile", in: "Shared"),
         .room("AgentLogic", in: "Agent", ["TrackModel", "Geodesy"]),
         .room("TrackCache", in: "Agent", ["TrackModel", "Compression"]),
@@ -55,6 +56,7 @@ let package = Package(
             "TrackTestKit", in: "Tools", ["TrackModel", "TrackCache", "TrackStore"],
             only: [
                 "DiskDice.swift", "DiskFault.swift", "DiskNode.swift", "DiskSimulation.swift",
+                "MonotonicTime+Literal.swift",
                 "ReferenceTrackStore.swift", "ReferenceTrackStore+Pushes.swift",
             ]),
         .target(
@@ -67,7 +69,7 @@ let package = Package(
             name: "Properties",
             dependencies: [
                 "AgentControl", "AgentLogic", "AgentRuntime", "Compression", "ConfigurationFile", "DriveSimulation",
-                "Exposition", "GNSSFeed", "JSON", "ServerRuntime", "TrackCache", "TrackFiles", "TrackModel",
+                "Exposition", "GNSSFeed", "JSON", "LocalSocket", "ServerRuntime", "TrackCache", "TrackFiles", "TrackModel",
                 "TrackStore", "TrackTestKit", "TrackWire", "Varlink", "WebAPI", "saker", "saker_sim", .log, .nioCore,
                 .product(name: "NIOEmbedded", package: "swift-nio"),
             ],

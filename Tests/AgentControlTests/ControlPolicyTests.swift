@@ -1,3 +1,4 @@
+import LocalSocket
 import NIOCore
 import NIOPosix
 import Testing

@@ -100,7 +100,7 @@ import Testing
 
     @Test func aPortNobodyListensOnRefuses() async throws {
         // Bound, so that nobody else gets the port, but not listening.
-        let (holder, port) = try LocalSocket.bound()
+        let (holder, port) = try LoopbackSocket.bound()
         defer { close(holder) }
         let context = try TLSContext(options)
         let error = await #expect(throws: SecureLinkError.self) {
@@ -111,11 +111,11 @@ import Testing
     }
 
     @Test func aPortThatNeverAnswersMeetsTheDeadline() async throws {
-        let (listener, port) = try LocalSocket.bound()
+        let (listener, port) = try LoopbackSocket.bound()
         defer { close(listener) }
         // The kernel ignores whoever comes when the queue of a listener that accepts nobody is full.
         #expect(listen(listener, 0) == 0)
-        let fillers = (0..<4).map { _ in LocalSocket.knock(port: port) }
+        let fillers = (0..<4).map { _ in LoopbackSocket.knock(port: port) }
         defer { for filler in fillers { close(filler) } }
         let context = try TLSContext(options)
         await #expect(throws: SecureLinkError(.connectTimeout, "")) {

@@ -1,6 +1,8 @@
 import JSON
+import LocalSocket
 import NIOCore
 import NIOPosix
+import ProgramTestKit
 import Testing
 
 @testable import Varlink

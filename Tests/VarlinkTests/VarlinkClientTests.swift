@@ -1,6 +1,7 @@
 import Glibc
 import NIOCore
 import NIOPosix
+import ProgramTestKit
 import Testing
 
 @testable import Varlink
@@ -20,7 +21,7 @@ import Testing
         #expect(await code(directory.path + "/none") == .missing)
         #expect(await code(directory.path + "/none/deeper") == .missing)
         let dead = directory.path + "/dead"
-        leaveSocket(at: dead)
+        try UnixSocket.leaveStale(at: dead)
         #expect(await code(dead) == .refused)
         #expect(await code(directory.path + "/" + String(repeating: "x", count: 120)) == .system)
     }

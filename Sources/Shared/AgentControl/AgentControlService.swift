@@ -1,4 +1,5 @@
 import JSON
+package import LocalSocket
 package import NIOCore
 import TrackModel
 package import Varlink

@@ -1,4 +1,4 @@
-package import Varlink
+package import LocalSocket
 
 /// Who may change the agent. Who may read is the socket file's mode.
 package struct ControlPolicy: Hashable, Sendable {

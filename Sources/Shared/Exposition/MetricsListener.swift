@@ -1,9 +1,10 @@
+internal import LocalSocket
 package import NIOCore
 internal import NIOPosix
 internal import Synchronization
-internal import Varlink
 
-/// Answers `GET /metrics` on one address, over plain HTTP/1: one request a connection, everything bounded.
+/// Answers `GET /metrics` on one address, over plain HTTP/1. Each connection carries one request; sizes, times and
+/// connections are bounded.
 package final class MetricsListener: Sendable {
     package struct Limits: Hashable, Sendable {
         /// Open at one time; one more is closed at once.
@@ -17,12 +18,15 @@ package final class MetricsListener: Sendable {
     /// Makes the page of one scrape, to be completed on the given loop.
     package typealias Page = @Sendable (any EventLoop) -> EventLoopFuture<[UInt8]>
 
-    private let listener: any Channel
-    private let file: SocketFile?
+    private enum Socket {
+        case local(LocalSocket)
+        case internet(any Channel)
+    }
 
-    private init(_ listener: any Channel, _ file: SocketFile?) {
-        self.listener = listener
-        self.file = file
+    private let socket: Socket
+
+    private init(_ socket: Socket) {
+        self.socket = socket
     }
 
     /// Listens, with connections on the group's loops. Fails with ``MetricsListenerError``.
@@ -37,20 +41,11 @@ package final class MetricsListener: Sendable {
         switch address {
         case .internet(let host, let port):
             started = bootstrap().serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
-                .bind(host: host, port: port).map { MetricsListener($0, nil) }
+                .bind(host: host, port: port).map { MetricsListener(.internet($0)) }
         case .unix(let path):
-            // Whoever can reach the directory may read numbers that name nobody.
-            let file = SocketFile(path: path, mode: 0o666, group: nil)
-            started = file.prepare(on: loop).flatMap { bootstrap().bind(unixDomainSocketPath: file.temporaryPath) }
-                .flatMap { listener in
-                    var file = file
-                    do {
-                        try file.publish()
-                    } catch {
-                        return listener.close().flatMapThrowing { throw error }
-                    }
-                    return loop.makeSucceededFuture(MetricsListener(listener, file))
-                }
+            // Whoever can reach the directory may read the page, because its numbers name nobody.
+            started = LocalSocket.listen(at: .init(path: path, mode: 0o666), on: loop, bootstrap: bootstrap)
+                .map { MetricsListener(.local($0)) }
         }
         return started.flatMapErrorThrowing { throw MetricsListenerError(address, $0) }
     }
@@ -70,13 +65,21 @@ package final class MetricsListener: Sendable {
             }
     }
 
-    /// The port it listens on; nil for a Unix socket.
-    package var port: Int? { listener.localAddress?.port }
+    /// The port that it listens on; nil for a Unix socket.
+    package var port: Int? {
+        switch socket {
+        case .local: nil
+        case .internet(let listener): listener.localAddress?.port
+        }
+    }
 
-    /// Takes no more connections and removes the socket's file; those that are open end by themselves in their time.
+    /// Takes no more connections and removes the socket's file. Open connections end by themselves within their time limit.
     package func close() -> EventLoopFuture<Void> {
-        file?.remove()
-        return listener.close().flatMapError { [listener] _ in listener.eventLoop.makeSucceededVoidFuture() }
+        switch socket {
+        case .local(let socket): socket.close()
+        case .internet(let listener):
+            listener.close().flatMapError { _ in listener.eventLoop.makeSucceededVoidFuture() }
+        }
     }
 
     private struct TooMany: Error {}

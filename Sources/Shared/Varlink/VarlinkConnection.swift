@@ -1,4 +1,5 @@
 import JSON
+internal import LocalSocket
 import NIOCore
 
 /// One client's connection: takes its requests one after the other and writes their answers in that order.

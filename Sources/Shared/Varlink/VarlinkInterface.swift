@@ -1,4 +1,5 @@
 package import JSON
+package import LocalSocket
 package import NIOCore
 
 /// One interface that a ``VarlinkServer`` serves. Confined to the server's event loop.

@@ -1,4 +1,5 @@
 import JSON
+internal import LocalSocket
 import NIOCore
 
 /// Finds the interface and method of a request, and answers for those that do not exist.

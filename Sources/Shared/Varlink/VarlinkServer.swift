@@ -1,5 +1,6 @@
+internal import LocalSocket
 package import NIOCore
-import NIOPosix
+internal import NIOPosix
 
 /// A Varlink service on a Unix socket, on one event loop.
 package final class VarlinkServer: Sendable {
@@ -47,25 +48,23 @@ package final class VarlinkServer: Sendable {
         }
     }
 
-    private let listener: any Channel
-    private let file: SocketFile
+    private let socket: LocalSocket
     private let clients: NIOLoopBound<VarlinkClients>
 
-    private init(listener: any Channel, file: SocketFile, clients: NIOLoopBound<VarlinkClients>) {
-        self.listener = listener
-        self.file = file
+    private init(_ socket: LocalSocket, _ clients: NIOLoopBound<VarlinkClients>) {
+        self.socket = socket
         self.clients = clients
     }
 
-    /// Opens the socket and serves `interfaces` and `org.varlink.service` on it. To be called on `loop`, on which the
-    /// interfaces are then asked. Fails with ``VarlinkServerError``; a socket file that nobody answers on is replaced.
+    /// Opens the socket and serves `interfaces` and `org.varlink.service` on it. Call this on `loop`; the interfaces are
+    /// asked on the same loop. Fails with `LocalSocketError`.
     package static func start(
         _ options: Options, interfaces: [any VarlinkInterface], on loop: any EventLoop
     ) -> EventLoopFuture<VarlinkServer> {
         let router = VarlinkRouter(service: options.service, interfaces: interfaces)
         let clients = NIOLoopBound(VarlinkClients(limits: options.limits, router: router), eventLoop: loop)
-        let file = SocketFile(path: options.path, mode: options.mode, group: options.group)
-        return file.prepare(on: loop).flatMap {
+        let place = LocalSocket.Place(path: options.path, mode: options.mode, group: options.group)
+        return LocalSocket.listen(at: place, on: loop) {
             ServerBootstrap(group: loop, childGroup: loop)
                 .serverChannelOption(.backlog, value: 64)
                 // One answer at a time wakes the loop often enough; a turn takes at most so many new clients.
@@ -75,33 +74,21 @@ package final class VarlinkServer: Sendable {
                         try clients.value.admit(channel, peer)
                     }
                 }
-                .bind(unixDomainSocketPath: file.temporaryPath)
-        }.flatMap { listener in
-            var file = file
-            do {
-                try file.publish()
-            } catch {
-                return listener.close().flatMapThrowing { throw error }
-            }
-            return loop.makeSucceededFuture(VarlinkServer(listener: listener, file: file, clients: clients))
-        }.flatMapErrorThrowing { error in
-            guard let error = error as? IOError else { throw error }
-            throw VarlinkServerError.system("cannot open a socket at \(options.path)", error.errnoCode)
-        }
+        }.map { VarlinkServer($0, clients) }
     }
 
-    /// Takes no more clients, drops those there are and removes the socket file.
+    /// Takes no more clients, closes the connections of all clients and removes the socket file.
     package func close() -> EventLoopFuture<Void> {
-        listener.eventLoop.flatSubmit { [listener, file, clients] in
-            file.remove()
+        socket.eventLoop.flatSubmit { [socket, clients] in
+            let closed = socket.close()
             clients.value.closeAll()
-            return listener.close().flatMapError { _ in listener.eventLoop.makeSucceededVoidFuture() }
+            return closed
         }
     }
 
     /// Clients connected now.
     package var connectionCount: EventLoopFuture<Int> {
-        listener.eventLoop.submit { [clients] in clients.value.count }
+        socket.eventLoop.submit { [clients] in clients.value.count }
     }
 }
 

@@ -59,7 +59,7 @@ package final class CuttingProxy: VehicleLink {
 
     private func begin(_ client: Int32) {
         let (weather, age, target) = state.withLock { ($0.weather, $0.age, $0.target) }
-        guard weather != .down, let server = try? LocalSocket.connect(port: target) else {
+        guard weather != .down, let server = try? LoopbackSocket.connect(port: target) else {
             Self.reset(client)
             return
         }

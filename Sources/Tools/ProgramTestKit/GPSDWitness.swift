@@ -26,7 +26,7 @@ package final class GPSDWitness: Sendable {
     private let descriptor: Int32
 
     package init(port: Int, in network: NetworkNamespace? = nil) throws {
-        descriptor = try inside(network) { try LocalSocket.connect(port: port) }
+        descriptor = try inside(network) { try LoopbackSocket.connect(port: port) }
         let client = descriptor
         let watch = Array("?WATCH={\"enable\":true,\"json\":true};\n".utf8)
         send(client, watch, watch.count, Int32(MSG_NOSIGNAL))

@@ -10,7 +10,7 @@ package func freePort() throws -> Int {
 
 /// Whether a program listens on a TCP port of this machine.
 package func isListening(_ port: Int) -> Bool {
-    guard let descriptor = try? LocalSocket.connect(port: port) else { return false }
+    guard let descriptor = try? LoopbackSocket.connect(port: port) else { return false }
     close(descriptor)
     return true
 }
@@ -25,7 +25,7 @@ package final class ListeningSocket: Sendable {
     private let isClosed = Mutex(false)
 
     package init() throws {
-        let (descriptor, port) = try LocalSocket.bound()
+        let (descriptor, port) = try LoopbackSocket.bound()
         guard listen(descriptor, 16) == 0 else {
             let number = errno
             Glibc.close(descriptor)
@@ -60,7 +60,7 @@ package final class ListeningSocket: Sendable {
 }
 
 /// TCP on 127.0.0.1 with plain descriptors, for the tests' own ends.
-package enum LocalSocket {
+package enum LoopbackSocket {
     /// Reserves a port that the kernel chose. Nobody listens on it yet.
     package static func bound() throws -> (descriptor: Int32, port: Int) {
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
@@ -119,6 +119,26 @@ package enum LocalSocket {
 }
 
 package enum UnixSocket {
+    /// Leaves the file of a socket that nobody listens on, as a killed process does.
+    package static func leaveStale(at path: String) throws {
+        let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        defer { close(descriptor) }
+        var address = address(path)
+        let bound = withUnsafePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size)) == 0
+            }
+        }
+        guard bound else { throw Trouble("cannot bind \(path): errno \(errno)") }
+    }
+
+    private static func address(_ path: String) -> sockaddr_un {
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8.prefix($0.count - 1)) }
+        return address
+    }
+
     /// Sends bytes and reads up to a delimiter, which is left out. `seconds`: the longest silence to wait for.
     package static func exchange(
         _ path: String, _ bytes: Data, until delimiter: UInt8, seconds: Int = 20
@@ -127,9 +147,7 @@ package enum UnixSocket {
         defer { close(descriptor) }
         var limit = timeval(tv_sec: seconds, tv_usec: 0)
         setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
-        var address = sockaddr_un()
-        address.sun_family = sa_family_t(AF_UNIX)
-        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8.prefix($0.count - 1)) }
+        var address = address(path)
         let connected = withUnsafePointer(to: &address) { pointer in
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
                 connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size)) == 0

@@ -1,4 +1,5 @@
 import JSON
+import LocalSocket
 import NIOCore
 import NIOEmbedded
 import Synchronization

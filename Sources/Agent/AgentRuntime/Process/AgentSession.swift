@@ -2,6 +2,7 @@ internal import AgentControl
 internal import AgentLogic
 internal import ConfigurationFile
 internal import Glibc
+internal import LocalSocket
 internal import Logging
 internal import NIOCore
 internal import Systemd

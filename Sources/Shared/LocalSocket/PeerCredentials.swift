@@ -1,10 +1,10 @@
-/// Who opened a Unix socket connection, as the kernel recorded it when it was made.
+/// Who opened a connection to a local socket, as the kernel recorded it when the connection was made.
 package struct PeerCredentials: Hashable, Sendable {
     package let user: UInt32
     package let group: UInt32
-    /// Supplementary groups; without those the kernel would not tell.
+    /// Supplementary groups, as far as the kernel tells them.
     package let supplementaryGroups: Set<UInt32>
-    /// Of the process that connected, which may have passed the socket on or ended since.
+    /// The process that connected. That process may have ended since, or passed the connection on.
     package let process: Int32
 
     package init(user: UInt32, group: UInt32, supplementaryGroups: Set<UInt32> = [], process: Int32) {

@@ -1,40 +1,18 @@
-import Glibc
-package import NIOCore
-import NIOPosix
+internal import Glibc
+internal import NIOCore
+internal import NIOPosix
 
-/// Why a socket could not be opened.
-package struct VarlinkServerError: Error, Hashable, CustomStringConvertible {
-    package enum Code: Hashable, Sendable {
-        case pathTooLong, notASocket, inUse, system
-    }
-    package let code: Code
-    package let detail: String
+/// The file of a listening socket. The file is made beside its place, gets its owner and its mode there, and is then moved
+/// to its place in one step.
+struct SocketFile: Hashable, Sendable {
+    private let place: LocalSocket.Place
+    private var path: String { place.path }
+    /// Device and number of the file, so that the file of another process is never removed.
+    private var device: UInt64 = 0
+    private var node: UInt64 = 0
 
-    package init(_ code: Code, _ detail: String) {
-        self.code = code
-        self.detail = detail
-    }
-
-    package var description: String { detail }
-
-    static func system(_ what: String, _ number: CInt) -> Self {
-        Self(.system, "\(what): \(String(cString: strerror(number)))")
-    }
-}
-
-/// The file of a listening socket: made beside its place with the right owner and mode, then moved there at once.
-package struct SocketFile: Hashable, Sendable {
-    let path: String
-    let mode: UInt32
-    let group: UInt32?
-    /// Which file it is, to remove no other's at the end.
-    private(set) var device: UInt64 = 0
-    private(set) var node: UInt64 = 0
-
-    package init(path: String, mode: UInt32, group: UInt32?) {
-        self.path = path
-        self.mode = mode
-        self.group = group
+    init(_ place: LocalSocket.Place) {
+        self.place = place
     }
 
     private var directory: String {
@@ -43,33 +21,33 @@ package struct SocketFile: Hashable, Sendable {
     }
 
     /// Where the socket is bound before it is moved to `path`.
-    package var temporaryPath: String {
+    var temporaryPath: String {
         let name = path.lastIndex(of: "/").map { path[path.index(after: $0)...] } ?? path[...]
         return "\(directory)/.\(name).\(getpid())"
     }
 
-    /// Makes the directory when it is missing and looks whether the place is free: a socket that nobody answers on is
-    /// left by a process that died, and may be replaced.
-    package func prepare(on loop: any EventLoop) -> EventLoopFuture<Void> {
+    /// Makes the directory when it is missing, and fails when the place is not free. A socket that nobody answers on is
+    /// left by a process that died; that place is free.
+    func prepare(on loop: any EventLoop) -> EventLoopFuture<Void> {
         // Linux keeps 108 bytes, the last for NUL.
         guard temporaryPath.utf8.count <= 107 else {
             return loop.makeFailedFuture(
-                VarlinkServerError(
+                LocalSocketError(
                     .pathTooLong, "the socket path \(path) is too long for the system: use one of at most 90 bytes"))
         }
         if mkdir(directory, 0o755) != 0, errno != EEXIST {
-            return loop.makeFailedFuture(VarlinkServerError.system("cannot make the directory \(directory)", errno))
+            return loop.makeFailedFuture(LocalSocketError.system("cannot make the directory \(directory)", errno))
         }
         _ = unlink(temporaryPath)
         var status = stat()
         if lstat(path, &status) != 0 {
             let number = errno
             if number == ENOENT { return loop.makeSucceededVoidFuture() }
-            return loop.makeFailedFuture(VarlinkServerError.system("cannot look at \(path)", number))
+            return loop.makeFailedFuture(LocalSocketError.system("cannot look at \(path)", number))
         }
         guard status.st_mode & S_IFMT == S_IFSOCK else {
             return loop.makeFailedFuture(
-                VarlinkServerError(.notASocket, "\(path) exists and is no socket: move it away or choose another path"))
+                LocalSocketError(.notASocket, "\(path) exists and is no socket: move it away or choose another path"))
         }
         return ClientBootstrap(group: loop).connect(unixDomainSocketPath: path)
             .flatMap { channel in channel.close().map { true } }
@@ -81,22 +59,22 @@ package struct SocketFile: Hashable, Sendable {
             }
             .flatMapThrowing { [path] isAnswered in
                 if isAnswered {
-                    throw VarlinkServerError(
+                    throw LocalSocketError(
                         .inUse, "somebody answers on \(path) already: stop the other process or choose another path")
                 }
             }
     }
 
     /// Gives the bound socket its owner and mode and moves it to its place.
-    package mutating func publish() throws(VarlinkServerError) {
+    mutating func publish() throws(LocalSocketError) {
         let temporary = temporaryPath
-        if let group, chown(temporary, uid_t.max, group) != 0 {
+        if let group = place.group, chown(temporary, uid_t.max, group) != 0 {
             let number = errno
             _ = unlink(temporary)
             throw .system("cannot give \(path) to group \(group)", number)
         }
         var status = stat()
-        guard chmod(temporary, mode) == 0, lstat(temporary, &status) == 0, rename(temporary, path) == 0 else {
+        guard chmod(temporary, place.mode) == 0, lstat(temporary, &status) == 0, rename(temporary, path) == 0 else {
             let number = errno
             _ = unlink(temporary)
             throw .system("cannot put the socket at \(path)", number)
@@ -106,7 +84,7 @@ package struct SocketFile: Hashable, Sendable {
     }
 
     /// Removes the file unless another took its place.
-    package func remove() {
+    func remove() {
         var status = stat()
         guard lstat(path, &status) == 0, UInt64(status.st_dev) == device, UInt64(status.st_ino) == node else { return }
         _ = unlink(path)

@@ -1,5 +1,5 @@
-import Glibc
-import NIOCore
+internal import Glibc
+package import NIOCore
 
 extension PeerCredentials {
     /// The kernel's `struct ucred`.
@@ -10,9 +10,9 @@ extension PeerCredentials {
     }
 
     /// Asks the kernel who connected `channel`.
-    static func read(of channel: any Channel) -> EventLoopFuture<PeerCredentials> {
+    package static func read(of channel: any Channel) -> EventLoopFuture<PeerCredentials> {
         guard let provider = channel as? any SocketOptionProvider else {
-            return channel.eventLoop.makeFailedFuture(VarlinkServerError(.system, "the connection is not a socket"))
+            return channel.eventLoop.makeFailedFuture(LocalSocketError(.system, "the connection is not a socket"))
         }
         let credentials: EventLoopFuture<Credentials> = provider.unsafeGetSocketOption(
             level: .socket, name: .init(rawValue: SO_PEERCRED))
@@ -25,8 +25,8 @@ extension PeerCredentials {
         }
     }
 
-    // The kernel fills as many groups as there are and fails when the room is too small; the room is zeroed before, so
-    // that group 0 cannot be told from room left over, and is left out.
+    // The kernel fills in as many groups as there are, and fails when the buffer is too small. The buffer is zeroed before,
+    // so group 0 looks like unused space. Group 0 is left out.
 
     private static func few(_ provider: any SocketOptionProvider) -> EventLoopFuture<Set<UInt32>> {
         let groups: EventLoopFuture<InlineArray<64, UInt32>> = provider.unsafeGetSocketOption(
