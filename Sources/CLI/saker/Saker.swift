@@ -8,16 +8,16 @@ struct Saker: AsyncParsableCommand {
         abstract: "Controls the tracking agent of this vehicle, and reads tracks from the server.",
         discussion: """
             On the vehicle:
-              saker status                  is it tracked, and if not, why not
+              saker status                  is the vehicle tracked, and if not, why not
               sudo saker doctor             checks everything, and says what to do
-              saker watch                   what happens, as it happens
-              saker alarms                  alarms and messages of the last days
+              saker watch                   shows events as they happen
+              saker alarms                  shows the alarms and messages of the last days
               saker service start           logs in and uploads
               saker gather start            makes track points
-              sudo saker enroll -           sets this box up, with a line from the server
+              sudo saker enroll -           sets this vehicle up with a line from the server
 
             Anywhere:
-              saker track latest van_07     where it is
+              saker track latest van_07     where the vehicle is
               saker track history van_07 --from '2h ago'
               saker call track/getlatestpoint
 
@@ -27,7 +27,7 @@ struct Saker: AsyncParsableCommand {
         version: SakerVersion.text,
         groupedSubcommands: [
             CommandGroup(
-                name: "The agent of this box:",
+                name: "The agent of this vehicle:",
                 subcommands: [
                     StatusCommand.self, DoctorCommand.self, WatchCommand.self, ServiceCommand.self, GatherCommand.self,
                     SettingsCommand.self, AttributesCommand.self, CacheCommand.self, PointCommand.self,

@@ -41,7 +41,7 @@ enum Program {
 struct SakerServer: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "saker-server",
-        abstract: "Takes the tracks of a fleet from its agents, stores them, and answers the Yingyan v3 Web API.",
+        abstract: "Stores the tracks of a fleet, and answers the Yingyan v3 Web API.",
         discussion: """
             Begin with `saker-server init`, then `saker-server serve`. Exit codes: 0 done, 1 refused or failed (the reason \
             on standard error), 2 wrong usage.
@@ -118,9 +118,9 @@ struct Initialize: AsyncParsableCommand {
         commandName: "init",
         abstract: "Make the database, a service with its access key, certificates and server.toml.",
         discussion: """
-            Without --certificate and --key it makes a private certificate authority (10 years) and a server certificate (825 \
-            days) for the given hosts; agents learn to trust the authority from their enrolment string. Nothing that exists \
-            is overwritten. Prints the enrolment string for the first vehicle: `saker enroll` takes it.
+            Without --certificate and --key, init makes a private certificate authority (10 years) and a server certificate \
+            (825 days) for the given hosts. The enrolment string makes agents trust this authority. Init overwrites no file. \
+            It prints the enrolment string for the first vehicle; give it to `saker enroll`.
 
             Example: saker-server init --host tracks.example.net --host 192.0.2.7 --name "My fleet"
             """)
@@ -145,7 +145,7 @@ struct Initialize: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "The authority agents shall trust with --certificate; without it they trust those of their systems.",
+            "With --certificate: the authority that agents must trust. Default: the authorities of their systems.",
             valueName: "file"))
     var ca: String?
 
@@ -200,7 +200,7 @@ struct Services: AsyncParsableCommand {
     }
 
     struct List: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "All services.")
+        static let configuration = CommandConfiguration(abstract: "List all services.")
 
         @OptionGroup var file: ConfigurationOption
 
@@ -215,14 +215,15 @@ struct Services: AsyncParsableCommand {
 
     struct RotateKey: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "rotate-key", abstract: "Make a new access key for a service; the earlier ones end at once.",
+            commandName: "rotate-key",
+            abstract: "Make a new access key for a service. The earlier keys become invalid at once.",
             discussion:
                 "Vehicles with an earlier key are refused from their next login on, until they are enrolled again.")
 
         @OptionGroup var file: ConfigurationOption
         @Argument(help: "The number of the service.")
         var service: Int64
-        @Flag(help: "Leave the earlier keys valid, to move vehicles one by one.")
+        @Flag(help: "Keep the earlier keys valid, to change vehicles one by one.")
         var keepOld = false
         @Flag(help: "Web API requests with this key must be signed; prints the signing key (sk) too. Not for agents.")
         var signed = false
@@ -247,9 +248,9 @@ extension ColumnKind: ExpressibleByArgument {}
 struct Columns: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "column",
-        abstract: "The custom columns of a service: what points and entities carry beside what is known to all.",
+        abstract: "The custom columns of a service: additional values of points and entities.",
         discussion: """
-            Works while the server runs; a vehicle learns its service's columns with its next login (saker reconnect).
+            Works while the server runs. A vehicle learns new columns with its next login (saker reconnect).
 
             Example: saker-server column add 1 fuel double --description litres
             """,
@@ -292,7 +293,7 @@ struct Columns: AsyncParsableCommand {
 
     struct Delete: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Delete a column; the values that entities have of it are gone, those of points are hidden.")
+            abstract: "Delete a column. The column's values of entities are deleted, those of points are hidden.")
 
         @OptionGroup var place: Place
         @Argument(help: "Its key.")
@@ -305,7 +306,7 @@ struct Columns: AsyncParsableCommand {
     }
 
     struct List: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "All columns of a kind.")
+        static let configuration = CommandConfiguration(abstract: "List all columns of a kind.")
 
         @OptionGroup var place: Place
 
@@ -329,8 +330,8 @@ struct Certificates: AsyncParsableCommand {
 
     struct Renew: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Replace the server's certificate and key by new ones from the fleet's own authority.",
-            discussion: "Agents go on trusting it. Reload a running server afterwards: systemctl reload saker-server.")
+            abstract: "Replace the server's certificate and key with new ones from the fleet's own authority.",
+            discussion: "Agents still trust it. Afterwards reload a running server: systemctl reload saker-server.")
 
         @OptionGroup var file: ConfigurationOption
         @Option(

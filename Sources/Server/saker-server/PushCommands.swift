@@ -10,11 +10,11 @@ extension PushRecord.State: ExpressibleByArgument {}
 struct Pushes: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "push",
-        abstract: "Messages to the vehicles of a service, and what became of them and of alarms.",
+        abstract: "Sends messages to the vehicles of a service, and lists messages and alarms.",
         discussion: """
-            Works while the server runs. A vehicle that is connected gets a message within a second or so; it is sent again \
-            every 15 s until the vehicle has it on its disk, for 10 minutes, and again from its next login on until its \
-            lifetime ends. On the vehicle: saker alarms, saker watch, and hooks.
+            Works while the server runs. A connected vehicle gets a message within about one second. The server sends the \
+            message again every 15 s, for 10 minutes, until the vehicle has it on disk. It begins again with the vehicle's \
+            next login, until the message's lifetime ends. On the vehicle: saker alarms, saker watch, and hooks.
 
             Examples:
               saker-server push send 1 --entity van_07 --text "Call the office"
@@ -33,7 +33,7 @@ struct Pushes: AsyncParsableCommand {
         var entity: [String] = []
         @Flag(help: "Send it to every entity that the service has now.")
         var all = false
-        @Option(help: "What kind of message, 65 to 255: the programs on the vehicle know what each means.")
+        @Option(help: "The type of the message, 65 to 255; the programs on the vehicle decide what each means.")
         var type = PushRules.message
         @Option(
             help: ArgumentHelp(
@@ -102,11 +102,11 @@ struct Pushes: AsyncParsableCommand {
 
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "The pushes of the last seven days, the newest first.",
+            abstract: "Lists the pushes of the last seven days, the newest first.",
             discussion: """
-                States: waiting (not acknowledged yet), delivered (on the vehicle's disk), given-up (a session did not \
-                acknowledge it for 10 minutes; its next login gets it again), expired (its lifetime ended). Types: 3 is an \
-                alarm of a fence, 65 and above are messages.
+                States: waiting (not acknowledged yet), delivered (on the vehicle's disk), given-up (not acknowledged in 10 \
+                minutes of a session; sent again after the next login), expired (its lifetime ended). Types: 3 is an alarm \
+                of a fence, 65 and above are messages.
                 """)
 
         @OptionGroup var file: ConfigurationOption

@@ -4,14 +4,15 @@ internal import ProgramTestKit
 
 struct RoundsCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "rounds", abstract: "Kills and cuts; in the end every point taken is stored once, in order.")
+        commandName: "rounds",
+        abstract: "Kills programs and cuts links; checks that every point is stored once and in order.")
 
     @OptionGroup var common: CommonOptions
 
     @Option(help: "How many rounds, each with a seed of its own.")
     var rounds = 100
 
-    @Flag(help: "Leave out what takes the agent the 21 s of noticing a dead link.")
+    @Flag(help: "Leave out steps that make the agent wait the 21 s after which it notices a dead link.")
     var short = false
 
     func validate() throws {

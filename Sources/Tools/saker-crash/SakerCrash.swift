@@ -6,13 +6,14 @@ internal import Synchronization
 @main struct SakerCrash: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "saker-crash",
-        abstract: "Real programs, killed and cut off at random; counts what is lost. scripts/crash runs it.",
+        abstract:
+            "Kills the real programs and cuts their links at random, and counts lost points. scripts/crash runs it.",
         subcommands: [RoundsCommand.self, SoakCommand.self], defaultSubcommand: RoundsCommand.self)
 }
 
 /// The options of both commands.
 struct CommonOptions: ParsableArguments {
-    @Option(help: "Repeat what this seed did.")
+    @Option(help: "Repeat the run with this seed.")
     var seed: UInt64?
 
     @Option(help: "The link: namespaces (root), proxy, or auto: namespaces where the machine has them.")

@@ -5,7 +5,7 @@ internal import ProgramTestKit
 struct SoakCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "soak",
-        abstract: "A link cut every few seconds, for long: memory, descriptors and threads stay flat.")
+        abstract: "Cuts the link every few seconds for a long time; memory, descriptors and threads must not grow.")
 
     @OptionGroup var common: CommonOptions
 

@@ -6,12 +6,12 @@ internal import TrackModel
 /// `saker-sim drive`: simulates a vehicle's receiver in real time for a real gpsd.
 struct DriveCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "drive", abstract: "Drive a route and tell it as NMEA to a real gpsd.",
+        commandName: "drive", abstract: "Simulate a drive and send it as NMEA to a real gpsd.",
         discussion: """
             With --listen, gpsd connects here (gpsd tcp://127.0.0.1:PORT); the drive begins with the first \
             connection. With --udp, gpsd listens (gpsd udp://127.0.0.1:PORT) and the drive begins at once. The first \
             line of output is "listening ADDRESS:PORT" or "sending ADDRESS:PORT". The drive ends after --duration, \
-            or at the end of a route that is no loop.
+            or at the end of a route that is not a loop.
             """)
 
     @Option(help: "A GPX or GeoJSON file with the route; without it, a built-in loop with a tunnel.")

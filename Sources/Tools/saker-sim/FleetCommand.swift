@@ -7,11 +7,11 @@ internal import TrackModel
 /// `saker-sim fleet`: many vehicles on long connections, as load for a server.
 struct FleetCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "fleet", abstract: "Put a simulated fleet on a server, over TLS as agents are.",
+        commandName: "fleet", abstract: "Simulate a fleet as load for a server, over TLS like agents.",
         discussion: """
-            Opens all connections first, then sends for as long as told, then says goodbye and tells what was measured. \
-            Entities are made in the service: use one that is for this. Any point refused, any connection closed by the \
-            server ends the run with an error.
+            Opens all connections, then sends points for the given time, then closes the connections and prints the \
+            results. It makes entities in the service, so use a service for tests. A refused point, or a connection that \
+            the server closes, ends the run with an error.
 
             live: each vehicle sends one batch every --pack seconds. idle: heartbeats only. backlog: every vehicle sends \
             --points points in batches of --batch as fast as the server takes them.

@@ -17,10 +17,10 @@ import SystemSimulation
     @Option(help: "Virtual hours of each history before the world heals.")
     var hours = 4.0
 
-    @Option(help: "Of 100 histories so many store into real SQLite files.")
+    @Option(help: "How many of 100 histories use real SQLite files.")
     var sqlite = 5
 
-    @Option(help: "Where SQLite's files lie; they are removed.")
+    @Option(help: "Directory for SQLite's files, which are removed afterwards.")
     var directory = "/dev/shm"
 
     @Option(help: "Histories run at the same time; default: as many as the machine has cores.")

@@ -8,12 +8,12 @@ struct AlarmsCommand: AsyncParsableCommand {
         commandName: "alarms",
         abstract: "Shows the alarms and messages that this vehicle has received.",
         discussion: """
-            They are kept for seven days. Times: \(TimeExpression.examples).
+            The agent keeps them for seven days. Times: \(TimeExpression.examples).
 
             Examples:
               saker alarms --from yesterday
               saker alarms --type 3 --limit 10          the last ten alarms of server fences
-              saker alarms --after 41 --json            what came after number 41, for a program
+              saker alarms --after 41 --json            alarms after number 41, for a program
             """)
 
     @OptionGroup var agent: AgentOptions

@@ -9,7 +9,8 @@ struct ServiceCommand: ParsableCommand {
         commandName: "service",
         abstract: "Starts or stops the service: the connection to the server.",
         discussion: """
-            The service uploads; gathering (saker gather) makes the points. What was told last holds across restarts.
+            The service uploads points; gathering (saker gather) makes them. After a restart the agent continues as told
+            last.
 
             Examples:
               saker service start

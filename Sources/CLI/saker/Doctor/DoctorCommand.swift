@@ -10,12 +10,13 @@ struct DoctorCommand: AsyncParsableCommand {
         commandName: "doctor",
         abstract: "Checks everything that can keep this vehicle from being tracked, and says what to do.",
         discussion: """
-            Looks at the agent, its configuration, gpsd, receiver, fix and clock, the way
-            to the server, TLS, login, disk and permissions. Works without any of them,
-            changes nothing, and ends within 15 seconds. With sudo it may look everywhere.
+            Checks the agent, its configuration, gpsd, receiver, fix and clock, the
+            connection to the server, TLS, login, disk and permissions. Works without any
+            of them, changes nothing, and ends within 15 seconds. With sudo it can read
+            all files.
 
-            Exit codes: 0 nothing failed, 1 something failed, 2 wrong usage, 3 the agent
-            cannot be asked (what does not need it is checked all the same).
+            Exit codes: 0 no check failed, 1 a check failed, 2 wrong usage, 3 the agent
+            does not answer (the checks that do not need the agent are done).
 
             Examples:
               sudo saker doctor

@@ -9,8 +9,8 @@ struct EnrollCommand: AsyncParsableCommand {
         commandName: "enroll",
         abstract: "Sets this vehicle up with the line that saker-server printed.",
         discussion: """
-            The line holds the access key. Given as an argument, others on this box can see it while the command runs
-            and it stays in the shell's history: better paste it, or hand it over on standard input.
+            The line contains the access key. If you give it as an argument, other users can see it while the command
+            runs, and it stays in the shell's history. So paste it, or send it to standard input.
 
             Examples:
               sudo saker enroll -                    asks for the line

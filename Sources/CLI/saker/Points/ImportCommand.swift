@@ -9,12 +9,12 @@ extension PointCommand {
         static let configuration = CommandConfiguration(
             abstract: "Sends the points of a CSV, GPX or GeoJSON file.",
             discussion: """
-                The file is checked to its end before anything is sent. CSV and GPX may be of any length, GeoJSON of 16 MiB.
+                saker checks the whole file before it sends anything. CSV and GPX may have any length, GeoJSON 16 MiB.
 
-                CSV: the first line names the columns: time, latitude (lat), longitude (lon), and if there are any
+                CSV: the first line names the columns: time, latitude (lat), longitude (lon), and optionally
                 speed (m/s), course (degrees), altitude and accuracy (m), object_name. Others are custom attributes.
                 GPX: track points with their time, ele, speed and course. GeoJSON: points with a property time, and lines
-                with a list of times (coordTimes). Times without a zone are local; Unix seconds or ms may stand, too.
+                with a list of times (coordTimes). Times without a zone are local. Times may also be Unix seconds or ms.
                 """)
 
         @OptionGroup var agent: AgentOptions

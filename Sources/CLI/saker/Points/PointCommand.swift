@@ -10,8 +10,8 @@ struct PointCommand: ParsableCommand {
         commandName: "point",
         abstract: "Sends points that no receiver made to the server, through the agent.",
         discussion: """
-            They go out at once and are not cached: without a connection the command fails. Of two points of one
-            entity with the same time the later one counts, so sending again does no harm.
+            The points are sent at once and are not cached. Without a connection the command fails. If two points of
+            one entity have the same time, the later one replaces the earlier one, so it is safe to send again.
 
             Examples:
               saker point add --lat 31.2281 --lon 121.4771

@@ -8,8 +8,8 @@ struct CallCommand: AsyncParsableCommand {
         commandName: "call",
         abstract: "Makes any request of the Web API and prints its answer as JSON.",
         discussion: """
-            Through the agent of this box no key is needed; how much it may ask for is the server's to say (as a
-            rule: about its own entity, which need not be named).
+            On a vehicle the request goes through the agent and needs no key. The server decides what an agent may ask
+            for: usually only about its own entity, which need not be named.
 
             Examples:
               saker call track/getlatestpoint coord_type_output=wgs84

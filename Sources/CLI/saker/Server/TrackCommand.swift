@@ -8,15 +8,15 @@ struct TrackCommand: ParsableCommand {
         commandName: "track",
         abstract: "Reads tracks from the server.",
         discussion: """
-            Coordinates are WGS 84, as the receiver gave them. On a box with an agent no key is needed: it asks for its
-            own entity.
+            Coordinates are WGS 84, as the receiver gave them. On a vehicle the command asks through the agent, about the
+            agent's own entity, and needs no key.
 
             Examples:
               saker track latest van_07 --server https://fleet.example:8443 --service-id 1 --ak-file key
               saker track history van_07 --from '2h ago'
               saker track history van_07 --from 2026-03-05 --to 2026-03-06 --json
 
-            With a file ~/.config/saker/client.toml nothing of the server needs to be given:
+            A file ~/.config/saker/client.toml replaces the options for the server:
               [server]
               url = "https://fleet.example:8443"
               service_id = 1

@@ -8,14 +8,14 @@ struct AttributesCommand: ParsableCommand {
         commandName: "attributes",
         abstract: "Sets the values of the service's own columns (fuel, driver, ...) for later points.",
         discussion: """
-            The service must have a track column for each key; what it has not is ignored, and said so.
+            The service must have a track column for each key. The command names the keys that it ignores.
 
             Examples:
               saker attributes set fuel=51 driver="Li Wei"
               saker attributes set fuel=51.5 --ttl 60      forgotten after a minute
               saker attributes show
               saker attributes clear driver
-              saker attributes provide -- read-obd --json  a JSON object a line
+              saker attributes provide -- read-obd --json  one JSON object a line
             """,
         subcommands: [Set.self, Clear.self, Show.self, Provide.self], defaultSubcommand: Show.self)
 
@@ -23,8 +23,8 @@ struct AttributesCommand: ParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Sets values that all later points carry.",
             discussion: """
-                A value is read as its column's type says; before the columns are known, by its look. Exit code 1 when a key \
-                was ignored.
+                The column decides the type of a value; before the columns are known, the value's form decides. Exit code 1 \
+                when a key was ignored.
                 """)
 
         @OptionGroup var agent: AgentOptions

@@ -9,8 +9,8 @@ extension AttributesCommand {
         static let configuration = CommandConfiguration(
             abstract: "Runs a command and gives each point the values of the newest line that the command prints.",
             discussion: """
-                Each line is a JSON object, such as {"fuel": 51, "driver": "Li Wei"}. The command runs once; when it ends, this \
-                ends with its exit code. Without a command the lines are read from standard input.
+                Each line is a JSON object, such as {"fuel": 51, "driver": "Li Wei"}. The command runs once. When it ends, saker \
+                ends with the same exit code. Without a command, saker reads the lines from standard input.
 
                 Examples:
                   saker attributes provide -- read-obd --json
