@@ -244,7 +244,8 @@ var tests: [Target] {
         .testTarget(
             name: "DocumentTests",
             dependencies: [
-                "AgentRuntime", "ConfigurationFile", "Exposition", "ProgramTestKit", "ServerRuntime", "saker",
+                "AgentControl", "AgentRuntime", "ConfigurationFile", "Exposition", "ProgramTestKit", "ServerRuntime",
+                "saker",
                 "saker-server", "saker-sim", "sakerd",
             ],
             path: "Tests/DocumentTests", swiftSettings: house),

@@ -30,7 +30,7 @@ import Varlink
         #expect(try await client.setIntervals(gather: 5, pack: 30) == TestAgent.sampleSettings)
         _ = try await client.setCacheLimit(.bytes(1 << 20))
         _ = try await client.setCacheLimit(.unlimited)
-        _ = try await client.setLocationOptions(LocationOptionsChange(desiredAccuracy: 20, activity: .fitness))
+        _ = try await client.setLocationOptions(LocationOptionsChange(["desired_accuracy": 20, "activity": "fitness"]))
         _ = try await client.resetSettings()
         #expect(try await client.cacheInfo().entities.count == 1)
         _ = try await client.cacheInfo(entities: ["a", "b"])
@@ -60,7 +60,8 @@ import Varlink
                 .startService("van 08"), .startService(nil), .stopService(.milliseconds(2500)), .stopService(nil),
                 .startGather, .stopGather, .setIntervals(5, 30), .setCacheLimit(.bytes(1 << 20)),
                 .setCacheLimit(.unlimited),
-                .setLocationOptions(LocationOptionsChange(desiredAccuracy: 20, activity: .fitness)), .resetSettings,
+                .setLocationOptions(LocationOptionsChange(["desired_accuracy": 20, "activity": "fitness"])),
+                .resetSettings,
                 .cacheInfo(nil), .cacheInfo(["a", "b"]),
                 .clearCache(CacheSelection(entities: ["a"], from: 1, through: 2)), .clearCache(CacheSelection()),
                 .setAttributes(["fuel": 51, "driver": "Li Wei"], .seconds(60)), .setAttributes([:], nil),

@@ -29,8 +29,10 @@ final class TestAgent: AgentControlHandler {
         self.loop = loop
     }
 
-    static let sampleSettings = AgentSettings(
-        gatherInterval: 5, packInterval: 30, cacheLimit: 268_435_456, distanceFilter: 2.5, activity: .automotive)
+    static let sampleSettings = AgentSettings([
+        "gather_interval": 5, "pack_interval": 30, "cache_limit": 268_435_456, "distance_filter": 2.5,
+        "activity": "automotive",
+    ])
 
     static let sampleStatus = AgentStatus(
         version: "1.2.3", time: 1_772_670_030_000, startedTime: 1_772_660_000_000, entity: "van 07", tracked: true,

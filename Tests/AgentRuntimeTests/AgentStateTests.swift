@@ -40,9 +40,49 @@ import TrackTestKit
         #expect(try String(contentsOfFile: directory + "/state.json.damaged", encoding: .utf8) == content)
     }
 
+    /// As versions before wrote it, the first of them without parking.
+    @Test(arguments: ["", #", "parkingDelay" : 300, "parkingInterval" : 60"#])
+    func aFileOfAnEarlierVersionIsRead(parking: String) throws {
+        defer { try? FileManager.default.removeItem(atPath: directory) }
+        let content = """
+            {"version" : 1, "settings" : {"activity" : "fitness", "desiredAccuracy" : 12.5, "gatherInterval" : 10,
+            "keepAlive" : true, "packInterval" : 60\(parking)}}
+            """
+        try content.write(toFile: directory + "/state.json", atomically: false, encoding: .utf8)
+        guard case .read(let state) = StateFile(directory: directory).read() else {
+            Issue.record("the file was not read")
+            return
+        }
+        let settings = try #require(try state.settings?.settings())
+        #expect(settings.gatherInterval == 10 && settings.packInterval == 60 && settings.keepAlive)
+        #expect(settings.location.activity == .fitness && settings.location.desiredAccuracy == 12.5)
+        // Absent is off, and unlimited.
+        #expect(settings.cacheLimit == nil && settings.location.distanceFilter == nil)
+        #expect(settings.location.parking == (parking.isEmpty ? nil : ParkingOptions(delay: 300, interval: 60)))
+        #expect(settings.parkingInterval == (parking.isEmpty ? 240 : 60))
+    }
+
+    @Test func theFileHasTheMembersOfEarlierVersions() throws {
+        defer { try? FileManager.default.removeItem(atPath: directory) }
+        var settings = Settings()
+        try settings.change {
+            $0.desiredAccuracy = 12.5
+            $0.distanceFilter = 3
+            $0.parkingDelay = 300
+        }
+        let file = StateFile(directory: directory)
+        try file.write(RememberedState(settings: .init(settings)))
+        let content = try String(contentsOfFile: directory + "/state.json", encoding: .utf8)
+        #expect(
+            content.filter { !$0.isWhitespace } == """
+                {"settings":{"activity":"other","cacheLimit":268435456,"desiredAccuracy":12.5,"distanceFilter":3,\
+                "gatherInterval":5,"keepAlive":false,"packInterval":30,"parkingDelay":300,"parkingInterval":240},"version":1}
+                """)
+    }
+
     @Test func settingsThatSomebodyEditedAgainstTheirRuleAreRefused() throws {
         var remembered = RememberedState.RememberedSettings(Settings())
-        remembered.gatherInterval = 1
+        remembered.record.gatherInterval = 1
         #expect(throws: SettingsError.self) { try remembered.settings() }
     }
 }

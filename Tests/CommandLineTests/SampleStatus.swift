@@ -2,8 +2,10 @@ import AgentControl
 
 /// Statuses that the formatting tests show.
 enum SampleStatus {
-    static let settings = AgentSettings(
-        gatherInterval: 5, packInterval: 30, cacheLimit: 268_435_456, distanceFilter: 2.5, activity: .automotive)
+    static let settings = AgentSettings([
+        "gather_interval": 5, "pack_interval": 30, "cache_limit": 268_435_456, "distance_filter": 2.5,
+        "activity": "automotive",
+    ])
 
     /// Everything as it should be, 2026-03-05 00:20:30 UTC.
     static let tracked = AgentStatus(

@@ -60,16 +60,7 @@ package struct AgentControlClient: Sendable {
     }
 
     package func setLocationOptions(_ change: LocationOptionsChange) async throws -> AgentSettings {
-        try await call(
-            .setLocationOptions,
-            [
-                "desired_accuracy": change.desiredAccuracy.map(JSONValue.double),
-                "distance_filter": change.distanceFilter.map(JSONValue.double),
-                "activity": change.activity.map { .string($0.rawValue) },
-                "parking_delay": change.parkingDelay.map(JSONValue.integer),
-                "parking_interval": change.parkingInterval.map(JSONValue.integer),
-            ], as: SettingsReply.self
-        ).settings
+        try await call(.setLocationOptions, change.values, as: SettingsReply.self).settings
     }
 
     package func resetSettings() async throws -> AgentSettings {

@@ -107,12 +107,10 @@ package final class AgentControlService: VarlinkInterface {
             try parameters.finish()
             return settings(handler.setCacheLimit(try Self.limit(bytes, unlimited)), method)
         case .setLocationOptions:
-            let change = LocationOptionsChange(
-                desiredAccuracy: try parameters.number("desired_accuracy"),
-                distanceFilter: try parameters.number("distance_filter"),
-                activity: try parameters.choice("activity", of: Activity.self),
-                parkingDelay: try parameters.integer("parking_delay"),
-                parkingInterval: try parameters.integer("parking_interval"))
+            var change = LocationOptionsChange([:])
+            for option in AgentSetting.locationOptions {
+                change.values[option.key] = try parameters.value(option.key, where: option.takes)
+            }
             try parameters.finish()
             return settings(handler.setLocationOptions(change), method)
         case .resetSettings:

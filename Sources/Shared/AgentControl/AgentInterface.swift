@@ -125,17 +125,7 @@ package enum AgentInterface {
 
         type Activity (other, automotive, fitness, airborne)
 
-        # Intervals and parking_delay in seconds, cache_limit in bytes (absent for unlimited), options absent for off.
-        type Settings (
-          gather_interval: int,
-          pack_interval: int,
-          cache_limit: ?int,
-          desired_accuracy: ?float,
-          distance_filter: ?float,
-          activity: Activity,
-          parking_delay: ?int,
-          parking_interval: ?int
-        )
+        \(AgentSetting.typeText)
 
         # synchronised: the kernel's word. server_difference: milliseconds that the server's clock was ahead at the last login.
         type Clock (synchronised: bool, server_difference: ?int)
@@ -249,15 +239,7 @@ package enum AgentInterface {
         # Either bytes or unlimited: true.
         method SetCacheLimit(bytes: ?int, unlimited: ?bool) -> (settings: Settings)
 
-        # What is absent stays as it is; 0 turns desired_accuracy, distance_filter or parking_delay off. After parking_delay
-        # seconds without movement (60 to 86400) a point is made every parking_interval seconds (10 to 86400).
-        method SetLocationOptions(
-          desired_accuracy: ?float,
-          distance_filter: ?float,
-          activity: ?Activity,
-          parking_delay: ?int,
-          parking_interval: ?int
-        ) -> (settings: Settings)
+        \(AgentSetting.methodText)
 
         # Back to the defaults.
         method ResetSettings() -> (settings: Settings)

@@ -1,45 +1,49 @@
-/// The settings that outlive a restart of the agent.
+package import JSON
+
+/// The settings that outlive a restart of the agent, by the keys of ``AgentSetting``.
+///
+/// A setting that is off or unlimited has no value. Keys that this version does not know are kept.
 package struct AgentSettings: Codable, Hashable, Sendable {
-    /// Seconds, 2 ... 300.
-    package var gatherInterval: Int64
-    /// Seconds, 2 ... 300, a whole multiple of `gatherInterval`.
-    package var packInterval: Int64
+    package var values: [String: JSONValue]
+
+    package init(_ values: [String: JSONValue]) {
+        self.values = values
+    }
+
+    /// Throws when a value is missing or of another type than the setting.
+    package init(from decoder: any Decoder) throws {
+        values = try JSONValue(from: decoder).objectValue ?? [:]
+        for setting in AgentSetting.all {
+            let value = values[setting.key]
+            guard value.map(setting.takes) ?? setting.canBeAbsent else {
+                throw DecodingError.dataCorrupted(
+                    .init(codingPath: decoder.codingPath, debugDescription: "no valid \(setting.key)"))
+            }
+        }
+    }
+
+    package func encode(to encoder: any Encoder) throws {
+        try JSONValue.object(values).encode(to: encoder)
+    }
+}
+
+// What other code than the settings' own reads of them.
+extension AgentSettings {
+    /// Seconds.
+    package var gatherInterval: Int64 { values["gather_interval"]?.integerValue ?? 0 }
+    /// Seconds.
+    package var packInterval: Int64 { values["pack_interval"]?.integerValue ?? 0 }
     /// Bytes on disk; nil for unlimited.
-    package var cacheLimit: Int64?
-    /// Metres: fixes with a larger estimated error make no point; nil for off.
-    package var desiredAccuracy: Double?
-    /// Metres: fixes that moved less make no point; nil for off.
-    package var distanceFilter: Double?
-    package var activity: Activity
-    /// Seconds without movement after which few points are made; nil for off.
-    package var parkingDelay: Int64?
-    /// Seconds from one point to the next while parked; nil from an agent that knows no parking.
-    package var parkingInterval: Int64?
-
-    package init(
-        gatherInterval: Int64, packInterval: Int64, cacheLimit: Int64?, desiredAccuracy: Double? = nil,
-        distanceFilter: Double? = nil, activity: Activity, parkingDelay: Int64? = nil, parkingInterval: Int64? = nil
-    ) {
-        self.gatherInterval = gatherInterval
-        self.packInterval = packInterval
-        self.cacheLimit = cacheLimit
-        self.desiredAccuracy = desiredAccuracy
-        self.distanceFilter = distanceFilter
-        self.activity = activity
-        self.parkingDelay = parkingDelay
-        self.parkingInterval = parkingInterval
-    }
-
-    enum CodingKeys: String, CodingKey {
-        case activity
-        case gatherInterval = "gather_interval"
-        case packInterval = "pack_interval"
-        case cacheLimit = "cache_limit"
-        case desiredAccuracy = "desired_accuracy"
-        case distanceFilter = "distance_filter"
-        case parkingDelay = "parking_delay"
-        case parkingInterval = "parking_interval"
-    }
+    package var cacheLimit: Int64? { values["cache_limit"]?.integerValue }
+    /// Metres; nil for off.
+    package var desiredAccuracy: Double? { values["desired_accuracy"]?.doubleValue }
+    /// Metres; nil for off.
+    package var distanceFilter: Double? { values["distance_filter"]?.doubleValue }
+    package var activity: Activity { values["activity"]?.stringValue.flatMap(Activity.init) ?? .other }
+    /// Seconds; nil for off.
+    package var parkingDelay: Int64? { values["parking_delay"]?.integerValue }
+    /// Seconds; nil from an agent that knows no parking.
+    package var parkingInterval: Int64? { values["parking_interval"]?.integerValue }
 }
 
 /// What carries the box: decides which speeds are plausible.
@@ -53,41 +57,12 @@ package enum CacheLimit: Hashable, Sendable {
     case unlimited
 }
 
-/// What `SetLocationOptions` asks to change; nil leaves an option as it is.
+/// What `SetLocationOptions` asks to change, by the keys of ``AgentSetting``; what is not named stays as it is.
 package struct LocationOptionsChange: Hashable, Sendable {
-    /// Metres; 0 turns it off.
-    package var desiredAccuracy: Double?
-    /// Metres; 0 turns it off.
-    package var distanceFilter: Double?
-    package var activity: Activity?
-    /// Seconds; 0 turns it off.
-    package var parkingDelay: Int64?
-    /// Seconds.
-    package var parkingInterval: Int64?
+    /// 0 turns off what can be off.
+    package var values: [String: JSONValue]
 
-    package init(
-        desiredAccuracy: Double? = nil, distanceFilter: Double? = nil, activity: Activity? = nil,
-        parkingDelay: Int64? = nil, parkingInterval: Int64? = nil
-    ) {
-        self.desiredAccuracy = desiredAccuracy
-        self.distanceFilter = distanceFilter
-        self.activity = activity
-        self.parkingDelay = parkingDelay
-        self.parkingInterval = parkingInterval
-    }
-}
-
-/// What `ClearCache` is to forget: the points that match all that is given; nothing given means every point.
-package struct CacheSelection: Hashable, Sendable {
-    /// Nil for all entities.
-    package var entities: [String]?
-    /// Milliseconds since 1970, included; nil for open.
-    package var from: Int64?
-    package var through: Int64?
-
-    package init(entities: [String]? = nil, from: Int64? = nil, through: Int64? = nil) {
-        self.entities = entities
-        self.from = from
-        self.through = through
+    package init(_ values: [String: JSONValue]) {
+        self.values = values
     }
 }

@@ -78,10 +78,9 @@ struct CallParameters {
         return value
     }
 
-    mutating func choice<Choice: RawRepresentable<String>>(
-        _ name: String, of type: Choice.Type
-    ) throws(VarlinkError) -> Choice? {
-        try take(name) { $0.stringValue.flatMap(Choice.init) }
+    /// A value as it came, of which `isRight` holds.
+    mutating func value(_ name: String, where isRight: (JSONValue) -> Bool) throws(VarlinkError) -> JSONValue? {
+        try take(name) { isRight($0) ? $0 : nil }
     }
 
     /// To be called when all that is known has been read.

@@ -25,11 +25,11 @@ struct SettingsTests {
             (1, 30, .gatherInterval), (301, 301, .gatherInterval), (.min, 30, .gatherInterval), (5, 1, .packInterval),
             (5, 301, .packInterval), (5, .max, .packInterval), (5, 31, .packInterval), (30, 5, .packInterval),
             (0, 0, .gatherInterval),
-        ] as [(Int64, Int64, SettingsError.Code)])
-    func badIntervalsChangeNothingAndSayWhichOneIsWrong(_ gather: Int64, _ pack: Int64, _ code: SettingsError.Code) {
+        ] as [(Int64, Int64, SettingKey)])
+    func badIntervalsChangeNothingAndSayWhichOneIsWrong(_ gather: Int64, _ pack: Int64, _ key: SettingKey) {
         var settings = Settings()
         let error = #expect(throws: SettingsError.self) { try settings.setIntervals(gather: gather, pack: pack) }
-        #expect(error?.code == code)
+        #expect(error?.key == key)
         #expect(error?.detail.contains("use ") == true)
         #expect(settings == Settings())
     }
@@ -54,7 +54,7 @@ struct SettingsTests {
         #expect(settings.cacheLimit == 2_097_152)
         for bytes in [2_097_151, 0, -1, .min] as [Int64] {
             let error = #expect(throws: SettingsError.self) { try settings.setCacheLimit(bytes) }
-            #expect(error?.code == .cacheLimit)
+            #expect(error?.key == .cacheLimit)
         }
         #expect(settings.cacheLimit == 2_097_152)
         try settings.setCacheLimit(nil)
@@ -66,7 +66,7 @@ struct SettingsTests {
         let error = #expect(throws: SettingsError.self) {
             try settings.setLocation(LocationOptions(desiredAccuracy: metres))
         }
-        #expect(error?.code == .desiredAccuracy)
+        #expect(error?.key == .desiredAccuracy)
     }
 
     @Test(arguments: [0, -1, .nan, .infinity, 100_001] as [Double]) func badDistances(_ metres: Double) {
@@ -74,43 +74,38 @@ struct SettingsTests {
         let error = #expect(throws: SettingsError.self) {
             try settings.setLocation(LocationOptions(distanceFilter: metres))
         }
-        #expect(error?.code == .distanceFilter)
+        #expect(error?.key == .distanceFilter)
         #expect(settings == Settings())
     }
 
-    @Test func aPatchChangesWhatItNames() throws {
+    @Test func aChangeChangesWhatItNames() throws {
         var settings = Settings()
-        var patch = SettingsPatch()
-        patch.packInterval = 60
-        patch.desiredAccuracy = .set(25)
-        patch.activity = "automotive"
-        patch.keepAlive = true
-        try settings.apply(patch)
+        try settings.change {
+            $0.packInterval = 60
+            $0.desiredAccuracy = 25
+            $0.activity = "automotive"
+            $0.keepAlive = true
+        }
         #expect(settings.gatherInterval == 5)
         #expect(settings.packInterval == 60)
         #expect(settings.location == LocationOptions(desiredAccuracy: 25, activity: .automotive))
         #expect(settings.keepAlive)
-        var off = SettingsPatch()
-        off.desiredAccuracy = .set(nil)
-        off.cacheLimit = .set(nil)
-        try settings.apply(off)
+        try settings.change {
+            $0.desiredAccuracy = nil
+            $0.cacheLimit = nil
+        }
         #expect(settings.location.desiredAccuracy == nil)
         #expect(settings.cacheLimit == nil)
     }
 
     @Test func parkingIsSetByItsDelayAndKeepsItsInterval() throws {
         var settings = Settings()
-        var patch = SettingsPatch()
-        patch.parkingInterval = 60
-        try settings.apply(patch)
+        try settings.change { $0.parkingInterval = 60 }
         #expect(settings.location.parking == nil)
-        patch = SettingsPatch()
-        patch.parkingDelay = .set(300)
-        try settings.apply(patch)
+        try settings.change { $0.parkingDelay = 300 }
         #expect(settings.location.parking == ParkingOptions(delay: 300, interval: 60))
         #expect(try Settings(SettingsRecord(settings)) == settings)
-        patch.parkingDelay = .set(nil)
-        try settings.apply(patch)
+        try settings.change { $0.parkingDelay = nil }
         #expect(settings.location.parking == nil)
         #expect(settings.parkingInterval == 60)
         #expect(try Settings(SettingsRecord(settings)) == settings)
@@ -118,32 +113,47 @@ struct SettingsTests {
 
     @Test(arguments: [0, 59, 86_401, -1, Int64.max, Int64.min]) func badParkingDelays(_ seconds: Int64) {
         var settings = Settings()
-        var patch = SettingsPatch()
-        patch.parkingDelay = .set(seconds)
-        let error = #expect(throws: SettingsError.self) { try settings.apply(patch) }
-        #expect(error?.code == .parkingDelay)
+        let error = #expect(throws: SettingsError.self) { try settings.change { $0.parkingDelay = seconds } }
+        #expect(error?.key == .parkingDelay)
         #expect(settings == Settings())
     }
 
     @Test(arguments: [0, 9, 86_401, -1, Int64.max]) func badParkingIntervals(_ seconds: Int64) {
         var settings = Settings()
-        var patch = SettingsPatch()
-        patch.parkingInterval = seconds
-        let error = #expect(throws: SettingsError.self) { try settings.apply(patch) }
-        #expect(error?.code == .parkingInterval)
+        let error = #expect(throws: SettingsError.self) { try settings.change { $0.parkingInterval = seconds } }
+        #expect(error?.key == .parkingInterval)
         #expect(error?.detail.contains("10 to 86400") == true)
         #expect(settings == Settings())
     }
 
-    @Test func aPatchWithOneMistakeChangesNothing() {
+    @Test func aChangeWithOneMistakeChangesNothing() {
         var settings = Settings()
-        var patch = SettingsPatch()
-        patch.gatherInterval = 10
-        patch.activity = "sailing"
-        let error = #expect(throws: SettingsError.self) { try settings.apply(patch) }
-        #expect(error?.code == .activity)
+        let error = #expect(throws: SettingsError.self) {
+            try settings.change {
+                $0.gatherInterval = 10
+                $0.activity = "sailing"
+            }
+        }
+        #expect(error?.key == .activity)
         #expect(error?.detail.contains("fitness") == true)
         #expect(settings == Settings())
+    }
+
+    /// Each setting takes a value of its own type and no other, and is off exactly when it can be.
+    @Test(arguments: SettingKey.allCases) func aSettingIsReadAndSetByItsKey(_ key: SettingKey) {
+        let values: [SettingKey.Kind: SettingValue] = [
+            .integer: .integer(77), .number: .number(7.5), .text: .text("fitness"), .flag: .flag(true),
+        ]
+        var record = SettingsRecord(Settings())
+        for (kind, value) in values where kind != key.kind { record[key] = value }
+        #expect(record == SettingsRecord(Settings()))
+        record[key] = values[key.kind]
+        #expect(record[key] == values[key.kind])
+        record[key] = nil
+        #expect((record[key] == nil) == key.canBeOff)
+        for other in SettingKey.allCases where other != key {
+            #expect(record[other] == SettingsRecord(Settings())[other])
+        }
     }
 
     @Test func aRecordGivesTheSameSettingsBack() throws {

@@ -96,7 +96,7 @@ import Varlink
         Case(
             "choosy",
             Facts.status {
-                $0.settings.desiredAccuracy = 1.5
+                $0.settings.values["desired_accuracy"] = 1.5
                 $0.counters.skipped["inaccurate"] = 9000
             }, .settings, .warning, "90 % of the fixes", "--desired-accuracy 0"),
         Case(

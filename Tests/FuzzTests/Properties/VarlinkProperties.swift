@@ -116,8 +116,9 @@ private final class QuietAgent: AgentControlHandler {
         self.loop = loop
     }
 
-    private static let settingsInForce = AgentSettings(
-        gatherInterval: 5, packInterval: 30, cacheLimit: 1, activity: .other)
+    private static let settingsInForce = AgentSettings([
+        "gather_interval": 5, "pack_interval": 30, "cache_limit": 1, "activity": "other",
+    ])
 
     private func done<Reply: Sendable>(_ reply: Reply) -> EventLoopFuture<Reply> { loop.makeSucceededFuture(reply) }
 

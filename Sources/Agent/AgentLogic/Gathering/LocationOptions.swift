@@ -20,6 +20,15 @@ package struct LocationOptions: Hashable, Sendable {
         self.activity = activity
         self.parking = parking
     }
+
+    /// Throws what breaks its rule.
+    func check() throws(SettingsError) {
+        try SettingsError.check(desiredAccuracy, .desiredAccuracy, "desired accuracy", Self.accuracies)
+        try SettingsError.check(distanceFilter, .distanceFilter, "distance filter", Self.distances)
+        guard let parking else { return }
+        try SettingsError.check(parking.delay, .parkingDelay, "parking delay", ParkingOptions.delays, ", or 0 for off")
+        try SettingsError.check(parking.interval, .parkingInterval, "parking interval", ParkingOptions.intervals)
+    }
 }
 
 /// How the agent travels. It decides which speeds are plausible.
@@ -28,6 +37,15 @@ package enum Activity: String, Hashable, Sendable, CaseIterable {
     case automotive
     case fitness
     case airborne
+
+    /// Throws when there is no such activity.
+    init(named name: String) throws(SettingsError) {
+        guard let activity = Activity(rawValue: name) else {
+            let names = Activity.allCases.map(\.rawValue).joined(separator: ", ")
+            throw SettingsError(.activity, "there is no activity \"\(name)\": use one of \(names)")
+        }
+        self = activity
+    }
 
     /// The highest speed in m/s between two points that can be real.
     var plausibleSpeed: Double {

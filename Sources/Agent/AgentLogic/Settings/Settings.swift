@@ -50,33 +50,24 @@ package struct Settings: Hashable, Sendable {
     }
 
     package mutating func setLocation(_ options: LocationOptions) throws(SettingsError) {
-        try Self.check(
-            options.desiredAccuracy, .desiredAccuracy, "desired accuracy", LocationOptions.accuracies)
-        try Self.check(
-            options.distanceFilter, .distanceFilter, "distance filter", LocationOptions.distances)
-        if let parking = options.parking {
-            try Self.check(parking.delay, .parkingDelay, "parking delay", ParkingOptions.delays, ", or 0 for off")
-            try Self.check(parking.interval, .parkingInterval, "parking interval", ParkingOptions.intervals)
-            parkingInterval = parking.interval
-        }
+        try options.check()
+        if let parking = options.parking { parkingInterval = parking.interval }
         location = options
     }
 
     /// Seconds, ``ParkingOptions/intervals``.
     package mutating func setParkingInterval(_ seconds: Int64) throws(SettingsError) {
         let interval = Int(clamping: seconds)
-        try Self.check(interval, .parkingInterval, "parking interval", ParkingOptions.intervals)
+        try SettingsError.check(interval, .parkingInterval, "parking interval", ParkingOptions.intervals)
         parkingInterval = interval
         location.parking?.interval = interval
     }
 
-    private static func checkedInterval(_ seconds: Int64, _ field: SettingsError.Code)
-        throws(SettingsError) -> Int
-    {
+    private static func checkedInterval(_ seconds: Int64, _ key: SettingKey) throws(SettingsError) -> Int {
         guard let value = Int(exactly: seconds), intervals.contains(value) else {
-            let name = field == .gatherInterval ? "gather" : "pack"
+            let name = key == .gatherInterval ? "gather" : "pack"
             throw SettingsError(
-                field,
+                key,
                 "a \(name) interval of \(seconds) s is outside \(intervals.lowerBound) to \(intervals.upperBound) s: "
                     + "use a whole number of seconds within")
         }
@@ -87,54 +78,4 @@ package struct Settings: Hashable, Sendable {
         let above = (pack / gather + 1) * gather
         return above <= intervals.upperBound ? above : pack / gather * gather
     }
-
-    private static func check(
-        _ metres: Double?, _ field: SettingsError.Code, _ name: String, _ range: ClosedRange<Double>
-    ) throws(SettingsError) {
-        guard let metres, !range.contains(metres) else { return }
-        throw SettingsError(
-            field,
-            "a \(name) of \(metres) m is outside \(range.lowerBound) to \(range.upperBound) m: "
-                + "use a number of metres within, or turn it off")
-    }
-
-    private static func check(
-        _ seconds: Int, _ field: SettingsError.Code, _ name: String, _ range: ClosedRange<Int>, _ hint: String = ""
-    ) throws(SettingsError) {
-        guard !range.contains(seconds) else { return }
-        throw SettingsError(
-            field,
-            "a \(name) of \(seconds) s is outside \(range.lowerBound) to \(range.upperBound) s: "
-                + "use a whole number of seconds within\(hint)")
-    }
-}
-
-/// A setting broke its rule. Equality is by code.
-package struct SettingsError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// Which setting; the raw values are names for the control interface.
-    package enum Code: String, Hashable, Sendable, CaseIterable {
-        case gatherInterval = "gather_interval"
-        case packInterval = "pack_interval"
-        case cacheLimit = "cache_limit"
-        case desiredAccuracy = "desired_accuracy"
-        case distanceFilter = "distance_filter"
-        case activity
-        case parkingDelay = "parking_delay"
-        case parkingInterval = "parking_interval"
-    }
-
-    package let code: Code
-    /// The value, the rule and what to do.
-    package let detail: String
-
-    package init(_ code: Code, _ detail: String) {
-        self.code = code
-        self.detail = detail
-    }
-
-    package var description: String { detail }
-
-    package static func == (left: Self, right: Self) -> Bool { left.code == right.code }
-
-    package func hash(into hasher: inout Hasher) { hasher.combine(code) }
 }

@@ -1,4 +1,7 @@
-/// The settings as plain fields, not yet checked: what a state file holds or a caller sends.
+/// The settings as plain values, not yet checked: what a state file holds or a caller sends.
+///
+/// This file is the one place that lists the settings. The state file, the control interface and its status go through
+/// ``subscript(_:)`` and name no setting.
 package struct SettingsRecord: Hashable, Sendable {
     /// Seconds.
     package var gatherInterval: Int64
@@ -31,77 +34,122 @@ package struct SettingsRecord: Hashable, Sendable {
 }
 
 extension Settings {
-    /// Throws what ``Settings`` says of the first field that breaks its rule.
+    /// Throws what ``Settings`` says of the first value that breaks its rule.
     package init(_ record: SettingsRecord) throws(SettingsError) {
         self.init()
-        try apply(SettingsPatch(record))
+        try setIntervals(gather: record.gatherInterval, pack: record.packInterval)
+        try setCacheLimit(record.cacheLimit)
+        try setParkingInterval(record.parkingInterval)
+        try setLocation(
+            LocationOptions(
+                desiredAccuracy: record.desiredAccuracy, distanceFilter: record.distanceFilter,
+                activity: try Activity(named: record.activity),
+                parking: record.parkingDelay.map {
+                    ParkingOptions(delay: Int(clamping: $0), interval: parkingInterval)
+                }))
+        keepAlive = record.keepAlive
     }
 
-    /// Makes all changes, or none when one of them breaks a rule.
-    package mutating func apply(_ patch: SettingsPatch) throws(SettingsError) {
-        var changed = self
-        if patch.gatherInterval != nil || patch.packInterval != nil {
-            try changed.setIntervals(
-                gather: patch.gatherInterval ?? Int64(gatherInterval),
-                pack: patch.packInterval ?? Int64(packInterval))
-        }
-        if case .set(let limit) = patch.cacheLimit { try changed.setCacheLimit(limit) }
-        var options = location
-        if case .set(let accuracy) = patch.desiredAccuracy { options.desiredAccuracy = accuracy }
-        if case .set(let distance) = patch.distanceFilter { options.distanceFilter = distance }
-        if let name = patch.activity {
-            guard let activity = Activity(rawValue: name) else {
-                let names = Activity.allCases.map(\.rawValue).joined(separator: ", ")
-                throw SettingsError(.activity, "there is no activity \"\(name)\": use one of \(names)")
-            }
-            options.activity = activity
-        }
-        if let interval = patch.parkingInterval { try changed.setParkingInterval(interval) }
-        var delay = options.parking.map { Int64($0.delay) }
-        if case .set(let wanted) = patch.parkingDelay { delay = wanted }
-        options.parking = delay.map { ParkingOptions(delay: Int(clamping: $0), interval: changed.parkingInterval) }
-        try changed.setLocation(options)
-        if let keepAlive = patch.keepAlive { changed.keepAlive = keepAlive }
-        self = changed
+    /// Makes all changes of `edit`, or none when the settings break a rule afterwards.
+    package mutating func change(_ edit: (inout SettingsRecord) -> Void) throws(SettingsError) {
+        var record = SettingsRecord(self)
+        edit(&record)
+        self = try Settings(record)
     }
 }
 
-/// What to change of the settings; nothing named stays as it is.
-package struct SettingsPatch: Hashable, Sendable {
-    /// A change of a value that can be absent.
-    package enum Change<Value: Hashable & Sendable>: Hashable, Sendable {
-        case keep
-        /// Nil: unlimited, or off.
-        case set(Value?)
+/// The names of the settings, on the control interface and, in camel case, in the state file.
+package enum SettingKey: String, Hashable, Sendable, CaseIterable {
+    case gatherInterval = "gather_interval"
+    case packInterval = "pack_interval"
+    case cacheLimit = "cache_limit"
+    case desiredAccuracy = "desired_accuracy"
+    case distanceFilter = "distance_filter"
+    case activity
+    case keepAlive = "keep_alive"
+    case parkingDelay = "parking_delay"
+    case parkingInterval = "parking_interval"
+
+    fileprivate var field: SettingField {
+        switch self {
+        case .gatherInterval: .integer(\.gatherInterval)
+        case .packInterval: .integer(\.packInterval)
+        case .cacheLimit: .optionalInteger(\.cacheLimit)
+        case .desiredAccuracy: .optionalNumber(\.desiredAccuracy)
+        case .distanceFilter: .optionalNumber(\.distanceFilter)
+        case .activity: .text(\.activity)
+        case .keepAlive: .flag(\.keepAlive)
+        case .parkingDelay: .optionalInteger(\.parkingDelay)
+        case .parkingInterval: .integer(\.parkingInterval)
+        }
+    }
+}
+
+extension SettingsRecord {
+    /// Nil: off, or unlimited. What is set must be of the setting's type, see ``SettingKey/kind``; a setting that
+    /// cannot be off ignores nil.
+    package subscript(key: SettingKey) -> SettingValue? {
+        get {
+            switch key.field {
+            case .integer(let path): .integer(self[keyPath: path])
+            case .optionalInteger(let path): self[keyPath: path].map(SettingValue.integer)
+            case .optionalNumber(let path): self[keyPath: path].map(SettingValue.number)
+            case .text(let path): .text(self[keyPath: path])
+            case .flag(let path): .flag(self[keyPath: path])
+            }
+        }
+        set {
+            switch (key.field, newValue) {
+            case (.integer(let path), .integer(let value)): self[keyPath: path] = value
+            case (.optionalInteger(let path), .integer(let value)): self[keyPath: path] = value
+            case (.optionalInteger(let path), nil): self[keyPath: path] = nil
+            case (.optionalNumber(let path), .number(let value)): self[keyPath: path] = value
+            case (.optionalNumber(let path), nil): self[keyPath: path] = nil
+            case (.text(let path), .text(let value)): self[keyPath: path] = value
+            case (.flag(let path), .flag(let value)): self[keyPath: path] = value
+            case (.integer, _), (.optionalInteger, _), (.optionalNumber, _), (.text, _), (.flag, _): break
+            }
+        }
+    }
+}
+
+extension SettingKey {
+    /// What a reader of values has to look for.
+    package enum Kind: Hashable, Sendable {
+        case integer, number, text, flag
     }
 
-    /// Seconds.
-    package var gatherInterval: Int64?
-    package var packInterval: Int64?
-    /// Bytes.
-    package var cacheLimit = Change<Int64>.keep
-    /// Metres.
-    package var desiredAccuracy = Change<Double>.keep
-    package var distanceFilter = Change<Double>.keep
-    /// A raw value of ``Activity``.
-    package var activity: String?
-    package var keepAlive: Bool?
-    /// Seconds.
-    package var parkingDelay = Change<Int64>.keep
-    package var parkingInterval: Int64?
-
-    package init() {}
-
-    /// Everything, as in the record.
-    package init(_ record: SettingsRecord) {
-        gatherInterval = record.gatherInterval
-        packInterval = record.packInterval
-        cacheLimit = .set(record.cacheLimit)
-        desiredAccuracy = .set(record.desiredAccuracy)
-        distanceFilter = .set(record.distanceFilter)
-        activity = record.activity
-        keepAlive = record.keepAlive
-        parkingDelay = .set(record.parkingDelay)
-        parkingInterval = record.parkingInterval
+    package var kind: Kind {
+        switch field {
+        case .integer, .optionalInteger: .integer
+        case .optionalNumber: .number
+        case .text: .text
+        case .flag: .flag
+        }
     }
+
+    /// Whether a setting can be off, or unlimited: then it has no value.
+    package var canBeOff: Bool {
+        switch field {
+        case .optionalInteger, .optionalNumber: true
+        case .integer, .text, .flag: false
+        }
+    }
+}
+
+/// The value of one setting.
+package enum SettingValue: Hashable, Sendable {
+    case integer(Int64)
+    case number(Double)
+    case text(String)
+    case flag(Bool)
+}
+
+/// Where a setting is in the record, and of which type.
+private enum SettingField {
+    case integer(WritableKeyPath<SettingsRecord, Int64>)
+    case optionalInteger(WritableKeyPath<SettingsRecord, Int64?>)
+    case optionalNumber(WritableKeyPath<SettingsRecord, Double?>)
+    case text(WritableKeyPath<SettingsRecord, String>)
+    case flag(WritableKeyPath<SettingsRecord, Bool>)
 }

@@ -18,50 +18,6 @@ package struct RememberedState: Codable, Hashable, Sendable {
         }
     }
 
-    struct RememberedSettings: Codable, Hashable, Sendable {
-        /// Seconds.
-        var gatherInterval: Int64
-        var packInterval: Int64
-        /// Bytes; nil for unlimited.
-        var cacheLimit: Int64?
-        /// Metres.
-        var desiredAccuracy: Double?
-        var distanceFilter: Double?
-        var activity: String
-        var keepAlive: Bool
-        /// Seconds; nil for off, or written by a version that knew none of it.
-        var parkingDelay: Int64?
-        var parkingInterval: Int64?
-
-        init(_ settings: Settings) {
-            let record = SettingsRecord(settings)
-            gatherInterval = record.gatherInterval
-            packInterval = record.packInterval
-            cacheLimit = record.cacheLimit
-            desiredAccuracy = record.desiredAccuracy
-            distanceFilter = record.distanceFilter
-            activity = record.activity
-            keepAlive = record.keepAlive
-            parkingDelay = record.parkingDelay
-            parkingInterval = record.parkingInterval
-        }
-
-        /// Throws when a value breaks its rule: somebody edited the file.
-        func settings() throws(SettingsError) -> Settings {
-            var record = SettingsRecord(Settings())
-            record.gatherInterval = gatherInterval
-            record.packInterval = packInterval
-            record.cacheLimit = cacheLimit
-            record.desiredAccuracy = desiredAccuracy
-            record.distanceFilter = distanceFilter
-            record.activity = activity
-            record.keepAlive = keepAlive
-            record.parkingDelay = parkingDelay
-            if let parkingInterval { record.parkingInterval = parkingInterval }
-            return try Settings(record)
-        }
-    }
-
     /// The service's track columns as the last login told them.
     struct Columns: Codable, Hashable, Sendable {
         struct Column: Codable, Hashable, Sendable {

@@ -7,9 +7,9 @@ extension Settings {
         keepAlive = configuration.gnss.isKeptOpen
         // The configuration has checked its limit by the same rule.
         try? setCacheLimit(configuration.cache.limit.map(Int64.init))
-        var parking = SettingsPatch()
-        parking.parkingDelay = .set(configuration.parking.delay.map(Int64.init))
-        parking.parkingInterval = Int64(configuration.parking.interval)
-        try? apply(parking)
+        try? change {
+            $0.parkingDelay = configuration.parking.delay.map(Int64.init)
+            $0.parkingInterval = Int64(configuration.parking.interval)
+        }
     }
 }

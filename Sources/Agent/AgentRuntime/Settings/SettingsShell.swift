@@ -48,14 +48,7 @@ final class SettingsShell {
 
     func setLocationOptions(_ wanted: LocationOptionsChange) throws(AgentControlError) {
         try change(in: .setLocationOptions) { (settings) throws(SettingsError) in
-            var patch = SettingsPatch()
-            // 0 turns an option off.
-            if let accuracy = wanted.desiredAccuracy { patch.desiredAccuracy = .set(accuracy == 0 ? nil : accuracy) }
-            if let distance = wanted.distanceFilter { patch.distanceFilter = .set(distance == 0 ? nil : distance) }
-            patch.activity = wanted.activity?.rawValue
-            if let delay = wanted.parkingDelay { patch.parkingDelay = .set(delay == 0 ? nil : delay) }
-            patch.parkingInterval = wanted.parkingInterval
-            try settings.apply(patch)
+            try settings.change { $0.apply(wanted) }
         }
     }
 
@@ -73,7 +66,7 @@ final class SettingsShell {
         do {
             try make(&changed)
         } catch {
-            throw AgentControlError(.parameterError, in: method, reason: error.detail, parameter: error.code.rawValue)
+            throw AgentControlError(.parameterError, in: method, reason: error.detail, parameter: error.key.rawValue)
         }
         areSet = true
         tell(.remember(changed))
@@ -108,13 +101,5 @@ final class SettingsShell {
 
     // MARK: Status
 
-    var status: AgentSettings {
-        AgentSettings(
-            gatherInterval: Int64(inForce.gatherInterval), packInterval: Int64(inForce.packInterval),
-            cacheLimit: inForce.cacheLimit.map(Int64.init), desiredAccuracy: inForce.location.desiredAccuracy,
-            distanceFilter: inForce.location.distanceFilter,
-            activity: AgentControl.Activity(rawValue: inForce.location.activity.rawValue) ?? .other,
-            parkingDelay: inForce.location.parking.map { Int64($0.delay) },
-            parkingInterval: Int64(inForce.parkingInterval))
-    }
+    var status: AgentSettings { AgentSettings(inForce) }
 }

@@ -202,29 +202,3 @@ enum CacheView {
         return percent > 0 && percent < 1 ? " (<1 %)" : " (\(Quantity.decimal(percent, 0)) %)"
     }
 }
-
-/// The settings.
-enum SettingsView {
-    static func line(_ settings: AgentSettings) -> String {
-        [
-            "gather \(settings.gatherInterval) s", "pack \(settings.packInterval) s", settings.activity.rawValue,
-            settings.desiredAccuracy.map { "accuracy \(Quantity.decimal($0, 1, trimmed: true)) m" },
-            settings.distanceFilter.map { "distance filter \(Quantity.decimal($0, 1, trimmed: true)) m" },
-            settings.parkingDelay.map { "parked after \($0) s" },
-        ].compactMap { $0 }.joined(separator: ", ")
-    }
-
-    static func lines(_ settings: AgentSettings) -> [String] {
-        func metres(_ value: Double?) -> String { value.map { "\(Quantity.decimal($0, 1, trimmed: true)) m" } ?? "off" }
-        var table = TextTable()
-        table.add("Gather interval", "\(settings.gatherInterval) s")
-        table.add("Pack interval", "\(settings.packInterval) s")
-        table.add("Cache limit", settings.cacheLimit.map(Quantity.bytes) ?? "unlimited")
-        table.add("Desired accuracy", metres(settings.desiredAccuracy))
-        table.add("Distance filter", metres(settings.distanceFilter))
-        table.add("Activity", settings.activity.rawValue)
-        table.add("Parked after", settings.parkingDelay.map { "\($0) s" } ?? "off")
-        if let interval = settings.parkingInterval { table.add("Parked interval", "\(interval) s") }
-        return table.lines
-    }
-}

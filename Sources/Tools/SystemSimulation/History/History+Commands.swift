@@ -44,9 +44,11 @@ extension History {
         case .location:
             _ = agent.setLocationOptions(
                 LocationOptionsChange(
-                    desiredAccuracy: pick([nil, 0, 10, 30]), distanceFilter: pick([nil, 0, 5, 50]),
-                    activity: pick([nil, .other, .automotive, .fitness, .airborne]),
-                    parkingDelay: pick([nil, nil, 0, 60, 120]), parkingInterval: pick([nil, 10, 60])))
+                    [
+                        "desired_accuracy": pick([nil, 0, 10, 30]), "distance_filter": pick([nil, 0, 5, 50]),
+                        "activity": pick([nil, "other", "automotive", "fitness", "airborne"]),
+                        "parking_delay": pick([nil, nil, 0, 60, 120]), "parking_interval": pick([nil, 10, 60]),
+                    ].compactMapValues { $0 }))
             adoptSettings(agent)
         case .attributes: changeAttributes(agent)
         case .reset:

@@ -1,0 +1,36 @@
+import AgentControl
+import JSON
+
+/// The settings as a person reads them, from the list of ``AgentSetting``.
+enum SettingsView {
+    /// In one line: what is in force, first what always has a value.
+    static func line(_ settings: AgentSettings) -> String {
+        let always = AgentSetting.all.filter { $0.absent == nil }
+        let options = AgentSetting.all.filter { $0.absent != nil }
+        return (always + options).compactMap { setting in
+            guard let summary = setting.summary, let value = settings.values[setting.key] else { return nil }
+            return summary.split(separator: "%", omittingEmptySubsequences: false)
+                .joined(separator: text(value, setting.kind))
+        }.joined(separator: ", ")
+    }
+
+    static func lines(_ settings: AgentSettings) -> [String] {
+        var table = TextTable()
+        for setting in AgentSetting.all {
+            guard let text = settings.values[setting.key].map({ text($0, setting.kind) }) ?? setting.absent else {
+                continue
+            }
+            table.add(setting.label, text)
+        }
+        return table.lines
+    }
+
+    private static func text(_ value: JSONValue, _ kind: AgentSetting.Kind) -> String {
+        switch kind {
+        case .seconds: value.integerValue.map { "\($0) s" } ?? "?"
+        case .bytes: value.integerValue.map(Quantity.bytes) ?? "?"
+        case .metres: value.doubleValue.map { "\(Quantity.decimal($0, 1, trimmed: true)) m" } ?? "?"
+        case .choice: value.stringValue ?? "?"
+        }
+    }
+}

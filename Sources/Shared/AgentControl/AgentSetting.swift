@@ -1,0 +1,110 @@
+import JSON
+
+/// One setting as the control interface shows it: from ``all`` come the types and parameters in ``AgentInterface``, what
+/// `SetLocationOptions` takes, and what `saker settings show` prints. The agent's rules are in its own `SettingsRecord`.
+package struct AgentSetting: Hashable, Sendable {
+    package enum Kind: Hashable, Sendable {
+        case seconds
+        case bytes
+        case metres
+        /// One of the names of an enumeration of the interface.
+        case choice(String, [String])
+    }
+
+    /// The member of `Settings` and the parameter that sets it.
+    package let key: String
+    package let kind: Kind
+    /// What is shown when there is no value; nil for a setting that always has one.
+    package let absent: String?
+    /// Whether an older agent does not know it.
+    package let isRecent: Bool
+    /// Whether `SetLocationOptions` sets it.
+    package let isLocationOption: Bool
+    /// The row of `saker settings show`.
+    package let label: String
+    /// What stands in the one line of `saker status`, with `%` for the value; nil for nothing.
+    package let summary: String?
+    /// What the interface says of it, a line; nil when its method says it.
+    package let about: String?
+
+    private init(
+        _ key: String, _ kind: Kind, absent: String? = nil, isRecent: Bool = false, isLocationOption: Bool = false,
+        label: String, summary: String? = nil, about: String? = nil
+    ) {
+        self.key = key
+        self.kind = kind
+        self.absent = absent
+        self.isRecent = isRecent
+        self.isLocationOption = isLocationOption
+        self.label = label
+        self.summary = summary
+        self.about = about
+    }
+
+    /// All settings, in the order in which they are shown.
+    package static let all = [
+        AgentSetting("gather_interval", .seconds, label: "Gather interval", summary: "gather %"),
+        AgentSetting("pack_interval", .seconds, label: "Pack interval", summary: "pack %"),
+        AgentSetting("cache_limit", .bytes, absent: "unlimited", label: "Cache limit"),
+        AgentSetting(
+            "desired_accuracy", .metres, absent: "off", isLocationOption: true, label: "Desired accuracy",
+            summary: "accuracy %", about: "fixes with a larger estimated error make no point, 0.1 to 10000."),
+        AgentSetting(
+            "distance_filter", .metres, absent: "off", isLocationOption: true, label: "Distance filter",
+            summary: "distance filter %", about: "fixes nearer to the last point make no point, 0.1 to 100000."),
+        AgentSetting(
+            "activity", .choice("Activity", Activity.allCases.map(\.rawValue)), isLocationOption: true,
+            label: "Activity", summary: "%", about: "decides which speeds are believed."),
+        AgentSetting(
+            "parking_delay", .seconds, absent: "off", isLocationOption: true, label: "Parked after",
+            summary: "parked after %", about: "so long without movement is parking, 60 to 86400."),
+        AgentSetting(
+            "parking_interval", .seconds, isRecent: true, isLocationOption: true, label: "Parked interval",
+            about: "from one point to the next while parked, 10 to 86400."),
+    ]
+
+    package static let locationOptions = all.filter(\.isLocationOption)
+}
+
+extension AgentSetting {
+    var canBeAbsent: Bool { absent != nil || isRecent }
+
+    func takes(_ value: JSONValue) -> Bool {
+        switch kind {
+        case .seconds, .bytes: value.integerValue != nil
+        case .metres: value.doubleValue != nil
+        case .choice(_, let names): value.stringValue.map(names.contains) ?? false
+        }
+    }
+
+    /// The type in the interface's text.
+    private var type: String {
+        switch kind {
+        case .seconds, .bytes: "int"
+        case .metres: "float"
+        case .choice(let name, _): name
+        }
+    }
+
+    /// The type `Settings` and the method `SetLocationOptions` in the interface's text.
+    static var typeText: String {
+        """
+        # Intervals and delays in seconds, cache_limit in bytes (absent for unlimited), options absent for off.
+        type Settings (
+        \(all.map { "  \($0.key): \($0.canBeAbsent ? "?" : "")\($0.type)" }.joined(separator: ",\n"))
+        )
+        """
+    }
+
+    static var methodText: String {
+        let zero = locationOptions.filter { $0.absent != nil }.map(\.key).joined(separator: ", ")
+        let lines = locationOptions.compactMap { option in option.about.map { "# \(option.key): \($0)" } }
+        return """
+            # What is absent stays as it is; 0 turns off: \(zero).
+            \(lines.joined(separator: "\n"))
+            method SetLocationOptions(
+            \(locationOptions.map { "  \($0.key): ?\($0.type)" }.joined(separator: ",\n"))
+            ) -> (settings: Settings)
+            """
+    }
+}
