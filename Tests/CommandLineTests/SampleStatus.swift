@@ -1,4 +1,5 @@
 import AgentControl
+import JSON
 
 /// Statuses that the formatting tests show.
 enum SampleStatus {

@@ -33,3 +33,129 @@ package enum AgentMethod: String, Hashable, Sendable, CaseIterable {
         }
     }
 }
+
+// What the interface says of each method, for clients: its comment, its parameters and its reply.
+extension AgentMethod {
+    var text: String {
+        switch self {
+        case .getStatus:
+            """
+            # Everything the agent knows of itself.
+            method GetStatus() -> (status: Status)
+            """
+        case .monitor:
+            """
+            # Streams what changes; the first event is the status. Call it with `more`.
+            method Monitor() -> (event: Event)
+            """
+        case .startService:
+            """
+            # Starts the service as an entity: the one given, or that of the configuration, or the last one.
+            method StartService(entity: ?string) -> (outcome: StartOutcome, code: int, reason: ?string)
+            """
+        case .stopService:
+            """
+            # Stops gathering and the service. Online it uploads what is cached, for at most timeout seconds (default 10).
+            method StopService(timeout: ?float) -> (code: int, uploaded: int, remaining: int)
+            """
+        case .startGather:
+            """
+            method StartGather() -> (code: int)
+            """
+        case .stopGather:
+            """
+            method StopGather() -> (code: int)
+            """
+        case .getSettings:
+            """
+            method GetSettings() -> (settings: Settings)
+            """
+        case .setIntervals:
+            """
+            # Seconds, 2 to 300, pack a whole multiple of gather.
+            method SetIntervals(gather: int, pack: int) -> (settings: Settings)
+            """
+        case .setCacheLimit:
+            """
+            # Either bytes or unlimited: true.
+            method SetCacheLimit(bytes: ?int, unlimited: ?bool) -> (settings: Settings)
+            """
+        case .setLocationOptions: AgentSetting.methodText
+        case .resetSettings:
+            """
+            # Back to the defaults.
+            method ResetSettings() -> (settings: Settings)
+            """
+        case .setAttributes:
+            """
+            # Sets attributes that all points to come carry, for ttl seconds or until they are set again or cleared. What is no
+            # column of the service, or of another type, is ignored. judged: false while no login has told the columns.
+            method SetAttributes(
+              attributes: object,
+              ttl: ?float
+            ) -> (taken: []string, ignored: []IgnoredAttribute, judged: bool)
+            """
+        case .clearAttributes:
+            """
+            # Forgets the values that are set of these keys, or all.
+            method ClearAttributes(keys: ?[]string) -> (cleared: []string)
+            """
+        case .getAttributes:
+            """
+            # The values, the service's track columns (absent until a login told them) and the providers.
+            method GetAttributes() -> (attributes: []Attribute, columns: ?[]Column, providers: []Provider)
+            """
+        case .provideAttributes:
+            """
+            # Gives attributes for each point as it is gathered. Call it without parameters to begin: the reply comes when a point
+            # is gathered. Call it again on the same connection within 200 ms with the reply's request and the attributes: they
+            # are that point's, and the reply comes with the next point. late, ignored: of the attributes that came with the call.
+            method ProvideAttributes(
+              request: ?int,
+              attributes: ?object
+            ) -> (request: int, time: int, late: bool, ignored: []IgnoredAttribute)
+            """
+        case .getCacheInfo:
+            """
+            # For the entities given, or all that have points.
+            method GetCacheInfo(entities: ?[]string) -> (cache: Cache, entities: []EntityCache)
+            """
+        case .clearCache:
+            """
+            # Forgets points that were not uploaded, for good: those of the entities given (or all), from and through the times
+            # given (or all).
+            method ClearCache(entities: ?[]string, from: ?int, through: ?int) -> (removed: int)
+            """
+        case .reconnect:
+            """
+            # Tries to reach the server now instead of at the next try; a connection that stands is made anew.
+            method Reconnect() -> ()
+            """
+        case .addPoints:
+            """
+            # Sends points that no receiver made, 1 to 1000 of one entity (the one the service runs as when none is given), at once
+            # over the connection; answers when the server has stored them. They are not cached and not seen by local fences.
+            method AddPoints(entity: ?string, points: []Point) -> (stored: int, refused: []RefusedPoint)
+            """
+        case .call:
+            """
+            # A request of the Web API v3, such as track/gettrack, with the identity of the agent instead of a key. status is the
+            # API's, response the whole answer. How much an agent may ask for is the server's to say.
+            method Call(path: string, parameters: ?[string]string) -> (status: int, response: object)
+            """
+        case .listAlarms:
+            """
+            # Alarms and messages of the last days, in the order of their numbers. Without after the newest that match, with it the
+            # oldest of those with a greater number: ask again with the last number until more is false. from, through: bounds of
+            # their time, both included. limit: 1 to 1000, 100 when absent.
+            method ListAlarms(
+              after: ?int,
+              from: ?int,
+              through: ?int,
+              type: ?int,
+              limit: ?int
+            ) -> (alarms: []Alarm, more: bool)
+            """
+        }
+    }
+}
