@@ -11,11 +11,13 @@ package enum AgentMetrics {
     static let start = Metric(
         "saker_agent_start_time_seconds", .gauge, "When the agent started, by the system clock, seconds since 1970.")
     static let tracked = Metric(
-        "saker_agent_tracked", .gauge, "1 when a point gathered now would reach the server without anybody's doing.")
+        "saker_agent_tracked", .gauge,
+        "1 when a point that is gathered now will reach the server without help from a person.")
     static let service = Metric(
         "saker_agent_service_started", .gauge, "1 when the service is started, online or not.")
     static let clockSynchronised = Metric(
-        "saker_agent_clock_synchronised", .gauge, "1 when the kernel says that somebody keeps the system clock.")
+        "saker_agent_clock_synchronised", .gauge, "1 when the kernel says that something synchronises the system clock."
+    )
     static let clockDifference = Metric(
         "saker_agent_clock_server_difference_seconds", .gauge,
         "How far the server's clock was ahead of the system clock at the last login; absent before the first.")
@@ -24,7 +26,7 @@ package enum AgentMetrics {
     static let textfileFailures = Metric(
         "saker_agent_textfile_failures_total", .counter, "Times the metrics could not be written to the text file.")
     static let scrapes = Metric(
-        "saker_agent_scrapes_total", .counter, "Times the metrics were read from the listener, this one among them.")
+        "saker_agent_scrapes_total", .counter, "Reads of the metrics from the listener, including this one.")
 
     private static let general = [
         info, start, tracked, service, clockSynchronised, clockDifference, cpu, resident, textfileFailures, scrapes,
@@ -43,7 +45,7 @@ package enum AgentMetrics {
     static let fixSatellites = Metric("saker_agent_fix_satellites", .gauge, "Satellites used in the newest fix.")
     static let gathering = Metric("saker_agent_gathering", .gauge, "1 when gathering is on.")
     static let gatherInterval = Metric(
-        "saker_agent_gather_interval_seconds", .gauge, "Time between two points as it is set.")
+        "saker_agent_gather_interval_seconds", .gauge, "The gather interval in force: the time between two points.")
     static let lastPoint = Metric(
         "saker_agent_last_point_timestamp_seconds", .gauge,
         "GNSS time of the newest point, seconds since 1970; absent before the first.")
@@ -54,7 +56,7 @@ package enum AgentMetrics {
         "saker_agent_points_gathered_total", .counter, "Points made and given to the cache.")
     static let lost = Metric(
         "saker_agent_points_lost_total", .counter, labels: ["reason"],
-        "Points that are gone without the server having them, by reason; points that a person cleared are not among them."
+        "Points that were lost before the server had them, by reason, without points that a person cleared."
     )
 
     private static let receiver = [
@@ -69,22 +71,24 @@ package enum AgentMetrics {
         "1 for the state of the connection to the server, 0 for the others.")
     static let offline = Metric(
         "saker_agent_link_offline_seconds", .gauge,
-        "Time since there was a session although one is wanted; 0 while there is one.")
+        "Time without a session while the service runs; 0 while there is a session.")
     static let attempts = Metric("saker_agent_connection_attempts_total", .counter, "Connections tried.")
     static let sessions = Metric("saker_agent_sessions_total", .counter, "Logins that succeeded.")
     static let refusals = Metric("saker_agent_login_refusals_total", .counter, "Logins that the server refused.")
     static let deadLinks = Metric(
         "saker_agent_dead_links_total", .counter, "Connections given up because no answer came.")
     static let batches = Metric(
-        "saker_agent_batches_uploaded_total", .counter, "Batches sent; after a lost connection counted again.")
+        "saker_agent_batches_uploaded_total", .counter,
+        "Batches sent; a batch that is sent again after a lost connection counts again.")
     static let uploaded = Metric(
-        "saker_agent_points_uploaded_total", .counter, "Points sent; after a lost connection counted again.")
+        "saker_agent_points_uploaded_total", .counter,
+        "Points sent; a point that is sent again after a lost connection counts again.")
     static let uploadedBytes = Metric(
         "saker_agent_uploaded_bytes_total", .counter, "Payload of the batches sent, before TLS.")
     static let acknowledged = Metric(
         "saker_agent_points_acknowledged_total", .counter, "Points that the server has committed.")
     static let refused = Metric(
-        "saker_agent_points_refused_total", .counter, "Points that the server refused for what they hold.")
+        "saker_agent_points_refused_total", .counter, "Points that the server refused because they break a rule.")
 
     private static let link = [
         linkState, offline, attempts, sessions, refusals, deadLinks, batches, uploaded, uploadedBytes, acknowledged,
@@ -102,8 +106,8 @@ package enum AgentMetrics {
         "saker_agent_cache_limit_bytes", .gauge, "Most bytes of the cache's files; absent without a limit.")
     static let cacheTimeToFull = Metric(
         "saker_agent_cache_time_to_full_seconds", .gauge,
-        "Time until the limit drops the oldest points when the server takes none, at the rate of the last ten minutes; "
-            + "absent while there is no rate.")
+        "Time until the cache is full if the server takes no points, at the rate of the last ten minutes; absent while the rate is unknown."
+    )
     static let cacheOldest = Metric(
         "saker_agent_cache_oldest_point_timestamp_seconds", .gauge,
         "GNSS time of the oldest point in the cache, seconds since 1970; absent when it is empty.")

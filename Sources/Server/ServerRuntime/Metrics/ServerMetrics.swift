@@ -15,7 +15,7 @@ package enum ServerMetrics {
         "saker_server_certificate_expiry_timestamp_seconds", .gauge,
         "When the certificate in the configured file ends, seconds since 1970; absent when it cannot be read.")
     static let scrapes = Metric(
-        "saker_server_scrapes_total", .counter, "Times the metrics were read, this one among them.")
+        "saker_server_scrapes_total", .counter, "Reads of the metrics, including this one.")
 
     private static let general = [info, start, cpu, resident, certificateExpiry, scrapes]
 
@@ -51,7 +51,7 @@ package enum ServerMetrics {
     static let points = Metric(
         "saker_server_points_stored_total", .counter, "Points of batches stored through the device port.")
     static let refusedPoints = Metric(
-        "saker_server_points_refused_total", .counter, "Points that were not stored for what they hold.")
+        "saker_server_points_refused_total", .counter, "Points that were not stored because they break a rule.")
     static let batches = Metric("saker_server_batches_stored_total", .counter, "Batches stored.")
     static let duplicates = Metric(
         "saker_server_batches_duplicate_total", .counter,
@@ -60,7 +60,7 @@ package enum ServerMetrics {
         "saker_server_batches_failed_total", .counter, "Batches given back because the store did not take them.")
     static let ignoredAttributes = Metric(
         "saker_server_batches_ignored_attributes_total", .counter,
-        "Batches stored without some of their attributes: no track column, or of another type.")
+        "Batches stored without some of their attributes, which had no track column or another type.")
     static let waiting = Metric(
         "saker_server_ingest_waiting_bytes", .gauge, "Memory of the batches that wait for their transaction.")
     static let commits = Metric(
@@ -77,8 +77,8 @@ package enum ServerMetrics {
 
     static let requests = Metric(
         "saker_server_api_requests_total", .counter, labels: ["via", "call", "status"],
-        "Requests of the Web API: through http or an agent's connection (device), by call (unknown for what is none) and "
-            + "status of the answer.")
+        "Requests of the Web API, by way (http, or device for an agent's connection), call (unknown for other paths) and status of the answer."
+    )
     static let requestDurations = Metric(
         "saker_server_api_request_duration_seconds", .histogram,
         "Time from the last byte of a request through HTTP to its answer.")
@@ -91,16 +91,16 @@ package enum ServerMetrics {
     static let storeLimit = Metric(
         "saker_server_store_limit_bytes", .gauge, "Most bytes of the database; absent without a limit.")
     static let storeAvailable = Metric(
-        "saker_server_store_available_bytes", .gauge, "What the file system of the database has left.")
+        "saker_server_store_available_bytes", .gauge, "Free bytes of the database's file system.")
     static let mergeRounds = Metric(
-        "saker_server_merge_rounds_total", .counter, "Rounds of merging small pieces into large ones.")
+        "saker_server_merge_rounds_total", .counter, "Rounds of merging small chunks into large ones.")
     static let mergeFailures = Metric("saker_server_merge_failures_total", .counter, "Rounds of merging that failed.")
     static let mergedChunks = Metric(
-        "saker_server_merge_chunks_replaced_total", .counter, "Pieces that became part of larger ones.")
+        "saker_server_merge_chunks_replaced_total", .counter, "Chunks that became part of larger ones.")
     static let mergeSuccess = Metric(
         "saker_server_merge_last_success_timestamp_seconds", .gauge,
-        "When a round of merging last left nothing over, seconds since 1970; absent before. How far merging is behind: "
-            + "the time since.")
+        "When merging last finished everything, seconds since 1970; absent before. The time since then says how far merging is behind."
+    )
     static let mergeDuration = Metric(
         "saker_server_merge_last_duration_seconds", .gauge, "Time that the last round of merging took.")
 
