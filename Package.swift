@@ -119,10 +119,11 @@ var server: [Target] {
         .room(
             "TrackStoreSQLite", in: "Server",
             ["TrackStore", "TrackModel", "TrackWire", .product(name: "GRDB", package: "GRDB.swift")]),
+        .room("Ingest", in: "Server", ["Exposition", "TrackStore", "TrackModel", .log]),
         .room(
             "WebAPI", in: "Server",
             [
-                "TrackStore", "TrackModel", "Geodesy", .log,
+                "Ingest", "TrackStore", "TrackModel", "Geodesy", .log,
                 .product(name: "Crypto", package: "swift-crypto"),
             ]),
         .room(
@@ -138,14 +139,14 @@ var server: [Target] {
         .room(
             "Gateway", in: "Server",
             [
-                "Exposition", "TrackStore", "TrackModel", "TrackWire", .log, .nioCore, .nioPosix,
+                "Ingest", "TrackStore", "TrackModel", "TrackWire", .log, .nioCore, .nioPosix,
                 .product(name: "NIOSSL", package: "swift-nio-ssl"),
                 .product(name: "NIOTLS", package: "swift-nio"),
             ]),
         .room(
             "ServerRuntime", in: "Server",
             [
-                "CAllocator", "ConfigurationFile", "Exposition", "Gateway", "JSON", "Systemd", "TrackModel",
+                "CAllocator", "ConfigurationFile", "Exposition", "Gateway", "Ingest", "JSON", "Systemd", "TrackModel",
                 "TrackStore", "TrackStoreSQLite", "WebAPI", "WebListener", .log, .lifecycle, .signals, .nioCore,
                 .nioPosix,
                 .product(name: "Crypto", package: "swift-crypto"),
@@ -197,9 +198,9 @@ var tools: [Target] {
         .room(
             "SystemSimulation", in: "Tools",
             [
-                "AgentControl", "AgentLogic", "AgentRuntime", "ConfigurationFile", "Gateway", "GNSSFeed", "JSON",
-                "SecureLink",
-                "TrackCache", "TrackModel", "TrackStore", "TrackStoreSQLite", "TrackTestKit", "TrackWire",
+                "AgentControl", "AgentLogic", "AgentRuntime", "ConfigurationFile", "Gateway", "GNSSFeed", "Ingest",
+                "JSON",
+                "SecureLink", "TrackCache", "TrackModel", "TrackStore", "TrackStoreSQLite", "TrackTestKit", "TrackWire",
                 .log, .nioCore,
                 .product(name: "NIOTLS", package: "swift-nio"),
             ]),
@@ -208,7 +209,7 @@ var tools: [Target] {
             path: "Sources/Tools/saker-simulate", swiftSettings: house),
         .room(
             "TrackTestKit", in: "Tools",
-            ["TrackModel", "TrackCache", "TrackStore", "SecureLink", .nioCore]),
+            ["TrackModel", "TrackCache", "TrackStore", "Ingest", "SecureLink", .log, .nioCore]),
         .room("ProgramTestKit", in: "Tools", ["CNetworkNamespace", "TrackCache", "TrackModel"]),
         // The programs themselves are dependencies so that they are built beside it.
         .executableTarget(
@@ -290,10 +291,11 @@ var tests: [Target] {
         .tests(
             of: "TrackStoreSQLite",
             ["TrackModel", "TrackStore", "TrackTestKit", "TrackWire", .product(name: "GRDB", package: "GRDB.swift")]),
+        .tests(of: "Ingest", ["Exposition", "TrackModel", "TrackStore", "TrackTestKit", .log]),
         .tests(
             of: "WebAPI",
             [
-                "Geodesy", "TrackModel", "TrackStore", "TrackTestKit", .log,
+                "Geodesy", "Ingest", "TrackModel", "TrackStore", "TrackTestKit", .log,
             ]),
         .tests(
             of: "WebListener",
@@ -306,9 +308,9 @@ var tests: [Target] {
         .tests(
             of: "Gateway",
             [
-                "Exposition", "TrackModel", "TrackStore", "TrackStoreSQLite", "TrackTestKit", "TrackWire", .log,
-                .nioCore,
-                .nioPosix,
+                "Exposition", "Ingest", "TrackModel", "TrackStore", "TrackStoreSQLite", "TrackTestKit", "TrackWire",
+                .log,
+                .nioCore, .nioPosix,
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "NIOSSL", package: "swift-nio-ssl"),
                 .product(name: "SwiftASN1", package: "swift-asn1"),

@@ -1,3 +1,4 @@
+import Ingest
 import Logging
 import Synchronization
 import Testing
@@ -13,16 +14,23 @@ struct Bench: Sendable {
     /// 2026-03-05 10:31:40 in Beijing.
     static let now = Timestamp(seconds: 1_772_677_900)
 
-    let store: any TrackStore = ReferenceTrackStore()
+    let store: any TrackStore
     let service: ServiceID
     let router: APIRouter
+    private let running: RunningIngest
+    var ingest: IngestWriter { running.writer }
 
-    init(_ options: WebAPIOptions = WebAPIOptions(), secret: String? = nil) async throws {
+    init(
+        _ options: WebAPIOptions = WebAPIOptions(), secret: String? = nil,
+        store: any TrackStore = ReferenceTrackStore(), limits: IngestLimits = IngestLimits()
+    ) async throws {
+        self.store = store
+        running = RunningIngest(store, limits: limits)
         service = try await store.createService(named: "demo", at: Self.now).id
         try await store.addKey(AccessKey(Self.key).hash, secret: secret, to: service, replacing: false, at: Self.now)
         router = APIRouter(
-            store: store, options: options, logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }),
-            now: { Self.now })
+            store: store, ingest: running.writer, options: options,
+            logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }), now: { Self.now })
     }
 
     /// `ak` and `service_id` are added.

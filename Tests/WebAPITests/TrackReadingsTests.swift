@@ -32,7 +32,7 @@ import TrackStore
         let bench = try await Bench()
         let clock = Clock()
         let router = APIRouter(
-            store: bench.store, options: WebAPIOptions(),
+            store: bench.store, ingest: bench.ingest, options: WebAPIOptions(),
             logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }), now: { clock.now })
         func page(_ index: Int) async throws -> (total: Int64, times: [Int64]) {
             let target =

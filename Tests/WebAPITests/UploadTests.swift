@@ -1,6 +1,8 @@
+import Ingest
 import Testing
 import TrackModel
 import TrackStore
+import TrackTestKit
 
 @testable import WebAPI
 
@@ -125,5 +127,20 @@ struct UploadTests {
             let text = String(decoding: Speed.json(centimetresPerSecond: speed).bytes, as: UTF8.self)
             #expect(Double(text).flatMap(Speed.centimetresPerSecond) == speed)
         }
+    }
+
+    @Test func aStoreThatTakesNothingIsAClearFailure() async throws {
+        let gate = GateStore(
+            ReferenceTrackStore(), isOpen: true,
+            failures: [TrackStoreError(.failed, "broken"), TrackStoreError(.full, "no space")])
+        var limits = IngestLimits()
+        limits.retries = []
+        let bench = try await Bench(store: gate, limits: limits)
+        let point = "entity_name=van&latitude=1&longitude=1&loc_time=\(Bench.now.seconds)"
+        #expect(try await bench.post("track/addpoint", point).status == 1)
+        let answer = try await bench.post("track/addpoint", point)
+        #expect(answer.status == 1)
+        #expect(answer["message"]?.text?.contains("try again") == true)
+        #expect(try await bench.post("track/addpoint", point).status == 0)
     }
 }

@@ -14,11 +14,14 @@ import WebAPI
 private let accessKey = "demo-ak"
 
 /// The API of service 1, which one key opens and which has no entity.
-private func router(_ logger: Logger) async throws -> APIRouter {
+private func router(_ logger: Logger) async throws -> (router: APIRouter, ingest: RunningIngest) {
     let (store, now) = (ReferenceTrackStore(), Timestamp(seconds: 1_772_677_900))
     let service = try await store.createService(named: "demo", at: now).id
     try await store.addKey(AccessKey(accessKey).hash, secret: nil, to: service, replacing: false, at: now)
-    return APIRouter(store: store, options: WebAPIOptions(), logger: logger, now: { now })
+    let ingest = RunningIngest(store)
+    let router = APIRouter(
+        store: store, ingest: ingest.writer, options: WebAPIOptions(), logger: logger, now: { now })
+    return (router, ingest)
 }
 
 /// A listener on a port of the kernel's choice.
@@ -28,8 +31,10 @@ private func withListener(
 ) async throws {
     let (ports, continuation) = AsyncStream.makeStream(of: Int.self)
     let logger = Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() })
+    let (router, ingest) = try await router(logger)
+    defer { withExtendedLifetime(ingest) {} }
     let listener = WebListener(
-        router: try await router(logger), host: "127.0.0.1", port: 0, identity: identity, limits: limits,
+        router: router, host: "127.0.0.1", port: 0, identity: identity, limits: limits,
         group: MultiThreadedEventLoopGroup.singleton, logger: logger, onBound: { continuation.yield($0) })
     let services = ServiceGroup(services: [listener], logger: logger)
     try await withThrowingTaskGroup(of: Void.self) { group in

@@ -63,12 +63,6 @@ package struct GatewayLimits: Hashable, Sendable {
     package var customPointLead: Int64 = 600_000
     /// How old a custom point may be, milliseconds; nil for any age.
     package var customPointAge: Int64?
-    /// Memory of all points that wait for the store, bytes. Beyond it connections are not read.
-    package var waitingBytes = 256 << 20
-    /// Most batches of one transaction.
-    package var groupBatches = 1024
-    /// Memory of the points of one transaction, bytes.
-    package var groupBytes = 32 << 20
 
     package init() {}
 }
@@ -87,12 +81,9 @@ package struct GatewayDeadlines: Hashable, Sendable {
     package var idle = TimeAmount.seconds(3 * Int64(WireLimits.heartbeatInterval))
     /// From the gateway's Closing to the end of the connection.
     package var close = TimeAmount.seconds(5)
-    /// Waits before each new try of a transaction that failed for a passing reason; after the last the agents are
-    /// sent away.
-    package var retries: [Duration] = [0.05, 0.2, 1, 3, 5, 10].map { .seconds($0) }
     /// What an agent is told to wait when the store refuses points, seconds.
     package var busyRetryAfter: UInt32 = 30
-    /// From ``GatewayServer/stop()`` to the end of all work, whatever the store does.
+    /// How long ``GatewayServer/stop()`` waits for what was received to be stored, whatever the store does.
     package var drain: Duration = .seconds(10)
 
     package init() {}

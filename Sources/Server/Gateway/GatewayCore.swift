@@ -1,3 +1,4 @@
+package import Ingest
 package import Logging
 package import NIOCore
 import Synchronization
@@ -16,7 +17,7 @@ package final class GatewayCore: Sendable {
     let limits: GatewayLimits
     let deadlines: GatewayDeadlines
     let store: any TrackStore
-    let writer: IngestWriter
+    let ingest: IngestWriter
     let registry = SessionRegistry()
     let pushDesk: PushDesk
     let census: ConnectionCensus
@@ -26,19 +27,19 @@ package final class GatewayCore: Sendable {
     let callHandler: GatewayCallHandler?
     /// Of all connections; a call that took too long counts until its handler returns.
     let callsAtWork = Atomic(0)
-    let tasks: GatewayTasks
+    let tasks: ServerTasks
 
-    /// `now` is the server's clock: it judges times that lie ahead and stamps what is received.
+    /// `ingest` takes the batches and belongs to whoever runs it; `now` is the server's clock: it judges times that lie ahead and stamps what is received.
     package init(
-        limits: GatewayLimits, deadlines: GatewayDeadlines, store: any TrackStore, logger: Logger,
-        now: @escaping @Sendable () -> Timestamp, callHandler: GatewayCallHandler?, tasks: GatewayTasks = GatewayTasks()
+        limits: GatewayLimits, deadlines: GatewayDeadlines, store: any TrackStore, ingest: IngestWriter,
+        logger: Logger, now: @escaping @Sendable () -> Timestamp, callHandler: GatewayCallHandler?,
+        tasks: ServerTasks = ServerTasks()
     ) {
         self.limits = limits
         self.deadlines = deadlines
         self.tasks = tasks
         counters = GatewayCounters()
-        writer = IngestWriter(
-            store: store, limits: limits, retries: deadlines.retries, tasks: tasks, logger: logger, counters: counters)
+        self.ingest = ingest
         pushDesk = PushDesk(store: store, registry: registry, sleep: tasks.sleep, logger: logger)
         census = ConnectionCensus(limits: limits)
         self.store = store
@@ -68,18 +69,23 @@ package final class GatewayCore: Sendable {
 
     // MARK: Life
 
-    /// Stores what connections hand over until ``takeNothingMore()``, and then what is left.
-    package func storeSubmissions() async { await writer.run() }
-
     /// Looks for messages to agents and notes what becomes of them, until ``takeNothingMore()``.
     package func deliverPushes() async { await pushDesk.run() }
 
-    /// No connection may come any more, no frame is taken; what was submitted is stored and acknowledged.
+    /// No connection may come any more and no frame is taken. What was submitted is still stored and acknowledged.
     package func takeNothingMore() {
         census.close()
         for link in registry.links { link.perform { $0.drain() } }
-        writer.finish()
         pushDesk.finish()
+    }
+
+    /// Returns when every session has heard of ``takeNothingMore()`` and what they submitted is settled.
+    package func drained() async {
+        var loops: Set<ObjectIdentifier> = []
+        for link in registry.links where loops.insert(ObjectIdentifier(link.eventLoop)).inserted {
+            try? await link.eventLoop.submit {}.get()
+        }
+        await ingest.settled()
     }
 
     /// Tells every agent that the gateway closes, and closes its connection.

@@ -1,6 +1,4 @@
-package import Exposition
 import Synchronization
-import TrackStore
 import TrackWire
 
 /// What the gateway has done since it started.
@@ -16,29 +14,16 @@ package struct GatewayCounts: Hashable, Sendable {
     package var refusals: [LoginRefusalReason: UInt64] = [:]
     /// Connections closed because a frame broke a rule of the protocol.
     package var violations: UInt64 = 0
-    package var storedBatches: UInt64 = 0
-    /// Batches that had been stored before.
-    package var duplicateBatches: UInt64 = 0
-    /// Points of stored batches.
-    package var storedPoints: UInt64 = 0
     package var refusedPoints: UInt64 = 0
     /// Batches stored without some of their attributes: no track column, or of another type.
     package var batchesWithIgnoredAttributes: UInt64 = 0
-    /// Batches given back because the store did not take them.
-    package var failedBatches: UInt64 = 0
-    /// Newest points that came with heartbeats and reached the store.
-    package var hints: UInt64 = 0
-    /// Those that broke a rule of the model and were left alone.
+    /// Newest points of heartbeats that broke a rule of the model and were left alone.
     package var refusedHints: UInt64 = 0
     /// Every attempt counts.
     package var sentPushes: UInt64 = 0
     package var acknowledgedPushes: UInt64 = 0
     /// Not acknowledged for ten minutes by the session that counts it.
     package var givenUpPushes: UInt64 = 0
-    /// Transactions that were committed, by the time that the store took.
-    package var commits = Histogram()
-    /// Transactions that failed, each try of one counted.
-    package var failedCommits: UInt64 = 0
 
     package init() {}
 }
@@ -73,22 +58,6 @@ final class GatewayCounters: Sendable {
         state.withLock { state in
             state.refusedLogins &+= 1
             state.refusals[LoginRefusalReason(code), default: 0] &+= 1
-        }
-    }
-
-    func committed(in duration: Duration) {
-        state.withLock { $0.commits.record(duration) }
-    }
-
-    func count(_ result: Result<IngestOutcome, IngestFailure>, points: Int) {
-        state.withLock { state in
-            switch result {
-            case .success(.stored):
-                state.storedBatches &+= 1
-                state.storedPoints &+= UInt64(points)
-            case .success(.duplicate): state.duplicateBatches &+= 1
-            case .success(.failed), .failure: state.failedBatches &+= 1
-            }
         }
     }
 }

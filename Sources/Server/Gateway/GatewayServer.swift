@@ -1,3 +1,4 @@
+package import Ingest
 package import Logging
 import NIOCore
 import NIOPosix
@@ -8,12 +9,12 @@ package import TrackStore
 import TrackWire
 
 /// The server's side of Saker Track Protocol 1: takes device connections, checks logins, and hands batches to the
-/// store through one writer. See docs/formats/track-protocol.md.
+/// server's ``IngestWriter``. See docs/formats/track-protocol.md.
 package final class GatewayServer: Sendable {
     private enum State {
         case idle
         case starting
-        case running(any Channel, writer: Task<Void, Never>)
+        case running(any Channel, pushes: Task<Void, Never>)
         case stopped
     }
 
@@ -24,25 +25,25 @@ package final class GatewayServer: Sendable {
     private let state = Mutex(State.idle)
     private let stopRequests: AsyncStream<Void>
     private let requestStopNow: AsyncStream<Void>.Continuation
-    private let writerEnd: AsyncStream<Void>
-    private let writerHasEnded: AsyncStream<Void>.Continuation
+    private let pushesEnd: AsyncStream<Void>
+    private let pushesHaveEnded: AsyncStream<Void>.Continuation
 
     /// Reads the certificate; opens nothing yet. Throws `.certificate`.
     ///
-    /// `now` is the server's clock: it judges times that lie ahead and stamps what is received. Without `callHandler`
-    /// every Call is answered with status 240.
+    /// `ingest` must run from before ``start()`` until after ``stop()``. `now` is the server's clock: it judges times
+    /// that lie ahead and stamps what is received. Without `callHandler` every Call is answered with status 240.
     package init(
-        configuration: GatewayConfiguration, store: any TrackStore, logger: Logger,
+        configuration: GatewayConfiguration, store: any TrackStore, ingest: IngestWriter, logger: Logger,
         now: @escaping @Sendable () -> Timestamp, callHandler: GatewayCallHandler? = nil
     ) throws(GatewayError) {
         self.configuration = configuration
         core = GatewayCore(
-            limits: configuration.limits, deadlines: configuration.deadlines, store: store, logger: logger, now: now,
-            callHandler: callHandler)
+            limits: configuration.limits, deadlines: configuration.deadlines, store: store, ingest: ingest,
+            logger: logger, now: now, callHandler: callHandler)
         tls = try TLSContextSource(configuration.tls)
         group = MultiThreadedEventLoopGroup.singleton
         (stopRequests, requestStopNow) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
-        (writerEnd, writerHasEnded) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
+        (pushesEnd, pushesHaveEnded) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
     }
 
     // MARK: Life
@@ -73,15 +74,12 @@ package final class GatewayServer: Sendable {
             throw GatewayError(
                 .bind, "cannot listen on \(configuration.host):\(configuration.port) (\(error)); is the port taken?")
         }
-        let (core, ended) = (core, writerHasEnded)
+        let (core, ended) = (core, pushesHaveEnded)
         let task = Task {
-            await withTaskGroup(of: Void.self) { group in
-                group.addTask { await core.storeSubmissions() }
-                group.addTask { await core.deliverPushes() }
-            }
+            await core.deliverPushes()
             ended.finish()
         }
-        state.withLock { $0 = .running(channel, writer: task) }
+        state.withLock { $0 = .running(channel, pushes: task) }
         core.logger.info(
             "gateway listens", metadata: ["host": "\(configuration.host)", "port": "\(localPort ?? 0)"])
     }
@@ -90,31 +88,34 @@ package final class GatewayServer: Sendable {
     /// acknowledges what was received, then tells every agent that it closes.
     package func stop() async {
         requestStop()
-        let running: (channel: any Channel, writer: Task<Void, Never>)? = state.withLock { state in
-            guard case .running(let channel, let writer) = state else { return nil }
+        let running: (channel: any Channel, pushes: Task<Void, Never>)? = state.withLock { state in
+            guard case .running(let channel, let pushes) = state else { return nil }
             state = .stopped
-            return (channel, writer)
+            return (channel, pushes)
         }
         guard let running else { return }
         core.census.close()
         try? await running.channel.close()
         core.takeNothingMore()
-        await waitForWriter(running.writer)
+        await drain()
+        running.pushes.cancel()
         core.dismissAll()
         await core.census.untilEmpty(atMost: .nanoseconds(2 * configuration.deadlines.close.nanoseconds))
         core.logger.info("gateway stopped", metadata: ["connections_left": "\(core.census.count)"])
     }
 
-    /// A store that hangs must not keep the process from ending.
-    private func waitForWriter(_ writer: Task<Void, Never>) async {
-        let (end, drain) = (writerEnd, configuration.deadlines.drain)
+    /// What was received is stored and acknowledged. A store that hangs must not keep the process from ending.
+    private func drain() async {
+        let (core, end, limit) = (core, pushesEnd, configuration.deadlines.drain)
         await withTaskGroup(of: Void.self) { group in
-            group.addTask { for await _ in end {} }
-            group.addTask { try? await Task.sleep(for: drain) }
+            group.addTask {
+                await core.drained()
+                for await _ in end {}
+            }
+            group.addTask { try? await Task.sleep(for: limit) }
             await group.next()
             group.cancelAll()
         }
-        writer.cancel()
     }
 
     /// Reads certificate and key again for new connections. Throws `.certificate` and goes on with the former ones.
@@ -140,8 +141,6 @@ package final class GatewayServer: Sendable {
     /// Logged-in sessions in the order of their logins.
     package var sessions: [SessionInfo] { core.registry.sessions }
     package var counts: GatewayCounts { core.counters.counts }
-    /// Memory of the batches that wait for their transaction, bytes.
-    package var waitingBytes: Int { core.writer.waitingBytes }
     /// Calls of agents that are being answered.
     package var callsAtWork: Int { core.callsAtWork.load(ordering: .relaxed) }
 

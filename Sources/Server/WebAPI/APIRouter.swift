@@ -1,3 +1,4 @@
+package import Ingest
 package import Logging
 package import TrackModel
 package import TrackStore
@@ -11,18 +12,21 @@ package struct APIRouter: Sendable {
     package static let maximumBodyBytes = 8 << 20
 
     private let store: any TrackStore
+    private let ingest: IngestWriter
     private let options: WebAPIOptions
     private let logger: Logger
     private let now: @Sendable () -> Timestamp
     private let readings = TrackReadings()
     let counters: APICounters
 
-    /// The clock says when the server received what a client sends.
+    /// Uploaded points go to `ingest`, which must run. The clock says when the server received what a client sends.
     package init(
-        store: any TrackStore, options: WebAPIOptions, logger: Logger, counters: APICounters = APICounters(),
+        store: any TrackStore, ingest: IngestWriter, options: WebAPIOptions, logger: Logger,
+        counters: APICounters = APICounters(),
         now: @escaping @Sendable () -> Timestamp
     ) {
         self.store = store
+        self.ingest = ingest
         self.options = options
         self.logger = logger
         self.counters = counters
@@ -98,7 +102,8 @@ package struct APIRouter: Sendable {
 
     private func call(_ caller: Caller, _ parameters: Parameters) -> APICall {
         APICall(
-            caller: caller, parameters: parameters, store: store, options: options, readings: readings, now: now(),
+            caller: caller, parameters: parameters, store: store, ingest: ingest, options: options, readings: readings,
+            now: now(),
             logger: logger)
     }
 

@@ -1,3 +1,4 @@
+import Ingest
 import Logging
 import TrackModel
 import TrackStore
@@ -67,6 +68,7 @@ struct APICall: Sendable {
     let caller: Caller
     let parameters: Parameters
     let store: any TrackStore
+    let ingest: IngestWriter
     let options: WebAPIOptions
     let readings: TrackReadings
     let now: Timestamp
@@ -94,6 +96,15 @@ struct APICall: Sendable {
             return try await store.columns(of: kind, in: caller.service)
         } catch {
             throw failure(error)
+        }
+    }
+
+    /// Why points were not stored, as the API says it. The log has the store's reason.
+    func failure(_ failure: IngestFailure) -> APIFailure {
+        switch failure {
+        case .unknownService: APIFailure(.unknownService)
+        case .busy: APIFailure(.internalError, "the store cannot take points now: try again")
+        case .failed: APIFailure(.internalError)
         }
     }
 

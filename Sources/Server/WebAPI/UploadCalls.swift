@@ -1,3 +1,4 @@
+import Ingest
 import TrackModel
 import TrackStore
 
@@ -18,7 +19,7 @@ extension APICall {
         } catch {
             throw APIFailure(error.status, error.status == .parameter ? error.detail : "")
         }
-        if case .failed(let error) = try await ingest([batch]).first { throw failure(error) }
+        if case .failure(let error) = await ingest.submit([batch]).first { throw failure(error) }
         return []
     }
 
@@ -53,9 +54,9 @@ extension APICall {
         }
         var stored = 0
         if !groups.isEmpty {
-            let outcomes = try await ingest(groups.map { batch(of: $0.name, $0.points.map(\.point)) })
-            for ((_, points), outcome) in zip(groups, outcomes) {
-                guard case .failed(let error) = outcome else {
+            let results = await ingest.submit(groups.map { batch(of: $0.name, $0.points.map(\.point)) })
+            for ((_, points), result) in zip(groups, results) {
+                guard case .failure(let error) = result else {
                     stored += points.count
                     continue
                 }
@@ -93,13 +94,5 @@ extension APICall {
         IngestBatch(
             service: caller.service, entity: entity, position: nil, points: points, sequences: [], payload: nil,
             received: now)
-    }
-
-    private func ingest(_ batches: [IngestBatch]) async throws(APIFailure) -> [IngestOutcome] {
-        do throws(TrackStoreError) {
-            return try await store.ingest(batches)
-        } catch {
-            throw failure(error)
-        }
     }
 }

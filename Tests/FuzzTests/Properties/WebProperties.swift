@@ -162,10 +162,12 @@ enum WebProperties {
                 let store = ReferenceTrackStore()
                 let service = try await store.createService(named: "demo", at: now)
                 try await store.addKey(AccessKey(key).hash, secret: secret, to: service.id, replacing: false, at: now)
+                let running = RunningIngest(store)
                 let router = APIRouter(
-                    store: store, options: WebAPIOptions(),
+                    store: store, ingest: running.writer, options: WebAPIOptions(),
                     logger: Logger(label: "fuzz", factory: { _ in SwiftLogNoOpLogHandler() }), now: { now })
                 result = .success(await router.respond(to: request))
+                withExtendedLifetime(running) {}
             } catch {
                 result = .failure(error)
             }

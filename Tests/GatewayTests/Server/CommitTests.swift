@@ -1,7 +1,9 @@
 import Exposition
+import Ingest
 import Testing
 import TrackModel
 import TrackStore
+import TrackTestKit
 import TrackWire
 
 @testable import Gateway
@@ -30,9 +32,9 @@ import TrackWire
             #expect(await arrivals.next() == 2)
             #expect(try await fixture.storedTimes().count == 30)
             // Two transactions, and nothing waits any more.
-            #expect(fixture.server.counts.commits.count == 2)
-            #expect(fixture.server.counts.failedCommits == 0)
-            #expect(fixture.server.waitingBytes == 0)
+            #expect(fixture.ingest.counts.commits.count == 2)
+            #expect(fixture.ingest.counts.failedCommits == 0)
+            #expect(fixture.ingest.waitingBytes == 0)
         }
     }
 
@@ -144,7 +146,7 @@ import TrackWire
         let gate = StoreBox()
         try await Fixture.run(
             wrapping: gate.wrap(),
-            configure: { $0.limits.waitingBytes = 5000 }
+            limits: { $0.waitingBytes = 5000 }
         ) { fixture in
             let store = try gate.store()
             var agents: [TestAgent] = []

@@ -100,7 +100,7 @@ import TrackWire
 
     private func gateway(_ configuration: GatewayConfiguration, _ fixture: Fixture) throws -> GatewayServer {
         try GatewayServer(
-            configuration: configuration, store: fixture.store,
+            configuration: configuration, store: fixture.store, ingest: fixture.ingest,
             logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }, now: { Fixture.now })
     }
 }

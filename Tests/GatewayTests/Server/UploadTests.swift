@@ -1,3 +1,4 @@
+import Ingest
 import Testing
 import TrackModel
 import TrackStore
@@ -12,7 +13,7 @@ import TrackWire
             agent.send(.upload(upload(1...1000)))
             #expect(await agent.next()?.message?.uploadAck?.storedThrough == 1000)
             #expect(try await fixture.storedTimes() == (1...1000).map(time))
-            #expect(fixture.server.counts.storedPoints == 1000)
+            #expect(fixture.ingest.counts.storedPoints == 1000)
         }
     }
 
@@ -44,7 +45,7 @@ import TrackWire
             agent.send(.upload(upload(6...15)))
             #expect(await agent.next()?.message?.uploadAck?.storedThrough == 15)
             #expect(try await fixture.storedTimes() == (1...15).map(time))
-            #expect(fixture.server.counts.duplicateBatches == 1)
+            #expect(fixture.ingest.counts.duplicateBatches == 1)
         }
     }
 
@@ -201,8 +202,8 @@ import TrackWire
             agent.send(.upload(upload(100...101)))
             try await settle(agent, id: 4)
             #expect(try await latest() == points([101])[0])
-            #expect(fixture.server.counts.hints >= 1)
-            #expect(fixture.server.counts.storedPoints == 101 + 4)
+            #expect(fixture.ingest.counts.hints >= 1)
+            #expect(fixture.ingest.counts.storedPoints == 101 + 4)
         }
     }
 

@@ -1,4 +1,5 @@
 import Foundation
+import Ingest
 import Logging
 import NIOCore
 import NIOSSL
@@ -16,6 +17,7 @@ struct Fixture {
 
     let store: any TrackStore
     let server: GatewayServer
+    let ingest: IngestWriter
     let service: ServiceID
     let certificate: TestCertificate
     let port: Int
@@ -24,6 +26,7 @@ struct Fixture {
     static func run(
         wrapping wrap: (any TrackStore) -> any TrackStore = { $0 },
         configure: (inout GatewayConfiguration) -> Void = { _ in },
+        limits: (inout IngestLimits) -> Void = { _ in },
         callHandler: GatewayCallHandler? = nil,
         _ body: (Fixture) async throws -> Void
     ) async throws {
@@ -38,16 +41,26 @@ struct Fixture {
         let certificate = try TestCertificate()
         var configuration = GatewayConfiguration(
             host: "127.0.0.1", port: 0, tls: .configuration(try certificate.server()))
-        configuration.deadlines.retries = [.zero, .zero]
         configuration.deadlines.close = .seconds(1)
         configure(&configuration)
+        var bounds = IngestLimits()
+        bounds.retries = [.zero, .zero]
+        limits(&bounds)
         let store = wrap(sqlite)
+        let quiet = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+        let ingest = IngestWriter(store: store, limits: bounds, logger: quiet)
+        // Ends with the writer; a store that hangs keeps nobody waiting.
+        let writing = Task { await ingest.run() }
+        defer {
+            ingest.finish()
+            writing.cancel()
+        }
         let server = try GatewayServer(
-            configuration: configuration, store: store,
-            logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }, now: { now }, callHandler: callHandler)
+            configuration: configuration, store: store, ingest: ingest, logger: quiet, now: { now },
+            callHandler: callHandler)
         try await server.start()
         let fixture = Fixture(
-            store: sqlite, server: server, service: service.id, certificate: certificate,
+            store: sqlite, server: server, ingest: ingest, service: service.id, certificate: certificate,
             port: server.localPort ?? 0)
         do {
             try await body(fixture)

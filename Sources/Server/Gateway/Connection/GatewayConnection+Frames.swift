@@ -1,3 +1,4 @@
+import Ingest
 import Logging
 import NIOCore
 import TrackModel
@@ -107,14 +108,14 @@ extension GatewayConnection {
             case .points(let points): (points.payload.count, Int(points.count))
             }
         let cost = IngestJob.cost(payloadBytes: claimed.bytes, points: min(claimed.points, core.limits.batchPoints))
-        guard core.writer.reserve(cost, for: session.link) else {
+        guard core.ingest.reserve(cost, for: session.link) else {
             held = frame
             return
         }
         do {
             try submit(frame, payloadBytes: claimed.bytes, cost: cost, in: session)
         } catch {
-            core.writer.cancel(cost)
+            core.ingest.cancel(cost)
             throw error
         }
     }
@@ -123,22 +124,22 @@ extension GatewayConnection {
         _ frame: HeldFrame, payloadBytes: Int, cost: Int, in session: OpenSession
     ) throws(ProtocolViolation) {
         let checked: CheckedBatch
-        let ticket: IngestJob.Ticket
+        let submission: Submission
         switch frame {
         case .upload(let upload):
             checked = try session.rules.check(upload, at: core.now())
-            ticket = .upload(refusals: checked.refusals)
+            submission = .upload(refusals: checked.refusals)
         case .points(let points):
             do {
                 checked = try session.rules.check(points, at: core.now())
             } catch {
-                core.writer.cancel(cost)
+                core.ingest.cancel(cost)
                 return send(Acknowledgement.refusal(id: points.id, error: error.reason))
             }
-            ticket = .points(id: points.id, stored: checked.batch.points.count, refusals: checked.refusals)
+            submission = .points(id: points.id, stored: checked.batch.points.count, refusals: checked.refusals)
             guard !checked.batch.points.isEmpty else {
                 core.counters.add(UInt64(checked.refusals.count), to: \.refusedPoints)
-                core.writer.cancel(cost)
+                core.ingest.cancel(cost)
                 return send(Acknowledgement.reply(id: points.id, stored: 0, refusals: checked.refusals))
             }
         }
@@ -159,10 +160,8 @@ extension GatewayConnection {
                     metadata: metadata(["count": "\(checked.ignoredKeys.count)", "first_key": "\(key)"]))
             }
         }
-        window.submitted(bytes: payloadBytes)
-        core.writer.submit(
-            IngestJob(
-                owner: session.link, ticket: ticket, batch: checked.batch, payloadBytes: payloadBytes, cost: cost))
+        let ticket = window.submitted(submission, bytes: payloadBytes)
+        core.ingest.submit(IngestJob(owner: session.link, ticket: ticket, batch: checked.batch, cost: cost))
     }
 
     private func take(_ heartbeat: Heartbeat, in session: OpenSession) throws(ProtocolViolation) {
@@ -184,13 +183,13 @@ extension GatewayConnection {
         }
         let cost = IngestJob.cost(payloadBytes: 0, points: 1)
         // With the store behind there will be another soon; uploads go first.
-        guard core.writer.reserve(cost, for: session.link) else { return }
+        guard core.ingest.reserve(cost, for: session.link) else { return }
         isStoringHint = true
         let batch = IngestBatch(
             service: session.rules.service, entity: session.rules.entity, position: nil, points: [], sequences: [],
             payload: nil, received: core.now(), hint: point)
-        core.writer.submit(
-            IngestJob(owner: session.link, ticket: .hint, batch: batch, payloadBytes: 0, cost: cost))
+        let ticket = window.submitted(.newest, bytes: 0)
+        core.ingest.submit(IngestJob(owner: session.link, ticket: ticket, batch: batch, cost: cost))
     }
 
     private func hintStored() {
@@ -204,15 +203,16 @@ extension GatewayConnection {
 
     /// A transaction has ended.
     func settled(_ jobs: [SettledJob]) {
-        for job in jobs {
-            if job.ticket == .hint { hintStored() } else { window.settled(bytes: job.payloadBytes) }
+        let settled = jobs.compactMap { job in
+            window.settled(job.ticket).map { (submission: $0, result: job.result) }
         }
+        for (submission, _) in settled where submission == .newest { hintStored() }
         guard case .open = phase else {
             // A failure after the end must not leave its mark behind.
-            if let number { core.writer.forget(number) }
+            if let number { core.ingest.forget(.session(number)) }
             return
         }
-        let (messages, failure) = Acknowledgement.messages(for: jobs)
+        let (messages, failure) = Acknowledgement.messages(for: settled)
         for message in messages { send(message) }
         switch failure {
         case nil: resume()

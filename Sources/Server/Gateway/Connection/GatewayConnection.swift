@@ -1,3 +1,4 @@
+import Ingest
 import Logging
 import NIOCore
 import NIOSSL
@@ -297,7 +298,7 @@ final class GatewayConnection: ChannelDuplexHandler {
         pushTimer = nil
         guard let number else { return }
         core.registry.remove(number)
-        core.writer.forget(number)
+        core.ingest.forget(.session(number))
     }
 
     func metadata(_ more: Logger.Metadata = [:]) -> Logger.Metadata {

@@ -1,9 +1,11 @@
+import Ingest
 import NIOCore
 
 /// A connection as other threads see it: every call hops to its event loop and does nothing once it is gone.
 struct SessionLink: IngestOwner {
     let number: UInt64
-    private let eventLoop: any EventLoop
+    var source: IngestSource { .session(number) }
+    let eventLoop: any EventLoop
     private let connection: NIOLoopBound<GatewayConnection>
 
     /// On the connection's event loop.

@@ -1,9 +1,19 @@
-import TrackStore
-import TrackWire
+import Ingest
+
+/// What a session was told to hand over, and what its agent is told when that is stored.
+enum Submission: Hashable {
+    case upload(refusals: [PointRefusal])
+    case points(id: UInt64, stored: Int, refusals: [PointRefusal])
+    /// The newest point of a heartbeat. Nobody is told what became of it.
+    case newest
+}
 
 /// What a connection has handed over and not yet been told about. Full means: its next frame waits unread.
 struct SessionWindow {
     private let limits: GatewayLimits
+    /// By ticket, with the bytes of the payload as received.
+    private var submissions: [UInt64: (submission: Submission, bytes: Int)] = [:]
+    private var lastTicket: UInt64 = 0
     private var batches = 0
     private var bytes = 0
     private(set) var calls = 0
@@ -16,82 +26,27 @@ struct SessionWindow {
     /// Nothing waits for us.
     var isEmpty: Bool { batches == 0 && calls == 0 }
 
-    mutating func submitted(bytes count: Int) {
-        batches += 1
-        bytes += count
+    /// Returns the ticket under which the batch is handed over. A newest point takes no room.
+    mutating func submitted(_ submission: Submission, bytes count: Int) -> UInt64 {
+        lastTicket += 1
+        submissions[lastTicket] = (submission, count)
+        if submission != .newest {
+            batches += 1
+            bytes += count
+        }
+        return lastTicket
     }
 
-    mutating func settled(bytes count: Int) {
-        batches -= 1
-        bytes -= count
+    /// Nil for a ticket that is not known.
+    mutating func settled(_ ticket: UInt64) -> Submission? {
+        guard let (submission, count) = submissions.removeValue(forKey: ticket) else { return nil }
+        if submission != .newest {
+            batches -= 1
+            bytes -= count
+        }
+        return submission
     }
 
     mutating func called() { calls += 1 }
     mutating func answered() { calls -= 1 }
-}
-
-/// Turns the ends of transactions into the fewest messages: acknowledgements in a row become one.
-enum Acknowledgement {
-    /// Most refused points of one UploadAck, so that it stays far below the longest frame.
-    static let maximumRefusals = 1000
-
-    /// The messages for these jobs in their order, up to the first failure, and that failure.
-    static func messages(for jobs: [SettledJob]) -> (messages: [ServerFrame], failure: IngestFailure?) {
-        var messages: [ServerFrame] = []
-        var pending: UploadAck?
-        func flush() {
-            if let ack = pending { messages.append(ServerFrame(.uploadAck(ack))) }
-            pending = nil
-        }
-        for job in jobs where job.ticket != .hint {
-            let outcome: UInt64
-            switch job.result {
-            case .failure(let failure):
-                flush()
-                return (messages, failure)
-            case .success(.stored(let through)), .success(.duplicate(let through)): outcome = through
-            case .success(.failed):
-                flush()
-                return (messages, .failed)
-            }
-            switch job.ticket {
-            case .upload(let refusals):
-                if let ack = pending, ack.refused.count + refusals.count > maximumRefusals { flush() }
-                var ack = pending ?? UploadAck()
-                ack.storedThrough = max(ack.storedThrough, outcome)
-                ack.refused += refusals.map(RefusedPoint.init)
-                pending = ack
-            case .points(let id, let stored, let refusals):
-                flush()
-                messages.append(reply(id: id, stored: stored, refusals: refusals))
-            case .hint: break
-            }
-        }
-        flush()
-        return (messages, nil)
-    }
-
-    /// Nothing of the message was stored, and this is why.
-    static func refusal(id: UInt64, error: String) -> ServerFrame {
-        var reply = PointsReply()
-        reply.id = id
-        reply.error = error
-        return ServerFrame(.pointsReply(reply))
-    }
-
-    static func reply(id: UInt64, stored: Int, refusals: [PointRefusal]) -> ServerFrame {
-        var reply = PointsReply()
-        reply.id = id
-        reply.stored = UInt32(clamping: stored)
-        reply.refused = refusals.map(RefusedPoint.init)
-        return ServerFrame(.pointsReply(reply))
-    }
-}
-
-extension RefusedPoint {
-    fileprivate init(_ refusal: PointRefusal) {
-        self.init()
-        sequence = refusal.number
-        reason = refusal.reason
-    }
 }

@@ -1,3 +1,4 @@
+import Ingest
 import TrackModel
 import TrackStore
 import TrackWire

@@ -2,6 +2,7 @@ import ConfigurationFile
 import Exposition
 import FoundationEssentials
 import Gateway
+import Ingest
 import Synchronization
 import TrackModel
 import TrackStoreSQLite
@@ -12,6 +13,7 @@ import WebListener
 final class ServerFigures: Sendable {
     private let configuration: ServerConfiguration
     private let store: SQLiteTrackStore
+    private let ingest: IngestWriter
     private let gateway: GatewayServer
     private let api: APICounters
     private let durations: RequestDurations
@@ -20,12 +22,13 @@ final class ServerFigures: Sendable {
     private let scrapes = Atomic<UInt64>(0)
 
     init(
-        _ configuration: ServerConfiguration, store: SQLiteTrackStore, gateway: GatewayServer, api: APICounters,
-        durations: RequestDurations, merging: MergeRecord,
+        _ configuration: ServerConfiguration, store: SQLiteTrackStore, ingest: IngestWriter, gateway: GatewayServer,
+        api: APICounters, durations: RequestDurations, merging: MergeRecord,
         started: Double = Date().timeIntervalSince1970
     ) {
         self.configuration = configuration
         self.store = store
+        self.ingest = ingest
         self.gateway = gateway
         self.api = api
         self.durations = durations
@@ -73,14 +76,14 @@ final class ServerFigures: Sendable {
     }
 
     private func addIngest(to page: inout MetricsPage) {
-        let counts = gateway.counts
+        let (counts, device) = (ingest.counts, gateway.counts)
         page.add(ServerMetrics.points, counts.storedPoints)
-        page.add(ServerMetrics.refusedPoints, counts.refusedPoints)
+        page.add(ServerMetrics.refusedPoints, device.refusedPoints)
         page.add(ServerMetrics.batches, counts.storedBatches)
         page.add(ServerMetrics.duplicates, counts.duplicateBatches)
         page.add(ServerMetrics.failedBatches, counts.failedBatches)
-        page.add(ServerMetrics.ignoredAttributes, counts.batchesWithIgnoredAttributes)
-        page.add(ServerMetrics.waiting, gateway.waitingBytes)
+        page.add(ServerMetrics.ignoredAttributes, device.batchesWithIgnoredAttributes)
+        page.add(ServerMetrics.waiting, ingest.waitingBytes)
         page.add(ServerMetrics.commits, counts.commits)
         page.add(ServerMetrics.failedCommits, counts.failedCommits)
     }

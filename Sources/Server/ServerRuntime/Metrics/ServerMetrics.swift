@@ -49,7 +49,7 @@ package enum ServerMetrics {
     // MARK: Ingest
 
     static let points = Metric(
-        "saker_server_points_stored_total", .counter, "Points of batches stored through the device port.")
+        "saker_server_points_stored_total", .counter, "Points of stored batches, from devices and through the Web API.")
     static let refusedPoints = Metric(
         "saker_server_points_refused_total", .counter, "Points that were not stored because they break a rule.")
     static let batches = Metric("saker_server_batches_stored_total", .counter, "Batches stored.")

@@ -2,6 +2,7 @@ import ConfigurationFile
 import Exposition
 import Gateway
 import Glibc
+import Ingest
 package import Logging
 import NIOCore
 import NIOPosix
@@ -48,8 +49,11 @@ package struct ServerRuntime: Sendable {
         notifier.status("opening the store")
         let store = try await openStore()
         defer { try? store.close() }
-        let (identity, gateway, router) = (try identity(), try gateway(store), router(store))
-        let group = serviceGroup(store, router: router, identity: identity, gateway: gateway)
+        // The one way of points into the store, for devices and for the Web API.
+        let ingest = IngestWriter(store: store, logger: logger)
+        let (identity, router) = (try identity(), router(store, ingest))
+        let gateway = try gateway(store, ingest, router)
+        let group = serviceGroup(store, ingest: ingest, router: router, identity: identity, gateway: gateway)
         warnOfReadableKey()
         raiseFileLimit()
         logger.notice("saker-server starts", metadata: ["message_id": "\(MessageID.programStarted)"])
@@ -112,10 +116,10 @@ package struct ServerRuntime: Sendable {
         }
     }
 
-    private func router(_ store: SQLiteTrackStore) -> APIRouter {
+    private func router(_ store: SQLiteTrackStore, _ ingest: IngestWriter) -> APIRouter {
         let api = configuration.api
         return APIRouter(
-            store: store,
+            store: store, ingest: ingest,
             options: WebAPIOptions(
                 zoneMinutes: api.zoneMinutes, emptyListStatus: api.emptyListStatus == 0 ? .success : .notFound,
                 strictMethods: api.strictMethods, futureTolerance: Int64(api.futureTolerance),
@@ -124,7 +128,9 @@ package struct ServerRuntime: Sendable {
             logger: logger, counters: apiCounters, now: SQLiteTrackStoreOptions.systemTime)
     }
 
-    private func gateway(_ store: SQLiteTrackStore) throws(ServerError) -> GatewayServer {
+    private func gateway(
+        _ store: SQLiteTrackStore, _ ingest: IngestWriter, _ router: APIRouter
+    ) throws(ServerError) -> GatewayServer {
         let device = configuration.device
         var settings = GatewayConfiguration(
             host: device.host, port: device.port,
@@ -139,11 +145,11 @@ package struct ServerRuntime: Sendable {
         let api = configuration.api
         settings.limits.customPointLead = Int64(api.futureTolerance) * 1000
         settings.limits.customPointAge = api.maximumAge.map { Int64($0) * 1000 }
-        let router = router(store)
         let policy: CallPolicy = configuration.gateway.callPolicy == .service ? .service : .entity
         do throws(GatewayError) {
             return try GatewayServer(
-                configuration: settings, store: store, logger: logger, now: SQLiteTrackStoreOptions.systemTime,
+                configuration: settings, store: store, ingest: ingest, logger: logger,
+                now: SQLiteTrackStoreOptions.systemTime,
                 callHandler: { service, entity, path, parameters in
                     let answer = await router.call(
                         service: service, entity: entity, path: path, parameters: parameters, policy: policy)
@@ -154,9 +160,11 @@ package struct ServerRuntime: Sendable {
         }
     }
 
-    /// In start order; stopped in reverse: first no new requests, then the devices, then the upkeep.
+    /// In start order; stopped in reverse: first no new requests, then the devices, then the writer that both submit
+    /// to, then the upkeep.
     private func serviceGroup(
-        _ store: SQLiteTrackStore, router: APIRouter, identity: ServerIdentity, gateway: GatewayServer
+        _ store: SQLiteTrackStore, ingest: IngestWriter, router: APIRouter, identity: ServerIdentity,
+        gateway: GatewayServer
     ) -> ServiceGroup {
         let web = configuration.web
         var expected: Set<BoundPorts.Name> = [.device]
@@ -187,12 +195,13 @@ package struct ServerRuntime: Sendable {
                     "\(gateway.sessionCount) agents logged in"
                 })
         }
+        services.append(Storing(ingest: ingest))
         services.append(GatewayService(gateway: gateway, ports: ports))
         if let https = web.https { services.append(listener(.https, https, router, identity, ports)) }
         if let http = web.http { services.append(listener(.http, http, router, nil, ports)) }
         if let address = configuration.metrics {
             let figures = ServerFigures(
-                configuration, store: store, gateway: gateway, api: apiCounters, durations: durations,
+                configuration, store: store, ingest: ingest, gateway: gateway, api: apiCounters, durations: durations,
                 merging: mergeRecord)
             services.append(
                 MetricsService(address: address, figures: figures, logger: logger) { ports.note(.metrics, $0) })

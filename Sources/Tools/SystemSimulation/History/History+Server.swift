@@ -1,4 +1,5 @@
 internal import Gateway
+internal import Ingest
 internal import Logging
 internal import NIOCore
 internal import NIOTLS
@@ -12,6 +13,7 @@ final class ServerMachine {
     let watch: StoreWatch
     /// Nil until the store is open.
     var core: GatewayCore?
+    var ingest: IngestWriter?
     var store: WatchedStore?
     var sockets: [VirtualSocket] = []
     var isStopping = false
@@ -87,15 +89,18 @@ extension History {
         limits.batchPoints = profile.batchPoints
         limits.windowBatches = profile.windowBatches
         limits.windowBytes = profile.windowBytes
-        if let bytes = profile.waitingBytes { limits.waitingBytes = bytes }
+        var bounds = IngestLimits()
+        if let bytes = profile.waitingBytes { bounds.waitingBytes = bytes }
+        let tasks = ServerTasks(executor: executor, sleep: sleeper)
+        let ingest = IngestWriter(store: store, limits: bounds, logger: quiet, tasks: tasks)
         let core = GatewayCore(
-            limits: limits, deadlines: GatewayDeadlines(), store: store, logger: quiet,
-            now: { Timestamp(milliseconds: clock.value.trueTime + 2000) }, callHandler: nil,
-            tasks: GatewayTasks(executor: executor, sleep: sleeper))
+            limits: limits, deadlines: GatewayDeadlines(), store: store, ingest: ingest, logger: quiet,
+            now: { Timestamp(milliseconds: clock.value.trueTime + 2000) }, callHandler: nil, tasks: tasks)
         machine.core = core
+        machine.ingest = ingest
         machine.store = store
         note("the server serves")
-        Task(executorPreference: executor) { await core.storeSubmissions() }
+        Task(executorPreference: executor) { await ingest.run() }
     }
 
     /// The server's end of a new connection; nil when nobody listens.
@@ -161,6 +166,7 @@ extension History {
             socket.sever()
         }
         machine.core?.takeNothingMore()
+        machine.ingest?.finish()
         server = nil
     }
 
@@ -169,6 +175,7 @@ extension History {
         guard let machine = server, let core = machine.core, !machine.isStopping else { return }
         machine.isStopping = true
         core.takeNothingMore()
+        machine.ingest?.finish()
         after(2000) { history in
             guard history.server === machine else { return }
             core.dismissAll()

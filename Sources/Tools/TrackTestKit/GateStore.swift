@@ -1,27 +1,27 @@
 import Synchronization
-import TrackStore
+package import TrackStore
 
 /// A store whose transactions wait at a gate, or fail as told; all else is the store inside.
-final class GateStore: StoreDecorator {
+package final class GateStore: StoreDecorator {
     private struct State {
         var isOpen = false
         var failures: [TrackStoreError] = []
         var waiting: [CheckedContinuation<Void, Never>] = []
     }
 
-    let inner: any TrackStore
+    package let inner: any TrackStore
     private let state: Mutex<State>
     /// One element a transaction that has arrived at the gate: its number of batches.
-    let arrivals: AsyncStream<Int>
+    package let arrivals: AsyncStream<Int>
     private let arrived: AsyncStream<Int>.Continuation
 
-    init(_ inner: any TrackStore, isOpen: Bool = false, failures: [TrackStoreError] = []) {
+    package init(_ inner: any TrackStore, isOpen: Bool = false, failures: [TrackStoreError] = []) {
         self.inner = inner
         state = Mutex(State(isOpen: isOpen, failures: failures))
         (arrivals, arrived) = AsyncStream.makeStream()
     }
 
-    func open() {
+    package func open() {
         let waiting = state.withLock { state in
             state.isOpen = true
             defer { state.waiting = [] }
@@ -30,7 +30,7 @@ final class GateStore: StoreDecorator {
         for continuation in waiting { continuation.resume() }
     }
 
-    func ingest(_ batches: [IngestBatch]) async throws(TrackStoreError) -> [IngestOutcome] {
+    package func ingest(_ batches: [IngestBatch]) async throws(TrackStoreError) -> [IngestOutcome] {
         arrived.yield(batches.count)
         await withCheckedContinuation { continuation in
             let mayPass = state.withLock { state in

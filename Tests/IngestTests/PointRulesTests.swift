@@ -1,7 +1,7 @@
 import Testing
 import TrackModel
 
-@testable import Gateway
+@testable import Ingest
 
 @Suite struct PointRulesTests {
     private let now = Timestamp(milliseconds: 1_800_000_000_000)

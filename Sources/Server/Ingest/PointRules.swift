@@ -1,7 +1,7 @@
-import TrackModel
+package import TrackModel
 
 /// What a point must be to be stored. A refused point is refused for good, so these are the rules of the model alone.
-enum PointRules {
+package enum PointRules {
     /// How far ahead of the server's clock a point may be, milliseconds: 20 years.
     ///
     /// A GPS week rollover dates a whole drive 1,024 weeks (19.6 years) ahead, and a receiver without dates may be a day
@@ -13,7 +13,7 @@ enum PointRules {
 
     /// Nil when the point may be stored; otherwise a sentence that names the value and the rule. Coordinates are
     /// within their range by their type.
-    static func problem(with point: TrackPoint, at now: Timestamp) -> String? {
+    package static func problem(with point: TrackPoint, at now: Timestamp) -> String? {
         let time = point.fix.time
         guard time <= now.adding(milliseconds: maximumLead) else {
             return "time \(time.milliseconds) ms is more than 20 years ahead of the server's \(now.milliseconds) ms"
@@ -23,7 +23,9 @@ enum PointRules {
 
     /// As ``problem(with:at:)`` for a point that a program sends and may send again: it keeps the Web API's rules for
     /// times. `lead` and `age` are milliseconds, `age` nil for any.
-    static func problem(withCustom point: TrackPoint, at now: Timestamp, lead: Int64, age: Int64?) -> String? {
+    package static func problem(
+        withCustom point: TrackPoint, at now: Timestamp, lead: Int64, age: Int64?
+    ) -> String? {
         let time = point.fix.time
         guard time <= now.adding(milliseconds: lead) else {
             return "time \(time.milliseconds) ms is more than \(lead / 1000) s ahead of the server's "

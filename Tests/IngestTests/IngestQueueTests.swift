@@ -1,19 +1,17 @@
 import Testing
-import TrackModel
-import TrackStore
 
-@testable import Gateway
+@testable import Ingest
 
 @Suite struct IngestQueueTests {
     @Test func jobsLeaveInTheirOrderInBoundedGroups() throws {
         var queue = IngestQueue(capacity: 10_000)
         for index in 1...5 { try add(to: &queue, owner: UInt64(index), cost: 100) }
         let byBatches = try take(from: &queue, batches: 2, bytes: 10_000)
-        #expect(byBatches.map(\.owner.number) == [1, 2])
+        #expect(byBatches.map(\.ticket) == [1, 2])
         let byBytes = try take(from: &queue, batches: 10, bytes: 250)
-        #expect(byBytes.map(\.owner.number) == [3, 4])
+        #expect(byBytes.map(\.ticket) == [3, 4])
         let large = try take(from: &queue, batches: 10, bytes: 1)
-        #expect(large.map(\.owner.number) == [5])
+        #expect(large.map(\.ticket) == [5])
         let nothing = queue.takeGroup(batches: 10, bytes: 10)
         #expect(nothing == nil)
         #expect(queue.reserved == 500)
@@ -24,12 +22,12 @@ import TrackStore
     @Test func whoFindsNoRoomIsToldWhenThereIsSome() throws {
         var queue = IngestQueue(capacity: 1000)
         try add(to: &queue, owner: 1, cost: 900)
-        let late = Owner(number: 2)
+        let late = TestOwner(.session(2))
         let tooEarly = queue.reserve(200, for: late)
         #expect(!tooEarly)
         let group = try take(from: &queue, batches: 10, bytes: 10_000)
         let told = queue.settle(group, failed: [])
-        #expect(told.map(\.number) == [2])
+        #expect(told.map(\.source) == [.session(2)])
         let inTime = queue.reserve(200, for: late)
         #expect(inTime)
         let nobody = queue.cancel(200)
@@ -39,8 +37,8 @@ import TrackStore
 
     @Test func aJobLargerThanAllTheRoomPassesAlone() {
         var queue = IngestQueue(capacity: 10)
-        let large = queue.reserve(1000, for: Owner(number: 1))
-        let small = queue.reserve(1, for: Owner(number: 2))
+        let large = queue.reserve(1000, for: TestOwner(.session(1)))
+        let small = queue.reserve(1, for: TestOwner(.session(2)))
         #expect(large)
         #expect(!small)
     }
@@ -51,15 +49,15 @@ import TrackStore
         let failing = try take(from: &queue, batches: 1, bytes: 1000)
         try add(to: &queue, owner: 1, cost: 100)
         try add(to: &queue, owner: 2, cost: 100)
-        _ = queue.settle(failing, failed: [1])
+        _ = queue.settle(failing, failed: [.session(1)])
         #expect(queue.count == 1)
         #expect(queue.reserved == 100)
         // Even one that arrives before the session has heard of the failure.
         try add(to: &queue, owner: 1, cost: 100)
         let rest = try take(from: &queue, batches: 10, bytes: 10_000)
-        #expect(rest.map(\.owner.number) == [2])
+        #expect(rest.map(\.ticket) == [2])
         #expect(queue.reserved == 100)
-        queue.forget(1)
+        queue.forget(.session(1))
         try add(to: &queue, owner: 1, cost: 100)
         #expect(queue.count == 1)
     }
@@ -67,36 +65,59 @@ import TrackStore
     @Test func whoIsGoneIsToldNothing() throws {
         var queue = IngestQueue(capacity: 100)
         try add(to: &queue, owner: 1, cost: 100)
-        let isReserved = queue.reserve(10, for: Owner(number: 2))
+        let isReserved = queue.reserve(10, for: TestOwner(.session(2)))
         #expect(!isReserved)
-        queue.forget(2)
+        queue.forget(.session(2))
         let group = try take(from: &queue, batches: 10, bytes: 10_000)
         let told = queue.settle(group, failed: [])
         #expect(told.isEmpty)
     }
 
-    private func add(to queue: inout IngestQueue, owner: UInt64, cost: Int) throws {
-        let owner = Owner(number: owner)
-        let service = try #require(ServiceID(rawValue: 1))
+    @Test func everythingIsSettledThroughTheJobBeforeTheFirstThatIsNot() throws {
+        var queue = IngestQueue(capacity: 10_000)
+        #expect(queue.settledThrough == 0)
+        for owner in [1, 2, 1, 2] as [UInt64] { try add(to: &queue, owner: owner, cost: 100) }
+        #expect(queue.settledThrough == 0)
+        let first = try take(from: &queue, batches: 1, bytes: 1000)
+        #expect(queue.settledThrough == 0)
+        // The third job is dropped with the first.
+        _ = queue.settle(first, failed: [.session(1)])
+        #expect(queue.settledThrough == 1)
+        let second = try take(from: &queue, batches: 1, bytes: 1000)
+        #expect(queue.settledThrough == 1)
+        _ = queue.settle(second, failed: [])
+        #expect(queue.settledThrough == 3)
+        _ = queue.settle(try take(from: &queue, batches: 9, bytes: 1000), failed: [])
+        #expect(queue.settledThrough == 4)
+        #expect(queue.added == 4)
+    }
+
+    @Test func requestsAreAbandonedAndSessionsKept() throws {
+        var queue = IngestQueue(capacity: 10_000)
+        try add(to: &queue, owner: 1, cost: 100)
+        let request = TestOwner(.request(1))
+        let isReserved = queue.reserve(300, for: request)
+        #expect(isReserved)
+        queue.add(try job(of: request, ticket: 7, cost: 300))
+        let abandoned = queue.abandonRequests()
+        #expect(abandoned.map(\.ticket) == [7])
+        #expect(queue.reserved == 100)
+        #expect(queue.count == 1)
+    }
+
+    private func add(to queue: inout IngestQueue, owner number: UInt64, cost: Int) throws {
+        let owner = TestOwner(.session(number))
         let isReserved = queue.reserve(cost, for: owner)
         #expect(isReserved)
-        queue.add(
-            IngestJob(
-                owner: owner, ticket: .upload(refusals: []),
-                batch: IngestBatch(
-                    service: service, entity: "car", position: nil, points: [], sequences: [], payload: nil,
-                    received: Fixture.now),
-                payloadBytes: cost, cost: cost))
+        queue.add(try job(of: owner, ticket: number, cost: cost))
+    }
+
+    private func job(of owner: TestOwner, ticket: UInt64, cost: Int) throws -> IngestJob {
+        IngestJob(owner: owner, ticket: ticket, batch: try batch(of: 0), cost: cost)
     }
 
     private func take(from queue: inout IngestQueue, batches: Int, bytes: Int) throws -> [IngestJob] {
         let group = queue.takeGroup(batches: batches, bytes: bytes)
         return try #require(group)
-    }
-
-    private struct Owner: IngestOwner {
-        let number: UInt64
-        func settle(_ jobs: [SettledJob]) {}
-        func spaceIsFree() {}
     }
 }

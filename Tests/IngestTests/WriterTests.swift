@@ -1,0 +1,83 @@
+import Exposition
+import Testing
+import TrackModel
+import TrackStore
+import TrackTestKit
+
+@testable import Ingest
+
+/// Batches of sessions, whose order matters.
+@Suite(.timeLimit(.minutes(5))) struct WriterTests {
+    @Test func afterAFailureNothingOfTheSessionIsStoredAndOthersGoOn() async throws {
+        let bench = try await Bench(isOpen: false, failures: [TrackStoreError(.failed, "broken")])
+        let (broken, other) = (TestOwner(.session(1)), TestOwner(.session(2)))
+        try bench.submit(batch(of: 1), of: broken, ticket: 1)
+        #expect(await bench.nextTransaction() == 1)
+        try bench.submit(batch(of: 1), of: broken, ticket: 2)
+        try bench.submit(batch(of: 1), of: other, ticket: 3)
+        bench.gate.open()
+        #expect(await other.settled(1) == [SettledJob(ticket: 3, result: .success(0))])
+        #expect(broken.settled == [SettledJob(ticket: 1, result: .failure(.failed))])
+        // Even one that comes later, until the session is forgotten.
+        try bench.submit(batch(of: 1), of: broken, ticket: 4)
+        bench.writer.forget(.session(1))
+        try bench.submit(batch(of: 1), of: broken, ticket: 5)
+        #expect(await broken.settled(2).last == SettledJob(ticket: 5, result: .success(0)))
+        #expect(try await bench.store.counts().points == 2)
+        #expect(bench.writer.waitingBytes == 0)
+    }
+
+    @Test func nothingFailsWithANewestPoint() async throws {
+        let bench = try await Bench()
+        let session = TestOwner(.session(1))
+        var hint = try batch(of: 1, service: 99)
+        (hint.hint, hint.points) = (hint.points.first, [])
+        try bench.submit(hint, of: session, ticket: 1)
+        try bench.submit(batch(of: 1), of: session, ticket: 2)
+        #expect(
+            await session.settled(2) == [
+                SettledJob(ticket: 1, result: .failure(.unknownService)), SettledJob(ticket: 2, result: .success(0)),
+            ])
+        #expect(bench.writer.counts.failedBatches == 0)
+        #expect(bench.writer.counts.hints == 0)
+    }
+
+    @Test func aPassingFailureIsTriedAgainAndThenGivenBack() async throws {
+        let busy = TrackStoreError(.busy, "someone holds it")
+        var limits = IngestLimits()
+        limits.retries = [.zero, .zero]
+        let bench = try await Bench(failures: [busy, busy, busy, busy], limits: limits)
+        let session = TestOwner(.session(1))
+        try bench.submit(batch(of: 1), of: session, ticket: 1)
+        #expect(await session.settled(1) == [SettledJob(ticket: 1, result: .failure(.busy))])
+        #expect(bench.writer.counts.failedCommits == 3)
+        bench.writer.forget(.session(1))
+        try bench.submit(batch(of: 1), of: session, ticket: 2)
+        #expect(await session.settled(2).last == SettledJob(ticket: 2, result: .success(0)))
+        #expect(bench.writer.counts.commits.count == 1)
+    }
+
+    @Test func whoWaitsForTheEndOfAllHearsWhenItIsThere() async throws {
+        let bench = try await Bench(isOpen: false)
+        await bench.writer.settled()
+        let session = TestOwner(.session(1))
+        try bench.submit(batch(of: 1), of: session, ticket: 1)
+        #expect(await bench.nextTransaction() == 1)
+        try bench.submit(batch(of: 1), of: session, ticket: 2)
+        let writer = bench.writer
+        async let settled: Void = writer.settled()
+        bench.gate.open()
+        await settled
+        #expect(session.settled.map(\.ticket) == [1, 2])
+    }
+
+    @Test func whoWaitsForTheEndOfAllGivesUpWhenCancelled() async throws {
+        let bench = try await Bench(isOpen: false)
+        try bench.submit(batch(of: 1), of: TestOwner(.session(1)), ticket: 1)
+        let writer = bench.writer
+        let waiting = Task { await writer.settled() }
+        waiting.cancel()
+        await waiting.value
+        bench.gate.open()
+    }
+}
