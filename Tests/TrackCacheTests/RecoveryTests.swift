@@ -287,7 +287,7 @@ import TrackTestKit
         let total = ring.segmentPaths.count
         cache.close(now: 0)
         // The lock, the ledger, then the headers in order: the second segment's open fails, at every attempt.
-        let attempts = TrackCache.readAttempts
+        let attempts = DirectoryState.patience
         ring.disk.faults = [DiskFault([.open], after: 3, times: 1, number: number)]
         cache = try ring.open()
         #expect(cache.state == .memory(CacheFileError(.open, number)))

@@ -83,7 +83,7 @@ extension TrackCache {
         guard ledgerFile != nil, waiting == nil else { return }
         lastLedgerWrite = now
         do throws(CacheFileError) {
-            try writeLedgerOrThrow(isDurable: isDurable)
+            try writeLedgerOrThrow(isDurable: isDurable, rangeStart: uploading.start)
         } catch {
             count(error)
         }
@@ -101,10 +101,10 @@ extension TrackCache {
 
     /// Durable before the first segment of a stream that begins beside files nobody can read now: the next opening may
     /// be able to, and must not take theirs for the stream in use. A ledger that cannot be written is no obstacle.
-    func nameStreamInUse() {
+    func nameStreamInUse(rangeStart: UInt64) {
         do throws(CacheFileError) {
             try openLedgerFile()
-            try writeLedgerOrThrow(isDurable: true)
+            try writeLedgerOrThrow(isDurable: true, rangeStart: rangeStart)
             try files.synchronizeNames(in: directory)
         } catch {
             count(error)
@@ -118,12 +118,12 @@ extension TrackCache {
         ledgerFile = try files.openFile("\(directory)/\(Ledger.name)", access)
     }
 
-    private func writeLedgerOrThrow(isDurable: Bool) throws(CacheFileError) {
+    private func writeLedgerOrThrow(isDurable: Bool, rangeStart: UInt64) throws(CacheFileError) {
         guard let ledgerFile else { return }
         ledgerGeneration += 1
         let ledger = Ledger(
             generation: ledgerGeneration, stream: uploading.stream, acknowledged: uploading.acknowledged,
-            rangeStart: uploading.start)
+            rangeStart: rangeStart)
         let bytes = ledger.encoded()
         try files.writeFully(ledgerFile, bytes, at: ledger.offset)
         counters.bytesWritten += UInt64(bytes.count)

@@ -14,7 +14,7 @@ extension TrackCache {
         guard lower <= upper, state != .closed else { return ClearedCount(records: 0, isDurable: true) }
         sync(now: now)
         // What a disk that has not answered yet holds is older, whatever its numbers.
-        let below = hasRead ? uploading.next : SequenceRange.plausible.upperBound
+        let below = directoryState.isKnown ? uploading.next : SequenceRange.plausible.upperBound
         let clear = Tombstone(below: below, entities: entities.map(Set.init), times: lower...upper)
         let pieces = clear.pieces
         guard clear.clearsEverything || tombstones.count + pieces.count <= Self.maximumTombstones else {
@@ -26,7 +26,8 @@ extension TrackCache {
         var removed: UInt64 = 0
         // What is deleted, but not durably, could come back without the clear.
         var mayHaveMissed =
-            !hasRead || segments.contains(where: \.hasLeftovers) || !doomed.isEmpty || hasUnsynchronisedUnlinks
+            !directoryState.isKnown || segments.contains(where: \.hasLeftovers) || !doomed.isEmpty
+            || hasUnsynchronisedUnlinks
         for index in segments.indices where segments[index].last > uploading.acknowledged {
             guard let matched = clearSegment(index, clear) else {
                 segments[index].isTallyStale = true

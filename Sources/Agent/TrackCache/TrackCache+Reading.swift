@@ -27,7 +27,7 @@ extension TrackCache {
     package func read(after: UInt64, maximumCount: Int, maximumBytes: Int, now: MonotonicTime) -> CacheBatch? {
         guard state != .closed, now >= nextRead else { return nil }
         // A disk that does not answer yet may hold what is older.
-        guard hasRead || failedReads >= Self.readAttempts else { return nil }
+        guard directoryState.letsMemoryGo else { return nil }
         var run = Run(maximumCount: max(maximumCount, 1), maximumBytes: maximumBytes)
         let position = max(after, uploading.acknowledged)
         let stream = uploading.stream
@@ -56,7 +56,7 @@ extension TrackCache {
     /// Whether `read` says nothing because of a disk that does not answer: there may be more, ask again later.
     package func isReadPostponed(now: MonotonicTime) -> Bool {
         guard state != .closed else { return false }
-        return now < nextRead || (!hasRead && failedReads < Self.readAttempts)
+        return now < nextRead || !directoryState.letsMemoryGo
     }
 
     private func readSegments(after: UInt64, into run: inout Run, now: MonotonicTime) {
@@ -156,7 +156,7 @@ extension TrackCache {
         }
         let first = segments[index].first
         counters.unreadableRecords += liveCount(index)
-        hasLeftFiles = true
+        directoryState.gaveSegmentUp()
         if writer != nil, index == segments.count - 1 {
             // Appending behind what cannot be read would hide it as well.
             do throws(CacheFileError) {

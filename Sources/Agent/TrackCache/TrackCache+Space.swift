@@ -67,7 +67,7 @@ extension TrackCache {
     /// In order, so that no clear vanishes before what it cleared, nor the highest numbers of a stream before lower
     /// ones. `all`: also makes it durable.
     func unlinkDoomed(all: Bool) throws(CacheFileError) {
-        guard lockFile != nil else { return }
+        guard lock != nil else { return }
         while let next = doomed.first {
             if next.isLast { try synchronizeUnlinks() }
             do throws(CacheFileError) {

@@ -176,24 +176,16 @@ extension TrackCache {
 
     /// From memory to disk: the first opening, and every return. Afterwards everything is durable.
     func reachDisk(now: MonotonicTime) throws(CacheFileError) {
-        if !hasRead || mustReadAgain { try readDirectory() }
+        if !directoryState.isKnown { try readDirectory() }
         do throws(CacheFileError) {
             try takeLock()
             secureNewest()
-            if let waiting {
-                // Nothing of the waiting stream is unanswered: its records may join this one, in a fresh range. That is
-                // durable before a number of it is given out.
-                let start = SequenceRange.start(after: max(highestSeen, uploading.next - 1))
-                if mustReadAgain || hasLeftFiles { nameStreamInUse() }
-                try beginSegment(first: start, entities: segments.last?.tally.entities?.map(\.entity) ?? [])
-                uploading.start = start
-                uploading.next = pending.renumber(after: 0, from: start)
-                self.waiting = nil
-                assert(!waiting.hasUnansweredRecords)
+            if !directoryState.isKnown {
+                try beginBeside()
+            } else if waiting == nil {
+                try resumeStream()
             } else {
-                try unlinkDoomed(all: true)
-                if hasLeftFiles { nameStreamInUse() }
-                try beginSegment(first: pending.first?.sequence ?? uploading.next, entities: [])
+                try joinStream()
             }
         } catch {
             // A range that is not on disk may have been used before, without a trace. A stream nobody has seen cannot.
@@ -203,9 +195,27 @@ extension TrackCache {
         try writePendingOrThrow()
         try saveTombstones()
         state = .disk
-        mustReadAgain = false
         cutTails()
         removeFinished()
         openLedger(now: now)
+    }
+
+    /// The records in memory join the stream on the disk. Nothing of their own stream is unanswered, so they may get other
+    /// numbers: those of a fresh range, which is durable before a number of it is given out.
+    private func joinStream() throws(CacheFileError) {
+        let start = SequenceRange.start(after: max(highestSeen, uploading.next - 1))
+        if directoryState.mustNameStream { nameStreamInUse(rangeStart: uploading.start) }
+        try beginSegment(first: start, entities: segments.last?.tally.entities?.map(\.entity) ?? [])
+        uploading.start = start
+        uploading.next = pending.renumber(after: 0, from: start)
+        assert(waiting?.hasUnansweredRecords != true)
+        waiting = nil
+    }
+
+    /// The records in memory are of the stream on the disk, or of one that follows it.
+    private func resumeStream() throws(CacheFileError) {
+        try unlinkDoomed(all: true)
+        if directoryState.mustNameStream { nameStreamInUse(rangeStart: uploading.start) }
+        try beginSegment(first: pending.first?.sequence ?? uploading.next, entities: [])
     }
 }

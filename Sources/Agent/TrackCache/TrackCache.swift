@@ -12,10 +12,6 @@ package final class TrackCache {
     static let maximumUnsynchronised = 256 * 1024
     /// Clears in force at a time; clearing everything ends all earlier ones.
     static let maximumTombstones = 4096
-    /// A file the disk refuses is given up only with this attempt to open: until then the cache works in memory.
-    static let readAttempts = 5
-    /// A directory of which nothing can be read is given up only with this attempt, after some twelve minutes.
-    static let blindAttempts = 16
     static let ledgerInterval: Int64 = 300_000
     static let retryIntervals: ClosedRange<Int64> = 1000...60_000
 
@@ -28,22 +24,12 @@ package final class TrackCache {
 
     let files: any CacheFileSystem
     let newStream: () -> StreamID
-    var lockFile: CacheFile?
+    /// Nil: nothing in the directory may be changed.
+    var lock: DirectoryLock?
     var ledgerFile: CacheFile?
     var ledgerGeneration: UInt64 = 0
     var lastLedgerWrite = MonotonicTime.distantPast
-    /// What the directory holds is known. Until then only what is in memory is counted and handed out.
-    package internal(set) var hasRead = false
-    /// What opening found is on the disk for sure, not only in the kernel's memory.
-    var hasSecured = false
-    /// The reading that is under way, or the last one, met a header that the disk refuses.
-    var hasMetDiskError = false
-    /// Segments were given up and still stand there: of another stream, when this one has ended with them.
-    var hasLeftFiles = false
-    /// There are segments, and none of them could be read.
-    var mustReadAgain = false
-    /// Attempts to read the directory that met a disk error.
-    var failedReads = 0
+    var directoryState = DirectoryState.unread(failures: 0)
 
     /// The stream that is uploaded now; what is on disk is always of this stream.
     var uploading: Numbering
@@ -96,7 +82,7 @@ package final class TrackCache {
         do throws(CacheFileError) {
             try reachDisk(now: now)
         } catch {
-            if error.number == wouldBlockErrno, error.operation == .lock { throw inUse() }
+            if error.isHeldByAnother { throw inUse() }
             let isPath = error.operation == .list || error.operation == .makeDirectory
             if isPath, hopelessPathErrnos.contains(error.number) {
                 throw TrackCacheError(
@@ -160,6 +146,9 @@ package final class TrackCache {
         case .closed: nil
         }
     }
+
+    /// What the directory holds is known. Until then only what is in memory is counted and handed out.
+    package var hasRead: Bool { directoryState.isKnown }
 
     // MARK: Appending
 
@@ -237,13 +226,15 @@ package final class TrackCache {
     private func closeFiles() {
         writer = nil
         cursor = nil
-        for file in [ledgerFile, lockFile].compactMap(\.self) { files.close(file) }
+        for file in [ledgerFile, lock?.file].compactMap(\.self) { files.close(file) }
         ledgerFile = nil
-        lockFile = nil
+        lock = nil
     }
 
     private func inUse() -> TrackCacheError {
-        let holder = lockHolder.map { "process \($0)" } ?? "another process"
+        // The signature is for people alone: without it the message says less.
+        let process = (try? DirectoryLock.holder(in: directory, files)) ?? nil
+        let holder = process.map { "process \($0)" } ?? "another process"
         return TrackCacheError(
             .inUse, "the cache directory \(directory) is in use by \(holder): stop it, or configure another directory")
     }

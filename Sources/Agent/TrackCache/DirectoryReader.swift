@@ -1,0 +1,224 @@
+internal import TrackModel
+
+/// Reads a cache directory. Makes the directory when it is missing, and changes nothing else.
+struct DirectoryReader {
+    let files: any CacheFileSystem
+    let directory: String
+    /// Whether a file that the disk refuses is passed over. Otherwise the reading fails with it.
+    let readsWhatItCan: Bool
+    /// Errors that did not end the reading, in order.
+    private(set) var errors: [CacheFileError] = []
+    private var found = RecoveredDirectory()
+
+    init(files: any CacheFileSystem, directory: String, readsWhatItCan: Bool) {
+        self.files = files
+        self.directory = directory
+        self.readsWhatItCan = readsWhatItCan
+    }
+
+    /// The names in the directory.
+    func list() throws(CacheFileError) -> [String] {
+        do throws(CacheFileError) {
+            return try files.list(directory)
+        } catch {
+            guard error.number == noEntryErrno else { throw error }
+            try files.makeDirectory(directory)
+            let parent = directory.split(separator: "/").dropLast().joined(separator: "/")
+            try files.synchronizeNames(in: "/" + parent)
+            return try files.list(directory)
+        }
+    }
+
+    /// Reads what these names stand for.
+    mutating func read(_ names: [String]) throws(CacheFileError) -> RecoveredDirectory {
+        found = RecoveredDirectory()
+        let firsts = names.compactMap { SegmentName.sequence($0) }.sorted()
+        sort(names)
+        let ledger = readLedger()
+        found.ledgerGeneration = ledger?.generation ?? 0
+        let scanner = SegmentScanner(files: files)
+        var headers: [SegmentHeader] = []
+        for first in firsts {
+            if let header = try header(of: first, scanner) { headers.append(header) }
+        }
+        found.stream = Self.chooseStream(headers, ledger)
+        let ours = headers.filter { $0.stream == found.stream }
+        found.report.foreignSegments = headers.count - ours.count
+        // A name is evidence even when what it names is unreadable.
+        found.highestName = firsts.last { SequenceRange.believed.contains($0) } ?? 0
+        found.highestSeen = found.highestName
+        if let ledger, ledger.stream == found.stream {
+            found.acknowledged = ledger.acknowledged
+            found.highestSeen = max(found.highestSeen, ledger.acknowledged, ledger.rangeStart)
+        }
+        // Newest first, so that clears are known before what they cleared.
+        var next = UInt64.max
+        for header in ours.reversed() {
+            // Every opening begins a range, so a segment's own name bounds what is in it. What a record or a clear says
+            // beyond never counts: else it would depend on the segments that came later.
+            let upper = min(next, SequenceRange.end(around: header.firstSequence))
+            let segment = try readSegment(header, header.firstSequence..<upper, scanner)
+            found.segments.append(segment)
+            found.highestSeen = max(found.highestSeen, segment.first, segment.last)
+            next = header.firstSequence
+        }
+        found.segments.reverse()
+        return found
+    }
+
+    // MARK: Names, ledger, headers
+
+    private mutating func sort(_ names: [String]) {
+        let known: Set<String> = [DirectoryLock.name, Ledger.name]
+        for name in names where SegmentName.sequence(name) == nil && !known.contains(name) {
+            if SegmentName.sequence(name, suffix: SegmentName.temporarySuffix) == nil {
+                found.report.foreignFiles += 1
+            } else {
+                found.temporaries.append(name)
+            }
+        }
+    }
+
+    /// Nil when there is none, or none that can be read: it is a hint.
+    private mutating func readLedger() -> Ledger? {
+        do throws(CacheFileError) {
+            let file = try files.openFile("\(directory)/\(Ledger.name)", .readOnly)
+            defer { files.close(file) }
+            return Ledger(decoding: try files.bytes(of: file, at: 0, count: Ledger.fileBytes))
+        } catch {
+            if error.number != noEntryErrno { errors.append(error) }
+            return nil
+        }
+    }
+
+    private mutating func header(
+        of first: UInt64, _ scanner: SegmentScanner
+    ) throws(CacheFileError) -> SegmentHeader? {
+        do throws(CacheFileError) {
+            let path = "\(directory)/\(SegmentName.of(first))"
+            // Only the header is read, which no stream salts.
+            let anyStream = StreamID(high: 0, low: 0)
+            guard let header = try scanner.open(path, stream: anyStream, sequences: 0..<0, end: SegmentHeader.bytes),
+                header.firstSequence == first
+            else {
+                found.report.damagedSegments += 1
+                return nil
+            }
+            return header
+        } catch {
+            try passOver(error)
+            // A directory, a link or a pipe of that name is no file of ours, and will not become one.
+            if error.number == inputOutputErrno { found.hasMetDiskError = true }
+            return nil
+        }
+    }
+
+    private mutating func passOver(_ error: CacheFileError) throws(CacheFileError) {
+        guard readsWhatItCan else { throw error }
+        errors.append(error)
+        found.report.unreadableSegments += 1
+    }
+
+    /// The stream that was written last. The ledger knows, unless it is older than what is there, or gone.
+    ///
+    /// Of a stream without segments it may not know the numbers in use: then a new stream begins, which is always safe.
+    private static func chooseStream(_ headers: [SegmentHeader], _ ledger: Ledger?) -> StreamID? {
+        if let ledger, headers.contains(where: { $0.stream == ledger.stream }) { return ledger.stream }
+        return headers.last?.stream
+    }
+
+    // MARK: Records
+
+    private mutating func readSegment(
+        _ header: SegmentHeader, _ sequences: Range<UInt64>, _ scanner: SegmentScanner
+    ) throws(CacheFileError) -> Segment {
+        var segment = Segment(
+            first: header.firstSequence, last: header.firstSequence - 1, end: SegmentHeader.bytes, bytes: 0)
+        do throws(CacheFileError) {
+            let path = "\(directory)/\(segment.name)"
+            segment.bytes = try size(of: path)
+            let known = found.tombstones.count
+            try tally(&segment, header, sequences, path, scanner)
+            if found.tombstones.count > known {
+                // It holds clears that may apply to what stands before them in the same file.
+                let end = segment.end
+                segment.tally = SegmentTally()
+                let counted = found.report
+                try tally(&segment, header, sequences, path, scanner)
+                found.report = counted
+                segment.end = max(end, segment.end)
+            }
+        } catch {
+            // What was read before the error is kept; the file is left alone until all of it is acknowledged.
+            try passOver(error)
+            segment.isWhole = false
+        }
+        note(scanner.damage, sequences, &segment)
+        return segment
+    }
+
+    private mutating func note(
+        _ damage: SegmentScanner.Damage, _ sequences: Range<UInt64>, _ segment: inout Segment
+    ) {
+        segment.damaged = damage.records
+        segment.reachesBeyond = damage.reachesBeyond
+        found.report.corruptRecords += damage.records
+        found.report.duplicateRecords += damage.duplicates
+        guard damage.hasTornTail else { return }
+        found.report.tornTails += 1
+        // Inside a range the next segment's name tells what the tail of this one held.
+        if sequences.upperBound % SequenceRange.size != 1 {
+            found.report.corruptRecords += sequences.upperBound - 1 - segment.last
+        }
+    }
+
+    /// One pass over a segment; clears it meets are added to `found`.
+    private mutating func tally(
+        _ segment: inout Segment, _ header: SegmentHeader, _ sequences: Range<UInt64>, _ path: String,
+        _ scanner: SegmentScanner
+    ) throws(CacheFileError) {
+        guard try scanner.open(path, stream: header.stream, sequences: sequences) != nil else { return }
+        var run: TallyRun?
+        defer { if let run { segment.tally.add(run.info, first: run.first) } }
+        while let record = try scanner.next() {
+            segment.end = scanner.position
+            switch record.kind {
+            case .tombstone:
+                segment.holdsTombstone = true
+                // It is about this segment and those before, whatever number it bears.
+                let below = min(record.sequence, sequences.upperBound)
+                let clear = Tombstone(below: below, decoding: scanner.body(of: record))
+                if let clear, !found.tombstones.contains(clear) { found.tombstones.append(clear) }
+            case .point:
+                segment.last = record.sequence
+                if run?.entity == record.entity, found.tombstones.isEmpty {
+                    run?.add(record)
+                    continue
+                }
+                guard let name = scanner.entity(of: record) else {
+                    found.report.corruptRecords += 1
+                    continue
+                }
+                let isCleared = found.tombstones.contains {
+                    $0.covers(sequence: record.sequence, entity: name, time: record.time)
+                }
+                if isCleared { continue }
+                if let run { segment.tally.add(run.info, first: run.first) }
+                run = TallyRun(record, of: name)
+            case .entity:
+                // The index of the run may mean another name from here on.
+                if let ended = run { segment.tally.add(ended.info, first: ended.first) }
+                run = nil
+            case nil:
+                break
+            }
+        }
+        if scanner.damage.isIncomplete { segment.isWhole = false }
+    }
+
+    private func size(of path: String) throws(CacheFileError) -> Int {
+        let file = try files.openFile(path, .readOnly)
+        defer { files.close(file) }
+        return try files.size(of: file)
+    }
+}
