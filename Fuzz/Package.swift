@@ -70,7 +70,8 @@ let package = Package(
             dependencies: [
                 "AgentControl", "AgentLogic", "AgentRuntime", "Compression", "ConfigurationFile", "DriveSimulation",
                 "Exposition", "GNSSFeed", "JSON", "LocalSocket", "ServerRuntime", "TrackCache", "TrackFiles",
-                "TrackModel", "TrackStore", "TrackTestKit", "TrackWire", "Varlink", "WebAPI", "saker", "saker_sim", .log, .nioCore,
+                "TrackModel", "TrackStore", "TrackTestKit", "TrackWire", "Varlink", "WebAPI", "saker", "saker_sim",
+                .log, .nioCore,
                 .product(name: "NIOEmbedded", package: "swift-nio"),
             ],
             swiftSettings: house),

@@ -3,41 +3,130 @@ package import NIOCore
 package import TrackModel
 package import Varlink
 
-/// The agent as its control socket sees it: one method per call, each on the server's event loop.
+/// What the control socket asks of the agent: one method for each call, on the server's event loop.
 ///
-/// Parameters are present, of the right type and the caller is allowed; rules about values are the handler's. A
-/// future fails with ``AgentControlError``; any other error reaches the client as `InternalError` without its text.
+/// The service has checked that the caller may call, and that the parameters are present and of the right type. The
+/// handler checks the values. A future fails with ``AgentControlError``. The client gets any other error as
+/// `InternalError`, without its text.
 package protocol AgentControlHandler: AnyObject {
     func status() -> AgentStatus
     func settings() -> AgentSettings
-    /// `entity` nil: the configured one, or the one it ran as last.
+    /// When `entity` is nil, the service runs as the last entity, or else as the configured one.
     func startService(entity: String?) -> EventLoopFuture<StartServiceReply>
-    /// `timeout` for the last upload, nil for the default; 0 for none.
+    /// `timeout` is for the last upload. Nil means the default, 0 means no upload.
     func stopService(timeout: TimeAmount?) -> EventLoopFuture<StopServiceReply>
     func startGather() -> EventLoopFuture<StartGatherReply>
     func stopGather() -> EventLoopFuture<StopGatherReply>
-    /// Seconds; not yet checked.
+    /// Seconds, not yet checked.
     func setIntervals(gather: Int64, pack: Int64) -> EventLoopFuture<AgentSettings>
     func setCacheLimit(_ limit: CacheLimit) -> EventLoopFuture<AgentSettings>
     func setLocationOptions(_ change: LocationOptionsChange) -> EventLoopFuture<AgentSettings>
     func resetSettings() -> EventLoopFuture<AgentSettings>
-    /// Keys and values as they came; `ttl` nil for no limit.
+    /// Keys and values are not yet checked. A nil `ttl` means no limit.
     func setAttributes(_ values: [String: JSONValue], ttl: TimeAmount?) -> EventLoopFuture<SetAttributesReply>
     /// `keys` nil: all.
     func clearAttributes(keys: [String]?) -> EventLoopFuture<ClearAttributesReply>
     func attributes() -> AttributesReply
-    /// Makes the connection a provider, or takes what it gives; completes when the next point is gathered.
+    /// Makes the connection a provider, or takes its values. Completes when the next point is gathered.
     func provideAttributes(
         _ answer: ProvidedAttributes?, from provider: VarlinkClientConnection, process: Int32
     ) -> EventLoopFuture<ProvideAttributesReply>
     /// `entities` nil: all.
     func cacheInfo(entities: [String]?) -> EventLoopFuture<CacheInfoReply>
     func clearCache(_ selection: CacheSelection) -> EventLoopFuture<ClearCacheReply>
-    /// `points` are within their rules, at least one; `entity` nil: the one the service runs as.
+    /// `points` has at least one point, each within its rules. `entity` nil means the entity of the service.
     func addPoints(_ points: [TrackPoint], entity: String?) -> EventLoopFuture<AddPointsReply>
-    /// A Web API request; whether its path and parameters make sense is the server's to say.
+    /// Sends a Web API request. Only the server judges the path and the parameters.
     func call(path: String, parameters: [String: String]) -> EventLoopFuture<WebAPIReply>
-    /// What the journal of alarms and messages holds; the selection is within its rules.
+    /// Lists the journal of alarms and messages. The selection obeys its rules.
     func alarms(_ selection: AlarmSelection) -> EventLoopFuture<AlarmsReply>
     func reconnect() -> EventLoopFuture<ReconnectReply>
+}
+
+// Reads the parameters of each method, checks the rules that need no agent, and asks the handler.
+extension AgentControlService {
+    func answer(
+        _ method: AgentMethod, _ given: CallParameters, on loop: any EventLoop
+    ) throws -> VarlinkAnswer {
+        var parameters = given
+        switch method {
+        case .getStatus:
+            try parameters.finish()
+            return reply(loop.makeSucceededFuture(StatusReply(status: handler.status())), method)
+        case .monitor:
+            try parameters.finish()
+            return .stream { stream in self.monitor(stream) }
+        case .startService:
+            let entity = try parameters.string("entity")
+            try parameters.finish()
+            try check(entity, method)
+            return reply(handler.startService(entity: entity), method)
+        case .stopService:
+            let timeout = try parameters.number("timeout")
+            try parameters.finish()
+            return reply(handler.stopService(timeout: try Self.timeout(timeout)), method)
+        case .startGather:
+            try parameters.finish()
+            return reply(handler.startGather(), method)
+        case .stopGather:
+            try parameters.finish()
+            return reply(handler.stopGather(), method)
+        case .reconnect:
+            try parameters.finish()
+            return reply(handler.reconnect(), method)
+        case .getSettings:
+            try parameters.finish()
+            return settings(loop.makeSucceededFuture(handler.settings()), method)
+        case .setIntervals:
+            let gather = try parameters.requiredInteger("gather")
+            let pack = try parameters.requiredInteger("pack")
+            try parameters.finish()
+            return settings(handler.setIntervals(gather: gather, pack: pack), method)
+        case .setCacheLimit:
+            let bytes = try parameters.integer("bytes")
+            let unlimited = try parameters.bool("unlimited") ?? false
+            try parameters.finish()
+            return settings(handler.setCacheLimit(try Self.limit(bytes, unlimited)), method)
+        case .setLocationOptions:
+            var change = LocationOptionsChange([:])
+            for option in AgentSetting.locationOptions {
+                change.values[option.key] = try parameters.value(option.key, where: option.takes)
+            }
+            try parameters.finish()
+            return settings(handler.setLocationOptions(change), method)
+        case .resetSettings:
+            try parameters.finish()
+            return settings(handler.resetSettings(), method)
+        case .setAttributes:
+            let values = try parameters.requiredObject("attributes")
+            let ttl = try parameters.number("ttl")
+            try parameters.finish()
+            try check(values, method)
+            return reply(handler.setAttributes(values, ttl: try Self.ttl(ttl)), method)
+        case .clearAttributes:
+            let keys = try parameters.strings("keys")
+            try parameters.finish()
+            return reply(handler.clearAttributes(keys: keys), method)
+        case .getAttributes:
+            try parameters.finish()
+            return reply(loop.makeSucceededFuture(handler.attributes()), method)
+        case .provideAttributes:
+            // The service answers this method before it comes here, because the method needs the connection.
+            throw VarlinkError.methodNotImplemented("\(name).\(method.rawValue)")
+        case .getCacheInfo:
+            let entities = try parameters.strings("entities")
+            try parameters.finish()
+            return reply(handler.cacheInfo(entities: entities), method)
+        case .clearCache:
+            let selection = CacheSelection(
+                entities: try parameters.strings("entities"), from: try parameters.integer("from"),
+                through: try parameters.integer("through"))
+            try parameters.finish()
+            try check(selection)
+            return reply(handler.clearCache(selection), method)
+        case .addPoints: return reply(try addPoints(&parameters), method)
+        case .call: return try call(&parameters)
+        case .listAlarms: return reply(try listAlarms(&parameters), method)
+        }
+    }
 }

@@ -4,7 +4,7 @@ package import NIOCore
 import TrackModel
 package import Varlink
 
-/// Serves `io.saker.Agent`: reads parameters, asks the policy, calls the handler, turns what it says into replies.
+/// Serves `io.saker.Agent`: reads parameters, asks the policy, calls the handler, turns its results into replies.
 ///
 /// Confined to the server's event loop, as the handler is.
 package final class AgentControlService: VarlinkInterface {
@@ -13,12 +13,12 @@ package final class AgentControlService: VarlinkInterface {
     package let methods = Set(AgentMethod.allCases.map(\.rawValue))
 
     let handler: any AgentControlHandler
-    /// May change while serving, as the configuration does.
+    /// May change while the service runs, because the configuration may be reloaded.
     package var policy: ControlPolicy
     private let whenAllowed: ((AgentMethod, PeerCredentials) -> Void)?
     private let monitors = MonitorStreams()
 
-    /// `whenAllowed` is told of each changing call that the policy allows, before it is made: for the journal.
+    /// `whenAllowed` gets each changing call that the policy allows, before the handler gets it. The journal needs it.
     package init(
         handler: any AgentControlHandler, policy: ControlPolicy,
         whenAllowed: ((AgentMethod, PeerCredentials) -> Void)? = nil
@@ -28,12 +28,12 @@ package final class AgentControlService: VarlinkInterface {
         self.whenAllowed = whenAllowed
     }
 
-    /// Sends an event to every `Monitor` client; one that takes too little gets `TooSlow` instead, and nothing more.
+    /// Sends an event to every `Monitor` client. One that reads too slowly gets the error `TooSlow` and nothing more.
     package func publish(_ event: AgentEvent) {
         monitors.publish(event)
     }
 
-    /// Clients that monitor: without any, events need not be made.
+    /// The number of `Monitor` clients. When it is 0, the agent need not make events.
     package var monitorCount: Int { monitors.count }
 
     package func answer(_ call: VarlinkCall, on loop: any EventLoop) -> VarlinkAnswer {
@@ -59,94 +59,9 @@ package final class AgentControlService: VarlinkInterface {
                 reason: "user \(peer.user) may read and not change the agent: call it as root"
                     + (policy.group.map { " or as a member of group \($0)" } ?? ""))
         }
-        // A provider calls again with each point: told once, when it begins.
+        // A provider calls again for each point. Only its first call is told.
         if method == .provideAttributes, call.parameters["request"] != nil { return }
         whenAllowed?(method, peer)
-    }
-
-    private func answer(
-        _ method: AgentMethod, _ given: CallParameters, on loop: any EventLoop
-    ) throws -> VarlinkAnswer {
-        var parameters = given
-        switch method {
-        case .getStatus:
-            try parameters.finish()
-            return reply(loop.makeSucceededFuture(StatusReply(status: handler.status())), method)
-        case .monitor:
-            try parameters.finish()
-            return .stream { stream in self.monitor(stream) }
-        case .startService:
-            let entity = try parameters.string("entity")
-            try parameters.finish()
-            try check(entity, method)
-            return reply(handler.startService(entity: entity), method)
-        case .stopService:
-            let timeout = try parameters.number("timeout")
-            try parameters.finish()
-            return reply(handler.stopService(timeout: try Self.timeout(timeout)), method)
-        case .startGather:
-            try parameters.finish()
-            return reply(handler.startGather(), method)
-        case .stopGather:
-            try parameters.finish()
-            return reply(handler.stopGather(), method)
-        case .reconnect:
-            try parameters.finish()
-            return reply(handler.reconnect(), method)
-        case .getSettings:
-            try parameters.finish()
-            return settings(loop.makeSucceededFuture(handler.settings()), method)
-        case .setIntervals:
-            let gather = try parameters.requiredInteger("gather")
-            let pack = try parameters.requiredInteger("pack")
-            try parameters.finish()
-            return settings(handler.setIntervals(gather: gather, pack: pack), method)
-        case .setCacheLimit:
-            let bytes = try parameters.integer("bytes")
-            let unlimited = try parameters.bool("unlimited") ?? false
-            try parameters.finish()
-            return settings(handler.setCacheLimit(try Self.limit(bytes, unlimited)), method)
-        case .setLocationOptions:
-            var change = LocationOptionsChange([:])
-            for option in AgentSetting.locationOptions {
-                change.values[option.key] = try parameters.value(option.key, where: option.takes)
-            }
-            try parameters.finish()
-            return settings(handler.setLocationOptions(change), method)
-        case .resetSettings:
-            try parameters.finish()
-            return settings(handler.resetSettings(), method)
-        case .setAttributes:
-            let values = try parameters.requiredObject("attributes")
-            let ttl = try parameters.number("ttl")
-            try parameters.finish()
-            try check(values, method)
-            return reply(handler.setAttributes(values, ttl: try Self.ttl(ttl)), method)
-        case .clearAttributes:
-            let keys = try parameters.strings("keys")
-            try parameters.finish()
-            return reply(handler.clearAttributes(keys: keys), method)
-        case .getAttributes:
-            try parameters.finish()
-            return reply(loop.makeSucceededFuture(handler.attributes()), method)
-        case .provideAttributes:
-            // Needs the connection: see above.
-            throw VarlinkError.methodNotImplemented("\(name).\(method.rawValue)")
-        case .getCacheInfo:
-            let entities = try parameters.strings("entities")
-            try parameters.finish()
-            return reply(handler.cacheInfo(entities: entities), method)
-        case .clearCache:
-            let selection = CacheSelection(
-                entities: try parameters.strings("entities"), from: try parameters.integer("from"),
-                through: try parameters.integer("through"))
-            try parameters.finish()
-            try check(selection)
-            return reply(handler.clearCache(selection), method)
-        case .addPoints: return reply(try addPoints(&parameters), method)
-        case .call: return try call(&parameters)
-        case .listAlarms: return reply(try listAlarms(&parameters), method)
-        }
     }
 
     private func provide(_ call: VarlinkCall) throws -> VarlinkAnswer {
@@ -172,20 +87,20 @@ package final class AgentControlService: VarlinkInterface {
             handler.provideAttributes(answer, from: connection, process: call.peer.process), .provideAttributes)
     }
 
-    private func monitor(_ stream: VarlinkReplyStream) {
+    func monitor(_ stream: VarlinkReplyStream) {
         let status = handler.status()
         monitors.add(stream, first: AgentEvent(time: status.time, .status(status)))
-        // A client that goes away frees its place at once.
+        // A client that closes its connection frees its place at once.
         stream.whenClosed { [weak self] in self?.monitors.remove(stream) }
     }
 
     // MARK: - Replies
 
-    private func settings(_ future: EventLoopFuture<AgentSettings>, _ method: AgentMethod) -> VarlinkAnswer {
+    func settings(_ future: EventLoopFuture<AgentSettings>, _ method: AgentMethod) -> VarlinkAnswer {
         reply(future.map(SettingsReply.init), method)
     }
 
-    private func reply(_ future: EventLoopFuture<some Encodable & Sendable>, _ method: AgentMethod) -> VarlinkAnswer {
+    func reply(_ future: EventLoopFuture<some Encodable & Sendable>, _ method: AgentMethod) -> VarlinkAnswer {
         .reply(
             future.flatMapThrowing { try JSONValue(encoding: $0) }
                 .flatMapErrorThrowing { throw Self.varlinkError($0, in: method) })
@@ -195,7 +110,7 @@ package final class AgentControlService: VarlinkInterface {
         switch error {
         case let error as VarlinkError: error
         case let error as AgentControlError: error.varlinkError
-        // Its text was not written for a client.
+        // The text of such an error was not written for a client.
         default:
             AgentControlError(
                 .internalError, in: method,
@@ -211,7 +126,7 @@ package final class AgentControlService: VarlinkInterface {
         throw AgentControlError(.parameterError, in: method, reason: problem, parameter: "entity")
     }
 
-    private func check(_ selection: CacheSelection) throws(AgentControlError) {
+    func check(_ selection: CacheSelection) throws(AgentControlError) {
         if let from = selection.from, let through = selection.through, from > through {
             throw AgentControlError(
                 .parameterError, in: .clearCache,
@@ -219,7 +134,7 @@ package final class AgentControlService: VarlinkInterface {
         }
     }
 
-    private func check(_ attributes: [String: JSONValue], _ method: AgentMethod) throws(AgentControlError) {
+    func check(_ attributes: [String: JSONValue], _ method: AgentMethod) throws(AgentControlError) {
         guard attributes.count <= 256 else {
             throw AgentControlError(
                 .parameterError, in: method,
@@ -228,7 +143,7 @@ package final class AgentControlService: VarlinkInterface {
         }
     }
 
-    private static func ttl(_ seconds: Double?) throws(AgentControlError) -> TimeAmount? {
+    static func ttl(_ seconds: Double?) throws(AgentControlError) -> TimeAmount? {
         guard let seconds else { return nil }
         guard (0.001...31_536_000).contains(seconds) else {
             throw AgentControlError(
@@ -239,7 +154,7 @@ package final class AgentControlService: VarlinkInterface {
         return .milliseconds(Int64(seconds * 1000))
     }
 
-    private static func timeout(_ seconds: Double?) throws(AgentControlError) -> TimeAmount? {
+    static func timeout(_ seconds: Double?) throws(AgentControlError) -> TimeAmount? {
         guard let seconds else { return nil }
         guard (0...3600).contains(seconds) else {
             throw AgentControlError(
@@ -249,7 +164,7 @@ package final class AgentControlService: VarlinkInterface {
         return .milliseconds(Int64(seconds * 1000))
     }
 
-    private static func limit(_ bytes: Int64?, _ unlimited: Bool) throws(AgentControlError) -> CacheLimit {
+    static func limit(_ bytes: Int64?, _ unlimited: Bool) throws(AgentControlError) -> CacheLimit {
         switch (bytes, unlimited) {
         case (let bytes?, false): return .bytes(bytes)
         case (nil, true): return .unlimited

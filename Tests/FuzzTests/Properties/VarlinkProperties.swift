@@ -3,7 +3,6 @@ import LocalSocket
 import NIOCore
 import NIOEmbedded
 import Synchronization
-import TrackModel
 
 @testable import AgentControl
 @testable import Varlink
@@ -38,7 +37,7 @@ enum VarlinkProperties {
         let steps = Self.steps(reader.pieces(of: .max))
         try require(steps == Self.steps(reader.pieces(of: size)), "messages depend on how the bytes arrived")
         let loop = EmbeddedEventLoop()
-        let service = AgentControlService(handler: QuietAgent(loop: loop), policy: ControlPolicy(group: 7))
+        let service = AgentControlService(handler: TestAgent(loop: loop), policy: ControlPolicy(group: 7))
         let router = VarlinkRouter(
             service: VarlinkServiceInfo(vendor: "v", product: "p", version: "1", url: "u"), interfaces: [service])
         for case .message(let message) in steps {
@@ -106,76 +105,4 @@ enum VarlinkProperties {
 /// What came of a future.
 private final class Results: Sendable {
     let all = Mutex<[Result<JSONValue, any Error>]>([])
-}
-
-/// An agent that does nothing and says so.
-private final class QuietAgent: AgentControlHandler {
-    private let loop: any EventLoop
-
-    init(loop: any EventLoop) {
-        self.loop = loop
-    }
-
-    private static let settingsInForce = AgentSettings([
-        "gather_interval": 5, "pack_interval": 30, "cache_limit": 1, "activity": "other",
-    ])
-
-    private func done<Reply: Sendable>(_ reply: Reply) -> EventLoopFuture<Reply> { loop.makeSucceededFuture(reply) }
-
-    func status() -> AgentStatus {
-        AgentStatus(
-            version: "1", time: 2, startedTime: 1, entity: "van 07", tracked: false, reason: "nobody asked",
-            service: ServiceStatus(state: .stopped, since: 1), gather: GatherStatus(state: .stopped, since: 1),
-            feed: FeedStatus(state: .closed, since: 1, source: "s"),
-            link: LinkStatus(state: .closed, since: 1, server: "s", attempts: 0),
-            cache: CacheStatus(state: .disk, points: 0, bytes: 0, unacknowledged: 0), counters: AgentCounters(),
-            settings: Self.settingsInForce)
-    }
-
-    func settings() -> AgentSettings { Self.settingsInForce }
-    func startService(entity: String?) -> EventLoopFuture<StartServiceReply> {
-        done(StartServiceReply(.successButOffline, reason: entity))
-    }
-    func stopService(timeout: TimeAmount?) -> EventLoopFuture<StopServiceReply> {
-        done(StopServiceReply(uploaded: 0, remaining: 0))
-    }
-    func startGather() -> EventLoopFuture<StartGatherReply> { done(StartGatherReply()) }
-    func stopGather() -> EventLoopFuture<StopGatherReply> { done(StopGatherReply()) }
-    func setIntervals(gather: Int64, pack: Int64) -> EventLoopFuture<AgentSettings> { done(Self.settingsInForce) }
-    func setCacheLimit(_ limit: CacheLimit) -> EventLoopFuture<AgentSettings> { done(Self.settingsInForce) }
-    func setLocationOptions(_ change: LocationOptionsChange) -> EventLoopFuture<AgentSettings> {
-        done(Self.settingsInForce)
-    }
-    func resetSettings() -> EventLoopFuture<AgentSettings> { done(Self.settingsInForce) }
-    func setAttributes(_ values: [String: JSONValue], ttl: TimeAmount?) -> EventLoopFuture<SetAttributesReply> {
-        done(SetAttributesReply(taken: values.keys.sorted(), ignored: [], judged: true))
-    }
-    func clearAttributes(keys: [String]?) -> EventLoopFuture<ClearAttributesReply> {
-        done(ClearAttributesReply(cleared: keys ?? []))
-    }
-    func attributes() -> AttributesReply { AttributesReply(attributes: [], columns: [], providers: []) }
-    func provideAttributes(
-        _ answer: ProvidedAttributes?, from provider: VarlinkClientConnection, process: Int32
-    ) -> EventLoopFuture<ProvideAttributesReply> {
-        done(ProvideAttributesReply(request: answer?.request ?? 1, time: 2, late: false, ignored: []))
-    }
-    func cacheInfo(entities: [String]?) -> EventLoopFuture<CacheInfoReply> {
-        done(
-            CacheInfoReply(
-                cache: status().cache,
-                entities: (entities ?? []).map { EntityCache(entity: $0, points: 1, firstTime: 1, lastTime: 2) }))
-    }
-    func clearCache(_ selection: CacheSelection) -> EventLoopFuture<ClearCacheReply> {
-        done(ClearCacheReply(removed: 0))
-    }
-    func addPoints(_ points: [TrackPoint], entity: String?) -> EventLoopFuture<AddPointsReply> {
-        done(AddPointsReply(stored: Int64(points.count), refused: []))
-    }
-    func call(path: String, parameters: [String: String]) -> EventLoopFuture<WebAPIReply> {
-        done(WebAPIReply(status: 0, response: .object(parameters.mapValues(JSONValue.string))))
-    }
-    func alarms(_ selection: AlarmSelection) -> EventLoopFuture<AlarmsReply> {
-        done(AlarmsReply(alarms: [], more: false))
-    }
-    func reconnect() -> EventLoopFuture<ReconnectReply> { done(ReconnectReply()) }
 }

@@ -1,0 +1,1 @@
+../../AgentControlTests/TestAgent.swift
