@@ -17,8 +17,8 @@ import Testing
         let key = try #require(SettingKey(rawValue: setting.key))
         let kind: SettingKey.Kind =
             switch setting.kind {
-            case .seconds, .bytes: .integer
-            case .metres: .number
+            case .integer, .bytes: .integer
+            case .number: .number
             case .choice: .text
             }
         #expect(key.kind == kind)

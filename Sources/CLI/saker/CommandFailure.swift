@@ -1,9 +1,9 @@
-/// Why a command did not do what it was asked: a sentence, and the exit code it becomes.
+/// Why a command failed: a sentence for the person, and the exit code.
 struct CommandFailure: Error, Hashable, CustomStringConvertible {
     enum Code: Int32, Hashable {
-        /// Refused or failed.
+        /// The agent or the server refused, or the command failed.
         case failed = 1
-        /// Called wrongly.
+        /// The command line is wrong.
         case usage = 2
         /// The agent or server cannot be reached.
         case unreachable = 3

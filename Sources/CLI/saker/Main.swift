@@ -1,7 +1,7 @@
 import ArgumentParser
 import Glibc
 
-/// Runs the command and turns its end into an exit code: 0 done, 1 refused or failed, 2 wrong usage, 3 unreachable.
+/// Runs the command and ends with an exit code: 0 done, 1 refused or failed, 2 wrong usage, 3 unreachable.
 @main enum Main {
     static func main() async {
         do {

@@ -1,6 +1,6 @@
 package import JSON
 
-/// An attribute that points will not carry, and why.
+/// An attribute that no point carries, and the reason.
 package struct IgnoredValue: Codable, Hashable, Sendable {
     package var key: String
     /// `unknown_key`, `wrong_type`, `invalid` or `too_many`; others may come.
@@ -15,12 +15,12 @@ package struct IgnoredValue: Codable, Hashable, Sendable {
     }
 }
 
-/// What became of `SetAttributes`.
+/// The reply of `SetAttributes`.
 package struct SetAttributesReply: Codable, Hashable, Sendable {
     /// Keys, sorted.
     package var taken: [String]
     package var ignored: [IgnoredValue]
-    /// False while no login has told the service's columns: what was taken is judged then.
+    /// False before the first login. The agent learns the service's columns at the login and judges the values then.
     package var judged: Bool
 
     package init(taken: [String], ignored: [IgnoredValue], judged: Bool) {
@@ -30,7 +30,7 @@ package struct SetAttributesReply: Codable, Hashable, Sendable {
     }
 }
 
-/// What became of `ClearAttributes`.
+/// The reply of `ClearAttributes`.
 package struct ClearAttributesReply: Codable, Hashable, Sendable {
     /// The keys that had a value, sorted.
     package var cleared: [String]
@@ -38,13 +38,13 @@ package struct ClearAttributesReply: Codable, Hashable, Sendable {
     package init(cleared: [String]) { self.cleared = cleared }
 }
 
-/// The attributes as they are: the reply of `GetAttributes`.
+/// The reply of `GetAttributes`.
 package struct AttributesReply: Codable, Hashable, Sendable {
-    /// Sorted by key; of one key the provided value, which wins, comes after the one that is set.
+    /// Sorted by key. Of one key the set value comes first, then the provided one, which replaces it.
     package var attributes: [AttributeReport]
     /// The service's track columns, sorted by key; nil until a login told them.
     package var columns: [ColumnReport]?
-    /// In the order of their registration: a later one's values win.
+    /// In the order of their registration. A later provider's values replace those of an earlier one.
     package var providers: [ProviderReport]
 
     package init(attributes: [AttributeReport], columns: [ColumnReport]?, providers: [ProviderReport]) {
@@ -57,9 +57,9 @@ package struct AttributesReply: Codable, Hashable, Sendable {
 /// One value.
 package struct AttributeReport: Codable, Hashable, Sendable {
     package enum Source: String, Codable, Hashable, Sendable, CaseIterable {
-        /// Points carry it until it is set again, cleared, or its time is over.
+        /// Points carry the value until it is set again, cleared, or expired.
         case set
-        /// A provider gave it last; it counted for that point alone.
+        /// A provider gave the value. It held for one point only.
         case provided
     }
 
@@ -67,7 +67,7 @@ package struct AttributeReport: Codable, Hashable, Sendable {
     /// An integer, a number or a string.
     package var value: JSONValue
     package var source: Source
-    /// Seconds that a value that is set still has; nil for no limit.
+    /// Seconds that a set value still holds. Nil for no limit.
     package var ttl: Double?
     /// Seconds since a provider gave it.
     package var age: Double?
@@ -97,7 +97,7 @@ package struct ColumnReport: Codable, Hashable, Sendable {
 package struct ProviderReport: Codable, Hashable, Sendable {
     /// Process of its connection.
     package var process: Int64
-    /// Points that carry what it gave.
+    /// Points that carry values of this provider.
     package var answered: Int64
     /// Answers that came too late.
     package var late: Int64
@@ -111,7 +111,7 @@ package struct ProviderReport: Codable, Hashable, Sendable {
 
 /// What a provider gives for a point.
 package struct ProvidedAttributes: Hashable, Sendable {
-    /// The number with which the point was told.
+    /// The number of the point's request.
     package var request: Int64
     package var attributes: [String: JSONValue]
 
@@ -121,9 +121,9 @@ package struct ProvidedAttributes: Hashable, Sendable {
     }
 }
 
-/// A point was gathered: the reply of `ProvideAttributes`.
+/// The reply of `ProvideAttributes`: a point was gathered.
 package struct ProvideAttributesReply: Codable, Hashable, Sendable {
-    /// To be given back with the attributes, within 200 ms.
+    /// The program returns this number with the attributes within 200 ms.
     package var request: Int64
     /// GNSS time of the point, milliseconds since 1970.
     package var time: Int64

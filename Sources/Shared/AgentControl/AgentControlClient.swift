@@ -2,13 +2,13 @@ package import JSON
 package import NIOCore
 package import Varlink
 
-/// Calls the agent, typed. Throws ``AgentControlError`` for what the agent refuses, ``VarlinkError`` for what the
-/// protocol does, ``VarlinkClientError`` when the agent cannot be reached.
+/// A typed client of the agent. Throws ``AgentControlError`` when the agent refuses, ``VarlinkError`` when the
+/// protocol does, and ``VarlinkClientError`` when the client cannot reach the agent.
 package struct AgentControlClient: Sendable {
     package let varlink: VarlinkClient
     private let timeout: TimeAmount
 
-    /// `timeout` is for each call; `stopService` adds its own to it.
+    /// `timeout` holds for each call. `stopService` adds the time of its last upload.
     package init(path: String = AgentInterface.defaultSocketPath, timeout: TimeAmount = .seconds(10)) {
         varlink = VarlinkClient(path: path)
         self.timeout = timeout
@@ -18,7 +18,7 @@ package struct AgentControlClient: Sendable {
         try await call(.getStatus, as: StatusReply.self).status
     }
 
-    /// Events until the caller stops or the agent ends the stream; the first is the status.
+    /// Events until the caller stops or the agent ends the stream. The first event is the status.
     package func monitor() -> AsyncThrowingStream<AgentEvent, any Error> {
         let replies = varlink.stream(Self.name(of: .monitor))
         let iterator = MonitorIterator(replies.makeAsyncIterator())
@@ -26,7 +26,7 @@ package struct AgentControlClient: Sendable {
     }
 
     package func startService(entity: String? = nil) async throws -> StartServiceReply {
-        // The agent answers when it knows whether it is online: connect, handshake and login take their time.
+        // The agent answers when it knows whether it is online. Connect, handshake and login take time.
         try await call(.startService, ["entity": entity.map(JSONValue.string)], timeout: timeout + .seconds(35))
     }
 
@@ -113,7 +113,7 @@ package struct AgentControlClient: Sendable {
             timeout: timeout + Self.requestTime)
     }
 
-    /// How long the agent itself waits for the server: until it is the request's turn, and then for its answer.
+    /// How long the agent waits for the server: for the request's turn, and for the answer.
     package static let requestTime = TimeAmount.seconds(60)
 
     package func alarms(_ selection: AlarmSelection = AlarmSelection()) async throws -> AlarmsReply {
@@ -128,7 +128,7 @@ package struct AgentControlClient: Sendable {
 
     package func reconnect() async throws -> ReconnectReply { try await call(.reconnect) }
 
-    /// Calls by name, with the parameters and the reply as they travel.
+    /// Calls a method with untyped parameters and an untyped reply.
     package func call(
         _ method: AgentMethod, parameters: [String: JSONValue?], timeout: TimeAmount? = nil
     ) async throws -> JSONValue {

@@ -1,7 +1,7 @@
 import JSON
 package import Varlink
 
-/// An outcome of a call that is no success, under a name of its own.
+/// A call that did not succeed. Each outcome has its own name.
 package struct AgentControlError: Error, Hashable, Sendable {
     /// The raw values are the names on the socket, after `io.saker.Agent.`.
     package enum Code: String, Hashable, Sendable, CaseIterable {
@@ -9,41 +9,41 @@ package struct AgentControlError: Error, Hashable, Sendable {
         case parameterError = "ParameterError"
         /// The agent's own fault; the journal says more.
         case internalError = "InternalError"
-        /// It needs the server, and the server cannot be reached.
+        /// The call needs the server, and the agent cannot reach the server.
         case networkError = "NetworkError"
         /// The server refused the access key, the application code or the certificate.
         case authenticationError = "AuthenticationError"
-        /// The same call is still at work.
+        /// The same call has not ended yet.
         case inProgress = "InProgress"
         /// The service runs already.
         case alreadyStarted = "AlreadyStarted"
-        /// It needs a running service.
+        /// The call needs a running service.
         case serviceNotStarted = "ServiceNotStarted"
         case gatherAlreadyStarted = "GatherAlreadyStarted"
         case gatherNotStarted = "GatherNotStarted"
         /// gpsd cannot be reached or has no device.
         case locationOff = "LocationOff"
-        /// The system forbids the agent the use of gpsd.
+        /// The operating system does not let the agent use gpsd.
         case permissionDenied = "PermissionDenied"
-        /// The caller may read and not change.
+        /// The caller may read, but not change.
         case notAuthorized = "NotAuthorized"
-        /// Too many requests wait for the server already: nothing happened.
+        /// Too many requests wait for the server. The agent did nothing.
         case busy = "Busy"
-        /// It went to the server, and its answer never came: nobody knows what happened.
+        /// The request went to the server, but no answer came. It is unknown what the server did.
         case outcomeUnknown = "OutcomeUnknown"
-        /// A `Monitor` client took its events too slowly and gets no more.
+        /// A `Monitor` client read its events too slowly and gets no more.
         case tooSlow = "TooSlow"
     }
 
     package let code: Code
-    /// A sentence: the value, the rule, what to do. Never a secret.
+    /// A sentence that tells the value, the rule and what to do. It holds no secret.
     package let reason: String
-    /// The mobile SDK's number for this outcome of this call; nil when it has none.
+    /// The mobile SDK's number for this outcome of this call. Nil when the SDK has none.
     package let sdkCode: Int64?
     /// The parameter that is wrong.
     package let parameter: String?
 
-    /// The SDK's number follows from the code and the method.
+    /// The code and the method decide the SDK's number.
     package init(_ code: Code, in method: AgentMethod, reason: String, parameter: String? = nil) {
         self.code = code
         self.reason = reason
@@ -51,7 +51,7 @@ package struct AgentControlError: Error, Hashable, Sendable {
         sdkCode = Self.sdkCode(code, in: method)
     }
 
-    /// Equal when the outcome is the same, whatever the wording.
+    /// Two errors are equal when the outcome is the same. The reason does not count.
     package static func == (left: Self, right: Self) -> Bool {
         left.code == right.code && left.sdkCode == right.sdkCode && left.parameter == right.parameter
     }
@@ -90,7 +90,7 @@ extension AgentControlError: CustomStringConvertible {
     /// The name on the socket.
     package var name: String { "\(AgentInterface.name).\(code.rawValue)" }
 
-    /// The error as it travels.
+    /// The error as it is sent.
     package var varlinkError: VarlinkError {
         var parameters: [String: JSONValue] = ["reason": .string(reason)]
         if let sdkCode { parameters["code"] = .integer(sdkCode) }
@@ -98,7 +98,7 @@ extension AgentControlError: CustomStringConvertible {
         return VarlinkError(name: name, parameters: parameters)
     }
 
-    /// The error that travelled; nil when it is none of this interface's.
+    /// The error that was received. Nil when it does not belong to this interface.
     package init?(_ error: VarlinkError) {
         let prefix = AgentInterface.name + "."
         guard error.name.hasPrefix(prefix), let code = Code(rawValue: String(error.name.dropFirst(prefix.count))) else {

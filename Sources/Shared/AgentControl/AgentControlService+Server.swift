@@ -11,7 +11,7 @@ extension AgentControlService {
         return handler.addPoints(try CustomPoint.points(given), entity: entity)
     }
 
-    /// The answer may be long: it is passed on as it was read, without being encoded and read once more.
+    /// The answer may be long. It is passed on as it came: nothing encodes and decodes it again.
     func call(_ parameters: inout CallParameters) throws -> VarlinkAnswer {
         let path = try parameters.requiredString("path")
         let arguments = try parameters.dictionary("parameters") ?? [:]

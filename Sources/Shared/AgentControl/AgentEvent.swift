@@ -1,19 +1,19 @@
 package import JSON
 
-/// Something changed: what `Monitor` streams.
+/// One event of the stream that `Monitor` sends: something changed.
 package struct AgentEvent: Hashable, Sendable {
-    /// What changed, with how it is now.
+    /// What changed, with its new state.
     package enum Change: Hashable, Sendable {
-        /// Everything, once at the beginning.
+        /// The whole status. It is sent once, as the first event.
         case status(AgentStatus)
         case connection(LinkStatus)
         case gather(GatherStatus)
         case service(ServiceStatus)
         case cache(CacheStatus)
         case feed(FeedStatus)
-        /// An alarm or a message is in the journal, told once.
+        /// A new alarm or message is in the journal. Each one is sent once.
         case alarm(AlarmReport)
-        /// Points are gone without the server having them.
+        /// Points were lost before the server had them.
         case loss(LossReport)
         /// A kind that a newer agent sends and this reader does not know.
         case other(kind: String, fields: JSONValue)

@@ -1,8 +1,8 @@
-/// The interface as text: what `GetInterfaceDescription` gives to any Varlink client.
+/// The interface as text. `GetInterfaceDescription` sends it to any Varlink client.
 package enum AgentInterface {
     package static let name = "io.saker.Agent"
 
-    /// Where the agent's socket is unless told otherwise.
+    /// The default path of the agent's socket.
     package static let defaultSocketPath = "/run/saker/agent.varlink"
 
     package static let description = """

@@ -22,7 +22,7 @@ package enum AgentMethod: String, Hashable, Sendable, CaseIterable {
     case call = "Call"
     case listAlarms = "ListAlarms"
 
-    /// Whether it only reads: then whoever may open the socket may call it.
+    /// Whether the method only reads. Everybody who can open the socket may call such a method.
     package var onlyReads: Bool {
         switch self {
         case .getStatus, .monitor, .getSettings, .getAttributes, .getCacheInfo, .listAlarms: true
@@ -34,7 +34,7 @@ package enum AgentMethod: String, Hashable, Sendable, CaseIterable {
     }
 }
 
-// What the interface says of each method, for clients: its comment, its parameters and its reply.
+// The text of each method in the interface's description: its comment, its parameters and its reply.
 extension AgentMethod {
     var text: String {
         switch self {

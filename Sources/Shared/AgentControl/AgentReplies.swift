@@ -1,15 +1,15 @@
-/// How a service was started.
+/// The reply of `StartService`.
 package struct StartServiceReply: Codable, Hashable, Sendable {
     package enum Outcome: String, Codable, Hashable, Sendable, CaseIterable {
         case success
-        /// Started; the server cannot be reached now and is tried again until it can.
+        /// The service runs, but the agent cannot reach the server now. The agent tries until it can.
         case successButOffline = "success_but_offline"
     }
 
     package var outcome: Outcome
     /// The mobile SDK's number for the outcome.
     package var code: Int64
-    /// Why it is offline, a sentence.
+    /// Why the agent is offline, as a sentence.
     package var reason: String?
 
     package init(_ outcome: Outcome, reason: String? = nil) {
@@ -19,7 +19,7 @@ package struct StartServiceReply: Codable, Hashable, Sendable {
     }
 }
 
-/// How a service was stopped.
+/// The reply of `StopService`.
 package struct StopServiceReply: Codable, Hashable, Sendable {
     package var code: Int64
     /// Points that the server acknowledged while the service was stopping.
@@ -34,31 +34,31 @@ package struct StopServiceReply: Codable, Hashable, Sendable {
     }
 }
 
-/// How gathering was started.
+/// The reply of `StartGather`.
 package struct StartGatherReply: Codable, Hashable, Sendable {
     package var code: Int64
 
     package init() { code = 0 }
 }
 
-/// How gathering was stopped.
+/// The reply of `StopGather`.
 package struct StopGatherReply: Codable, Hashable, Sendable {
     package var code: Int64
 
     package init() { code = 6 }
 }
 
-/// The settings in force, after a change too.
+/// The settings in force, after the change if there was one.
 package struct SettingsReply: Codable, Hashable, Sendable {
     package var settings: AgentSettings
 
     package init(_ settings: AgentSettings) { self.settings = settings }
 }
 
-/// What the cache holds.
+/// The reply of `GetCacheInfo`.
 package struct CacheInfoReply: Codable, Hashable, Sendable {
     package var cache: CacheStatus
-    /// Sorted by name; those asked for, or all that have points.
+    /// Sorted by name. The entities that were asked for, or all that have points.
     package var entities: [EntityCache]
 
     package init(cache: CacheStatus, entities: [EntityCache]) {
@@ -67,7 +67,7 @@ package struct CacheInfoReply: Codable, Hashable, Sendable {
     }
 }
 
-/// What was cleared.
+/// The reply of `ClearCache`.
 package struct ClearCacheReply: Codable, Hashable, Sendable {
     /// Points.
     package var removed: Int64
@@ -75,7 +75,7 @@ package struct ClearCacheReply: Codable, Hashable, Sendable {
     package init(removed: Int64) { self.removed = removed }
 }
 
-/// The connection is being made anew.
+/// The reply of `Reconnect`: the agent makes the connection anew.
 package struct ReconnectReply: Codable, Hashable, Sendable {
     package init() {}
 }

@@ -4,9 +4,10 @@ import JSON
 /// `SetLocationOptions` takes, and what `saker settings show` prints. The agent's rules are in its own `SettingsRecord`.
 package struct AgentSetting: Hashable, Sendable {
     package enum Kind: Hashable, Sendable {
-        case seconds
+        /// With the unit that is shown.
+        case integer(String)
+        case number(String)
         case bytes
-        case metres
         /// One of the names of an enumeration of the interface.
         case choice(String, [String])
     }
@@ -43,23 +44,23 @@ package struct AgentSetting: Hashable, Sendable {
 
     /// All settings, in the order in which they are shown.
     package static let all = [
-        AgentSetting("gather_interval", .seconds, label: "Gather interval", summary: "gather %"),
-        AgentSetting("pack_interval", .seconds, label: "Pack interval", summary: "pack %"),
+        AgentSetting("gather_interval", .integer("s"), label: "Gather interval", summary: "gather %"),
+        AgentSetting("pack_interval", .integer("s"), label: "Pack interval", summary: "pack %"),
         AgentSetting("cache_limit", .bytes, absent: "unlimited", label: "Cache limit"),
         AgentSetting(
-            "desired_accuracy", .metres, absent: "off", isLocationOption: true, label: "Desired accuracy",
+            "desired_accuracy", .number("m"), absent: "off", isLocationOption: true, label: "Desired accuracy",
             summary: "accuracy %", about: "fixes with a larger estimated error make no point, 0.1 to 10000."),
         AgentSetting(
-            "distance_filter", .metres, absent: "off", isLocationOption: true, label: "Distance filter",
+            "distance_filter", .number("m"), absent: "off", isLocationOption: true, label: "Distance filter",
             summary: "distance filter %", about: "fixes nearer to the last point make no point, 0.1 to 100000."),
         AgentSetting(
             "activity", .choice("Activity", Activity.allCases.map(\.rawValue)), isLocationOption: true,
             label: "Activity", summary: "%", about: "decides which speeds are believed."),
         AgentSetting(
-            "parking_delay", .seconds, absent: "off", isLocationOption: true, label: "Parked after",
+            "parking_delay", .integer("s"), absent: "off", isLocationOption: true, label: "Parked after",
             summary: "parked after %", about: "so long without movement is parking, 60 to 86400."),
         AgentSetting(
-            "parking_interval", .seconds, isRecent: true, isLocationOption: true, label: "Parked interval",
+            "parking_interval", .integer("s"), isRecent: true, isLocationOption: true, label: "Parked interval",
             about: "from one point to the next while parked, 10 to 86400."),
     ]
 
@@ -71,8 +72,8 @@ extension AgentSetting {
 
     func takes(_ value: JSONValue) -> Bool {
         switch kind {
-        case .seconds, .bytes: value.integerValue != nil
-        case .metres: value.doubleValue != nil
+        case .integer, .bytes: value.integerValue != nil
+        case .number: value.doubleValue != nil
         case .choice(_, let names): value.stringValue.map(names.contains) ?? false
         }
     }
@@ -80,8 +81,8 @@ extension AgentSetting {
     /// The type in the interface's text.
     private var type: String {
         switch kind {
-        case .seconds, .bytes: "int"
-        case .metres: "float"
+        case .integer, .bytes: "int"
+        case .number: "float"
         case .choice(let name, _): name
         }
     }

@@ -46,7 +46,7 @@ extension AgentSettings {
     package var parkingInterval: Int64? { values["parking_interval"]?.integerValue }
 }
 
-/// What carries the box: decides which speeds are plausible.
+/// What carries the agent. It decides which speeds are plausible.
 package enum Activity: String, Codable, Hashable, Sendable, CaseIterable {
     case other, automotive, fitness, airborne
 }
@@ -57,7 +57,7 @@ package enum CacheLimit: Hashable, Sendable {
     case unlimited
 }
 
-/// What `SetLocationOptions` asks to change, by the keys of ``AgentSetting``; what is not named stays as it is.
+/// What `SetLocationOptions` changes, by the keys of ``AgentSetting``. Other settings stay as they are.
 package struct LocationOptionsChange: Hashable, Sendable {
     /// 0 turns off what can be off.
     package var values: [String: JSONValue]

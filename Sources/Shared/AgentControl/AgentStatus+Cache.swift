@@ -1,17 +1,17 @@
 /// The track cache as a whole.
 package struct CacheStatus: Codable, Hashable, Sendable {
     package enum State: String, Codable, Hashable, Sendable, CaseIterable {
-        /// Points go to the disk.
+        /// The agent writes points to the disk.
         case disk
-        /// The disk refuses writes: points are in memory only and a power cut loses them.
+        /// The disk refuses writes. Points are in memory only, and a power cut loses them.
         case memory
     }
 
     package var state: State
-    /// Why it is in memory, a sentence.
+    /// Why the points are in memory, as a sentence.
     package var lastError: String?
     package var directory: String?
-    /// Points not acknowledged by the server: all that the cache holds.
+    /// Points that the server has not acknowledged. The cache holds no others.
     package var points: Int64
     /// Bytes on disk.
     package var bytes: Int64
@@ -20,7 +20,7 @@ package struct CacheStatus: Codable, Hashable, Sendable {
     /// Times of the oldest and newest point.
     package var firstTime: Int64?
     package var lastTime: Int64?
-    /// Points sent and not yet acknowledged; part of `points`.
+    /// Those of `points` that were sent.
     package var unacknowledged: Int64
     /// Milliseconds until the limit drops the oldest points when the server takes none, at the rate of the last ten
     /// minutes; nil without a limit, and while there is no rate.
@@ -52,17 +52,17 @@ package struct CacheStatus: Codable, Hashable, Sendable {
     }
 }
 
-/// What happened since the agent started. Only grow.
+/// Counters since the start of the agent. They only grow.
 package struct AgentCounters: Codable, Hashable, Sendable {
     /// Fixes that came from gpsd.
     package var fixes: Int64
     /// Points made and given to the cache.
     package var gathered: Int64
-    /// Points sent, again after a broken connection counted again.
+    /// Points that were sent. A point that is sent again counts again.
     package var uploaded: Int64
     /// Points the server has committed.
     package var acknowledged: Int64
-    /// Points the server refused for what they hold.
+    /// Points that the server refused because of their content.
     package var refused: Int64
     /// Fixes that made no point, by reason (`not_due`, `inaccurate`, …).
     package var skipped: [String: Int64]
@@ -70,7 +70,7 @@ package struct AgentCounters: Codable, Hashable, Sendable {
     package var lost: [String: Int64]
     /// Connections that reached a session.
     package var sessions: Int64
-    /// Newest points told ahead of a backlog; nil from an agent that tells none.
+    /// Live hints: newest positions that the agent sent ahead of a backlog. Nil from an agent that sends none.
     package var hints: Int64?
     /// When points were lost last.
     package var lastLossTime: Int64?

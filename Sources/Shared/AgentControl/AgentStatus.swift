@@ -1,8 +1,8 @@
-/// Everything the agent knows of itself: the reply of `GetStatus` and the first event of `Monitor`.
+/// Everything that the agent knows about itself: the reply of `GetStatus` and the first event of `Monitor`.
 ///
-/// Times are milliseconds since 1970-01-01T00:00:00Z. What is unknown or does not apply is nil and left out of the JSON.
+/// Times are milliseconds since 1970-01-01T00:00:00Z. What is unknown or does not apply is nil and not in the JSON.
 package struct AgentStatus: Codable, Hashable, Sendable {
-    /// Of the agent, as in `1.0.0`.
+    /// The version of the agent, such as `1.0.0`.
     package var version: String
     /// The agent's system clock when it answered.
     package var time: Int64
@@ -10,9 +10,9 @@ package struct AgentStatus: Codable, Hashable, Sendable {
     package var startedTime: Int64
     /// The entity the service runs as, or ran as last.
     package var entity: String?
-    /// Whether a point gathered now would reach the server without anybody's doing.
+    /// Whether a point that is gathered now reaches the server without help from a person.
     package var tracked: Bool
-    /// A sentence: why it is tracked, or what keeps it from being tracked.
+    /// A sentence: why the vehicle is tracked, or what prevents it.
     package var reason: String
     package var service: ServiceStatus
     package var gather: GatherStatus
@@ -24,7 +24,7 @@ package struct AgentStatus: Codable, Hashable, Sendable {
     package var attributes: AttributesStatus?
     package var clock: ClockStatus?
     package var alarms: AlarmsStatus?
-    /// Nil when none are configured.
+    /// Nil when no hooks are configured.
     package var hooks: HooksStatus?
 
     package init(
@@ -59,16 +59,16 @@ package struct AgentStatus: Codable, Hashable, Sendable {
     }
 }
 
-/// What the service does.
+/// The state of the service.
 package struct ServiceStatus: Codable, Hashable, Sendable {
     package enum State: String, Codable, Hashable, Sendable, CaseIterable {
         case stopped, starting, running, stopping
     }
 
     package var state: State
-    /// When it entered this state.
+    /// When the service entered this state.
     package var since: Int64?
-    /// The entity it runs as.
+    /// The entity that the service runs as.
     package var entity: String?
 
     package init(state: State, since: Int64? = nil, entity: String? = nil) {
@@ -78,11 +78,11 @@ package struct ServiceStatus: Codable, Hashable, Sendable {
     }
 }
 
-/// What gathering does.
+/// The state of gathering.
 package struct GatherStatus: Codable, Hashable, Sendable {
     package enum State: String, Codable, Hashable, Sendable, CaseIterable {
         case stopped
-        /// Told to gather, and no fix to gather from.
+        /// Gathering is started, but there is no fix.
         case waiting
         case gathering
     }
@@ -91,7 +91,7 @@ package struct GatherStatus: Codable, Hashable, Sendable {
     package var since: Int64?
     /// Time of the newest point gathered since the agent started.
     package var lastPointTime: Int64?
-    /// GNSS time at which the stay began, while the vehicle is parked and makes few points for that.
+    /// GNSS time at which the stay began. Set only while the vehicle is parked and the agent makes few points for it.
     package var parkedSince: Int64?
 
     package init(state: State, since: Int64? = nil, lastPointTime: Int64? = nil, parkedSince: Int64? = nil) {
@@ -108,16 +108,16 @@ package struct GatherStatus: Codable, Hashable, Sendable {
     }
 }
 
-/// What comes from gpsd.
+/// The state of the receiver, as gpsd tells it.
 package struct FeedStatus: Codable, Hashable, Sendable {
     package enum State: String, Codable, Hashable, Sendable, CaseIterable {
-        /// Nobody wants fixes.
+        /// The agent needs no fixes now.
         case closed
-        /// gpsd does not answer; tried again.
+        /// gpsd does not answer. The agent tries again.
         case unreachable
-        /// gpsd answers and has no device.
+        /// gpsd answers, but has no device.
         case noDevice = "no_device"
-        /// A device reports and has no solution.
+        /// A device reports, but has no position.
         case noFix = "no_fix"
         case fix
     }
@@ -128,7 +128,7 @@ package struct FeedStatus: Codable, Hashable, Sendable {
     package var source: String?
     /// What gpsd calls the device.
     package var device: String?
-    /// What went wrong last, a sentence.
+    /// The last failure, as a sentence.
     package var lastError: String?
     package var lastFix: FixReport?
 
@@ -154,37 +154,37 @@ package struct FeedStatus: Codable, Hashable, Sendable {
 /// The long connection to the server.
 package struct LinkStatus: Codable, Hashable, Sendable {
     package enum State: String, Codable, Hashable, Sendable, CaseIterable {
-        /// Not wanted.
+        /// The service does not need a connection.
         case closed
         case connecting
-        /// TLS.
+        /// The TLS handshake.
         case handshaking
         case loggingIn = "logging_in"
         case online
-        /// Failed; tried again at `nextTryTime`.
+        /// The connection failed. The agent tries again at `nextTryTime`.
         case waiting
-        /// The server refused the key, the application code or the certificate; tried again slowly.
+        /// The server refused the key, the application code or the certificate. The agent tries again slowly.
         case refused
-        /// Saying goodbye.
+        /// The agent says goodbye and closes the connection.
         case closing
     }
 
     package var state: State
     package var since: Int64?
-    /// As in `track.example.org:7443`.
+    /// The address, such as `track.example.org:7443`.
     package var server: String?
-    /// What the server calls the session.
+    /// The server's name of the session.
     package var session: String?
-    /// Why the connection was lost or could not be made, a sentence; stays until the next success.
+    /// Why the connection was lost or could not be made, as a sentence. It stays until the next session begins.
     package var lastError: String?
-    /// What exactly went wrong, a word, when there is one for it: `connect_refused`, `certificate_untrusted`, `key_refused`, …
+    /// The cause as one word, when there is a word for it: `connect_refused`, `certificate_untrusted`, `key_refused`, …
     package var lastErrorCause: String?
     package var nextTryTime: Int64?
-    /// Tries since the last success.
+    /// Tries since the last session.
     package var attempts: Int64?
-    /// As in `TLSv1.3 TLS_AES_256_GCM_SHA384`.
+    /// Protocol and cipher, such as `TLSv1.3 TLS_AES_256_GCM_SHA384`.
     package var encryption: String?
-    /// Since when there has been no session although one is wanted: `since` begins anew with each try.
+    /// When the time without a session began. Each try changes `since`, but not this time.
     package var offlineSince: Int64?
 
     package init(
@@ -217,7 +217,7 @@ package struct LinkStatus: Codable, Hashable, Sendable {
 package struct FixReport: Codable, Hashable, Sendable {
     /// GNSS time.
     package var time: Int64
-    /// Milliseconds between its arrival and the status, by a clock that does not jump.
+    /// Milliseconds from the arrival of the fix to the status, by a clock that does not jump.
     package var age: Int64
     /// Degrees, WGS 84.
     package var latitude: Double
@@ -232,7 +232,7 @@ package struct FixReport: Codable, Hashable, Sendable {
     package var accuracy: Double?
     /// Dimensions of the solution: 2 or 3.
     package var mode: Int64?
-    /// How it was reached: gpsd's status number, 1 for a plain fix.
+    /// gpsd's status number, 1 for a plain fix.
     package var status: Int64?
     /// Satellites used.
     package var satellites: Int64?

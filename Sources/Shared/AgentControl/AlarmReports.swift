@@ -1,20 +1,20 @@
 package import JSON
 
-/// An alarm or a message, as it stands in the agent's journal.
+/// An alarm or a message in the agent's journal.
 package struct AlarmReport: Codable, Hashable, Sendable {
-    /// The journal's: greater than that of every alarm before.
+    /// The journal's number of the alarm. It is greater than that of every earlier alarm.
     package var number: Int64
-    /// The server's, the same each time it sends this one; nil for an alarm of the box's own.
+    /// The server's number, the same each time the server sends the alarm. Nil for an alarm that the vehicle made.
     package var id: Int64?
     /// 3: a server fence's alarm. 4: a local fence's. 65 to 255: messages of the fleet's operator.
     package var type: Int64
-    /// The entity that it came to.
+    /// The entity that the alarm is for.
     package var entity: String
-    /// When it came to be, by the server's clock; nil when that was not told.
+    /// When the alarm arose, by the server's clock. Nil when the server did not tell.
     package var time: Int64?
-    /// When it was received, by the agent's system clock.
+    /// When the agent received it, by the agent's system clock.
     package var received: Int64
-    /// What it says: an object, or a text when the server sent no JSON.
+    /// The content: an object, or a text when the server sent no JSON.
     package var body: JSONValue
 
     package init(
@@ -34,7 +34,7 @@ package struct AlarmReport: Codable, Hashable, Sendable {
 package struct AlarmsReply: Codable, Hashable, Sendable {
     /// In the order of their numbers.
     package var alarms: [AlarmReport]
-    /// Others match, and there were too many for one reply.
+    /// More alarms match than fit into one reply.
     package var more: Bool
 
     package init(alarms: [AlarmReport], more: Bool) {
@@ -43,9 +43,9 @@ package struct AlarmsReply: Codable, Hashable, Sendable {
     }
 }
 
-/// Which alarms to list; all conditions must hold.
+/// Which alarms to list. Every condition must hold.
 package struct AlarmSelection: Hashable, Sendable {
-    /// Only those after this number; then the oldest of them, otherwise the newest.
+    /// Lists the oldest alarms after this number. When it is nil, lists the newest alarms.
     package var after: Int64?
     /// Milliseconds, both bounds included.
     package var from: Int64?
@@ -71,9 +71,9 @@ package struct AlarmSelection: Hashable, Sendable {
 package struct AlarmsStatus: Codable, Hashable, Sendable {
     /// Alarms in the journal.
     package var kept: Int64
-    /// Of the newest one ever; 0 when there was none.
+    /// The number of the newest alarm ever. 0 when there was none.
     package var lastNumber: Int64
-    /// Why alarms cannot be kept now: none is acknowledged, and the server sends them again.
+    /// Why the agent cannot keep alarms now. It acknowledges none of them, so the server sends them again.
     package var lastError: String?
     /// Since the agent started: kept for the first time, not taken at all, dropped before their time, damaged on disk.
     package var received: Int64
@@ -111,7 +111,7 @@ package struct HooksStatus: Codable, Hashable, Sendable {
     package var started: Int64
     package var failed: Int64
     package var dropped: Int64
-    /// What went wrong last, a sentence.
+    /// The last failure, as a sentence.
     package var lastError: String?
 
     package init(
@@ -133,7 +133,7 @@ package struct HooksStatus: Codable, Hashable, Sendable {
     }
 }
 
-/// Points that are gone without the server having them: what the event `loss` tells.
+/// Points that were lost before the server had them: the content of the event `loss`.
 package struct LossReport: Codable, Hashable, Sendable {
     /// Points since the agent started, by reason.
     package var lost: [String: Int64]

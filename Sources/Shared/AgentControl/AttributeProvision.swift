@@ -1,7 +1,7 @@
 import JSON
 import Varlink
 
-/// One connection on which a program provides attributes: told of each point that is gathered, it gives values for it.
+/// One connection on which a program provides attributes. The agent tells it each gathered point; it gives values.
 package struct AttributeProvision: Sendable {
     private let conversation: VarlinkConversation
 
@@ -9,7 +9,7 @@ package struct AttributeProvision: Sendable {
         self.conversation = conversation
     }
 
-    /// Gives what was asked for last, nil at the beginning, and returns when the next point is gathered; waits for ever.
+    /// Gives the values of the last point (nil at the beginning). Returns at the next point, and may wait for ever.
     /// Throws as ``AgentControlClient``. After an ``AgentControlError`` it may be called again.
     package func next(_ answer: ProvidedAttributes?) async throws -> ProvideAttributesReply {
         var parameters: [String: JSONValue] = [:]

@@ -1,4 +1,4 @@
-/// What `ClearCache` is to forget: the points that match all that is given; nothing given means every point.
+/// Which points `ClearCache` removes: those that match every condition. Without a condition it removes all points.
 package struct CacheSelection: Hashable, Sendable {
     /// Nil for all entities.
     package var entities: [String]?

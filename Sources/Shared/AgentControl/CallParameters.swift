@@ -1,7 +1,7 @@
 import JSON
 import Varlink
 
-/// The parameters of one call, read by name and type; a reader that leaves one unread refuses the call.
+/// The parameters of one call, read by name and type. A parameter that nobody reads makes the call fail.
 ///
 /// Missing, unknown and mistyped parameters are the protocol's `InvalidParameter`. `null` is the same as absent.
 struct CallParameters {
@@ -83,7 +83,7 @@ struct CallParameters {
         try take(name) { isRight($0) ? $0 : nil }
     }
 
-    /// To be called when all that is known has been read.
+    /// Call it after the last parameter: it throws when one was not read.
     func finish() throws(VarlinkError) {
         if let unknown = unread.min() { throw .invalidParameter(unknown) }
     }

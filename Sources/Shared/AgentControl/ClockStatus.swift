@@ -1,8 +1,8 @@
-/// The system clock of the box. Points do not depend on it; certificates may be judged by it.
+/// The vehicle's system clock. Points do not depend on it. The agent may judge certificates by it.
 package struct ClockStatus: Codable, Hashable, Sendable {
-    /// The kernel's word: somebody keeps the clock and says that it is right.
+    /// Whether the kernel says that a program keeps the clock right.
     package var synchronised: Bool
-    /// Milliseconds that the server's clock was ahead at the last login; negative: behind; nil before there was one.
+    /// Milliseconds by which the server's clock was ahead at the last login, negative when behind. Nil before a login.
     package var serverDifference: Int64?
 
     package init(synchronised: Bool, serverDifference: Int64? = nil) {

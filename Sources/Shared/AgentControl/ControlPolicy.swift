@@ -1,10 +1,10 @@
 package import LocalSocket
 
-/// Who may change the agent. Who may read is the socket file's mode.
+/// Decides who may change the agent. The mode of the socket file decides who may read.
 package struct ControlPolicy: Hashable, Sendable {
-    /// Members of this group may change; nil leaves it to root and the agent's own user.
+    /// Members of this group may change the agent. When it is nil, only root and the agent's own user may.
     package var group: UInt32?
-    /// The agent's own user, who could change everything by other means anyway.
+    /// The agent's own user. This user can change everything by other means anyway.
     package var user: UInt32?
 
     package init(group: UInt32?, user: UInt32? = nil) {

@@ -1,12 +1,12 @@
 package import JSON
 package import TrackModel
 
-/// A point as `AddPoints` takes it, in the control interface's units.
+/// A point of `AddPoints`, in the units of the control interface.
 package enum CustomPoint {
-    /// Most of one call.
+    /// The most points of one call.
     package static let maximumCount = 1000
 
-    /// All of them; throws for the first that breaks a rule, with its index and the member.
+    /// Reads all points. Throws for the first point that breaks a rule, with its index and the member.
     static func points(_ values: [JSONValue]) throws(AgentControlError) -> [TrackPoint] {
         guard (1...maximumCount).contains(values.count) else {
             throw AgentControlError(
@@ -40,7 +40,7 @@ package enum CustomPoint {
         "attributes",
     ]
 
-    /// One point. Of a value that is absent, or null, nothing is known.
+    /// Reads one point. A value that is absent or null is unknown.
     package static func point(_ value: JSONValue) throws(Problem) -> TrackPoint {
         guard let object = value.objectValue?.filter({ $0.value != .null }) else {
             throw Problem(member: nil, detail: "a point is an object with time, latitude and longitude")

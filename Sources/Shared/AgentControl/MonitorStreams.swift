@@ -1,9 +1,9 @@
 import JSON
 import Varlink
 
-/// The clients that monitor. Confined to the server's event loop.
+/// The clients of `Monitor`. Confined to the server's event loop.
 ///
-/// A class: ending one stream may at once begin another of the same connection, while events are being sent.
+/// A class, because the end of one stream may begin another on the same connection while events are sent.
 final class MonitorStreams {
     private var streams: [ObjectIdentifier: VarlinkReplyStream] = [:]
 
@@ -24,7 +24,7 @@ final class MonitorStreams {
         streams[ObjectIdentifier(stream)] = nil
     }
 
-    /// An event is encoded once, however many take it.
+    /// Encodes an event once for all clients.
     func publish(_ event: AgentEvent) {
         guard !streams.isEmpty, let frame = Self.frame(event) else { return }
         for stream in Array(streams.values) where !stream.send(frame) {

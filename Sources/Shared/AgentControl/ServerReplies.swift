@@ -1,8 +1,8 @@
 package import JSON
 
-/// What became of custom points.
+/// The reply of `AddPoints`.
 package struct AddPointsReply: Codable, Hashable, Sendable {
-    /// Points that are in the server's store now.
+    /// Points that the server has stored.
     package var stored: Int64
     package var refused: [RefusedPointReply]
 
@@ -14,7 +14,7 @@ package struct AddPointsReply: Codable, Hashable, Sendable {
 
 /// A custom point that the server did not store.
 package struct RefusedPointReply: Codable, Hashable, Sendable {
-    /// Among those given, from 0.
+    /// The index among the points of the call, from 0.
     package var index: Int64
     /// A sentence that names the value and the rule.
     package var reason: String
@@ -37,6 +37,6 @@ package struct WebAPIReply: Codable, Hashable, Sendable {
         self.response = response
     }
 
-    /// As it travels.
+    /// The reply as it is sent.
     var json: JSONValue { ["status": .integer(status), "response": response] }
 }

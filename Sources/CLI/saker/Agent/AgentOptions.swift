@@ -5,7 +5,7 @@ import JSON
 import NIOCore
 import Varlink
 
-/// How the agent is reached, and how its answers are shown.
+/// How to reach the agent, and how to show its answers.
 struct AgentOptions: ParsableArguments {
     @Option(
         name: .long,
@@ -19,7 +19,7 @@ struct AgentOptions: ParsableArguments {
 
     var path: String { Self.path(socket) }
 
-    /// The socket given, or that of the environment, or the usual one.
+    /// The socket of the option, or of the environment, or the default one.
     static func path(_ socket: String?) -> String {
         if let socket { return socket }
         if let variable = getenv("SAKER_SOCKET"), variable.pointee != 0 { return String(cString: variable) }
@@ -28,7 +28,7 @@ struct AgentOptions: ParsableArguments {
 
     var client: AgentControlClient { AgentControlClient(path: path) }
 
-    /// Calls the agent; prints its answer as it is when asked to, else what `show` makes of it.
+    /// Calls the agent and prints the lines that `show` makes of the answer. With --json it prints the answer as it is.
     func call<Reply: Decodable>(
         _ method: AgentMethod, _ parameters: [String: JSONValue?] = [:], timeout: TimeAmount? = nil,
         _ show: (Reply) -> [String]
@@ -63,7 +63,7 @@ struct AgentOptions: ParsableArguments {
         }
     }
 
-    /// What went wrong, with what to do about it.
+    /// The error as a sentence, with what to do about it.
     func failure(_ error: any Error) -> any Error {
         switch error {
         case let error as AgentControlError:

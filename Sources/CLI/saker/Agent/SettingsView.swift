@@ -1,9 +1,9 @@
 import AgentControl
 import JSON
 
-/// The settings as a person reads them, from the list of ``AgentSetting``.
+/// Shows the settings of the list ``AgentSetting/all`` to a person.
 enum SettingsView {
-    /// In one line: what is in force, first what always has a value.
+    /// The settings in one line, first those that always have a value.
     static func line(_ settings: AgentSettings) -> String {
         let always = AgentSetting.all.filter { $0.absent == nil }
         let options = AgentSetting.all.filter { $0.absent != nil }
@@ -27,9 +27,9 @@ enum SettingsView {
 
     private static func text(_ value: JSONValue, _ kind: AgentSetting.Kind) -> String {
         switch kind {
-        case .seconds: value.integerValue.map { "\($0) s" } ?? "?"
+        case .integer(let unit): value.integerValue.map { "\($0)\(unit.isEmpty ? "" : " ")\(unit)" } ?? "?"
         case .bytes: value.integerValue.map(Quantity.bytes) ?? "?"
-        case .metres: value.doubleValue.map { "\(Quantity.decimal($0, 1, trimmed: true)) m" } ?? "?"
+        case .number(let unit): value.doubleValue.map { "\(Quantity.decimal($0, 1, trimmed: true)) \(unit)" } ?? "?"
         case .choice: value.stringValue ?? "?"
         }
     }

@@ -32,7 +32,7 @@ struct StatusCommand: AsyncParsableCommand {
         guard watch else {
             return try await agent.call(.getStatus) { (reply: Reply) in StatusView(reply.status).lines }
         }
-        // A first look that fails is an error; later the agent may come and go.
+        // When the first request fails, the command fails. Later the agent may come and go.
         var reply = try await agent.reply(.getStatus)
         var screen = Screen()
         while true {
@@ -46,7 +46,7 @@ struct StatusCommand: AsyncParsableCommand {
         }
     }
 
-    /// The next answer; while there is none, what keeps it away is shown in its place.
+    /// Waits for the next answer. Until it comes, shows why there is none.
     private func next(_ screen: inout Screen) async throws -> JSONValue {
         while true {
             try await Task.sleep(for: .seconds(interval))

@@ -1,6 +1,6 @@
 import AgentControl
 
-/// The status as a person reads it; every time is told against the agent's own clock.
+/// Shows the status to a person. Every time is relative to the agent's own clock.
 struct StatusView {
     private let status: AgentStatus
 
@@ -23,7 +23,7 @@ struct StatusView {
         return [headline, ""] + table.lines
     }
 
-    /// One line that says it all.
+    /// The status in one line.
     var headline: String {
         let entity = status.entity.map { "\($0) is " } ?? ""
         return ((status.tracked ? "● \(entity)tracked: " : "○ \(entity)not tracked: ") + status.reason).printable
@@ -89,7 +89,7 @@ struct StatusView {
     private var link: [String] {
         let link = status.link
         var lines = [link.words + since(link.since)]
-        // Each try begins a state: how long there has been no connection is another question.
+        // The state changes with each try, so its time does not tell how long the connection is missing.
         if let offline = link.offlineSince { lines.append("offline\(since(offline))") }
         let place = [
             link.server, link.session.map { "session \($0)" }, link.encryption,
@@ -170,7 +170,7 @@ extension LinkStatus {
 
 /// The cache as a whole.
 enum CacheView {
-    /// `isOnline`: then the room that is left is of use only later.
+    /// When `isOnline` is true, the room that is left matters only after the connection is lost.
     static func lines(_ cache: CacheStatus, now: Int64, isOnline: Bool = false) -> [String] {
         let limit = cache.limit.map { " of \(Quantity.bytes($0))\(share(cache.bytes, of: $0))" } ?? ", no limit"
         let sent = cache.unacknowledged > 0 ? " (\(Quantity.count(cache.unacknowledged)) sent)" : ""

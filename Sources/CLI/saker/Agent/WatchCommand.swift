@@ -67,7 +67,7 @@ enum EventView {
     }
 
     private static func text(_ link: LinkStatus, at time: Int64) -> String {
-        // While it is tried anew, why it failed before was told already.
+        // The event before told why the last try failed.
         let error = [.waiting, .refused, .closed].contains(link.state) ? link.lastError : nil
         // Most errors begin with the server's address.
         let server = link.server.flatMap { error?.hasPrefix($0) == true ? nil : $0 }

@@ -1,4 +1,4 @@
-/// One thing that keeps a box from being tracked, or does not.
+/// The result of looking at one thing that can keep a vehicle from being tracked.
 struct Check: Hashable {
     enum Name: String, Hashable, CaseIterable {
         case agent, configuration, service, gather, settings
@@ -9,19 +9,19 @@ struct Check: Hashable {
 
     enum Verdict: String, Hashable, CaseIterable {
         case ok
-        /// It works, and it will not for long or not well.
+        /// It works, but not well or not for long.
         case warning
-        /// It keeps the box from being tracked.
+        /// It keeps the vehicle from being tracked.
         case failed
-        /// What it depends on failed, or the caller may not look.
+        /// Something that it depends on failed, or the user may not look.
         case notChecked = "not_checked"
     }
 
     let name: Name
     let verdict: Verdict
-    /// What was found, with values; of `notChecked`, why not.
+    /// What was found, with values. For `notChecked`, why it was not checked.
     let found: String
-    /// What to do, with the exact command or file; always there when it failed.
+    /// What to do, with the exact command or file. A failed check always has it.
     let remedy: String?
 
     static func ok(_ name: Name, _ found: String) -> Check {

@@ -1,6 +1,6 @@
 import JSON
 
-/// Every check on the same facts, in the order in which a person mends things.
+/// Makes every check on the same facts, in the order in which a person repairs things.
 struct Diagnosis: Hashable {
     let checks: [Check]
     /// The agent could not be asked.

@@ -1,13 +1,13 @@
 import AgentControl
 import Varlink
 
-/// What the probes have seen: all that the verdicts are made of.
+/// What the probes have found. The checks use nothing else.
 struct Facts: Hashable, Sendable {
     enum Answer: Hashable {
         case status(AgentStatus)
         /// Why it cannot be asked.
         case silent(VarlinkClientError.Code, String)
-        /// It answered, and not with a status.
+        /// The agent answered, but not with a status.
         case refused(String)
     }
 
@@ -45,11 +45,11 @@ struct UnitFacts: Hashable {
     var restarts: Int
 }
 
-/// Who asks.
+/// The user who runs the command.
 struct UserFacts: Hashable {
     var name: String
     var isRoot: Bool
-    /// As the group file says; the session may be older.
+    /// The groups of the group file. The session may be older than the file.
     var isInGroup: Bool
 }
 
@@ -59,7 +59,7 @@ enum ConfigurationFacts: Hashable {
     case forbidden
     /// What is wrong, a sentence each.
     case invalid([String])
-    /// It is read, and nobody is there to judge it.
+    /// The file was read, but there is no sakerd to judge it.
     case unjudged(ConfiguredPlaces, String)
     case valid(ConfiguredPlaces, warnings: [String])
 

@@ -64,7 +64,7 @@ struct EnrollCommand: AsyncParsableCommand {
         return Self.readHidden() ?? ""
     }
 
-    /// A line of the terminal that is not shown: it holds a key.
+    /// Reads a line from the terminal without showing it, because the line holds a key.
     private static func readHidden() -> String? {
         var settings = termios()
         guard tcgetattr(STDIN_FILENO, &settings) == 0 else { return readLine() }

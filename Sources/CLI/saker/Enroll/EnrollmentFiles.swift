@@ -1,7 +1,7 @@
 import ConfigurationFile
 import Glibc
 
-/// The files that an enrolment comes to.
+/// The files that an enrolment writes.
 ///
 /// | file | mode | holds |
 /// |---|---|---|
@@ -33,7 +33,7 @@ struct EnrollmentFiles {
         var isForGroup = false
     }
 
-    /// The agent's configuration comes last: while it is missing, nothing starts half enrolled.
+    /// The agent's configuration is written last. Without it, a vehicle that is half enrolled does not start.
     private var files: [File] {
         var files = [File(name: "credentials/ak", text: enrollment.accessKey.revealed + "\n", mode: 0o600)]
         if case .certificate(let der) = enrollment.trust {
@@ -44,7 +44,7 @@ struct EnrollmentFiles {
         return files
     }
 
-    /// Writes everything or, when something is there and `replacing` is false, nothing. Returns the paths.
+    /// Writes all files and returns their paths. Writes nothing when a file exists and `replacing` is false.
     func write(replacing: Bool) throws(CommandFailure) -> [String] {
         let files = self.files
         if !replacing {

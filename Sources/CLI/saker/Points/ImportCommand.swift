@@ -85,16 +85,16 @@ extension PointCommand {
     }
 }
 
-/// How far an import has come.
+/// The progress of an import.
 struct ImportWork {
-    /// Refused points that are told one by one.
+    /// So many refused points are shown one by one.
     private static let toldRefusals: Int64 = 10
     private static let barWidth = 30
 
     let file: String
-    /// Points of the file, those passed over counted.
+    /// Points of the file, with those that the import skips.
     let total: Int64
-    /// At the beginning of the file, dealt with: passed over, stored or refused.
+    /// Points from the beginning of the file that are done: skipped, stored or refused.
     private(set) var done: Int64
     private(set) var stored: Int64 = 0
     private(set) var refused: Int64 = 0
@@ -141,7 +141,7 @@ struct ImportWork {
         return "[\(String(repeating: "#", count: filled))\(String(repeating: "-", count: empty))] \(progress)"
     }
 
-    /// Before something else is said: the bar must not stand in its line.
+    /// Clears the bar's line before another message.
     func clearBar() {
         if hasBar, done < total { Console.write("\r\u{1B}[K") }
     }
@@ -155,7 +155,7 @@ struct ImportWork {
 
     var json: JSONValue { ["stored": .integer(stored), "refused": .integer(refused)] }
 
-    /// Says what came of it; throws when points were refused.
+    /// Shows the result. Throws when points were refused.
     func finish() throws(CommandFailure) {
         if isShown { Console.print("The server has stored \(Quantity.count(stored, "point")).") }
         guard refused > 0 else { return }

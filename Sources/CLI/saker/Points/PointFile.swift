@@ -2,7 +2,7 @@ import AgentControl
 import JSON
 import TrackFiles
 
-/// Points of a file as the agent takes them, one after the other. What is wrong is told with the file and the place in it.
+/// Reads the points of a file one after the other, in the agent's form. An error names the file and the place in it.
 struct PointFile {
     struct Point {
         let place: String
@@ -23,7 +23,7 @@ struct PointFile {
         }
     }
 
-    /// Nil after the last. Planned routes are passed over: they say nothing of when.
+    /// The next point, nil after the last. Skips planned routes, because they have no times.
     mutating func next() throws(CommandFailure) -> Point? {
         while true {
             let point: FilePoint?

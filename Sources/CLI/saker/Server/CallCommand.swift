@@ -32,7 +32,7 @@ struct CallCommand: AsyncParsableCommand {
         _ = try pairs()
     }
 
-    /// In their order; the value is all that follows the first `=`.
+    /// The parameters in their order. A value is everything after the first `=`.
     func pairs() throws -> [(String, String)] {
         try parameters.map { text in
             guard let equals = text.firstIndex(of: "="), equals != text.startIndex else {

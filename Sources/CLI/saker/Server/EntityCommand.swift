@@ -26,7 +26,7 @@ struct EntityCommand: ParsableCommand {
 
         private static let pageSize: Int64 = 1000
         private static let maximumPages: Int64 = 1000
-        /// The server's way to say that nothing matched.
+        /// The status with which the server says that nothing matched.
         private static let nothing: Int64 = 3003
 
         func run() async throws {

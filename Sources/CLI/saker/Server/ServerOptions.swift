@@ -39,7 +39,7 @@ struct ServerOptions: ParsableArguments {
     @Flag(name: .long, help: "Print the server's answers as they are, one line of JSON each.")
     var json = false
 
-    /// Everything a call needs.
+    /// Everything that a call needs.
     struct Resolved {
         let base: ServerAddress
         let service: Int64
@@ -112,7 +112,7 @@ struct ServerOptions: ParsableArguments {
 
 /// Where the Web API is: `https`, or `http` on this machine only, because the access key travels with each call.
 struct ServerAddress: Hashable {
-    /// Without a slash at its end, `/api/v3` included.
+    /// The address with `/api/v3` and without a slash at its end.
     let text: String
     let isEncrypted: Bool
 
@@ -134,7 +134,7 @@ struct ServerAddress: Hashable {
             host = host.prefix { $0 != ":" }
         }
         isEncrypted = scheme == "https://"
-        // A name may begin with 127, too.
+        // A host name may begin with 127, too.
         let isLoopback = host.hasPrefix("127.") && host.allSatisfy { $0.isASCIIDigit || $0 == "." }
         guard isEncrypted || ["localhost", "::1"].contains(host) || isLoopback else {
             throw CommandFailure(
@@ -153,7 +153,7 @@ struct ClientFile {
 
     static let places = "~/.config/saker/client.toml or /etc/saker/client.toml"
 
-    /// The first file that is there; nil when there is none. Without `withKey` the key's file is not opened.
+    /// Reads the first file that exists, nil when none does. Does not open the key's file unless `withKey` is set.
     static func load(explicit: String?, withKey: Bool) throws(CommandFailure) -> ClientFile? {
         let path: String
         if let explicit {

@@ -110,7 +110,7 @@ struct TrackCommand: ParsableCommand {
             }
         }
 
-        /// Whole seconds, in pieces of a day: the server answers no longer ranges.
+        /// Splits a range into whole seconds of at most a day each: the server does not answer longer ranges.
         static func windows(from start: Int64, to end: Int64) throws(CommandFailure) -> [ClosedRange<Int64>] {
             guard start <= end else {
                 throw CommandFailure(

@@ -1,6 +1,6 @@
 import JSON
 
-/// Points of the server's answers as a person reads them.
+/// Shows the points of the server's answers to a person.
 enum TrackView {
     static func latest(_ point: JSONValue?, entity: String, now: Int64) -> [String] {
         guard let point, let time = point["loc_time"]?.integerValue, time > 0 else {
@@ -74,7 +74,7 @@ enum TrackView {
         ])
     }
 
-    /// What several answers come to.
+    /// The sum of several answers.
     struct History {
         private var points: Int64 = 0
         private var metres = 0.0

@@ -10,19 +10,19 @@ import NIOSSL
 
 /// Calls of the Web API.
 struct WebClient {
-    /// Bytes of one answer: a page of 5,000 points with attributes stays far below.
+    /// The most bytes of one answer. A page of 5,000 points with attributes stays far below.
     private static let maximumAnswerBytes = 64 << 20
     private static let timeout = TimeAmount.seconds(60)
 
     private enum Way {
         case direct(ServerOptions.Resolved, HTTPClient)
-        /// With its identity: no key is needed.
+        /// The agent calls with its own identity. The caller needs no key.
         case agent(AgentOptions)
     }
 
     private let way: Way
 
-    /// Most points of one page: what goes through the agent fits into one of its frames.
+    /// The most points of one page. An answer through the agent must fit into one frame.
     var pagePoints: Int64 {
         switch way {
         case .direct: 5000
@@ -134,7 +134,7 @@ struct WebClient {
         return (code, answer)
     }
 
-    /// What the server said, with what to do about it.
+    /// The server's answer as an error, with what to do about it.
     func refusal(_ code: Int64, _ answer: JSONValue) -> CommandFailure {
         let hint: String? =
             switch code {
@@ -154,7 +154,7 @@ struct WebClient {
         )
     }
 
-    /// The error as a sentence; its own text may hold the request's address, and with it the key.
+    /// The error as a sentence. The error's own text may hold the request's address, which holds the key.
     private static func failure(_ error: any Error, of server: String) -> CommandFailure {
         if error is NIOSSLError || "\(error)".contains("CERTIFICATE_VERIFY_FAILED") || "\(error)".contains("handshake")
         {

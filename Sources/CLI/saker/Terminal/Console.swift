@@ -2,7 +2,7 @@ import Glibc
 
 /// The three standard streams.
 enum Console {
-    /// Ends the program quietly when nobody reads any more, as in `saker watch | head -1`.
+    /// Ends the program without a message when nobody reads its output any more, as in `saker watch | head -1`.
     static func print(_ text: String) {
         write(text + "\n", to: STDOUT_FILENO)
     }
@@ -27,7 +27,7 @@ enum Console {
         return (Int(size.ws_col), Int(size.ws_row))
     }
 
-    /// All of standard input, at most `limit` bytes; nil when it is more or not UTF-8.
+    /// Reads all of standard input. Nil when it is longer than `limit` bytes or not UTF-8.
     static func readAll(limit: Int) -> String? {
         var bytes: [UInt8] = []
         var piece = [UInt8](repeating: 0, count: 4096)

@@ -42,9 +42,9 @@ enum DisplayWidth {
 }
 
 extension String {
-    /// The text without what could command a terminal or turn its writing direction: such characters become `?`.
+    /// Replaces characters that control a terminal or its writing direction by `?`.
     ///
-    /// Names come from other people; a name must not be able to hide or rewrite what stands beside it.
+    /// Other people choose names. A name must not hide or rewrite the text beside it.
     var printable: String {
         String(
             String.UnicodeScalarView(

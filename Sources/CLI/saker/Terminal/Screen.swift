@@ -1,6 +1,6 @@
-/// Draws the same lines again and again: in place on a terminal, below each other elsewhere.
+/// Draws the same lines again and again: in place on a terminal, one below the other elsewhere.
 ///
-/// One write for a frame, and what is there is written over, not erased first: nothing flickers.
+/// It writes a frame at once and over the former one, without erasing it first, so nothing flickers.
 struct Screen {
     private var drawnRows = 0
     private var isFirst = true

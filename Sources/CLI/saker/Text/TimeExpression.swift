@@ -1,6 +1,6 @@
 import Glibc
 
-/// A time as people write it.
+/// A time in the forms that people write.
 struct TimeExpression: Hashable {
     /// Milliseconds since 1970.
     let milliseconds: Int64
@@ -9,7 +9,7 @@ struct TimeExpression: Hashable {
         "'2h ago', '90 min ago', now, today, yesterday, 2026-03-05, '2026-03-05 08:20', "
         + "2026-03-05T08:20:12Z, 2026-03-05T08:20:12+08:00 or Unix seconds"
 
-    /// Nil when it is no time. Without a zone it is local (TZ).
+    /// Nil when the text is no time. A time without a zone is local (TZ).
     init?(_ text: String, now: Int64) {
         let text = text.trimmed.lowercased()
         if text == "now" {

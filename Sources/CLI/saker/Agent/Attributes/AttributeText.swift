@@ -1,7 +1,7 @@
 import AgentControl
 import JSON
 
-/// Attributes among the arguments, and what is said of those that are ignored.
+/// Reads attributes from the arguments, and tells which ones the agent ignored.
 enum AttributeText {
     /// Nil unless `text` is `key=value` with a key.
     static func pair(_ text: String) -> (key: String, text: String)? {
@@ -9,7 +9,7 @@ enum AttributeText {
         return (String(text[..<equals]), String(text[text.index(after: equals)...]))
     }
 
-    /// As the column's type (`int`, `double`, `string`) says. What does not fit stays text, and the agent says so.
+    /// Reads the value as the column's type (`int`, `double`, `string`). What does not fit stays text.
     ///
     /// Nil: by its look, a whole number, a number or a text; quotes around it make it a text.
     static func value(_ text: String, type: String?) -> JSONValue {

@@ -99,7 +99,7 @@ struct AttributesCommand: ParsableCommand {
     }
 }
 
-/// The attributes as a person reads them.
+/// Shows the attributes to a person.
 enum AttributesView {
     static func lines(_ reply: AttributesReply) -> [String] {
         values(reply) + [""] + columns(reply) + providers(reply)

@@ -1,6 +1,6 @@
 @preconcurrency import Glibc
 
-/// A command whose standard output is read. It shares the terminal: Ctrl-C reaches both.
+/// A command whose standard output this program reads. Both share the terminal, so Ctrl-C reaches both.
 struct ChildProcess: Sendable {
     private let process: pid_t
     /// The end of the pipe to read from.
@@ -11,7 +11,7 @@ struct ChildProcess: Sendable {
     static func start(_ command: [String], mergingErrors: Bool = false) throws -> ChildProcess {
         var ends: [Int32] = [-1, -1]
         guard pipe(&ends) == 0 else { throw failure(command, errno) }
-        // The child gets a copy of the end it writes to, and neither of these.
+        // The child gets only a copy of the end that it writes to.
         for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
@@ -38,10 +38,10 @@ struct ChildProcess: Sendable {
         return ChildProcess(process: process, output: ends[0])
     }
 
-    /// Asks it to end. It is not waited for: this program ends too.
+    /// Asks the command to end. Does not wait, because this program ends too.
     func end() { kill(process, SIGTERM) }
 
-    /// Waits for its end; its exit code, or 128 + n for signal n.
+    /// Waits for the end of the command. Returns its exit code, or 128 + n for signal n.
     func wait() -> Int32 {
         var status: Int32 = 0
         while waitpid(process, &status, 0) < 0 {

@@ -10,7 +10,7 @@ final class LineReader: Sendable {
         var waiting: [CheckedContinuation<Void, Never>] = []
     }
 
-    /// Bytes of one line; what is longer is passed over.
+    /// The most bytes of one line. Longer lines are skipped.
     private static let maximumLine = 65_536
 
     private let state = Mutex(State())

@@ -49,7 +49,7 @@ extension AttributesCommand {
             try await withThrowingTaskGroup(of: Void.self) { group in
                 group.addTask { [agent] in try await Self.answer(lines, provision, isJSON: agent.json) }
                 group.addTask { await lines.untilEnd() }
-                // Whichever ends first: the lines, or the agent by an error.
+                // Ends with the last line, or with an error of the agent.
                 defer { group.cancelAll() }
                 try await group.next()
             }
@@ -76,7 +76,7 @@ extension AttributesCommand {
                 if isJSON {
                     Console.print((try? JSONValue(encoding: asked))?.description ?? "")
                 }
-                // Once each: it would be said with every point.
+                // Each message is shown once, because the agent sends it with every point.
                 for (value, text) in zip(asked.ignored, AttributeText.ignored(asked.ignored))
                 where told.insert(value.key).inserted {
                     Console.complain("saker: \(text)")

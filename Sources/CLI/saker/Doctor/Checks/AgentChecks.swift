@@ -1,9 +1,9 @@
 import AgentControl
 import Varlink
 
-/// The agent itself, and what it was told.
+/// Checks the agent itself: service, gathering, settings.
 enum AgentChecks {
-    /// Starts in a row that are no accident.
+    /// So many starts in a row are no accident.
     private static let manyRestarts = 3
 
     static func agent(_ facts: Facts) -> Check {
@@ -94,7 +94,7 @@ enum AgentChecks {
         }
     }
 
-    /// Settings that leave out most of the track without anybody wanting it.
+    /// Settings that drop most of the track by mistake.
     static func settings(_ facts: Facts) -> Check {
         guard let status = facts.status else { return .notChecked(.settings, "the agent cannot be asked") }
         let fixes = status.counters.fixes

@@ -35,7 +35,7 @@ enum ConfigurationCheck {
         }
     }
 
-    /// Such a sentence ends with what to do.
+    /// The sentence of sakerd ends with what to do.
     private static func repair(_ warning: String) -> String {
         let parts = warning.split(separator: ": chmod ", maxSplits: 1)
         return parts.count == 2 ? "sudo chmod \(parts[1])" : warning

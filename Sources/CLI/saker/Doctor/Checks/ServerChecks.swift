@@ -111,7 +111,7 @@ enum ServerChecks {
         }
     }
 
-    /// What keeps TLS and login from being looked at at all.
+    /// Why TLS and login cannot be checked at all.
     private static func obstacle(_ facts: Facts) -> String? {
         if facts.status?.link.state == .closed { return "the service is stopped" }
         switch facts.server?.connection {

@@ -111,7 +111,8 @@ enum StorageChecks {
                     "sudo chgrp saker \(file.path) && sudo chmod 0640 \(file.path)")
             case .credential where mode & 0o007 != 0:
                 return .warning(
-                    .permissions, "\(file.path) holds a secret and has mode \(octal(mode)): every user has access to it",
+                    .permissions,
+                    "\(file.path) holds a secret and has mode \(octal(mode)): every user has access to it",
                     "sudo chmod o-rwx \(file.path)")
             case .credential: continue
             }

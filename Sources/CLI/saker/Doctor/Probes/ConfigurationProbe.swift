@@ -1,7 +1,7 @@
 import ConfigurationFile
 import Glibc
 
-/// Reads where things are, and lets sakerd judge the file: it alone knows every key.
+/// Reads the paths of the configuration. sakerd judges the file, because only sakerd knows every key.
 enum ConfigurationProbe {
     static let systemPath = "/etc/saker/agent.toml"
     /// Sentences that are shown.

@@ -1,9 +1,9 @@
 import NIOCore
 import NIOPosix
 
-/// Work that may block, with an end.
+/// Runs work that may block, with a time limit.
 enum Deadline {
-    /// A looked-up name cannot be called off: a thread that hangs is left behind, and the program ends without it.
+    /// A name lookup cannot be stopped. A thread that hangs is left behind, and the program ends without it.
     private static let pool: NIOThreadPool = {
         let pool = NIOThreadPool(numberOfThreads: 8)
         pool.start()

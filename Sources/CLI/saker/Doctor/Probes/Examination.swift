@@ -3,12 +3,12 @@ import Glibc
 import NIOCore
 import Varlink
 
-/// Gathers all facts: first from the agent, then from everything it depends on, each probe with an end of its own.
+/// Gathers all facts: first from the agent, then from what the agent depends on. Each probe has a time limit.
 struct Examination {
     let socket: String
     let configurationPath: String
 
-    /// Within about 15 s, whatever hangs.
+    /// Ends within about 15 s, whatever hangs.
     func facts() async -> Facts {
         async let answer = ask()
         let program = MachineProbe.agentProgram()

@@ -1,8 +1,8 @@
 import JSON
 
-/// Asks gpsd in its own protocol (JSON lines, version 3): who it is, its devices, and, when wanted, for a fix.
+/// Asks gpsd in its own protocol (JSON lines, version 3): its version, its devices and, when wanted, a fix.
 enum GPSDProbe {
-    /// Milliseconds for all of it; a receiver reports each second.
+    /// Milliseconds for the whole conversation. A receiver reports each second.
     private static let limit: Int64 = 4000
     private static let maximumBytes = 1 << 20
 
@@ -42,7 +42,7 @@ enum GPSDProbe {
     }
 }
 
-/// What gpsd has said so far.
+/// The answers of gpsd so far.
 struct GPSDConversation {
     private static let maximumLine = 65_536
 

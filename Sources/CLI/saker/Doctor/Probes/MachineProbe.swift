@@ -1,6 +1,6 @@
 import Glibc
 
-/// What this machine says of itself: systemd, the user who asks, files, disk.
+/// Asks this machine: systemd, the user who runs the command, files, disk.
 enum MachineProbe {
     /// Nil where systemd does not run the machine.
     static func unit() async -> UnitFacts? {
@@ -19,7 +19,7 @@ enum MachineProbe {
             result: values["Result"] ?? "unknown", restarts: values["NRestarts"].flatMap { Int($0) } ?? 0)
     }
 
-    /// Beside this program, else where programs are.
+    /// The path of sakerd: beside this program, or else in the usual folders.
     static func agentProgram() -> String? {
         var own = [CChar](repeating: 0, count: Int(PATH_MAX))
         let length = readlink("/proc/self/exe", &own, own.count - 1)

@@ -1,6 +1,6 @@
 import Glibc
 
-/// A TCP connection for a question or two, with an end to each wait. Closed with the value.
+/// A TCP connection for a few questions, with a limit for each wait. It closes when the value goes away.
 struct Stream: ~Copyable {
     enum Failure: Error, Hashable {
         case refused(String)
@@ -74,7 +74,7 @@ struct Stream: ~Copyable {
         _ = Glibc.send(descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL))
     }
 
-    /// What comes within so many milliseconds, at most 16 KiB; nil at the end of the stream, empty when nothing comes.
+    /// Reads for so many milliseconds, at most 16 KiB. Nil at the end of the stream, empty when nothing comes.
     func receive(milliseconds: Int32) -> [UInt8]? {
         var waiting = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
         guard poll(&waiting, 1, max(0, milliseconds)) > 0 else { return [] }
