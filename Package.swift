@@ -119,7 +119,7 @@ var server: [Target] {
         .room(
             "TrackStoreSQLite", in: "Server",
             ["TrackStore", "TrackModel", "TrackWire", .product(name: "GRDB", package: "GRDB.swift")]),
-        .room("Ingest", in: "Server", ["Exposition", "TrackStore", "TrackModel", .log]),
+        .room("Ingest", in: "Server", ["Exposition", "Systemd", "TrackStore", "TrackModel", .log]),
         .room(
             "WebAPI", in: "Server",
             [
@@ -139,7 +139,7 @@ var server: [Target] {
         .room(
             "Gateway", in: "Server",
             [
-                "Ingest", "TrackStore", "TrackModel", "TrackWire", .log, .nioCore, .nioPosix,
+                "Ingest", "Systemd", "TrackStore", "TrackModel", "TrackWire", .log, .nioCore, .nioPosix,
                 .product(name: "NIOSSL", package: "swift-nio-ssl"),
                 .product(name: "NIOTLS", package: "swift-nio"),
             ]),
@@ -291,7 +291,7 @@ var tests: [Target] {
         .tests(
             of: "TrackStoreSQLite",
             ["TrackModel", "TrackStore", "TrackTestKit", "TrackWire", .product(name: "GRDB", package: "GRDB.swift")]),
-        .tests(of: "Ingest", ["Exposition", "TrackModel", "TrackStore", "TrackTestKit", .log]),
+        .tests(of: "Ingest", ["Exposition", "Systemd", "TrackModel", "TrackStore", "TrackTestKit", .log]),
         .tests(
             of: "WebAPI",
             [

@@ -15,6 +15,7 @@ final class Bench {
 
     init(
         isOpen: Bool = true, failures: [TrackStoreError] = [], limits: IngestLimits = IngestLimits(),
+        log: any LogHandler = SwiftLogNoOpLogHandler(),
         sleep: @escaping @Sendable (Duration) async -> Void = { try? await Task.sleep(for: $0) }
     ) async throws {
         let store = ReferenceTrackStore()
@@ -22,7 +23,7 @@ final class Bench {
         try #require(made.id.rawValue == service)
         let gate = GateStore(store, isOpen: isOpen, failures: failures)
         let writer = IngestWriter(
-            store: gate, limits: limits, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
+            store: gate, limits: limits, logger: Logger(label: "test") { _ in log },
             tasks: ServerTasks(sleep: sleep))
         writing = Task { await writer.run() }
         arrivals = gate.arrivals.makeAsyncIterator()

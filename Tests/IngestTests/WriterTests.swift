@@ -1,4 +1,5 @@
 import Exposition
+import Systemd
 import Testing
 import TrackModel
 import TrackStore
@@ -79,5 +80,20 @@ import TrackTestKit
         waiting.cancel()
         await waiting.value
         bench.gate.open()
+    }
+
+    @Test func failedCommitsAndTheRecoveryAreEventsOfTheJournal() async throws {
+        let busy = TrackStoreError(.busy, "someone holds it")
+        var limits = IngestLimits()
+        limits.retries = [.zero]
+        let log = EventRecorder()
+        let bench = try await Bench(failures: [busy, busy], limits: limits, log: log)
+        let session = TestOwner(.session(1))
+        for ticket in [1, 2, 3] as [UInt64] {
+            try bench.submit(batch(of: 1), of: session, ticket: ticket)
+            _ = await session.settled(Int(ticket))
+            bench.writer.forget(session.source)
+        }
+        #expect(log.ids == [MessageID.storeFailed, .storeFailed, .storeRecovered].map(\.description))
     }
 }

@@ -4,6 +4,7 @@ import NIOCore
 import NIOPosix
 import NIOSSL
 import Synchronization
+import Systemd
 package import TrackModel
 package import TrackStore
 import TrackWire
@@ -80,8 +81,12 @@ package final class GatewayServer: Sendable {
             ended.finish()
         }
         state.withLock { $0 = .running(channel, pushes: task) }
-        core.logger.info(
-            "gateway listens", metadata: ["host": "\(configuration.host)", "port": "\(localPort ?? 0)"])
+        core.logger.notice(
+            "gateway listens",
+            metadata: [
+                "host": "\(configuration.host)", "port": "\(localPort ?? 0)",
+                "message_id": "\(MessageID.gatewayListening)",
+            ])
     }
 
     /// Stops within about ``GatewayDeadlines/drain`` and ``GatewayDeadlines/close``: accepts nothing more, stores and

@@ -1,5 +1,6 @@
 package import Logging
 import Synchronization
+import Systemd
 package import TrackStore
 
 /// The one way of points into the store: puts all batches that wait into one transaction, and tells their owners after
@@ -13,6 +14,8 @@ package final class IngestWriter: Sendable {
         /// Whoever waits until all jobs up to a number are settled.
         var waiters: [(through: UInt64, wake: AsyncStream<Void>.Continuation)] = []
         var isFinished = false
+        /// Whether the last transaction failed.
+        var isStoreFailing = false
 
         mutating func takeDueWaiters() -> [AsyncStream<Void>.Continuation] {
             let settled = queue.settledThrough
@@ -140,6 +143,7 @@ package final class IngestWriter: Sendable {
                 let outcomes = try await store.ingest(batches)
                 let duration = tasks.clock() - began
                 counters.committed(in: duration)
+                noteCommit()
                 guard outcomes.count == group.count else {
                     logger.error("store answered with a wrong number of outcomes")
                     return Array(repeating: .failure(.failed), count: group.count)
@@ -147,11 +151,13 @@ package final class IngestWriter: Sendable {
                 return outcomes.map { .success($0) }
             } catch {
                 counters.change { $0.failedCommits &+= 1 }
+                state.withLock { $0.isStoreFailing = true }
                 let willRetry = error.isRetriable && tries < limits.retries.count && !Task.isCancelled
                 logger.error(
                     "transaction failed",
                     metadata: [
                         "reason": "\(error.detail)", "batches": "\(group.count)", "will_retry": "\(willRetry)",
+                        "message_id": "\(MessageID.storeFailed)",
                     ])
                 guard willRetry else {
                     return Array(repeating: .failure(IngestFailure(error)), count: group.count)
@@ -161,6 +167,15 @@ package final class IngestWriter: Sendable {
                 tries += 1
             }
         }
+    }
+
+    private func noteCommit() {
+        let hasRecovered = state.withLock { state in
+            defer { state.isStoreFailing = false }
+            return state.isStoreFailing
+        }
+        guard hasRecovered else { return }
+        logger.notice("the store works again", metadata: ["message_id": "\(MessageID.storeRecovered)"])
     }
 
     private func settle(_ group: [IngestJob], _ outcomes: [Result<IngestOutcome, IngestFailure>]) {

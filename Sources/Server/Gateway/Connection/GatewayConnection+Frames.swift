@@ -1,6 +1,7 @@
 import Ingest
 import Logging
 import NIOCore
+import Systemd
 import TrackModel
 import TrackStore
 import TrackWire
@@ -80,7 +81,11 @@ extension GatewayConnection {
     private func refuse(_ refusal: LoginRefusal, entity: String) {
         core.counters.refused(refusal.code)
         core.logger.notice(
-            "login refused", metadata: metadata(["reason": "\(refusal.reason)", "entity": "\(entity.prefix(128))"]))
+            "login refused",
+            metadata: metadata([
+                "reason": "\(refusal.reason)", "entity": "\(entity.prefix(128))",
+                "message_id": "\(MessageID.sessionRefused)",
+            ]))
         send(refusal.frame)
         close()
     }

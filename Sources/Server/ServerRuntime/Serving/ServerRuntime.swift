@@ -56,13 +56,13 @@ package struct ServerRuntime: Sendable {
         let group = serviceGroup(store, ingest: ingest, router: router, identity: identity, gateway: gateway)
         warnOfReadableKey()
         raiseFileLimit()
-        logger.notice("saker-server starts", metadata: ["message_id": "\(MessageID.programStarted)"])
+        logger.info("saker-server starts")
         do {
             try await group.run()
         } catch {
             throw explain(error)
         }
-        logger.notice("saker-server has stopped", metadata: ["message_id": "\(MessageID.programStopping)"])
+        logger.info("saker-server has stopped")
     }
 
     private func warnOfReadableKey() {
@@ -275,16 +275,24 @@ private struct Readiness: Service {
                 throw ServerError(.configuration, error.detail)
             }
         }
-        let listed = BoundPorts.Name.allCases.compactMap { name in bound[name].map { "\(name.rawValue) \($0)" } }
-        logger.notice(
-            "ready",
-            metadata: ["ports": "\(listed.joined(separator: ", "))", "message_id": "\(MessageID.apiListening)"])
-        notifier.ready(status: "listening: " + listed.joined(separator: ", "))
+        let web = Self.list(bound, [.http, .https])
+        if !web.isEmpty {
+            logger.notice(
+                "the Web API listens", metadata: ["ports": "\(web)", "message_id": "\(MessageID.apiListening)"])
+        }
+        let all = Self.list(bound, BoundPorts.Name.allCases)
+        notifier.ready(status: "listening: " + all)
+        logger.notice("ready", metadata: ["ports": "\(all)", "message_id": "\(MessageID.programStarted)"])
         await end()
     }
 
     private func end() async {
         try? await gracefulShutdown()
         notifier.stopping()
+        logger.notice("saker-server stops", metadata: ["message_id": "\(MessageID.programStopping)"])
+    }
+
+    private static func list(_ bound: [BoundPorts.Name: Int], _ names: [BoundPorts.Name]) -> String {
+        names.compactMap { name in bound[name].map { "\(name.rawValue) \($0)" } }.joined(separator: ", ")
     }
 }

@@ -39,7 +39,7 @@ struct Merging: Service {
             hasFailed = true
             logger.warning(
                 "merging failed and is tried again later",
-                metadata: ["reason": "\(error.detail)", "message_id": "\(MessageID.storeFailed)"])
+                metadata: ["reason": "\(error.detail)"])
         }
         // A round that was cut short has not seen everything.
         let isWhole = !hasFailed && !Task.isCancelled
@@ -126,7 +126,7 @@ struct PushCleanup: Service {
         } catch {
             logger.warning(
                 "old pushes could not be removed, which is tried again later",
-                metadata: ["reason": "\(error.detail)", "message_id": "\(MessageID.storeFailed)"])
+                metadata: ["reason": "\(error.detail)"])
         }
     }
 }
