@@ -123,7 +123,7 @@ var server: [Target] {
         .room(
             "WebAPI", in: "Server",
             [
-                "Ingest", "TrackStore", "TrackModel", "Geodesy", .log,
+                "Ingest", "JSON", "TrackStore", "TrackModel", "Geodesy", .log,
                 .product(name: "Crypto", package: "swift-crypto"),
             ]),
         .room(
@@ -295,7 +295,7 @@ var tests: [Target] {
         .tests(
             of: "WebAPI",
             [
-                "Geodesy", "Ingest", "TrackModel", "TrackStore", "TrackTestKit", .log,
+                "Geodesy", "Ingest", "JSON", "TrackModel", "TrackStore", "TrackTestKit", .log,
             ]),
         .tests(
             of: "WebListener",

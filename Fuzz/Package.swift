@@ -50,7 +50,7 @@ let package = Package(
         .room(
             "ServerRuntime", in: "Server", ["ConfigurationFile", "Exposition", .log],
             only: ["Configuration/ServerConfiguration.swift", "Configuration/ServerConfiguration+Reading.swift"]),
-        .room("WebAPI", in: "Server", ["TrackStore", "TrackModel", "Geodesy", .log, "Crypto"]),
+        .room("WebAPI", in: "Server", ["JSON", "TrackStore", "TrackModel", "Geodesy", .log, "Crypto"]),
         .room("DriveSimulation", in: "Tools", ["Geodesy", "TrackModel"]),
         .room(
             "TrackTestKit", in: "Tools", ["TrackModel", "TrackCache", "TrackStore"],

@@ -38,17 +38,22 @@ import Testing
         #expect(code(String(repeating: "9", count: 400), rules) == .number)
     }
 
-    @Test func membersComeInTheirOrderWithTheirRepetitions() throws {
-        func members(_ text: String, _ rules: JSONRules = JSONRules()) throws -> [String]? {
-            try JSONReader.members(of: Array(text.utf8), rules)?.map { "\($0.name)=\($0.value)" }
+    @Test func membersAsTextsComeInTheirOrderWithTheirRepetitions() throws {
+        func texts(_ text: String, _ rules: JSONRules = JSONRules()) throws -> [String]? {
+            try JSONReader.texts(of: Array(text.utf8), rules, wholeDoubles: .withoutPoint)?
+                .map { "\($0.name)=\($0.text ?? "nil")" }
         }
-        #expect(try members(#" { "b" : 1 , "a" : [ 2 ] , "b" : { } } "#) == ["b=1", "a=[2]", "b={}"])
-        #expect(try members("{}") == [])
-        #expect(try members("[1]") == nil)
-        for bad in ["", "[1", "{", "{\"a\":1", "{\"a\":1,}", "{} 1", "[] 1", #"{"a":{"b":1,"b":2}}"#] {
-            #expect(throws: JSONError.self, "\(bad)") { try members(bad) }
+        let text = #" { "b" : 1.50 , "a" : [ 2.5e3, { "z" : "\u6210\/" , "y" : [ ] , "z" : true } ] , "b" : null, "c":"\n" } "#
+        #expect(try texts(text) == ["b=1.5", #"a=[2500,{"z":"成/","y":[],"z":true}]"#, "b=nil", "c=\n"])
+        #expect(try texts("{}") == [])
+        #expect(try texts("[1]") == nil)
+        for bad in ["", "[1", "{", "{\"a\":1", "{\"a\":1,}", "{} 1", "[] 1", #"{"a":{"b":1,}}"#, #"{"a":[1 2]}"#, "{\"a\":}"] {
+            #expect(throws: JSONError.self, "\(bad)") { try texts(bad) }
         }
-        #expect(throws: JSONError.self) { try members(#"{"a":1,"b":2}"#, JSONRules(maximumValues: 2)) }
-        #expect(throws: JSONError.self) { try members(#"{"a":[1]}"#, JSONRules(maximumDepth: 1)) }
+        #expect(throws: JSONError.self) { try texts(#"{"a":1,"b":"2"}"#, JSONRules(maximumValues: 2)) }
+        #expect(throws: JSONError.self) { try texts(#"{"a":[1]}"#, JSONRules(maximumDepth: 1)) }
+        #expect(throws: JSONError.self) { try texts(#"{"a":[1]}"#, JSONRules(maximumValues: 2)) }
+        #expect(throws: JSONError.self) { try texts(#"{"a":{"b":[]}}"#, JSONRules(maximumDepth: 2)) }
+        #expect(try texts(#"{"a":{"b":[]}}"#, JSONRules(maximumDepth: 3, maximumValues: 3)) == [#"a={"b":[]}"#])
     }
 }

@@ -1,3 +1,4 @@
+import JSON
 import Testing
 import TrackModel
 import TrackStore
@@ -21,7 +22,7 @@ struct RouterTests {
         let bench = try await Bench()
         let unknown = await bench.router.respond(to: APIRequest(method: "GET", target: "/api/v3/entity/nothing"))
         #expect(unknown.httpStatus == 200)
-        #expect(try JSONReader.read(unknown.body).status == 260)
+        #expect(try JSONReader.value(of: unknown.body).status == 260)
         for target in ["/", "", "?", "/favicon.ico", "/api/v2/track/gethistory", "http://", "%FF"] {
             #expect(await bench.router.respond(to: APIRequest(method: "GET", target: target)).httpStatus == 404)
         }

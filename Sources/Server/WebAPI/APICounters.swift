@@ -25,7 +25,7 @@ package final class APICounters: Sendable {
 
     /// `call` is what the client wrote; only names of the API become one here, so that their number stays small.
     func answered(_ way: Way, _ call: String?, _ status: APIStatus) {
-        let known = call.flatMap { Endpoint.all[$0] == nil ? nil : $0 } ?? "unknown"
+        let known = call.flatMap { Endpoint.named[$0] == nil ? nil : $0 } ?? "unknown"
         state.withLock { $0[Answer(way: way, call: known, status: status.rawValue), default: 0] &+= 1 }
     }
 }

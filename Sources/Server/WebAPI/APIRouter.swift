@@ -16,7 +16,7 @@ package struct APIRouter: Sendable {
     private let options: WebAPIOptions
     private let logger: Logger
     private let now: @Sendable () -> Timestamp
-    private let readings = TrackReadings()
+    private let pages = PageCache()
     let counters: APICounters
 
     /// Uploaded points go to `ingest`, which must run. The clock says when the server received what a client sends.
@@ -39,31 +39,31 @@ package struct APIRouter: Sendable {
         if request.method == "OPTIONS" { return Self.preflight(request) }
         let target = RequestTarget(request.target)
         var callback: String?
-        do throws(APIFailure) {
+        var answer: Answer
+        do {
             guard let path = target.endpoint else { throw APIFailure(.unknownCall) }
-            guard let endpoint = Endpoint.all[path] else { throw APIFailure(.unknownCall, path) }
+            guard let endpoint = Endpoint.named[path] else { throw APIFailure(.unknownCall, path) }
             guard ["GET", "POST", "HEAD"].contains(request.method) else { throw APIFailure(.method) }
             guard request.body.count <= Self.maximumBodyBytes else { throw APIFailure(.bodyTooLarge) }
             let form = try RequestForm(request, query: target.query)
             if request.method == "GET" { callback = try Self.callback(form.parameters) }
             if options.strictMethods, request.method != endpoint.method.rawValue { throw APIFailure(.method) }
             let caller = try await authenticate(form, target, isPOST: request.method == "POST")
-            let members = try await endpoint.run(call(caller, form.parameters))
-            counters.answered(.http, path, .success)
-            return Self.response(.success, APIStatus.success.message, members, callback: callback)
+            answer = try await endpoint.run(call(endpoint, caller, form.parameters), store)
         } catch {
-            counters.answered(.http, target.endpoint, error.status)
-            var response = Self.response(error.status, error.message, error.members, callback: callback)
-            // Nothing of ours lives at such an address: a wrong base address must not look like an answer.
-            if target.endpoint == nil { response.httpStatus = 404 }
-            return response
+            answer = Answer(APIFailure(error, of: target.endpoint ?? "", logger: logger))
         }
+        counters.answered(.http, target.endpoint, answer.status)
+        var response = Self.response(answer, callback: callback)
+        // Nothing of ours lives at such an address: a wrong base address must not look like an answer.
+        if target.endpoint == nil { response.httpStatus = 404 }
+        return response
     }
 
     /// The answer to a body that was too large to be read to its end.
     package func bodyTooLarge() -> APIResponse {
         counters.answered(.http, nil, .bodyTooLarge)
-        return Self.response(.bodyTooLarge, APIStatus.bodyTooLarge.message, [], callback: nil)
+        return Self.response(Answer(APIFailure(.bodyTooLarge)), callback: nil)
     }
 
     // MARK: Through a device's connection
@@ -77,47 +77,34 @@ package struct APIRouter: Sendable {
     ) async -> (status: Int, json: String) {
         let target = RequestTarget(path)
         let name = target.endpoint ?? RequestTarget("/api/v3/\(path)").endpoint
-        let answer: JSON
-        let status: APIStatus
-        do throws(APIFailure) {
-            guard let name, let endpoint = Endpoint.all[name] else { throw APIFailure(.unknownCall, path) }
+        var answer: Answer
+        do {
+            guard let name, let endpoint = Endpoint.named[name] else { throw APIFailure(.unknownCall, path) }
             let caller = Caller(service: service, entity: entity)
             let pairs = parameters.map { (key: $0.key, value: $0.value) }
-            let call = call(caller, Parameters(pairs))
+            let call = call(endpoint, caller, Parameters(pairs))
             if let problem = policy.problem(with: endpoint.subject(call), by: entity) {
                 throw APIFailure(.notAllowed, problem)
             }
-            let members = try await endpoint.run(call)
-            status = .success
-            answer = Self.answer(status, status.message, members)
+            answer = try await endpoint.run(call, store)
         } catch {
-            status = error.status
-            answer = Self.answer(status, error.message, error.members)
+            answer = Answer(APIFailure(error, of: name ?? "", logger: logger))
         }
-        counters.answered(.device, name, status)
-        return (status.rawValue, String(decoding: answer.bytes, as: UTF8.self))
+        counters.answered(.device, name, answer.status)
+        return (answer.status.rawValue, String(decoding: answer.json, as: UTF8.self))
     }
 
     // MARK: Inside
 
-    private func call(_ caller: Caller, _ parameters: Parameters) -> APICall {
+    private func call(_ endpoint: Endpoint, _ caller: Caller, _ parameters: Parameters) -> APICall {
         APICall(
-            caller: caller, parameters: parameters, store: store, ingest: ingest, options: options, readings: readings,
-            now: now(),
-            logger: logger)
+            path: endpoint.path, caller: caller, parameters: endpoint.taken(of: parameters), ingest: ingest,
+            options: options, pages: pages, now: now(), logger: logger)
     }
 
-    private func authenticate(
-        _ form: RequestForm, _ target: RequestTarget, isPOST: Bool
-    ) async throws(APIFailure) -> Caller {
+    private func authenticate(_ form: RequestForm, _ target: RequestTarget, isPOST: Bool) async throws -> Caller {
         guard let key = form.parameters["ak"] else { throw APIFailure(.keyMissing) }
-        let records: [AccessKeyRecord]
-        do throws(TrackStoreError) {
-            records = try await store.keys(matching: AccessKey(key).hash)
-        } catch {
-            logger.error("The store could not look up a key", metadata: ["reason": "\(error.detail)"])
-            throw APIFailure(.internalError)
-        }
+        let records = try await store.keys(matching: AccessKey(key).hash)
         guard !records.isEmpty else { throw APIFailure(.keyUnknown) }
         let number = try form.parameters.requiredInteger("service_id")
         guard let record = records.first(where: { $0.service.rawValue == number }) else {
@@ -145,18 +132,10 @@ package struct APIRouter: Sendable {
         return name
     }
 
-    private static func answer(_ status: APIStatus, _ message: String, _ members: [JSON.Member]) -> JSON {
-        .object([JSON.Member("status", .integer(status.rawValue)), JSON.Member("message", .string(message))] + members)
-    }
-
-    private static func response(
-        _ status: APIStatus, _ message: String, _ members: [JSON.Member], callback: String?
-    ) -> APIResponse {
-        var body: [UInt8] = []
+    private static func response(_ answer: Answer, callback: String?) -> APIResponse {
+        var body = answer.json
         // The comment keeps the answer from being read as another kind of file by its first bytes.
-        if let callback { body += "/**/\(callback)(".utf8 }
-        answer(status, message, members).write(to: &body)
-        if callback != nil { body += ")".utf8 }
+        if let callback { body = Array("/**/\(callback)(".utf8) + body + Array(")".utf8) }
         let type = callback == nil ? "application/json; charset=utf-8" : "application/javascript; charset=utf-8"
         return APIResponse(
             headers: [

@@ -14,32 +14,7 @@ package struct JSONReader {
         return value
     }
 
-    /// The members of the object that `bytes` hold, in their order, repeated names included. Nil when the value is not
-    /// an object.
-    ///
-    /// The rule about repeated members applies to the objects inside.
-    package static func members(
-        of bytes: [UInt8], _ rules: JSONRules = JSONRules()
-    ) throws(JSONError) -> [(name: String, value: JSONValue)]? {
-        var reader = try JSONReader(bytes, rules)
-        reader.skipSpace()
-        guard reader.next == UInt8(ascii: "{") else {
-            _ = try reader.value()
-            try reader.end()
-            return nil
-        }
-        try reader.count()
-        try reader.enter()
-        var members: [(name: String, value: JSONValue)] = []
-        if !reader.take(UInt8(ascii: "}")) {
-            repeat { members.append(try reader.member()) } while reader.take(UInt8(ascii: ","))
-            try reader.close(UInt8(ascii: "}"))
-        }
-        try reader.end()
-        return members
-    }
-
-    private init(_ bytes: [UInt8], _ rules: JSONRules) throws(JSONError) {
+    init(_ bytes: [UInt8], _ rules: JSONRules) throws(JSONError) {
         guard bytes.count <= rules.maximumBytes else {
             throw JSONError(code: .tooLarge, offset: rules.maximumBytes, detail: "over \(rules.maximumBytes) bytes")
         }
@@ -51,33 +26,33 @@ package struct JSONReader {
         JSONError(code: code, offset: index, detail: detail)
     }
 
-    private var next: UInt8? { index < bytes.count ? bytes[index] : nil }
+    var next: UInt8? { index < bytes.count ? bytes[index] : nil }
 
-    private mutating func skipSpace() {
+    mutating func skipSpace() {
         while let byte = next, byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09 { index += 1 }
     }
 
-    private mutating func take(_ byte: UInt8) -> Bool {
+    mutating func take(_ byte: UInt8) -> Bool {
         guard next == byte else { return false }
         index += 1
         return true
     }
 
-    private mutating func end() throws(JSONError) {
+    mutating func end() throws(JSONError) {
         skipSpace()
         guard index == bytes.count else { throw error(.syntax, "something follows the value") }
     }
 
     // MARK: Values
 
-    private mutating func count() throws(JSONError) {
+    mutating func count() throws(JSONError) {
         values += 1
         guard values <= rules.maximumValues else {
             throw error(.tooManyValues, "more than \(rules.maximumValues) values in one text")
         }
     }
 
-    private mutating func value() throws(JSONError) -> JSONValue {
+    mutating func value() throws(JSONError) -> JSONValue {
         try count()
         skipSpace()
         switch next {
@@ -93,14 +68,14 @@ package struct JSONReader {
         }
     }
 
-    private mutating func word(_ text: StaticString, _ value: JSONValue) throws(JSONError) -> JSONValue {
+    mutating func word(_ text: StaticString, _ value: JSONValue) throws(JSONError) -> JSONValue {
         for byte in text.description.utf8 where !take(byte) {
             throw error(.syntax, "only true, false and null may stand without quotes")
         }
         return value
     }
 
-    private mutating func enter() throws(JSONError) {
+    mutating func enter() throws(JSONError) {
         depth += 1
         guard depth <= rules.maximumDepth else {
             throw error(.tooDeep, "nested more than \(rules.maximumDepth) levels deep")
@@ -109,10 +84,8 @@ package struct JSONReader {
         skipSpace()
     }
 
-    private mutating func close(_ bracket: UInt8) throws(JSONError) {
-        guard take(bracket) else {
-            throw error(.syntax, "',' or '\(Character(Unicode.Scalar(bracket)))' is expected")
-        }
+    mutating func close(_ bracket: Unicode.Scalar) throws(JSONError) {
+        guard take(UInt8(ascii: bracket)) else { throw error(.syntax, "',' or '\(bracket)' is expected") }
         depth -= 1
     }
 
@@ -125,7 +98,7 @@ package struct JSONReader {
                 skipSpace()
             } while take(UInt8(ascii: ","))
         }
-        try close(UInt8(ascii: "]"))
+        try close("]")
         return .array(elements)
     }
 
@@ -134,25 +107,26 @@ package struct JSONReader {
         var members: [String: JSONValue] = [:]
         if next != UInt8(ascii: "}") {
             repeat {
-                let (name, value) = try member()
+                let name = try name()
+                let value = try value()
+                skipSpace()
                 guard members.updateValue(value, forKey: name) == nil || rules.repeatedMembers == .lastCounts else {
                     throw error(.duplicateKey, "a member name stands twice in one object")
                 }
             } while take(UInt8(ascii: ","))
         }
-        try close(UInt8(ascii: "}"))
+        try close("}")
         return .object(members)
     }
 
-    private mutating func member() throws(JSONError) -> (name: String, value: JSONValue) {
+    /// The name of a member, with its colon.
+    mutating func name() throws(JSONError) -> String {
         skipSpace()
         guard next == UInt8(ascii: "\"") else { throw error(.syntax, "a quoted member name is expected") }
         let name = try string()
         skipSpace()
         guard take(UInt8(ascii: ":")) else { throw error(.syntax, "':' is expected") }
-        let value = try value()
-        skipSpace()
-        return (name, value)
+        return name
     }
 
     // MARK: Numbers
@@ -163,7 +137,7 @@ package struct JSONReader {
         guard index > start else { throw error(.syntax, "a digit is expected") }
     }
 
-    private mutating func number() throws(JSONError) -> JSONValue {
+    mutating func number() throws(JSONError) -> JSONValue {
         let start = index
         _ = take(UInt8(ascii: "-"))
         if !take(UInt8(ascii: "0")) { try digits() }
@@ -188,7 +162,7 @@ package struct JSONReader {
 
     // MARK: Strings
 
-    private mutating func string() throws(JSONError) -> String {
+    mutating func string() throws(JSONError) -> String {
         index += 1
         var text: [UInt8] = []
         while let byte = next {

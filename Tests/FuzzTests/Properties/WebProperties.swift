@@ -1,4 +1,5 @@
 import Dispatch
+import JSON
 import Logging
 import Synchronization
 import TrackModel
@@ -10,18 +11,34 @@ import TrackTestKit
 /// The Web API: what anybody may send to it.
 enum WebProperties {
     @Sendable static func checkJSON(_ input: [UInt8]) throws {
-        let value: JSON
-        do throws(JSONReader.Failure) {
-            value = try JSONReader.read(input)
+        let value: JSONValue
+        do throws(JSONError) {
+            value = try JSONReader.value(of: input, .requests)
         } catch {
-            try require(!error.reason.isEmpty, "an error without a reason")
-            return try require((0...input.count).contains(error.offset), "an error outside the text")
+            try require(!error.detail.isEmpty, "an error without a reason")
+            try require((0...input.count).contains(error.offset), "an error outside the text")
+            return try require((try? texts(of: input)) == nil, "only one of two readers refuses")
         }
-        let written = value.bytes
+        let written = written(value)
         try require(written.count <= 16 + 8 * input.count, "the text grows without bound")
         // A whole number of a double is written as an integer: the texts are compared, not the values.
-        let again = try JSONReader.read(written)
-        try require(again.bytes == written, "a value changes on its way")
+        try require(Self.written(try JSONReader.value(of: written, .requests)) == written, "a value changes on its way")
+        guard let texts = try texts(of: input) else { return }
+        for (name, text) in texts {
+            let size = name.utf8.count + (text?.utf8.count ?? 0)
+            try require(size <= 16 + 8 * input.count, "a member grows without bound")
+        }
+        try require(Set(texts.map(\.name)) == Set(value.objectValue?.keys.map { $0 } ?? []), "members differ")
+    }
+
+    private static func texts(of input: [UInt8]) throws -> [(name: String, text: String?)]? {
+        try JSONReader.texts(of: input, .requests, wholeDoubles: .withoutPoint)
+    }
+
+    private static func written(_ value: JSONValue) -> [UInt8] {
+        var writer = JSONWriter(wholeDoubles: .withoutPoint)
+        writer.value(value)
+        return writer.bytes
     }
 
     /// First byte: which reader gets the rest.
@@ -87,27 +104,28 @@ enum WebProperties {
     ]
 
     private static func checkPoint(_ bytes: [UInt8]) throws {
-        guard let value = try? JSONReader.read(bytes) else { return }
+        guard let value = try? JSONReader.value(of: bytes, .requests) else { return }
         let uploaded = UploadedPoint(value)
-        do throws(UploadedPoint.Problem) {
+        var writer = JSONWriter(wholeDoubles: .withoutPoint)
+        var problem: String?
+        do throws(APIFailure) {
             _ = try uploaded.entityName()
             let point = try uploaded.point(now: now, options: WebAPIOptions(maximumAge: 86_400), columns: columns)
-            try requireUploaded((0..<3600).contains(point.fix.course ?? 0) && point.fix.speed ?? 0 >= 0)
+            if !(0..<3600).contains(point.fix.course ?? 0) || point.fix.speed ?? 0 < 0 {
+                problem = "a point out of its ranges was taken"
+            }
             // What it came to must fit an answer.
-            let answer = JSON.object(
-                PointJSON(coordinateType: .gcj02, clock: WallClock(zoneMinutes: 480), columns: columns.types).members(
-                    point))
-            try requireUploaded((try? JSONReader.read(answer.bytes)) != nil)
+            writer.object {
+                PointWriter(coordinateType: .gcj02, clock: WallClock(zoneMinutes: 480), columns: columns.types)
+                    .write(point, to: &$0)
+            }
         } catch {
-            try require(error.detail != impossible && !error.detail.isEmpty, "\(error.detail)")
-            try require(try JSONReader.read(uploaded.echo(error: error.detail).bytes)["error"] != nil, "no echo")
+            if error.detail.isEmpty { problem = "a refusal without a reason" }
+            writer.object { uploaded.writeEcho(error: error.detail, to: &$0) }
+            if try JSONReader.value(of: writer.bytes, .requests)["error"] == nil { problem = "no echo" }
         }
-    }
-
-    private static let impossible = "a point out of its ranges was taken"
-
-    private static func requireUploaded(_ holds: Bool) throws(UploadedPoint.Problem) {
-        guard holds else { throw UploadedPoint.Problem(status: .parameter, detail: impossible) }
+        try require(problem == nil, problem ?? "")
+        try require((try? JSONReader.value(of: writer.bytes, .requests)) != nil, "an answer that is not JSON")
     }
 
     /// Nil when the call was refused, with a status that says so.
@@ -146,11 +164,11 @@ enum WebProperties {
                 response.body.starts(with: "/**/".utf8) && response.body.last == UInt8(ascii: ")"), "no callback")
             return
         }
-        guard case .object(let members) = try JSONReader.read(response.body) else {
+        guard let members = try texts(of: response.body) else {
             throw Violation(description: "the answer is no object")
         }
         try require(members.prefix(2).map(\.name) == ["status", "message"], "the answer has no status")
-        guard case .integer(let status)? = members.first?.value else { throw Violation(description: "no status") }
+        guard let status = members.first?.text.flatMap({ Int64($0) }) else { throw Violation(description: "no status") }
         try require(status != 1, "an internal error")
     }
 

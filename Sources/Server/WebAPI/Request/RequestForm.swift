@@ -1,3 +1,5 @@
+import JSON
+
 /// The parameters of a request, from wherever its client put them.
 struct RequestForm: Sendable {
     /// Query and body together; the body wins.
@@ -46,19 +48,11 @@ struct RequestForm: Sendable {
 
     /// The members of a JSON object as texts.
     private static func members(of body: [UInt8]) throws(APIFailure) -> [(key: String, value: String)] {
-        let value: JSON
-        do throws(JSONReader.Failure) {
-            value = try JSONReader.read(body)
+        do throws(JSONError) {
+            let members = try JSONReader.texts(of: body, .requests, wholeDoubles: .withoutPoint) ?? []
+            return members.compactMap { member in member.text.map { (member.name, $0) } }
         } catch {
-            throw APIFailure(.parameter, "the body is not JSON: \(error.reason) at byte \(error.offset)")
-        }
-        guard case .object(let members) = value else { return [] }
-        return members.compactMap { member in
-            switch member.value {
-            case .null: nil
-            case .string(let text): (member.name, text)
-            case let other: (member.name, String(decoding: other.bytes, as: UTF8.self))
-            }
+            throw APIFailure(.parameter, "the body is not JSON: \(error.detail) at byte \(error.offset)")
         }
     }
 }

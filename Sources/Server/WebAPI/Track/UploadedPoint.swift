@@ -1,22 +1,23 @@
+import JSON
 import TrackModel
 import TrackStore
 
 /// One point as a client uploads it, from parameters or from a member of `point_list`.
 struct UploadedPoint {
-    /// Why a point is not stored; the status counts when it is the only one of its call.
-    struct Problem: Error {
-        let status: APIStatus
-        let detail: String
-    }
+    /// Names of a point's fields, custom columns apart.
+    static let fields = [
+        "entity_name", "loc_time", "latitude", "longitude", "coord_type_input", "speed", "direction", "height", "radius",
+        "object_name",
+    ]
 
     /// Numbers may come as strings, and optional values as null or empty.
-    private let field: (String) -> JSON?
+    private let field: (String) -> JSONValue?
 
     init(_ parameters: Parameters) {
-        field = { parameters[$0].map(JSON.string) }
+        field = { parameters[$0].map(JSONValue.string) }
     }
 
-    init(_ object: JSON) {
+    init(_ object: JSONValue) {
         field = {
             switch object[$0] {
             case nil, .null, .string(""): nil
@@ -25,7 +26,7 @@ struct UploadedPoint {
         }
     }
 
-    func entityName() throws(Problem) -> String {
+    func entityName() throws(APIFailure) -> String {
         guard let name = try text("entity_name") else { throw Self.parameter("entity_name is required") }
         if let problem = EntityName.problem(with: name) { throw Self.parameter("entity_name: \(problem)") }
         return name
@@ -34,7 +35,7 @@ struct UploadedPoint {
     /// `columns`: the service's track columns; other fields that are not known are ignored.
     func point(
         now: Timestamp, options: WebAPIOptions, columns: [ColumnRecord] = []
-    ) throws(Problem) -> TrackPoint {
+    ) throws(APIFailure) -> TrackPoint {
         guard let latitude = try number("latitude") else { throw Self.parameter("latitude is required") }
         guard let longitude = try number("longitude") else { throw Self.parameter("longitude is required") }
         guard let coordinate = Coordinate(latitude: latitude, longitude: longitude) else {
@@ -60,7 +61,7 @@ struct UploadedPoint {
             fix, coordinateType: try coordinateType(), objectName: objectName, attributes: try attributes(columns))
     }
 
-    private func attributes(_ columns: [ColumnRecord]) throws(Problem) -> [String: AttributeValue] {
+    private func attributes(_ columns: [ColumnRecord]) throws(APIFailure) -> [String: AttributeValue] {
         var attributes: [String: AttributeValue] = [:]
         for column in columns {
             let key = column.key
@@ -77,7 +78,7 @@ struct UploadedPoint {
         return attributes
     }
 
-    private func integer(_ key: String) throws(Problem) -> Int64? {
+    private func integer(_ key: String) throws(APIFailure) -> Int64? {
         switch field(key) {
         case nil: return nil
         case .integer(let value): return value
@@ -90,7 +91,7 @@ struct UploadedPoint {
         }
     }
 
-    private func coordinateType() throws(Problem) -> CoordinateType {
+    private func coordinateType() throws(APIFailure) -> CoordinateType {
         guard let name = try text("coord_type_input") else { return .bd09ll }
         guard let type = CoordinateType(rawValue: Parameters.trimmed(name).lowercased()) else {
             throw Self.parameter("coord_type_input must be wgs84, gcj02 or bd09ll")
@@ -98,14 +99,14 @@ struct UploadedPoint {
         return type
     }
 
-    private func time(now: Timestamp, options: WebAPIOptions) throws(Problem) -> Timestamp {
+    private func time(now: Timestamp, options: WebAPIOptions) throws(APIFailure) -> Timestamp {
         guard let value = try number("loc_time") else { throw Self.parameter("loc_time is required") }
         guard let seconds = Int64(exactly: value.rounded(.down)), seconds > 0 else {
             throw Self.parameter("loc_time must be a Unix time in seconds")
         }
         let (age, overflow) = now.seconds.subtractingReportingOverflow(seconds)
         guard !overflow, age >= -options.futureTolerance else {
-            throw Problem(status: .timeInFuture, detail: "loc_time is in the future")
+            throw APIFailure(.timeInFuture, "loc_time is in the future")
         }
         if let maximum = options.maximumAge, age > maximum {
             throw Self.parameter("loc_time is older than \(maximum) s")
@@ -113,7 +114,7 @@ struct UploadedPoint {
         return Timestamp(seconds: seconds)
     }
 
-    private func tenths(_ key: String, in range: ClosedRange<Double>) throws(Problem) -> Int32? {
+    private func tenths(_ key: String, in range: ClosedRange<Double>) throws(APIFailure) -> Int32? {
         guard let value = try number(key) else { return nil }
         guard range.contains(value) else {
             throw Self.parameter("\(key) must be \(Int(range.lowerBound))...\(Int(range.upperBound)) m")
@@ -121,7 +122,7 @@ struct UploadedPoint {
         return Int32((value * 10).rounded())
     }
 
-    private func number(_ key: String) throws(Problem) -> Double? {
+    private func number(_ key: String) throws(APIFailure) -> Double? {
         switch field(key) {
         case nil: return nil
         case .integer(let value): return Double(value)
@@ -136,7 +137,7 @@ struct UploadedPoint {
     }
 
     /// A number where a text belongs is taken by its digits: clients name entities 17.
-    private func text(_ key: String) throws(Problem) -> String? {
+    private func text(_ key: String) throws(APIFailure) -> String? {
         switch field(key) {
         case nil: return nil
         case .string(let text): return text
@@ -145,29 +146,27 @@ struct UploadedPoint {
         }
     }
 
-    private static func parameter(_ detail: String) -> Problem { Problem(status: .parameter, detail: detail) }
+    private static func parameter(_ detail: String) -> APIFailure { APIFailure(.parameter, detail) }
 
     // MARK: Echo of a refused point
 
-    /// The fields of a refused point with its error: only what clients' models can read.
-    func echo(error: String) -> JSON {
-        var members: [JSON.Member] = []
+    /// Members for the fields of a refused point and its error: only what clients' models can read.
+    func writeEcho(error: String, to object: inout JSONWriter) {
         for key in ["entity_name", "object_name"] {
-            if let text = try? text(key) { members.append(JSON.Member(key, .string(text))) }
+            if let text = try? text(key) { object.member(key, text) }
         }
         if let value = try? number("loc_time"), let seconds = Int64(exactly: value.rounded(.down)) {
-            members.append(JSON.Member("loc_time", .integer(seconds)))
+            object.member("loc_time", seconds)
         }
         for key in ["latitude", "longitude", "speed", "height", "radius"] {
-            if let value = try? number(key) { members.append(JSON.Member(key, .double(value))) }
+            if let value = try? number(key) { object.member(key, value) }
         }
         if let value = try? number("direction"), let whole = Int64(exactly: value.rounded(.towardZero)) {
-            members.append(JSON.Member("direction", .integer(whole)))
+            object.member("direction", whole)
         }
         if let name = (try? text("coord_type_input"))?.lowercased(), CoordinateType(rawValue: name) != nil {
-            members.append(JSON.Member("coord_type_input", .string(name)))
+            object.member("coord_type_input", name)
         }
-        members.append(JSON.Member("error", .string(error)))
-        return .object(members)
+        object.member("error", error)
     }
 }

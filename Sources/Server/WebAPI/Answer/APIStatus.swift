@@ -57,20 +57,3 @@ enum APIStatus: Int, Hashable, Sendable, CaseIterable {
         }
     }
 }
-
-/// An answer other than success, on its way to the client.
-struct APIFailure: Error, Equatable {
-    let status: APIStatus
-    /// Names the parameter, its value and the rule; empty when the status says it all.
-    let detail: String
-    /// What the answer carries besides `status` and `message`.
-    var members: [JSON.Member]
-
-    init(_ status: APIStatus, _ detail: String = "", members: [JSON.Member] = []) {
-        self.status = status
-        self.detail = detail
-        self.members = members
-    }
-
-    var message: String { detail.isEmpty ? status.message : "\(status.message): \(detail)" }
-}

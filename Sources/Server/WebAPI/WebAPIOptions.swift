@@ -1,41 +1,3 @@
-import TrackModel
-
-/// One request as it came from the wire; nothing in it has been decoded.
-package struct APIRequest: Sendable {
-    /// Upper case, such as `GET`.
-    package var method: String
-    /// Path and query as sent, in origin form or absolute form.
-    package var target: String
-    /// Value of `Content-Type`.
-    package var contentType: String?
-    /// Value of `Access-Control-Request-Headers`, asked before a browser's cross-origin request.
-    package var requestedHeaders: String?
-    package var body: [UInt8]
-
-    package init(
-        method: String, target: String, contentType: String? = nil, requestedHeaders: String? = nil, body: [UInt8] = []
-    ) {
-        self.method = method
-        self.target = target
-        self.contentType = contentType
-        self.requestedHeaders = requestedHeaders
-        self.body = body
-    }
-}
-
-package struct APIResponse: Sendable {
-    /// 200 for every answer of the API, also for its errors: clients read the body of nothing else.
-    package var httpStatus: Int
-    package var headers: [(name: String, value: String)]
-    package var body: [UInt8]
-
-    package init(httpStatus: Int = 200, headers: [(name: String, value: String)], body: [UInt8]) {
-        self.httpStatus = httpStatus
-        self.headers = headers
-        self.body = body
-    }
-}
-
 /// What an operator may choose about the API.
 package struct WebAPIOptions: Sendable {
     /// Minutes east of UTC of the formatted times in answers, -1439...1439.
@@ -71,11 +33,4 @@ package struct WebAPIOptions: Sendable {
         self.maximumRawPoints = maximumRawPoints
         self.maximumProcessedPoints = maximumProcessedPoints
     }
-}
-
-/// Whose data a request is about: decided by its key, or by the session it came through.
-struct Caller: Sendable {
-    let service: ServiceID
-    /// The entity of the session; stands in for a missing `entity_name`.
-    var entity: String?
 }

@@ -16,6 +16,13 @@ struct Parameters: Sendable {
         values.merge(other.values) { _, new in new }
     }
 
+    /// Those of these names.
+    func only(_ names: [String]) -> Parameters {
+        var some = Parameters()
+        for name in names { some.values[name] = values[name] }
+        return some
+    }
+
     /// Nil when not given or empty.
     subscript(key: String) -> String? {
         get { values[key] }

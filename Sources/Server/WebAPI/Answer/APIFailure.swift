@@ -1,0 +1,56 @@
+import Ingest
+import Logging
+import TrackStore
+
+/// Why a request gets another answer than success.
+struct APIFailure: Error, Equatable {
+    let status: APIStatus
+    /// Names the parameter, its value and the rule; empty when the status says it all.
+    let detail: String
+
+    init(_ status: APIStatus, _ detail: String = "") {
+        self.status = status
+        self.detail = detail
+    }
+
+    var message: String { detail.isEmpty ? status.message : "\(status.message): \(detail)" }
+}
+
+extension APIFailure {
+    /// What a call threw, as the API says it. This is the only place that gives a store's error a status.
+    ///
+    /// What an operator must know is logged.
+    init(_ error: any Error, of path: String, logger: Logger) {
+        switch error {
+        case let failure as APIFailure: self = failure
+        // The log has the store's reason.
+        case IngestFailure.unknownService: self.init(.unknownService)
+        case IngestFailure.busy: self.init(.internalError, "the store cannot take points now: try again")
+        case IngestFailure.failed: self.init(.internalError)
+        case let error as TrackStoreError:
+            self.init(error, concernsEntities: path.hasPrefix("entity/"))
+            guard status == .internalError else { return }
+            logger.error("The store failed a request", metadata: ["reason": "\(error.detail)"])
+        default:
+            logger.error("A request failed", metadata: ["call": "\(path)", "reason": "\(error)"])
+            self.init(.internalError)
+        }
+    }
+
+    private init(_ error: TrackStoreError, concernsEntities: Bool) {
+        switch error.code {
+        case .unknownService: self.init(.unknownService)
+        case .entityExists: self.init(.entityExists)
+        case .unknownEntity: self.init(.noEntity)
+        case .columnExists: self.init(concernsEntities ? .entityColumnExists : .trackColumnExists)
+        // There is no published code for two of these.
+        case .unknownColumn where concernsEntities: self.init(.noEntityColumn)
+        case .unknownColumn: self.init(.parameter, "column_key: the service has no such track column")
+        case .tooManyColumns where concernsEntities:
+            self.init(.parameter, "a service has at most \(ColumnRecord.maximumCount) entity columns")
+        case .tooManyColumns: self.init(.tooManyTrackColumns)
+        case .tooManyPoints: self.init(.tooManyPointsInRange)
+        case .newerSchema, .full, .busy, .corrupt, .failed: self.init(.internalError)
+        }
+    }
+}

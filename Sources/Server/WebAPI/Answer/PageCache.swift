@@ -1,0 +1,78 @@
+import Synchronization
+import TrackModel
+
+/// Keeps what the first page of a long answer was cut from, so that the pages after it are cut from the same.
+///
+/// A client that turns the pages gets each item once, whatever is uploaded meanwhile, and the store is read once, not
+/// once a page. A first page is always read anew. All endpoints share one cache, and with it one bound of memory.
+final class PageCache: Sendable {
+    /// A request without its page: requests of different types differ.
+    private struct Key: Hashable, Sendable {
+        let query: any Hashable & Sendable
+
+        static func == (left: Self, right: Self) -> Bool {
+            func isRight<Query: Hashable>(_ query: Query) -> Bool { right.query as? Query == query }
+            return isRight(left.query)
+        }
+
+        func hash(into hasher: inout Hasher) { query.hash(into: &hasher) }
+    }
+
+    private struct Kept: Sendable {
+        let content: any Sendable
+        let items: Int
+        let since: Timestamp
+    }
+
+    private struct Content: Sendable {
+        var kept: [Key: Kept] = [:]
+        /// Oldest first.
+        var order: [Key] = []
+        var items = 0
+
+        mutating func remove(_ key: Key) {
+            guard let gone = kept.removeValue(forKey: key) else { return }
+            items -= gone.items
+            order.removeAll { $0 == key }
+        }
+    }
+
+    /// Milliseconds in which the next page is expected.
+    static let lifetime: Int64 = 15_000
+    static let maximumEntries = 64
+    /// Items of all entries together. Points take some tens of megabytes.
+    static let maximumItems = 250_000
+
+    private let content = Mutex(Content())
+
+    /// What the first page of this query was cut from; nil when that is too long ago.
+    func content<Kept>(of query: some Hashable & Sendable, as type: Kept.Type = Kept.self, now: Timestamp) -> Kept? {
+        let key = Key(query: query)
+        return content.withLock { content in
+            guard let kept = content.kept[key] else { return nil }
+            guard (0...Self.lifetime).contains(now.milliseconds(since: kept.since)) else {
+                content.remove(key)
+                return nil
+            }
+            return kept.content as? Kept
+        }
+    }
+
+    /// `items`: the size of `kept`, such as its points.
+    func keep(_ kept: some Sendable, items: Int, of query: some Hashable & Sendable, now: Timestamp) {
+        guard items <= Self.maximumItems else { return }
+        let key = Key(query: query)
+        content.withLock { content in
+            content.remove(key)
+            while let oldest = content.order.first,
+                content.order.count >= Self.maximumEntries || content.items + items > Self.maximumItems
+                    || now.milliseconds(since: content.kept[oldest]?.since ?? now) > Self.lifetime
+            {
+                content.remove(oldest)
+            }
+            content.kept[key] = Kept(content: kept, items: items, since: now)
+            content.order.append(key)
+            content.items += items
+        }
+    }
+}

@@ -1,0 +1,48 @@
+import Geodesy
+import JSON
+import TrackModel
+
+/// Where a stored point is, in every datum.
+struct Place {
+    private let stored: Coordinate
+    private let storedType: CoordinateType
+    /// WGS 84. Outside China there is no other datum: there the stored numbers are WGS 84, whatever they were called.
+    let wgs84: Degrees
+    let isInChina: Bool
+
+    init(_ point: TrackPoint) {
+        stored = point.fix.coordinate
+        storedType = point.coordinateType
+        let given = Degrees(latitude: stored.latitude, longitude: stored.longitude)
+        let converted = DatumConversion.convert(given, from: storedType.datum, to: .wgs84)
+        isInChina = DatumConversion.isInChina(latitude: converted.latitude, longitude: converted.longitude)
+        wgs84 = isInChina ? converted : given
+    }
+
+    /// Members `longitude` and `latitude`: the stored numbers themselves when no conversion is needed.
+    func write(as type: CoordinateType, to object: inout JSONWriter) {
+        guard isInChina, type != storedType else {
+            object.name("longitude")
+            object.decimal(Int64(stored.longitudeE7), digits: 7)
+            object.name("latitude")
+            object.decimal(Int64(stored.latitudeE7), digits: 7)
+            return
+        }
+        let given = Degrees(latitude: stored.latitude, longitude: stored.longitude)
+        let converted = DatumConversion.convert(given, from: storedType.datum, to: type.datum)
+        object.name("longitude")
+        object.rounded(converted.longitude, digits: 10)
+        object.name("latitude")
+        object.rounded(converted.latitude, digits: 10)
+    }
+}
+
+extension CoordinateType {
+    fileprivate var datum: Datum {
+        switch self {
+        case .wgs84: .wgs84
+        case .gcj02: .gcj02
+        case .bd09ll: .bd09
+        }
+    }
+}

@@ -1,0 +1,70 @@
+import Geodesy
+import JSON
+import TrackModel
+import TrackStore
+
+/// Writes stored points in the API's units and in the datum that the client asked for.
+struct PointWriter {
+    let coordinateType: CoordinateType
+    let clock: WallClock
+
+    /// The service's track columns. What else a point carries belongs to a column that is gone or had another type.
+    let columns: [String: AttributeType]
+
+    /// Members for time and place, and `coord_type` where it is not the one asked for.
+    func writePosition(of point: TrackPoint, to object: inout JSONWriter) {
+        let place = Place(point)
+        object.member("loc_time", point.fix.time.seconds)
+        place.write(as: coordinateType, to: &object)
+        // Outside China there is only WGS 84, whatever was asked for.
+        if !place.isInChina { object.member("coord_type", CoordinateType.wgs84.rawValue) }
+    }
+
+    /// Members for everything that is known of a point; what is not known is left out.
+    func write(_ point: TrackPoint, to object: inout JSONWriter) {
+        writePosition(of: point, to: &object)
+        let fix = point.fix
+        // Clients read the direction into an integer: the fraction is cut off.
+        if let course = fix.course { object.member("direction", Int64(course / 10)) }
+        if let altitude = fix.altitude { writeTenths("height", altitude, to: &object) }
+        if let accuracy = fix.accuracy { writeTenths("radius", accuracy, to: &object) }
+        if let speed = fix.speed {
+            object.name("speed")
+            Speed.write(centimetresPerSecond: speed, to: &object)
+        }
+        if let name = point.objectName { object.member("object_name", name) }
+        // `parked` is not of the published API; a column of this name goes first.
+        if point.isParked, columns["parked"] == nil { object.member("parked", 1) }
+        guard !point.attributes.isEmpty else { return }
+        for (key, value) in point.attributes.sorted(by: { $0.key < $1.key }) {
+            guard let value = columns[key]?.converted(value) else { continue }
+            switch value {
+            case .integer(let value): object.member(key, value)
+            case .double(let value): object.member(key, value)
+            case .string(let value): object.member(key, value)
+            }
+        }
+    }
+
+    private func writeTenths(_ name: String, _ tenths: Int32, to object: inout JSONWriter) {
+        object.name(name)
+        object.decimal(Int64(tenths), digits: 1)
+    }
+
+    /// Objects of all points, each with the time at which the server received it.
+    func write(_ points: some Collection<StoredPoint>, to list: inout JSONWriter) {
+        // Points come in batches: most were received in the same second as the one before.
+        var former: (seconds: Int64, text: String?)?
+        // Some 150 bytes a point are usual.
+        list.reserve(160 * points.count)
+        for stored in points {
+            let seconds = stored.received.seconds
+            let text = former?.seconds == seconds ? former?.text : clock.text(stored.received)
+            former = (seconds, text)
+            list.object { object in
+                write(stored.point, to: &object)
+                if let text { object.member("create_time", text) }
+            }
+        }
+    }
+}

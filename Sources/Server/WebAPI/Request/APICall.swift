@@ -1,0 +1,59 @@
+import Ingest
+import Logging
+import TrackModel
+import TrackStore
+
+/// One request that has been authenticated, with everything but the store that an endpoint may use.
+struct APICall: Sendable {
+    /// Of the endpoint, as in `track/gettrack`.
+    let path: String
+    let caller: Caller
+    /// Those that the endpoint takes.
+    let parameters: Parameters
+    /// Where uploaded points go.
+    let ingest: IngestWriter
+    let options: WebAPIOptions
+    let pages: PageCache
+    let now: Timestamp
+    let logger: Logger
+
+    var service: ServiceID { caller.service }
+
+    var clock: WallClock { WallClock(zoneMinutes: options.zoneMinutes) }
+
+    /// The entity that the call is about.
+    func entityName() throws(APIFailure) -> String {
+        guard let name = parameters["entity_name"] ?? caller.entity else {
+            throw APIFailure(.parameter, "entity_name is required")
+        }
+        return name
+    }
+
+    /// Writes points in the datum that the client asked for, with the service's columns.
+    func pointWriter(_ store: any ColumnStore) async throws -> PointWriter {
+        let type = try outputType()
+        return PointWriter(
+            coordinateType: type, clock: clock, columns: try await store.columns(of: .track, in: service).types)
+    }
+
+    private func outputType() throws(APIFailure) -> CoordinateType {
+        guard let name = parameters["coord_type_output"] else { return .bd09ll }
+        guard let type = CoordinateType(rawValue: Parameters.trimmed(name).lowercased()) else {
+            throw APIFailure(.parameter, "coord_type_output must be wgs84, gcj02 or bd09ll")
+        }
+        return type
+    }
+
+    /// Checks a text that is for people.
+    func checkText(_ text: String, _ name: String, maximumBytes: Int) throws(APIFailure) {
+        guard text.utf8.count <= maximumBytes else {
+            throw APIFailure(.parameter, "\(name) has at most \(maximumBytes) bytes of UTF-8")
+        }
+        guard !text.unicodeScalars.contains(where: { $0.value < 0x20 || (0x7F...0x9F).contains($0.value) }) else {
+            throw APIFailure(.parameter, "\(name) must not hold control characters")
+        }
+    }
+
+    /// What the store, the room Ingest or the endpoint itself threw, as the API says it.
+    func failure(_ error: any Error) -> APIFailure { APIFailure(error, of: path, logger: logger) }
+}

@@ -1,0 +1,52 @@
+import JSON
+import TrackStore
+
+extension TrackEndpoints {
+    /// `track/gettrack`
+    static let track = Endpoint(
+        "track/gettrack", .get,
+        TrackQuery.parameters + ["coord_type_output", "sort_type", "page_index", "page_size"], about: \.namedEntity
+    ) { (call, store: any PointStore & ColumnStore) in
+        let query = try TrackQuery(call)
+        let writer = try await call.pointWriter(store)
+        let isDescending = try descending(call.parameters)
+        let page = call.parameters.page(defaultSize: 100, maximumSize: 5000)
+        let reading = try await reading(of: query, page: page.index, call, store)
+        let points = reading.points
+        let first = min((page.index - 1) * page.size, points.count)
+        let last = min(first + page.size, points.count)
+        if page.index == 1, last < points.count {
+            call.pages.keep(reading, items: points.count, of: query, now: call.now)
+        }
+        // Position in the answer's order, then in the store's.
+        let shown = (first..<last).lazy.map { points[isDescending ? points.count - 1 - $0 : $0] }
+        return Answer { answer in
+            answer.member("total", points.count)
+            answer.member("size", shown.count)
+            reading.writeDistance(query, to: &answer)
+            // There are no road data to know toll roads from.
+            answer.member("toll_distance", 0)
+            if let first = points.first, let last = points.last {
+                answer.object("start_point") { writer.writePosition(of: first.point, to: &$0) }
+                answer.object("end_point") { writer.writePosition(of: last.point, to: &$0) }
+            }
+            answer.array("points") { writer.write(shown, to: &$0) }
+        }
+    }
+
+    private static func descending(_ parameters: Parameters) throws(APIFailure) -> Bool {
+        switch parameters["sort_type"].map({ Parameters.trimmed($0).lowercased() }) {
+        case nil, "asc", "0": return false
+        case "desc", "1": return true
+        default: throw APIFailure(.parameter, "sort_type must be asc or desc")
+        }
+    }
+
+    /// The reading that the first page came from, for the pages after it; else a new one.
+    private static func reading(
+        of query: TrackQuery, page: Int, _ call: APICall, _ store: any PointStore
+    ) async throws -> TrackReading {
+        if page > 1, let kept = call.pages.content(of: query, as: TrackReading.self, now: call.now) { return kept }
+        return try await TrackReading(query, call.options, store)
+    }
+}
