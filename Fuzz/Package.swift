@@ -50,14 +50,15 @@ let package = Package(
         .room(
             "ServerRuntime", in: "Server", ["ConfigurationFile", "Exposition", .log],
             only: ["Configuration/ServerConfiguration.swift", "Configuration/ServerConfiguration+Reading.swift"]),
-        .room("WebAPI", in: "Server", ["JSON", "TrackStore", "TrackModel", "Geodesy", .log, "Crypto"]),
+        .room("Ingest", in: "Server", ["Exposition", "TrackStore", "TrackModel", .log]),
+        .room("WebAPI", in: "Server", ["Ingest", "JSON", "TrackStore", "TrackModel", "Geodesy", .log, "Crypto"]),
         .room("DriveSimulation", in: "Tools", ["Geodesy", "TrackModel"]),
         .room(
-            "TrackTestKit", in: "Tools", ["TrackModel", "TrackCache", "TrackStore"],
+            "TrackTestKit", in: "Tools", ["Ingest", "TrackModel", "TrackCache", "TrackStore", .log],
             only: [
                 "DiskDice.swift", "DiskFault.swift", "DiskNode.swift", "DiskSimulation.swift",
                 "MonotonicTime+Literal.swift",
-                "ReferenceTrackStore.swift", "ReferenceTrackStore+Pushes.swift",
+                "ReferenceTrackStore.swift", "RunningIngest.swift", "ReferenceTrackStore+Pushes.swift",
             ]),
         .target(
             name: "saker", path: "Rooms/CLI/saker", sources: ["Text/TimeExpression.swift"], swiftSettings: house),

@@ -43,11 +43,14 @@ import Testing
             try JSONReader.texts(of: Array(text.utf8), rules, wholeDoubles: .withoutPoint)?
                 .map { "\($0.name)=\($0.text ?? "nil")" }
         }
-        let text = #" { "b" : 1.50 , "a" : [ 2.5e3, { "z" : "\u6210\/" , "y" : [ ] , "z" : true } ] , "b" : null, "c":"\n" } "#
+        let text =
+            #" { "b" : 1.50 , "a" : [ 2.5e3, { "z" : "\u6210\/" , "y" : [ ] , "z" : true } ] , "b" : null, "c":"\n" } "#
         #expect(try texts(text) == ["b=1.5", #"a=[2500,{"z":"成/","y":[],"z":true}]"#, "b=nil", "c=\n"])
         #expect(try texts("{}") == [])
         #expect(try texts("[1]") == nil)
-        for bad in ["", "[1", "{", "{\"a\":1", "{\"a\":1,}", "{} 1", "[] 1", #"{"a":{"b":1,}}"#, #"{"a":[1 2]}"#, "{\"a\":}"] {
+        for bad in [
+            "", "[1", "{", "{\"a\":1", "{\"a\":1,}", "{} 1", "[] 1", #"{"a":{"b":1,}}"#, #"{"a":[1 2]}"#, "{\"a\":}",
+        ] {
             #expect(throws: JSONError.self, "\(bad)") { try texts(bad) }
         }
         #expect(throws: JSONError.self) { try texts(#"{"a":1,"b":"2"}"#, JSONRules(maximumValues: 2)) }

@@ -22,7 +22,8 @@ struct ColumnTests {
         #expect(
             await bench.text("track/listcolumn") == #"{"status":0,"message":"成功","columns":["#
                 + #"{"column_key":"door","column_desc":"","column_type":1,"create_time":"2026-03-05 10:31:40"},"#
-                + #"{"column_key":"fuel","column_desc":"litres","column_type":2,"create_time":"2026-03-05 10:31:40"}]}"#)
+                + #"{"column_key":"fuel","column_desc":"litres","column_type":2,"create_time":"2026-03-05 10:31:40"}]}"#
+        )
         // One client sends an entity too.
         #expect(try await bench.post("track/deletecolumn", "column_key=fuel&entity_name=van").status == 0)
         #expect(try await bench.post("track/deletecolumn", "column_key=fuel").status == 2)

@@ -53,7 +53,8 @@ import TrackStore
         func times(_ name: String, page: Int) async throws -> [Int64?] {
             let answer = try await bench.get(
                 "track/gettrack",
-                "entity_name=\(name)&start_time=\(Self.start)&end_time=\(Self.start + 3600)&page_size=1&page_index=\(page)")
+                "entity_name=\(name)&start_time=\(Self.start)&end_time=\(Self.start + 3600)&page_size=1&page_index=\(page)"
+            )
             return answer["points"]?.items.map { $0["loc_time"]?.integerValue.map { $0 - Self.start } } ?? []
         }
         #expect(try await times(one, page: 1) == [10])

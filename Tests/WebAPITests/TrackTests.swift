@@ -61,7 +61,9 @@ struct TrackTests {
             let answer = try await bench.get("track/gettrack", "\(range())&\(query)")
             #expect(answer["total"] == .integer(7))
             #expect(answer["distance"] == .double(667.1705))
-            return answer["points"]?.items.compactMap { $0["loc_time"]?.doubleValue }.map { (Int64($0) - Self.start) / 10 }
+            return answer["points"]?.items.compactMap { $0["loc_time"]?.doubleValue }.map {
+                (Int64($0) - Self.start) / 10
+            }
                 ?? []
         }
         #expect(try await times("") == [0, 1, 2, 3, 4, 5, 6])

@@ -14,7 +14,9 @@ extension TrackEndpoints {
         guard let latest = record.latest else {
             // What the published service says of an entity without points.
             return Answer { answer in
-                answer.object("latest_point") { for name in ["longitude", "latitude", "loc_time"] { $0.member(name, 0) } }
+                answer.object("latest_point") {
+                    for name in ["longitude", "latitude", "loc_time"] { $0.member(name, 0) }
+                }
             }
         }
         let shown = try await newest(of: name, latest: latest, within: option.radiusLimit, call, store)

@@ -6,7 +6,8 @@ import TrackStore
 struct UploadedPoint {
     /// Names of a point's fields, custom columns apart.
     static let fields = [
-        "entity_name", "loc_time", "latitude", "longitude", "coord_type_input", "speed", "direction", "height", "radius",
+        "entity_name", "loc_time", "latitude", "longitude", "coord_type_input", "speed", "direction", "height",
+        "radius",
         "object_name",
     ]
 
