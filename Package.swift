@@ -94,7 +94,7 @@ var shared: [Target] {
 var agent: [Target] {
     [
         .room("AgentLogic", in: "Agent", ["TrackModel", "Geodesy"]),
-        .room("SecureLink", in: "Agent", ["COpenSSL", .nioCore, .nioPosix], door),
+        .room("SecureLink", in: "Agent", ["COpenSSL", "TrackModel", .nioCore, .nioPosix], door),
         .room("TrackCache", in: "Agent", ["TrackModel", "Compression"], door),
         .room("AlarmLog", in: "Agent", ["TrackCache", "Compression"]),
         .room("GNSSFeed", in: "Agent", ["CGPS", "AgentLogic", "TrackModel"], door),
@@ -127,26 +127,31 @@ var server: [Target] {
                 .product(name: "Crypto", package: "swift-crypto"),
             ]),
         .room(
+            "ServerIdentity", in: "Server",
+            ["TrackModel", .nioCore, .product(name: "NIOSSL", package: "swift-nio-ssl")]),
+        .room(
             "WebListener", in: "Server",
             [
-                "Exposition", "WebAPI", .log, .lifecycle, .nioCore,
+                "Exposition", "ServerIdentity", "WebAPI", .log, .lifecycle, .nioCore,
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "HummingbirdCore", package: "hummingbird"),
                 .product(name: "HummingbirdTLS", package: "hummingbird"),
-                .product(name: "NIOSSL", package: "swift-nio-ssl"),
             ]),
         .room(
             "Gateway", in: "Server",
             [
-                "Ingest", "Systemd", "TrackStore", "TrackModel", "TrackWire", .log, .nioCore, .nioPosix,
+                "Ingest", "ServerIdentity", "Systemd", "TrackStore", "TrackModel", "TrackWire", .log, .nioCore,
+                .nioPosix,
                 .product(name: "NIOSSL", package: "swift-nio-ssl"),
                 .product(name: "NIOTLS", package: "swift-nio"),
             ]),
         .room(
             "ServerRuntime", in: "Server",
             [
-                "CAllocator", "ConfigurationFile", "Exposition", "Gateway", "Ingest", "JSON", "Systemd", "TrackModel",
+                "CAllocator", "ConfigurationFile", "Exposition", "Gateway", "Ingest", "JSON", "ServerIdentity",
+                "Systemd",
+                "TrackModel",
                 "TrackStore", "TrackStoreSQLite", "WebAPI", "WebListener", .log, .lifecycle, .signals, .nioCore,
                 .nioPosix,
                 .product(name: "Crypto", package: "swift-crypto"),
@@ -209,7 +214,11 @@ var tools: [Target] {
             path: "Sources/Tools/saker-simulate", swiftSettings: house),
         .room(
             "TrackTestKit", in: "Tools",
-            ["TrackModel", "TrackCache", "TrackStore", "Ingest", "SecureLink", .log, .nioCore]),
+            [
+                "AgentControl", "Ingest", "JSON", "SecureLink", "TrackCache", "TrackModel", "TrackStore", "Varlink",
+                .log,
+                .nioCore,
+            ]),
         .room("ProgramTestKit", in: "Tools", ["CNetworkNamespace", "TrackCache", "TrackModel"]),
         // The programs themselves are dependencies so that they are built beside it.
         .executableTarget(
@@ -252,7 +261,7 @@ var tests: [Target] {
             path: "Tests/DocumentTests", swiftSettings: house),
         .tests(
             of: "AgentControl",
-            ["JSON", "LocalSocket", "ProgramTestKit", "TrackModel", "Varlink", .nioCore, .nioPosix]),
+            ["JSON", "LocalSocket", "ProgramTestKit", "TrackModel", "TrackTestKit", "Varlink", .nioCore, .nioPosix]),
         .testTarget(
             name: "CommandLineTests",
             dependencies: [
@@ -266,7 +275,7 @@ var tests: [Target] {
         .tests(
             of: "SecureLink",
             [
-                "ProgramTestKit",
+                "ProgramTestKit", "TrackModel",
                 .nioCore, .nioPosix,
                 .product(name: "NIOEmbedded", package: "swift-nio"),
                 .product(name: "NIOSSL", package: "swift-nio-ssl"),
@@ -297,10 +306,12 @@ var tests: [Target] {
             [
                 "Geodesy", "Ingest", "JSON", "TrackModel", "TrackStore", "TrackTestKit", .log,
             ]),
+        .tests(of: "ServerIdentity", ["ProgramTestKit", "TrackModel"]),
         .tests(
             of: "WebListener",
             [
-                "TrackModel", "TrackStore", "TrackTestKit", "WebAPI", .lifecycle, .log, .nioCore, .nioPosix,
+                "ServerIdentity", "TrackModel", "TrackStore", "TrackTestKit", "WebAPI", .lifecycle, .log, .nioCore,
+                .nioPosix,
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "SwiftASN1", package: "swift-asn1"),
                 .product(name: "X509", package: "swift-certificates"),
@@ -308,9 +319,9 @@ var tests: [Target] {
         .tests(
             of: "Gateway",
             [
-                "Exposition", "Ingest", "TrackModel", "TrackStore", "TrackStoreSQLite", "TrackTestKit", "TrackWire",
-                .log,
-                .nioCore, .nioPosix,
+                "Exposition", "Ingest", "ServerIdentity", "TrackModel", "TrackStore", "TrackStoreSQLite",
+                "TrackTestKit",
+                "TrackWire", .log, .nioCore, .nioPosix,
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "NIOSSL", package: "swift-nio-ssl"),
                 .product(name: "SwiftASN1", package: "swift-asn1"),
@@ -319,7 +330,7 @@ var tests: [Target] {
         .tests(
             of: "ServerRuntime",
             [
-                "ConfigurationFile", "Exposition", "ProgramTestKit", "TrackModel", "saker-server", .log,
+                "ConfigurationFile", "Exposition", "ProgramTestKit", "TrackModel", "WebAPI", "saker-server", .log,
             ]),
         .tests(of: "DriveSimulation", ["Geodesy", "TrackModel", "saker-sim"]),
         .tests(of: "FleetSimulation", ["TrackModel", "saker-server", "saker-sim"]),

@@ -48,7 +48,7 @@ let package = Package(
             ["AgentControl", "AgentLogic", "ConfigurationFile", "Exposition", "TrackModel"],
             only: ["Configuration/AgentConfiguration.swift", "Configuration/HookKinds.swift"]),
         .room(
-            "ServerRuntime", in: "Server", ["ConfigurationFile", "Exposition", .log],
+            "ServerRuntime", in: "Server", ["ConfigurationFile", "Exposition", "TrackModel", "WebAPI", .log],
             only: ["Configuration/ServerConfiguration.swift", "Configuration/ServerConfiguration+Reading.swift"]),
         .room("Ingest", in: "Server", ["Exposition", "TrackStore", "TrackModel", .log]),
         .room("WebAPI", in: "Server", ["Ingest", "JSON", "TrackStore", "TrackModel", "Geodesy", .log, "Crypto"]),

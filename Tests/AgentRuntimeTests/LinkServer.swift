@@ -7,6 +7,7 @@ import NIOSSL
 import NIOTLS
 import SwiftASN1
 import Testing
+import TrackModel
 import TrackTestKit
 import X509
 

@@ -1,6 +1,7 @@
 import NIOCore
 import NIOSSL
 import Testing
+import TrackModel
 
 @testable import SecureLink
 
@@ -63,7 +64,7 @@ import Testing
         let stranger = try Workshop()
         for identity in [nil, try stranger.issue("box")] {
             var options = options(identity)
-            options.minimumVersion = .tls12
+            options.minimumVersion = .v12
             #expect(try await TestLink.failure(server, options)?.code == .clientCertificateRefused)
         }
         try await server.stop()

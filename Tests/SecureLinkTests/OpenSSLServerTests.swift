@@ -1,5 +1,6 @@
 import NIOCore
 import Testing
+import TrackModel
 
 @testable import SecureLink
 
@@ -30,7 +31,7 @@ import Testing
             "-rev", version, "-Verify", "1", "-verify_return_error", "-CAfile", workshop.authority.certificate,
         ])
         var options = options
-        options.minimumVersion = .tls12
+        options.minimumVersion = .v12
         options.clientCertificate = .init(chainFile: box.certificate, key: .file(box.key))
         let context = try TLSContext(options)
         var resumed: [Bool] = []
@@ -72,7 +73,7 @@ import Testing
     @Test func aRenegotiationIsRefused() async throws {
         let (conversation, port) = try server(["-tls1_2"])
         var options = options
-        options.minimumVersion = .tls12
+        options.minimumVersion = .v12
         let link = try await TestLink.connect(port: port, TLSContext(options))
         // r asks the client to begin anew: it declines, which this server takes as the end.
         conversation.say("r")

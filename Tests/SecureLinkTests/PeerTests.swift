@@ -5,6 +5,7 @@ import NIOSSL
 import ProgramTestKit
 import Synchronization
 import Testing
+import TrackModel
 
 @testable import SecureLink
 
@@ -28,7 +29,7 @@ import Testing
         var error = try await failure(of: TestServer.tls(identity) { $0.maximumTLSVersion = .tlsv12 })
         #expect(error?.code == .protocolVersion)
         var old = options
-        old.minimumVersion = .tls12
+        old.minimumVersion = .v12
         error = try await failure(of: TestServer.tls(identity) { $0.maximumTLSVersion = .tlsv12 }, old)
         #expect(error == nil)
         error = try await failure(

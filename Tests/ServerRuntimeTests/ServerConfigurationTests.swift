@@ -3,6 +3,7 @@ import Exposition
 import Foundation
 import Testing
 import TrackModel
+import WebAPI
 
 @testable import ServerRuntime
 

@@ -2,6 +2,7 @@ import Foundation
 import Logging
 import NIOCore
 import NIOPosix
+import ServerIdentity
 import ServiceLifecycle
 import Testing
 import TrackModel
@@ -84,7 +85,9 @@ struct ListenerTests {
         try second.certificate.write(toFile: secondFile, atomically: true, encoding: .utf8)
         try first.certificate.write(toFile: certificate, atomically: true, encoding: .utf8)
         try first.key.write(toFile: key, atomically: true, encoding: .utf8)
-        let identity = try ServerIdentity(certificateFile: certificate, keyFile: key)
+        let identity = try ServerIdentity(
+            files: .init(certificateChain: certificate, key: key), minimumTLS: .v12,
+            applicationProtocols: WebListener.applicationProtocols)
         try await withListener(identity: identity) { port in
             let url = "https://localhost:\(port)/api/v3/entity/list?ak=\(accessKey)&service_id=1"
             #expect(try await curl("--cacert", firstFile, url).hasPrefix("{\"status\":3003"))
@@ -99,18 +102,6 @@ struct ListenerTests {
             let address = url.replacingOccurrences(of: "localhost", with: "127.0.0.1")
             #expect(try await curl("--cacert", secondFile, address).hasPrefix("{\"status\":3003"))
             #expect(try await curl("--cacert", firstFile, "-w", "%{ssl_verify_result}", url) == "18")
-        }
-    }
-
-    @Test func certificatesThatCannotBeUsedAreNamed() throws {
-        let directory = try TemporaryDirectory()
-        #expect(throws: ServerIdentityError.self) {
-            try ServerIdentity(certificateFile: "\(directory.path)/none", keyFile: "\(directory.path)/none")
-        }
-        let certificate = try TestCertificate("x")
-        try certificate.certificate.write(toFile: "\(directory.path)/c", atomically: true, encoding: .utf8)
-        #expect(throws: ServerIdentityError.self) {
-            try ServerIdentity(certificateFile: "\(directory.path)/c", keyFile: "\(directory.path)/c")
         }
     }
 

@@ -1,8 +1,9 @@
 internal import COpenSSL
+internal import TrackModel
 
 /// The options of the connection, which help to explain a peer's short alert.
 struct TLSFailureSituation {
-    let minimumVersion: TLSClientOptions.Version
+    let minimumVersion: MinimumTLS
     let applicationProtocol: String
     let clientCertificateRequested: Bool
     let clientCertificateGiven: Bool

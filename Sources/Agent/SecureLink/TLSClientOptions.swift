@@ -1,3 +1,5 @@
+package import TrackModel
+
 /// How the agent verifies the server, and how it identifies itself.
 package struct TLSClientOptions: Hashable, Sendable {
     /// Who must have signed the server's certificate.
@@ -11,12 +13,6 @@ package struct TLSClientOptions: Hashable, Sendable {
         /// Name and dates are still checked, so a certificate can retire a leaked or moved key, as with any other
         /// trust. Only the chain of authorities is not needed.
         case pinnedKeys
-    }
-
-    /// The oldest TLS version that the agent speaks.
-    package enum Version: String, Hashable, Sendable, CaseIterable {
-        case tls12 = "1.2"
-        case tls13 = "1.3"
     }
 
     /// Where a private key is.
@@ -91,14 +87,14 @@ package struct TLSClientOptions: Hashable, Sendable {
 
     package var clientCertificate: ClientCertificate?
 
-    package var minimumVersion: Version
+    package var minimumVersion: MinimumTLS
 
     /// The application protocol (RFC 7301) that the server must choose, 1...255 bytes.
     package var applicationProtocol: String
 
     package init(
         trust: Trust = .systemRoots, pins: Set<PublicKeyPin> = [], serverName: String? = nil,
-        clientCertificate: ClientCertificate? = nil, minimumVersion: Version = .tls13,
+        clientCertificate: ClientCertificate? = nil, minimumVersion: MinimumTLS = .v13,
         applicationProtocol: String = "saker/1"
     ) {
         self.trust = trust

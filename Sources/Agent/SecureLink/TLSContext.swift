@@ -1,5 +1,6 @@
 internal import COpenSSL
 internal import Synchronization
+internal import TrackModel
 
 /// What all connections with the same ``TLSClientOptions`` share: trust, identity and the last session.
 ///
@@ -35,7 +36,7 @@ internal import Synchronization
         self.options = options
         let context = unsafe handle.pointer
         self.handle = handle
-        let minimum = options.minimumVersion == .tls13 ? TLS1_3_VERSION : TLS1_2_VERSION
+        let minimum = options.minimumVersion == .v13 ? TLS1_3_VERSION : TLS1_2_VERSION
         guard unsafe saker_SSL_CTX_set_min_proto_version(context, minimum) == 1 else {
             throw SecureLinkError(.configuration, "this OpenSSL does not speak TLS \(options.minimumVersion.rawValue)")
         }

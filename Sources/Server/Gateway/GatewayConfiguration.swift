@@ -1,38 +1,26 @@
 package import NIOCore
-package import NIOSSL
+package import ServerIdentity
 import TrackWire
 
 /// Everything the gateway can be told, with its defaults. See docs/formats/track-protocol.md for what agents see of it.
 package struct GatewayConfiguration: Sendable {
+    /// The application protocols that an identity must offer.
+    package static let applicationProtocols = [WireLimits.applicationProtocol]
+
     /// Address to listen on.
     package var host: String
     /// TCP port; 0 lets the kernel choose, see ``GatewayServer/localPort``.
     package var port: Int
-    package var tls: GatewayTLS
+    /// Must offer ``applicationProtocols``.
+    package var identity: ServerIdentity
     package var limits = GatewayLimits()
     package var deadlines = GatewayDeadlines()
 
-    package init(host: String, port: Int = WireLimits.defaultPort, tls: GatewayTLS) {
+    package init(host: String, port: Int = WireLimits.defaultPort, identity: ServerIdentity) {
         self.host = host
         self.port = port
-        self.tls = tls
+        self.identity = identity
     }
-}
-
-/// Where the server's certificate comes from.
-package enum GatewayTLS: Sendable {
-    /// PEM files: the certificate and its chain, and the private key. Read at start and at every reload. With
-    /// `clientAuthorities`, a PEM file too, only devices with a certificate of one of these authorities get in.
-    case files(
-        certificateChain: String, privateKey: String, minimumVersion: GatewayTLSVersion,
-        clientAuthorities: String? = nil)
-    /// A ready configuration; the application protocol is set by the gateway.
-    case configuration(TLSConfiguration)
-}
-
-package enum GatewayTLSVersion: Hashable, Sendable {
-    case tls12
-    case tls13
 }
 
 /// Bounds on what connections may take.

@@ -1,8 +1,6 @@
-/// Why the gateway could not start or reload.
+/// Why the gateway could not start.
 package struct GatewayError: Error, Equatable, CustomStringConvertible {
     package enum Code: Hashable, Sendable {
-        /// The certificate or key cannot be used.
-        case certificate
         /// The address cannot be listened on.
         case bind
         /// It runs already, or has been stopped.

@@ -3,6 +3,7 @@ package import Logging
 import NIOCore
 import NIOPosix
 import NIOSSL
+import ServerIdentity
 import Synchronization
 import Systemd
 package import TrackModel
@@ -21,7 +22,6 @@ package final class GatewayServer: Sendable {
 
     private let configuration: GatewayConfiguration
     let core: GatewayCore
-    private let tls: TLSContextSource
     private let group: any EventLoopGroup
     private let state = Mutex(State.idle)
     private let stopRequests: AsyncStream<Void>
@@ -29,19 +29,18 @@ package final class GatewayServer: Sendable {
     private let pushesEnd: AsyncStream<Void>
     private let pushesHaveEnded: AsyncStream<Void>.Continuation
 
-    /// Reads the certificate; opens nothing yet. Throws `.certificate`.
+    /// Opens nothing yet.
     ///
     /// `ingest` must run from before ``start()`` until after ``stop()``. `now` is the server's clock: it judges times
     /// that lie ahead and stamps what is received. Without `callHandler` every Call is answered with status 240.
     package init(
         configuration: GatewayConfiguration, store: any TrackStore, ingest: IngestWriter, logger: Logger,
         now: @escaping @Sendable () -> Timestamp, callHandler: GatewayCallHandler? = nil
-    ) throws(GatewayError) {
+    ) {
         self.configuration = configuration
         core = GatewayCore(
             limits: configuration.limits, deadlines: configuration.deadlines, store: store, ingest: ingest,
             logger: logger, now: now, callHandler: callHandler)
-        tls = try TLSContextSource(configuration.tls)
         group = MultiThreadedEventLoopGroup.singleton
         (stopRequests, requestStopNow) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
         (pushesEnd, pushesHaveEnded) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
@@ -123,12 +122,6 @@ package final class GatewayServer: Sendable {
         }
     }
 
-    /// Reads certificate and key again for new connections. Throws `.certificate` and goes on with the former ones.
-    package func reloadCertificates() throws(GatewayError) {
-        try tls.reload()
-        core.logger.info("certificates reloaded")
-    }
-
     // MARK: Administration
 
     /// The port it listens on; nil while it does not.
@@ -152,7 +145,7 @@ package final class GatewayServer: Sendable {
     // MARK: Accepting
 
     private func bind() async throws -> any Channel {
-        let (core, tls) = (core, tls)
+        let (core, identity) = (core, configuration.identity)
         return try await ServerBootstrap(group: group)
             .serverChannelOption(.backlog, value: 1024)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
@@ -171,7 +164,7 @@ package final class GatewayServer: Sendable {
                     let address = channel.remoteAddress?.ipAddress ?? "unknown"
                     try core.admit(channel, from: address)
                     let pipeline = channel.pipeline.syncOperations
-                    try pipeline.addHandler(NIOSSLServerHandler(context: tls.context))
+                    try pipeline.addHandler(NIOSSLServerHandler(context: identity.context))
                     try pipeline.addHandler(core.makeConnection(from: address))
                 }
             }

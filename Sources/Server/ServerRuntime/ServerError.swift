@@ -1,4 +1,5 @@
 import ConfigurationFile
+import ServerIdentity
 import TrackStore
 import WebListener
 

@@ -4,6 +4,7 @@ import HummingbirdCore
 import HummingbirdTLS
 package import Logging
 package import NIOCore
+package import ServerIdentity
 import ServiceLifecycle
 package import WebAPI
 
@@ -24,11 +25,6 @@ package struct WebListener: Service {
         }
     }
 
-    package enum MinimumTLS: Sendable {
-        case v12
-        case v13
-    }
-
     /// Bytes that one write of an answer carries: a slow client shows progress with each.
     private static let pieceBytes = 65_536
 
@@ -36,16 +32,18 @@ package struct WebListener: Service {
     private let host: String
     private let port: Int
     private let identity: ServerIdentity?
-    private let minimumTLS: MinimumTLS
     private let limits: Limits
     private let durations: RequestDurations
     private let group: any EventLoopGroup
     private let logger: Logger
     private let onBound: @Sendable (Int) -> Void
 
-    /// An identity makes it HTTPS. Port 0 lets the kernel choose; `onBound` gets the port once it listens.
+    /// The application protocols that an identity must offer.
+    package static let applicationProtocols = ["http/1.1"]
+
+    /// With an identity it speaks HTTPS. Port 0 lets the kernel choose; `onBound` gets the port once it listens.
     package init(
-        router: APIRouter, host: String, port: Int, identity: ServerIdentity?, minimumTLS: MinimumTLS = .v12,
+        router: APIRouter, host: String, port: Int, identity: ServerIdentity?,
         limits: Limits = Limits(), durations: RequestDurations = RequestDurations(),
         group: any EventLoopGroup, logger: Logger, onBound: @escaping @Sendable (Int) -> Void = { _ in }
     ) {
@@ -53,7 +51,6 @@ package struct WebListener: Service {
         self.host = host
         self.port = port
         self.identity = identity
-        self.minimumTLS = minimumTLS
         self.limits = limits
         self.durations = durations
         self.group = group
@@ -96,8 +93,7 @@ package struct WebListener: Service {
         guard let identity else { return plain }
         return try .tls(
             plain,
-            tlsConfiguration: identity.configuration(
-                minimumVersion: minimumTLS == .v12 ? .tlsv12 : .tlsv13, applicationProtocols: ["http/1.1"]))
+            tlsConfiguration: identity.configuration)
     }
 
     private func respond(to request: Request, on channel: any Channel) async throws -> Response {

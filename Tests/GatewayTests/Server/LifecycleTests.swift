@@ -1,6 +1,7 @@
 import Foundation
 import Logging
 import NIOSSL
+import ServerIdentity
 import Testing
 import TrackModel
 import TrackWire
@@ -11,8 +12,8 @@ import TrackWire
     @Test func aTakenPortIsSaidAtStart() async throws {
         try await Fixture.run { fixture in
             let configuration = GatewayConfiguration(
-                host: "127.0.0.1", port: fixture.port, tls: .configuration(try fixture.certificate.server()))
-            let second = try gateway(configuration, fixture)
+                host: "127.0.0.1", port: fixture.port, identity: try fixture.certificate.server())
+            let second = gateway(configuration, fixture)
             await #expect(throws: GatewayError(.bind, "")) { try await second.start() }
             await second.stop()
         }
@@ -24,22 +25,11 @@ import TrackWire
         }
     }
 
-    @Test func aMissingCertificateIsSaidBeforeTheStart() async throws {
-        try await Fixture.run { fixture in
-            let configuration = GatewayConfiguration(
-                host: "127.0.0.1", port: 0,
-                tls: .files(
-                    certificateChain: "/nonexistent/chain.pem", privateKey: "/nonexistent/key.pem",
-                    minimumVersion: .tls13))
-            #expect(throws: GatewayError(.certificate, "")) { try gateway(configuration, fixture) }
-        }
-    }
-
     @Test func runServesUntilItIsAskedToStop() async throws {
         try await Fixture.run { fixture in
             let configuration = GatewayConfiguration(
-                host: "127.0.0.1", port: 0, tls: .configuration(try fixture.certificate.server()))
-            let second = try gateway(configuration, fixture)
+                host: "127.0.0.1", port: 0, identity: try fixture.certificate.server())
+            let second = gateway(configuration, fixture)
             async let end: Void = second.run()
             second.requestStop()
             try await end
@@ -51,30 +41,21 @@ import TrackWire
         let folder = FileManager.default.temporaryDirectory.appending(path: "gateway-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
-        func write(_ certificate: TestCertificate) throws {
-            try certificate.certificatePEM.write(to: folder.appending(path: "c.pem"), atomically: true, encoding: .utf8)
-            try certificate.keyPEM.write(to: folder.appending(path: "k.pem"), atomically: true, encoding: .utf8)
-        }
         let (first, second) = (try TestCertificate(), try TestCertificate())
-        try write(first)
-        try await Fixture.run(configure: {
-            $0.tls = .files(
-                certificateChain: folder.appending(path: "c.pem").path,
-                privateKey: folder.appending(path: "k.pem").path,
-                minimumVersion: .tls12)
-        }) { fixture in
+        let identity = try first.server(in: folder, minimumTLS: .v12)
+        try await Fixture.run(configure: { $0.identity = identity }) { fixture in
             var oldTLS = try first.client()
             oldTLS.maximumTLSVersion = .tlsv12
             let old = try await TestAgent.connect(port: fixture.port, tls: oldTLS)
             #expect(await old.hello(fixture.hello())?.welcome != nil)
 
             try "not a certificate".write(to: folder.appending(path: "c.pem"), atomically: true, encoding: .utf8)
-            #expect(throws: GatewayError(.certificate, "")) { try fixture.server.reloadCertificates() }
+            #expect(throws: ServerIdentityError.self) { try identity.reload() }
             let still = try await TestAgent.connect(port: fixture.port, tls: try first.client())
             #expect(await still.hello(fixture.hello(stream: StreamID(high: 1, low: 1)))?.welcome != nil)
 
-            try write(second)
-            try fixture.server.reloadCertificates()
+            try second.write(to: folder)
+            try identity.reload()
             let new = try await TestAgent.connect(port: fixture.port, tls: try second.client())
             #expect(await new.hello(fixture.hello(stream: StreamID(high: 2, low: 2)))?.welcome != nil)
             old.send(.heartbeat(Heartbeat()))
@@ -98,8 +79,8 @@ import TrackWire
         }
     }
 
-    private func gateway(_ configuration: GatewayConfiguration, _ fixture: Fixture) throws -> GatewayServer {
-        try GatewayServer(
+    private func gateway(_ configuration: GatewayConfiguration, _ fixture: Fixture) -> GatewayServer {
+        GatewayServer(
             configuration: configuration, store: fixture.store, ingest: fixture.ingest,
             logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }, now: { Fixture.now })
     }

@@ -40,7 +40,7 @@ struct Fixture {
 
         let certificate = try TestCertificate()
         var configuration = GatewayConfiguration(
-            host: "127.0.0.1", port: 0, tls: .configuration(try certificate.server()))
+            host: "127.0.0.1", port: 0, identity: try certificate.server())
         configuration.deadlines.close = .seconds(1)
         configure(&configuration)
         var bounds = IngestLimits()
@@ -55,7 +55,7 @@ struct Fixture {
             ingest.finish()
             writing.cancel()
         }
-        let server = try GatewayServer(
+        let server = GatewayServer(
             configuration: configuration, store: store, ingest: ingest, logger: quiet, now: { now },
             callHandler: callHandler)
         try await server.start()

@@ -1,7 +1,10 @@
 import Crypto
 import Foundation
+import Gateway
 import NIOSSL
+import ServerIdentity
 import SwiftASN1
+import TrackModel
 import X509
 
 /// A self-signed certificate for `localhost`, made for one test.
@@ -24,13 +27,25 @@ struct TestCertificate {
         keyPEM = key.pemRepresentation + "\n"
     }
 
-    func server() throws -> TLSConfiguration {
-        let chain = try NIOSSLCertificate.fromPEMBytes(Array(certificatePEM.utf8))
-        let key = try NIOSSLPrivateKey(bytes: Array(keyPEM.utf8), format: .pem)
-        var configuration = TLSConfiguration.makeServerConfiguration(
-            certificateChain: chain.map { .certificate($0) }, privateKey: .privateKey(key))
-        configuration.minimumTLSVersion = .tlsv13
-        return configuration
+    /// Its files are gone afterwards: it cannot be reloaded.
+    func server() throws -> ServerIdentity {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "certificate-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        return try server(in: folder)
+    }
+
+    func server(in folder: URL, minimumTLS: MinimumTLS = .v13) throws -> ServerIdentity {
+        try write(to: folder)
+        return try ServerIdentity(
+            files: .init(
+                certificateChain: folder.appending(path: "c.pem").path, key: folder.appending(path: "k.pem").path),
+            minimumTLS: minimumTLS, applicationProtocols: GatewayConfiguration.applicationProtocols)
+    }
+
+    func write(to folder: URL) throws {
+        try certificatePEM.write(to: folder.appending(path: "c.pem"), atomically: true, encoding: .utf8)
+        try keyPEM.write(to: folder.appending(path: "k.pem"), atomically: true, encoding: .utf8)
     }
 
     /// Trusts this certificate alone.

@@ -24,11 +24,6 @@ package struct AgentConfiguration: Sendable {
         package var minimumTLS: MinimumTLS
     }
 
-    package enum MinimumTLS: String, CaseIterable, Sendable {
-        case v12 = "1.2"
-        case v13 = "1.3"
-    }
-
     package struct Service: Hashable, Sendable {
         package var id: ServiceID
         package var accessKey: Secret

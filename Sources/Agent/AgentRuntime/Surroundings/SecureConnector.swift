@@ -151,7 +151,7 @@ final class SecureConnector: LinkConnector {
             if server.certificateAuthorityFile == nil { options.trust = .pinnedKeys }
         }
         options.serverName = server.name
-        options.minimumVersion = server.minimumTLS == .v13 ? .tls13 : .tls12
+        options.minimumVersion = server.minimumTLS
         if let chain = server.clientCertificateFile, let key = server.clientKey {
             options.clientCertificate = .init(
                 chainFile: chain, key: .init(parsing: key),

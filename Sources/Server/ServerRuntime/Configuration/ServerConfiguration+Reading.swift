@@ -2,6 +2,8 @@ package import ConfigurationFile
 import Exposition
 import Glibc
 import Logging
+import TrackModel
+import WebAPI
 
 extension ServerConfiguration {
     /// Reads a file, or the first of the usual ones; throws everything that is wrong with it at once.

@@ -1,6 +1,8 @@
 package import ConfigurationFile
 package import Exposition
 package import Logging
+package import TrackModel
+package import WebAPI
 
 /// What the configuration file says; config/server.toml documents every key with unit, default and range.
 package struct ServerConfiguration: Sendable {
@@ -19,15 +21,10 @@ package struct ServerConfiguration: Sendable {
         case full, normal
     }
 
-    package enum TLSMinimum: String, CaseIterable, Sendable {
-        case v12 = "1.2"
-        case v13 = "1.3"
-    }
-
     package struct Device: Hashable, Sendable {
         package var host: String
         package var port: Int
-        package var minimumTLS: TLSMinimum
+        package var minimumTLS: MinimumTLS
         package var connections: Int
         package var connectionsPerAddress: Int
         /// Seconds.
@@ -41,11 +38,6 @@ package struct ServerConfiguration: Sendable {
         package var callPolicy: CallPolicy
     }
 
-    /// What an agent may ask of the Web API through its connection: see the Web API's own type of this name.
-    package enum CallPolicy: String, CaseIterable, Sendable {
-        case entity, service
-    }
-
     package struct Web: Hashable, Sendable {
         package struct Listener: Hashable, Sendable {
             package var host: String
@@ -55,7 +47,7 @@ package struct ServerConfiguration: Sendable {
         /// Nil: not offered.
         package var https: Listener?
         package var http: Listener?
-        package var minimumTLS: TLSMinimum
+        package var minimumTLS: MinimumTLS
         /// Seconds.
         package var timeout: Int
         package var connections: Int

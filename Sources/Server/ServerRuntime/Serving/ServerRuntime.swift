@@ -6,6 +6,7 @@ import Ingest
 package import Logging
 import NIOCore
 import NIOPosix
+import ServerIdentity
 import ServiceLifecycle
 package import Systemd
 import TrackModel
@@ -51,9 +52,10 @@ package struct ServerRuntime: Sendable {
         defer { try? store.close() }
         // The one way of points into the store, for devices and for the Web API.
         let ingest = IngestWriter(store: store, logger: logger)
-        let (identity, router) = (try identity(), router(store, ingest))
-        let gateway = try gateway(store, ingest, router)
-        let group = serviceGroup(store, ingest: ingest, router: router, identity: identity, gateway: gateway)
+        let (web, device, router) = (try webIdentity(), try deviceIdentity(), router(store, ingest))
+        let gateway = gateway(store, ingest, router, device)
+        let group = serviceGroup(
+            store, ingest: ingest, router: router, web: web, device: device, gateway: gateway)
         warnOfReadableKey()
         raiseFileLimit()
         logger.info("saker-server starts")
@@ -84,7 +86,7 @@ package struct ServerRuntime: Sendable {
 
     /// Everything short of serving: the files that a start needs. For `--check`.
     package func check() async throws(ServerError) {
-        _ = try identity()
+        _ = try (webIdentity(), deviceIdentity())
         if let authority = configuration.tls.authority {
             _ = try CertificateMaker.details(of: try TextFile.read(authority))
         }
@@ -108,9 +110,23 @@ package struct ServerRuntime: Sendable {
         }
     }
 
-    private func identity() throws(ServerError) -> ServerIdentity {
+    private func webIdentity() throws(ServerError) -> ServerIdentity {
+        let files = ServerIdentity.Files(certificateChain: configuration.tls.certificate, key: configuration.tls.key)
+        return try identity(files, configuration.web.minimumTLS, WebListener.applicationProtocols)
+    }
+
+    private func deviceIdentity() throws(ServerError) -> ServerIdentity {
+        let files = ServerIdentity.Files(
+            certificateChain: configuration.tls.certificate, key: configuration.tls.key,
+            clientAuthorities: configuration.device.clientAuthority)
+        return try identity(files, configuration.device.minimumTLS, GatewayConfiguration.applicationProtocols)
+    }
+
+    private func identity(
+        _ files: ServerIdentity.Files, _ minimumTLS: MinimumTLS, _ protocols: [String]
+    ) throws(ServerError) -> ServerIdentity {
         do throws(ServerIdentityError) {
-            return try ServerIdentity(certificateFile: configuration.tls.certificate, keyFile: configuration.tls.key)
+            return try ServerIdentity(files: files, minimumTLS: minimumTLS, applicationProtocols: protocols)
         } catch {
             throw ServerError(error)
         }
@@ -129,15 +145,11 @@ package struct ServerRuntime: Sendable {
     }
 
     private func gateway(
-        _ store: SQLiteTrackStore, _ ingest: IngestWriter, _ router: APIRouter
-    ) throws(ServerError) -> GatewayServer {
+        _ store: SQLiteTrackStore, _ ingest: IngestWriter, _ router: APIRouter, _ identity: ServerIdentity
+    ) -> GatewayServer {
         let device = configuration.device
         var settings = GatewayConfiguration(
-            host: device.host, port: device.port,
-            tls: .files(
-                certificateChain: configuration.tls.certificate, privateKey: configuration.tls.key,
-                minimumVersion: device.minimumTLS == .v12 ? .tls12 : .tls13,
-                clientAuthorities: device.clientAuthority))
+            host: device.host, port: device.port, identity: identity)
         settings.limits.connections = device.connections
         settings.limits.connectionsPerAddress = device.connectionsPerAddress
         settings.deadlines.heartbeatInterval = numericCast(device.heartbeatInterval)
@@ -145,26 +157,22 @@ package struct ServerRuntime: Sendable {
         let api = configuration.api
         settings.limits.customPointLead = Int64(api.futureTolerance) * 1000
         settings.limits.customPointAge = api.maximumAge.map { Int64($0) * 1000 }
-        let policy: CallPolicy = configuration.gateway.callPolicy == .service ? .service : .entity
-        do throws(GatewayError) {
-            return try GatewayServer(
-                configuration: settings, store: store, ingest: ingest, logger: logger,
-                now: SQLiteTrackStoreOptions.systemTime,
-                callHandler: { service, entity, path, parameters in
-                    let answer = await router.call(
-                        service: service, entity: entity, path: path, parameters: parameters, policy: policy)
-                    return (Int32(clamping: answer.status), answer.json)
-                })
-        } catch {
-            throw ServerError(.certificate, error.detail)
-        }
+        let policy = configuration.gateway.callPolicy
+        return GatewayServer(
+            configuration: settings, store: store, ingest: ingest, logger: logger,
+            now: SQLiteTrackStoreOptions.systemTime,
+            callHandler: { service, entity, path, parameters in
+                let answer = await router.call(
+                    service: service, entity: entity, path: path, parameters: parameters, policy: policy)
+                return (Int32(clamping: answer.status), answer.json)
+            })
     }
 
     /// In start order; stopped in reverse: first no new requests, then the devices, then the writer that both submit
     /// to, then the upkeep.
     private func serviceGroup(
-        _ store: SQLiteTrackStore, ingest: IngestWriter, router: APIRouter, identity: ServerIdentity,
-        gateway: GatewayServer
+        _ store: SQLiteTrackStore, ingest: IngestWriter, router: APIRouter, web identity: ServerIdentity,
+        device: ServerIdentity, gateway: GatewayServer
     ) -> ServiceGroup {
         let web = configuration.web
         var expected: Set<BoundPorts.Name> = [.device]
@@ -174,7 +182,7 @@ package struct ServerRuntime: Sendable {
         let ports = BoundPorts(expected: expected)
         let files = [configuration.tls.certificate, configuration.tls.key, configuration.device.clientAuthority]
         let certificates = ServedCertificates(files: files.compactMap { $0 }, logger: logger) {
-            try gateway.reloadCertificates()
+            try device.reload()
             try identity.reload()
         }
         var services: [any Service] = [
@@ -221,7 +229,6 @@ package struct ServerRuntime: Sendable {
         let web = configuration.web
         return WebListener(
             router: router, host: place.host, port: place.port, identity: identity,
-            minimumTLS: web.minimumTLS == .v12 ? .v12 : .v13,
             limits: WebListener.Limits(
                 timeout: Int64(web.timeout), maximumConnections: web.connections, maximumHeaderBytes: web.headerBytes),
             durations: durations,

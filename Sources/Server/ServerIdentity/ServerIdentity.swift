@@ -1,0 +1,112 @@
+internal import NIOCore
+package import NIOSSL
+internal import Synchronization
+package import TrackModel
+
+/// What a listener shows in its TLS handshakes: the certificate chain and the key, and whom it demands a certificate of. The
+/// files can be exchanged while connections come in.
+///
+/// A connection keeps what it began with. The next handshake uses what was loaded last.
+package final class ServerIdentity: Sendable {
+    /// PEM files, read at the start and at every reload.
+    package struct Files: Hashable, Sendable {
+        package var certificateChain: String
+        package var key: String
+        /// With it, only clients with a certificate of one of these authorities get in.
+        package var clientAuthorities: String?
+
+        package init(certificateChain: String, key: String, clientAuthorities: String? = nil) {
+            self.certificateChain = certificateChain
+            self.key = key
+            self.clientAuthorities = clientAuthorities
+        }
+    }
+
+    private struct Loaded: Sendable {
+        let configuration: TLSConfiguration
+        let context: NIOSSLContext
+    }
+
+    private let files: Files
+    private let minimumTLS: MinimumTLS
+    private let applicationProtocols: [String]
+    private let loaded: Mutex<Loaded>
+
+    /// Throws ``ServerIdentityError`` when a file cannot be read, or when certificate and key do not belong together.
+    package init(
+        files: Files, minimumTLS: MinimumTLS, applicationProtocols: [String]
+    ) throws(ServerIdentityError) {
+        self.files = files
+        self.minimumTLS = minimumTLS
+        self.applicationProtocols = applicationProtocols
+        loaded = Mutex(try Self.load(files, minimumTLS, applicationProtocols))
+    }
+
+    /// Reads the files again. On a throw the former ones stay in use.
+    package func reload() throws(ServerIdentityError) {
+        let new = try Self.load(files, minimumTLS, applicationProtocols)
+        loaded.withLock { $0 = new }
+    }
+
+    /// For the next handshake.
+    package var context: NIOSSLContext { loaded.withLock { $0.context } }
+
+    /// For a listener that takes a configuration once. The chain and the key of its handshakes follow later reloads; the
+    /// authorities of clients do not.
+    package var configuration: TLSConfiguration {
+        var configuration = loaded.withLock { $0.configuration }
+        configuration.sslContextCallback = { [self] _, promise in
+            let current = loaded.withLock { $0.configuration }
+            var override = NIOSSLContextConfigurationOverride()
+            override.certificateChain = current.certificateChain
+            override.privateKey = current.privateKey
+            promise.succeed(override)
+        }
+        return configuration
+    }
+
+    private static func load(
+        _ files: Files, _ minimumTLS: MinimumTLS, _ applicationProtocols: [String]
+    ) throws(ServerIdentityError) -> Loaded {
+        let chain = try certificates(files.certificateChain)
+        let key: NIOSSLPrivateKey
+        do {
+            key = try NIOSSLPrivateKey(file: files.key, format: .pem)
+        } catch {
+            throw ServerIdentityError(
+                "\(files.key) holds no readable private key in PEM without a password: check the path, owner and mode")
+        }
+        var configuration = TLSConfiguration.makeServerConfiguration(
+            certificateChain: chain.map { .certificate($0) }, privateKey: .privateKey(key))
+        configuration.minimumTLSVersion =
+            switch minimumTLS {
+            case .v12: .tlsv12
+            case .v13: .tlsv13
+            }
+        configuration.applicationProtocols = applicationProtocols
+        if let authorities = files.clientAuthorities {
+            configuration.trustRoots = .certificates(try certificates(authorities))
+            // A client has no host name. The owner of the listener judges whose certificate it is.
+            configuration.certificateVerification = .noHostnameVerification
+        }
+        // Only a context shows whether certificate and key belong together.
+        do {
+            return Loaded(configuration: configuration, context: try NIOSSLContext(configuration: configuration))
+        } catch {
+            throw ServerIdentityError(
+                "the key in \(files.key) does not belong to the certificate in \(files.certificateChain)")
+        }
+    }
+
+    private static func certificates(_ file: String) throws(ServerIdentityError) -> [NIOSSLCertificate] {
+        let found: [NIOSSLCertificate]
+        do {
+            found = try NIOSSLCertificate.fromPEMFile(file)
+        } catch {
+            throw ServerIdentityError(
+                "\(file) holds no readable certificate in PEM: check the path, the file's owner and mode")
+        }
+        guard !found.isEmpty else { throw ServerIdentityError("\(file) holds no certificate") }
+        return found
+    }
+}
