@@ -54,11 +54,13 @@ let package = Package(
         .room("WebAPI", in: "Server", ["Ingest", "JSON", "TrackStore", "TrackModel", "Geodesy", .log, "Crypto"]),
         .room("DriveSimulation", in: "Tools", ["Geodesy", "TrackModel"]),
         .room(
-            "TrackTestKit", in: "Tools", ["Ingest", "TrackModel", "TrackCache", "TrackStore", .log],
+            "TrackTestKit", in: "Tools",
+            ["AgentControl", "Ingest", "JSON", "TrackModel", "TrackCache", "TrackStore", "Varlink", .log, .nioCore],
             only: [
                 "DiskDice.swift", "DiskFault.swift", "DiskNode.swift", "DiskSimulation.swift",
                 "MonotonicTime+Literal.swift",
                 "ReferenceTrackStore.swift", "RunningIngest.swift", "ReferenceTrackStore+Pushes.swift",
+                "SampleAgent.swift",
             ]),
         .target(
             name: "saker", path: "Rooms/CLI/saker", sources: ["Text/TimeExpression.swift"], swiftSettings: house),

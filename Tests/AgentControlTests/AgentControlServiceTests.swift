@@ -4,6 +4,7 @@ import NIOCore
 import Synchronization
 import Testing
 import TrackModel
+import TrackTestKit
 import Varlink
 
 @testable import AgentControl
@@ -11,8 +12,8 @@ import Varlink
 @Suite(.timeLimit(.minutes(5))) struct AgentControlServiceTests {
     @Test func theStatusArrivesAsItWas() async throws {
         let agent = try await AgentServer.start()
-        #expect(try await agent.client.status() == TestAgent.sampleStatus)
-        #expect(try await agent.client.settings() == TestAgent.sampleSettings)
+        #expect(try await agent.client.status() == SampleAgent.sampleStatus)
+        #expect(try await agent.client.settings() == SampleAgent.sampleSettings)
         try await agent.stop()
     }
 
@@ -27,7 +28,7 @@ import Varlink
         #expect(try await client.stopService().code == 8)
         #expect(try await client.startGather().code == 0)
         #expect(try await client.stopGather().code == 6)
-        #expect(try await client.setIntervals(gather: 5, pack: 30) == TestAgent.sampleSettings)
+        #expect(try await client.setIntervals(gather: 5, pack: 30) == SampleAgent.sampleSettings)
         _ = try await client.setCacheLimit(.bytes(1 << 20))
         _ = try await client.setCacheLimit(.unlimited)
         _ = try await client.setLocationOptions(LocationOptionsChange(["desired_accuracy": 20, "activity": "fitness"]))
@@ -36,14 +37,14 @@ import Varlink
         _ = try await client.cacheInfo(entities: ["a", "b"])
         #expect(try await client.clearCache(CacheSelection(entities: ["a"], from: 1, through: 2)).removed == 6)
         _ = try await client.clearCache(CacheSelection())
-        #expect(try await client.attributes() == TestAgent.sampleAttributes)
+        #expect(try await client.attributes() == SampleAgent.sampleAttributes)
         let set = try await client.setAttributes(["fuel": 51, "driver": "Li Wei"], ttl: 60)
         #expect(set.taken == ["driver", "fuel"])
         #expect(set.ignored == [IgnoredValue(key: "x", reason: "unknown_key", detail: "d")])
         _ = try await client.setAttributes([:])
         #expect(try await client.clearAttributes(["fuel"]).cleared == ["fuel"])
         _ = try await client.clearAttributes()
-        #expect(try await client.alarms() == TestAgent.sampleAlarms)
+        #expect(try await client.alarms() == SampleAgent.sampleAlarms)
         _ = try await client.alarms(AlarmSelection(after: 5, from: 1, through: 2, type: 65, limit: 1000))
         _ = try await client.reconnect()
         let place: JSONValue = [

@@ -2,14 +2,15 @@ import NIOCore
 import NIOPosix
 import ProgramTestKit
 import Synchronization
+import TrackTestKit
 import Varlink
 
 @testable import AgentControl
 
-/// A ``TestAgent`` behind a real socket.
+/// A ``SampleAgent`` behind a real socket.
 struct AgentServer: Sendable {
     struct Parts {
-        let agent: TestAgent
+        let agent: SampleAgent
         let service: AgentControlService
     }
 
@@ -31,7 +32,7 @@ struct AgentServer: Sendable {
         let path = directory.path + "/agent"
         let allowed = Box()
         let (server, parts) = try await loop.flatSubmit {
-            let agent = TestAgent(loop: loop)
+            let agent = SampleAgent(loop: loop)
             let service = AgentControlService(handler: agent, policy: policy) { method, _ in
                 allowed.calls.withLock { $0.append(method) }
             }

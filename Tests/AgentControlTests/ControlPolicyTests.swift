@@ -2,6 +2,7 @@ import LocalSocket
 import NIOCore
 import NIOPosix
 import Testing
+import TrackTestKit
 import Varlink
 
 @testable import AgentControl
@@ -30,7 +31,7 @@ import Varlink
     func somebodyElseMayReadAndNotChange(method: AgentMethod) async throws {
         let loop = MultiThreadedEventLoopGroup.singleton.next()
         let (error, asked) = try await loop.flatSubmit {
-            let agent = TestAgent(loop: loop)
+            let agent = SampleAgent(loop: loop)
             let service = AgentControlService(handler: agent, policy: ControlPolicy(group: 500))
             let peer = PeerCredentials(user: 1000, group: 1000, supplementaryGroups: [4], process: 1)
             // Even with parameters that would be refused: who may not change learns nothing.

@@ -2,6 +2,7 @@ import Glibc
 import JSON
 import NIOCore
 import Testing
+import TrackTestKit
 import Varlink
 
 @testable import AgentControl
@@ -10,8 +11,8 @@ import Varlink
     private static let changes: [AgentEvent.Change] = [
         .connection(LinkStatus(state: .waiting, lastError: "no route", nextTryTime: 5)),
         .gather(GatherStatus(state: .waiting)), .service(ServiceStatus(state: .stopping, since: 1)),
-        .cache(TestAgent.sampleStatus.cache), .feed(FeedStatus(state: .noFix)),
-        .alarm(TestAgent.sampleAlarms.alarms[0]), .loss(LossReport(lost: ["bound": 5])),
+        .cache(SampleAgent.sampleStatus.cache), .feed(FeedStatus(state: .noFix)),
+        .alarm(SampleAgent.sampleAlarms.alarms[0]), .loss(LossReport(lost: ["bound": 5])),
         .other(kind: "weather", fields: ["wind": 5, "what": "rain"]),
     ]
 
@@ -27,7 +28,7 @@ import Varlink
             }
             if events.count == Self.changes.count + 1 { break }
         }
-        #expect(events.first?.change == .status(TestAgent.sampleStatus))
+        #expect(events.first?.change == .status(SampleAgent.sampleStatus))
         #expect(events.dropFirst().map(\.change) == Self.changes)
         try await agent.stop()
     }

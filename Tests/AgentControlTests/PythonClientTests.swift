@@ -2,6 +2,7 @@ import Foundation
 import JSON
 import ProgramTestKit
 import Testing
+import TrackTestKit
 import Varlink
 
 @testable import AgentControl
@@ -55,8 +56,8 @@ import Varlink
         #expect(reply["methods"] == .array(AgentMethod.allCases.map(\.rawValue).sorted().map(JSONValue.string)))
         #expect(
             reply["errors"] == .array(AgentControlError.Code.allCases.map(\.rawValue).sorted().map(JSONValue.string)))
-        #expect(try reply["status"]?.decoded(as: AgentStatus.self) == TestAgent.sampleStatus)
-        #expect(try reply["settings"]?.decoded(as: AgentSettings.self) == TestAgent.sampleSettings)
+        #expect(try reply["status"]?.decoded(as: AgentStatus.self) == SampleAgent.sampleStatus)
+        #expect(try reply["settings"]?.decoded(as: AgentSettings.self) == SampleAgent.sampleSettings)
         #expect(reply["info"]?["entities"]?.arrayValue?.first?["entity"] == "van 07")
         #expect(reply["events"] == ["status"])
         #expect(reply["error"] == ["io.saker.Agent.ParameterError", "entity", 2])

@@ -3,6 +3,7 @@ import LocalSocket
 import NIOCore
 import NIOEmbedded
 import Synchronization
+import TrackTestKit
 
 @testable import AgentControl
 @testable import Varlink
@@ -37,7 +38,7 @@ enum VarlinkProperties {
         let steps = Self.steps(reader.pieces(of: .max))
         try require(steps == Self.steps(reader.pieces(of: size)), "messages depend on how the bytes arrived")
         let loop = EmbeddedEventLoop()
-        let service = AgentControlService(handler: TestAgent(loop: loop), policy: ControlPolicy(group: 7))
+        let service = AgentControlService(handler: SampleAgent(loop: loop), policy: ControlPolicy(group: 7))
         let router = VarlinkRouter(
             service: VarlinkServiceInfo(vendor: "v", product: "p", version: "1", url: "u"), interfaces: [service])
         for case .message(let message) in steps {

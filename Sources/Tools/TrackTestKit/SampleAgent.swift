@@ -1,13 +1,12 @@
-import JSON
-import NIOCore
-import TrackModel
-import Varlink
+package import AgentControl
+package import JSON
+package import NIOCore
+package import TrackModel
+package import Varlink
 
-@testable import AgentControl
-
-/// An agent that remembers what it was asked and answers with samples. `FuzzTests` links to this file.
-final class TestAgent: AgentControlHandler {
-    enum Asked: Hashable, Sendable {
+/// An agent that remembers what it was asked and answers with samples: for tests and fuzzers of the control interface.
+package final class SampleAgent: AgentControlHandler {
+    package enum Asked: Hashable, Sendable {
         case startService(String?), stopService(TimeAmount?), startGather, stopGather, setIntervals(Int64, Int64)
         case setCacheLimit(CacheLimit), setLocationOptions(LocationOptionsChange), resetSettings, cacheInfo([String]?)
         case clearCache(CacheSelection), reconnect
@@ -17,21 +16,21 @@ final class TestAgent: AgentControlHandler {
         case provideAttributes(ProvidedAttributes?, connection: UInt64)
     }
 
-    let loop: any EventLoop
-    private(set) var asked: [Asked] = []
+    package let loop: any EventLoop
+    package private(set) var asked: [Asked] = []
     /// What the next call fails with.
-    var failure: (any Error)?
+    package var failure: (any Error)?
 
-    init(loop: any EventLoop) {
+    package init(loop: any EventLoop) {
         self.loop = loop
     }
 
-    static let sampleSettings = AgentSettings([
+    package static let sampleSettings = AgentSettings([
         "gather_interval": 5, "pack_interval": 30, "cache_limit": 268_435_456, "distance_filter": 2.5,
         "activity": "automotive",
     ])
 
-    static let sampleStatus = AgentStatus(
+    package static let sampleStatus = AgentStatus(
         version: "1.2.3", time: 1_772_670_030_000, startedTime: 1_772_660_000_000, entity: "van 07", tracked: true,
         reason: "gathering every 5 s and connected",
         service: ServiceStatus(state: .running, since: 1_772_660_001_000, entity: "van 07"),
@@ -51,7 +50,7 @@ final class TestAgent: AgentControlHandler {
             lost: ["cache_full": 0], sessions: 1),
         settings: sampleSettings)
 
-    static let sampleAttributes = AttributesReply(
+    package static let sampleAttributes = AttributesReply(
         attributes: [
             AttributeReport(key: "driver", value: "Li Wei", source: .set),
             AttributeReport(key: "fuel", value: 51, source: .set, ttl: 12.5),
@@ -65,69 +64,69 @@ final class TestAgent: AgentControlHandler {
         return loop.makeSucceededFuture(reply)
     }
 
-    func status() -> AgentStatus { Self.sampleStatus }
-    func settings() -> AgentSettings { Self.sampleSettings }
-    func startService(entity: String?) -> EventLoopFuture<StartServiceReply> {
+    package func status() -> AgentStatus { Self.sampleStatus }
+    package func settings() -> AgentSettings { Self.sampleSettings }
+    package func startService(entity: String?) -> EventLoopFuture<StartServiceReply> {
         answer(.startService(entity), StartServiceReply(.successButOffline, reason: "the server does not answer"))
     }
-    func stopService(timeout: TimeAmount?) -> EventLoopFuture<StopServiceReply> {
+    package func stopService(timeout: TimeAmount?) -> EventLoopFuture<StopServiceReply> {
         answer(.stopService(timeout), StopServiceReply(uploaded: 4, remaining: 2))
     }
-    func startGather() -> EventLoopFuture<StartGatherReply> { answer(.startGather, StartGatherReply()) }
-    func stopGather() -> EventLoopFuture<StopGatherReply> { answer(.stopGather, StopGatherReply()) }
-    func setIntervals(gather: Int64, pack: Int64) -> EventLoopFuture<AgentSettings> {
+    package func startGather() -> EventLoopFuture<StartGatherReply> { answer(.startGather, StartGatherReply()) }
+    package func stopGather() -> EventLoopFuture<StopGatherReply> { answer(.stopGather, StopGatherReply()) }
+    package func setIntervals(gather: Int64, pack: Int64) -> EventLoopFuture<AgentSettings> {
         answer(.setIntervals(gather, pack), Self.sampleSettings)
     }
-    func setCacheLimit(_ limit: CacheLimit) -> EventLoopFuture<AgentSettings> {
+    package func setCacheLimit(_ limit: CacheLimit) -> EventLoopFuture<AgentSettings> {
         answer(.setCacheLimit(limit), Self.sampleSettings)
     }
-    func setLocationOptions(_ change: LocationOptionsChange) -> EventLoopFuture<AgentSettings> {
+    package func setLocationOptions(_ change: LocationOptionsChange) -> EventLoopFuture<AgentSettings> {
         answer(.setLocationOptions(change), Self.sampleSettings)
     }
-    func resetSettings() -> EventLoopFuture<AgentSettings> { answer(.resetSettings, Self.sampleSettings) }
-    func setAttributes(_ values: [String: JSONValue], ttl: TimeAmount?) -> EventLoopFuture<SetAttributesReply> {
+    package func resetSettings() -> EventLoopFuture<AgentSettings> { answer(.resetSettings, Self.sampleSettings) }
+    package func setAttributes(_ values: [String: JSONValue], ttl: TimeAmount?) -> EventLoopFuture<SetAttributesReply> {
         answer(
             .setAttributes(values, ttl),
             SetAttributesReply(
                 taken: values.keys.sorted(), ignored: [IgnoredValue(key: "x", reason: "unknown_key", detail: "d")],
                 judged: true))
     }
-    func clearAttributes(keys: [String]?) -> EventLoopFuture<ClearAttributesReply> {
+    package func clearAttributes(keys: [String]?) -> EventLoopFuture<ClearAttributesReply> {
         answer(.clearAttributes(keys), ClearAttributesReply(cleared: keys ?? []))
     }
-    func attributes() -> AttributesReply { Self.sampleAttributes }
-    func provideAttributes(
+    package func attributes() -> AttributesReply { Self.sampleAttributes }
+    package func provideAttributes(
         _ answer: ProvidedAttributes?, from provider: VarlinkClientConnection, process: Int32
     ) -> EventLoopFuture<ProvideAttributesReply> {
         self.answer(
             .provideAttributes(answer, connection: provider.number),
             ProvideAttributesReply(request: (answer?.request ?? 0) + 1, time: 5, late: answer != nil, ignored: []))
     }
-    func cacheInfo(entities: [String]?) -> EventLoopFuture<CacheInfoReply> {
+    package func cacheInfo(entities: [String]?) -> EventLoopFuture<CacheInfoReply> {
         answer(
             .cacheInfo(entities),
             CacheInfoReply(
                 cache: Self.sampleStatus.cache,
                 entities: [EntityCache(entity: "van 07", points: 6, firstTime: 1, lastTime: 2)]))
     }
-    func clearCache(_ selection: CacheSelection) -> EventLoopFuture<ClearCacheReply> {
+    package func clearCache(_ selection: CacheSelection) -> EventLoopFuture<ClearCacheReply> {
         answer(.clearCache(selection), ClearCacheReply(removed: 6))
     }
-    func addPoints(_ points: [TrackPoint], entity: String?) -> EventLoopFuture<AddPointsReply> {
+    package func addPoints(_ points: [TrackPoint], entity: String?) -> EventLoopFuture<AddPointsReply> {
         answer(
             .addPoints(points, entity), AddPointsReply(stored: 1, refused: [RefusedPointReply(index: 1, reason: "x")]))
     }
-    func call(path: String, parameters: [String: String]) -> EventLoopFuture<WebAPIReply> {
+    package func call(path: String, parameters: [String: String]) -> EventLoopFuture<WebAPIReply> {
         answer(.call(path, parameters), WebAPIReply(status: 3003, response: ["status": 3003]))
     }
-    static let sampleAlarms = AlarmsReply(
+    package static let sampleAlarms = AlarmsReply(
         alarms: [
             AlarmReport(
                 number: 7, id: 12, type: 65, entity: "van 07", time: 1000, received: 1500, body: ["text": "hello"]),
             AlarmReport(number: 8, id: nil, type: 4, entity: "van 07", time: nil, received: 2500, body: "x"),
         ], more: true)
-    func alarms(_ selection: AlarmSelection) -> EventLoopFuture<AlarmsReply> {
+    package func alarms(_ selection: AlarmSelection) -> EventLoopFuture<AlarmsReply> {
         answer(.alarms(selection), Self.sampleAlarms)
     }
-    func reconnect() -> EventLoopFuture<ReconnectReply> { answer(.reconnect, ReconnectReply()) }
+    package func reconnect() -> EventLoopFuture<ReconnectReply> { answer(.reconnect, ReconnectReply()) }
 }

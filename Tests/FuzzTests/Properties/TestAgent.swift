@@ -1,1 +1,0 @@
-../../AgentControlTests/TestAgent.swift
