@@ -12,23 +12,45 @@ import TrackTestKit
         return Fix(time: Timestamp(seconds: 1_800_000_000 + seconds), coordinate: place, mode: .threeDimensional)
     }
 
-    private func batch(_ sequences: ClosedRange<UInt64>) throws -> IngestBatch {
+    private func batch(_ sequences: ClosedRange<UInt64>, after previous: UInt64 = 0) throws -> IngestBatch {
         IngestBatch(
             service: try #require(ServiceID(rawValue: 1)), entity: "van",
             position: StreamPosition(
-                stream: StreamID(high: 1, low: 2), first: sequences.lowerBound, count: UInt32(sequences.count)),
+                stream: StreamID(high: 1, low: 2), epoch: 1, previous: previous, first: sequences.lowerBound,
+                count: UInt32(sequences.count)),
             points: try sequences.map { TrackPoint(try fix(Int64($0))) }, sequences: Array(sequences), payload: nil,
             received: Timestamp(seconds: 0))
     }
 
+    private func owner() throws -> StreamOwner {
+        StreamOwner(
+            service: try #require(ServiceID(rawValue: 1)), entity: "van", stream: StreamID(high: 1, low: 2))
+    }
+
     @Test func aBatchThatCameTwiceIsNewOnce() throws {
         var store = StoreModel()
-        #expect(try store.commit(try batch(1...3), .stored(through: 3)).count == 3)
-        #expect(try store.commit(try batch(1...3), .duplicate(through: 3)).isEmpty)
-        #expect(try store.commit(try batch(2...5), .stored(through: 5)).count == 2)
+        try store.open(try owner(), StreamClaim(epoch: 1, storedThrough: 0, version: 0))
+        #expect(try store.commit(try batch(1...3), .stored(through: 3, version: 1)).count == 3)
+        #expect(try store.commit(try batch(1...3), .duplicate(through: 3, version: 1)).isEmpty)
+        #expect(try store.commit(try batch(2...5, after: 3), .stored(through: 5, version: 2)).count == 2)
         #expect(store.count == 5)
         let again = try batch(1...3)
-        #expect(throws: Violation.self) { try store.commit(again, .stored(through: 3)) }
+        #expect(throws: Violation.self) { try store.commit(again, .stored(through: 3, version: 3)) }
+        let behind = try batch(7...8, after: 6)
+        #expect(throws: Violation.self) { try store.commit(behind, .stored(through: 8, version: 3)) }
+    }
+
+    @Test func onlyTheNewestClaimStores() throws {
+        var store = StoreModel()
+        try store.open(try owner(), StreamClaim(epoch: 1, storedThrough: 0, version: 0))
+        #expect(try store.commit(try batch(1...3), .stored(through: 3, version: 1)).count == 3)
+        let (late, owner) = (try batch(4...6, after: 3), try owner())
+        #expect(throws: Violation.self) { try store.commit(late, .replaced) }
+        #expect(throws: Violation.self) { try store.open(owner, StreamClaim(epoch: 2, storedThrough: 2, version: 1)) }
+        #expect(throws: Violation.self) { try store.open(owner, StreamClaim(epoch: 1, storedThrough: 3, version: 1)) }
+        try store.open(owner, StreamClaim(epoch: 2, storedThrough: 3, version: 1))
+        #expect(try store.commit(late, .replaced).isEmpty)
+        #expect(throws: Violation.self) { try store.commit(late, .stored(through: 6, version: 2)) }
     }
 
     @Test func aPointIsStoredOnceAndInOrder() throws {

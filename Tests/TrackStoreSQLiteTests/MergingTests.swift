@@ -30,7 +30,7 @@ import TrackTestKit
     @Test func liveBatchesBecomeLargeChunksAndKeepTheirReceiveTimes() async throws {
         let (store, service) = try await makeStore()
         for start in stride(from: Int64(0), to: 30_000, by: 6) {
-            _ = try await store.ingest([
+            _ = await store.ingest([
                 upload((0..<6).map { point((start + $0) * 5) }, to: service, received: .at(start * 5 + 30))
             ])
         }
@@ -46,7 +46,7 @@ import TrackTestKit
     @Test func chunksThatGrowWhileTheyAreMergedBecomeLargeToo() async throws {
         let (store, service) = try await makeStore()
         for start in stride(from: Int64(0), to: 12_000, by: 6) {
-            _ = try await store.ingest([upload((0..<6).map { point(start + $0) }, to: service)])
+            _ = await store.ingest([upload((0..<6).map { point(start + $0) }, to: service)])
             if start % 300 == 0 { try await merge(store) }
         }
         let sizes = try await sizes(store)
@@ -59,7 +59,7 @@ import TrackTestKit
     @Test func fewPointsWaitForMoreOrForAnHour() async throws {
         let (store, service) = try await makeStore()
         for start in stride(from: Int64(0), to: 60, by: 6) {
-            _ = try await store.ingest([upload((0..<6).map { point(start + $0) }, to: service, received: .at(10))])
+            _ = await store.ingest([upload((0..<6).map { point(start + $0) }, to: service, received: .at(10))])
         }
         clock.set(.at(10 + 3599))
         #expect(try await store.mergeChunks(limit: 100) == 0)
@@ -74,8 +74,8 @@ import TrackTestKit
         let (store, service) = try await makeStore()
         let first = (0..<3000).map { point($0, speed: 1) }
         let second = (1000..<2000).map { point($0, speed: 2) }
-        _ = try await store.ingest([upload(first, to: service, received: .at(1))])
-        _ = try await store.ingest([upload(second, to: service, received: .at(2))])
+        _ = await store.ingest([upload(first, to: service, received: .at(1))])
+        _ = await store.ingest([upload(second, to: service, received: .at(2))])
         try await merge(store)
         #expect(try await store.counts().points == 3000)
         #expect(try await sizes(store).count == 1)
@@ -89,7 +89,7 @@ import TrackTestKit
     @Test func aThousandUploadsOfOneInstantBecomeOnePoint() async throws {
         let (store, service) = try await makeStore()
         for round in 0..<20 as Range<Int32> {
-            _ = try await store.ingest(
+            _ = await store.ingest(
                 (0..<1000).map { upload([point(5, speed: round * 1000 + $0)], to: service) })
         }
         try await merge(store)
@@ -101,7 +101,7 @@ import TrackTestKit
     @Test func manyEntitiesAreMergedInTurns() async throws {
         let (store, service) = try await makeStore()
         for start in stride(from: Int64(0), to: 40, by: 4) {
-            _ = try await store.ingest(
+            _ = await store.ingest(
                 (0..<600).map { upload((0..<4).map { point(start + $0) }, to: service, entity: "e\($0)") })
         }
         clock.set(.at(1_000_000))
@@ -120,7 +120,7 @@ import TrackTestKit
         let (store, service) = try await makeStore()
         for day in 0..<60 as Range<Int64> {
             clock.set(.at(day * 86_400 + 7200))
-            _ = try await store.ingest([upload([point(day * 86_400)], to: service, received: .at(day * 86_400))])
+            _ = await store.ingest([upload([point(day * 86_400)], to: service, received: .at(day * 86_400))])
             try await merge(store)
         }
         #expect(try await everything(store, service).count == 60)
@@ -139,7 +139,7 @@ import TrackTestKit
             }
             var batch = upload(points, to: service)
             batch.payload = nil
-            _ = try await store.ingest([batch])
+            _ = await store.ingest([batch])
         }
         let before = try await everything(store, service)
         #expect(before.count == 600)
@@ -152,7 +152,7 @@ import TrackTestKit
         let (store, service) = try await makeStore()
         for entity in ["broken", "sound"] {
             for start in stride(from: Int64(0), to: 1200, by: 6) {
-                _ = try await store.ingest([
+                _ = await store.ingest([
                     upload((0..<6).map { point(start + $0) }, to: service, entity: entity)
                 ])
             }
@@ -170,12 +170,12 @@ import TrackTestKit
     @Test func severalCallersMergeOneAfterTheOther() async throws {
         let (store, service) = try await makeStore()
         for start in stride(from: Int64(0), to: 6000, by: 6) {
-            _ = try await store.ingest([upload((0..<6).map { point(start + $0) }, to: service)])
+            _ = await store.ingest([upload((0..<6).map { point(start + $0) }, to: service)])
         }
         try await withThrowingTaskGroup(of: Int.self) { group in
             for _ in 0..<4 { group.addTask { try await store.mergeChunks(limit: 10) } }
             for start in stride(from: Int64(6000), to: 7200, by: 6) {
-                _ = try await store.ingest([upload((0..<6).map { point(start + $0) }, to: service)])
+                _ = await store.ingest([upload((0..<6).map { point(start + $0) }, to: service)])
             }
             try await group.waitForAll()
         }

@@ -116,7 +116,7 @@ import TrackTestKit
         let service = try await store.createService(named: "fleet", at: .at(0)).id
         for start in stride(from: Int64(0), to: 20_000, by: 500) {
             let points = (start..<(start + 500)).map { point($0, speed: .random(in: 0..<9000)) }
-            _ = try await store.ingest([upload(points, to: service)])
+            _ = await store.ingest([upload(points, to: service)])
         }
         #expect(try await store.checkIntegrity() == [])
         try store.close()
@@ -134,7 +134,7 @@ import TrackTestKit
     @Test func contradictionsBetweenRowsAreFound() async throws {
         let store = try await bench.open()
         let service = try await store.createService(named: "fleet", at: .at(0)).id
-        _ = try await store.ingest([upload((0..<10).map { point($0) }, to: service)])
+        _ = await store.ingest([upload((0..<10).map { point($0) }, to: service)])
         #expect(try await store.checkIntegrity() == [])
         let file = try DatabaseQueue(path: bench.path)
         let damages = [
@@ -142,9 +142,11 @@ import TrackTestKit
             "UPDATE chunk SET first_time = first_time + 1": "does not begin and end",
             "UPDATE chunk SET runs = X'05'": "receive times",
             "UPDATE chunk SET payload = X'00'": "cannot be read",
-            "UPDATE latest SET time = time + 1": "latest point",
-            "UPDATE latest SET payload = X'00'": "cannot be read",
-            "DELETE FROM latest": "latest",
+            "UPDATE state SET time = time + 1": "latest point",
+            "UPDATE state SET payload = X'00'": "cannot be read",
+            "UPDATE state SET time = NULL": "latest",
+            "UPDATE state SET version = 0": "newer than their version",
+            "UPDATE counter SET value = 0": "beyond the counter",
         ]
         for (damage, sentence) in damages {
             try await file.write { try $0.execute(sql: damage) }
@@ -152,9 +154,10 @@ import TrackTestKit
             #expect(problems.contains { $0.contains(sentence) }, "\(damage): \(problems)")
             try await file.write { database in
                 try database.execute(sql: "DELETE FROM chunk")
-                try database.execute(sql: "DELETE FROM latest")
+                try database.execute(sql: "DELETE FROM state")
+                try database.execute(sql: "UPDATE counter SET value = 1000")
             }
-            _ = try await store.ingest([upload((0..<10).map { point($0) }, to: service)])
+            _ = await store.ingest([upload((0..<10).map { point($0) }, to: service)])
         }
         try file.close()
     }
@@ -166,13 +169,11 @@ import TrackTestKit
         configuration.allowsUnsafeTransactions = true
         let file = try DatabaseQueue(path: bench.path, configuration: configuration)
         try await file.writeWithoutTransaction { try $0.execute(sql: "BEGIN IMMEDIATE") }
-        let error = await #expect(throws: TrackStoreError.self) {
-            _ = try await store.ingest([upload([point(1)], to: service)])
-        }
-        #expect(error?.code == .busy)
+        let outcomes = await store.ingest([upload([point(1)], to: service)])
+        #expect(outcomes == [.failed(TrackStoreError(.busy, ""))])
         #expect(try await store.services().count == 1)
         try await file.writeWithoutTransaction { try $0.execute(sql: "ROLLBACK") }
         try file.close()
-        #expect(try await store.ingest([upload([point(1)], to: service)]) == [.stored(through: 0)])
+        #expect(try await store.upload([upload([point(1)], to: service)]) == [.stored(through: 0)])
     }
 }

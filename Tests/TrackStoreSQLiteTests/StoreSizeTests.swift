@@ -71,7 +71,7 @@ private enum RecordedDrive {
                 return upload(
                     points, to: service, received: points[points.count - 1].fix.time.adding(milliseconds: delay))
             }
-            _ = try await store.ingest(batches)
+            _ = await store.ingest(batches)
             stored += track.count
             while try await store.mergeChunks(limit: 1000) > 0 {}
         }

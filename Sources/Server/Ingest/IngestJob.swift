@@ -58,6 +58,10 @@ package enum IngestFailure: Error, Hashable, Sendable {
     case busy
     /// The service does not exist any more.
     case unknownService
+    /// The claim by which the session stores does not hold any more: see ``IngestOutcome/replaced``.
+    case replaced
+    /// The store has lost commits that it had confirmed: see ``IngestOutcome/rewound(through:)``.
+    case rewound
     /// The store failed; the log says why.
     case failed
 }

@@ -134,39 +134,18 @@ package final class IngestWriter: Sendable {
         }
     }
 
-    private func ingest(_ group: [IngestJob]) async -> [Result<IngestOutcome, IngestFailure>] {
-        let batches = group.map(\.batch)
-        var tries = 0
-        while true {
-            do throws(TrackStoreError) {
-                let began = tasks.clock()
-                let outcomes = try await store.ingest(batches)
-                let duration = tasks.clock() - began
-                counters.committed(in: duration)
-                noteCommit()
-                guard outcomes.count == group.count else {
-                    logger.error("store answered with a wrong number of outcomes")
-                    return Array(repeating: .failure(.failed), count: group.count)
-                }
-                return outcomes.map { .success($0) }
-            } catch {
-                counters.change { $0.failedCommits &+= 1 }
-                state.withLock { $0.isStoreFailing = true }
-                let willRetry = error.isRetriable && tries < limits.retries.count && !Task.isCancelled
-                logger.error(
-                    "transaction failed",
-                    metadata: [
-                        "reason": "\(error.detail)", "batches": "\(group.count)", "will_retry": "\(willRetry)",
-                        "message_id": "\(MessageID.storeFailed)",
-                    ])
-                guard willRetry else {
-                    return Array(repeating: .failure(IngestFailure(error)), count: group.count)
-                }
-                // A cancelled wait ends at once, and the next failure is the last.
-                await tasks.sleep(limits.retries[tries])
-                tries += 1
-            }
+    /// Stores what it can; batches that failed for a passing reason are tried again, the others of the group are not.
+    private func ingest(_ group: [IngestJob]) async -> [IngestOutcome] {
+        var outcomes = await commit(group.map(\.batch), mayRetry: !limits.retries.isEmpty)
+        for (index, wait) in limits.retries.enumerated() {
+            let failed = outcomes.indices.filter { outcomes[$0].isRetriable }
+            guard !failed.isEmpty, !Task.isCancelled else { break }
+            // A cancelled wait ends at once, and the next failure is the last.
+            await tasks.sleep(wait)
+            let again = await commit(failed.map { group[$0].batch }, mayRetry: index + 1 < limits.retries.count)
+            for (place, outcome) in zip(failed, again) { outcomes[place] = outcome }
         }
+        return outcomes
     }
 
     private func noteCommit() {
@@ -178,7 +157,38 @@ package final class IngestWriter: Sendable {
         logger.notice("the store works again", metadata: ["message_id": "\(MessageID.storeRecovered)"])
     }
 
-    private func settle(_ group: [IngestJob], _ outcomes: [Result<IngestOutcome, IngestFailure>]) {
+    private func commit(_ batches: [IngestBatch], mayRetry: Bool) async -> [IngestOutcome] {
+        let began = tasks.clock()
+        let outcomes = await store.ingest(batches)
+        let duration = tasks.clock() - began
+        guard outcomes.count == batches.count else {
+            logger.error("store answered with a wrong number of outcomes")
+            return batches.map { _ in .failed(TrackStoreError(.failed, "a wrong number of outcomes")) }
+        }
+        let failures = outcomes.compactMap(\.storeFailure)
+        if failures.count < outcomes.count { counters.committed(in: duration) }
+        if let failure = failures.first {
+            counters.change { $0.failedCommits &+= 1 }
+            state.withLock { $0.isStoreFailing = true }
+            let willRetry = failure.isRetriable && mayRetry && !Task.isCancelled
+            logger.error(
+                "transaction failed",
+                metadata: [
+                    "reason": "\(failure.detail)", "batches": "\(failures.count)", "will_retry": "\(willRetry)",
+                    "message_id": "\(MessageID.storeFailed)",
+                ])
+        } else {
+            noteCommit()
+        }
+        for case .rewound(let through) in outcomes {
+            logger.critical(
+                "the store has lost commits: it has less of a stream than it confirmed",
+                metadata: ["stored_through": "\(through)"])
+        }
+        return outcomes
+    }
+
+    private func settle(_ group: [IngestJob], _ outcomes: [IngestOutcome]) {
         var byOwner: [IngestSource: (owner: any IngestOwner, jobs: [SettledJob])] = [:]
         var failed: Set<IngestSource> = []
         for (job, outcome) in zip(group, outcomes) {
@@ -196,33 +206,50 @@ package final class IngestWriter: Sendable {
         for waiter in waiters { waiter.finish() }
     }
 
-    /// An outcome that says failed is a failure like any other.
-    private func counted(
-        _ outcome: Result<IngestOutcome, IngestFailure>, of job: IngestJob
-    ) -> Result<UInt64, IngestFailure> {
+    private func counted(_ outcome: IngestOutcome, of job: IngestJob) -> Result<UInt64, IngestFailure> {
         let result: Result<UInt64, IngestFailure> =
             switch outcome {
-            case .success(.stored(let through)), .success(.duplicate(let through)): .success(through)
-            case .success(.failed(let error)): .failure(IngestFailure(error))
-            case .failure(let failure): .failure(failure)
+            case .stored(let through, _): .success(through)
+            // No more than the batch itself has: acknowledgements ascend with the batches, whichever entities they are of.
+            case .duplicate(let through, _): .success(min(through, job.batch.position?.last ?? through))
+            case .replaced: .failure(.replaced)
+            case .rewound: .failure(.rewound)
+            // Another writer of the entity was faster.
+            case .stale: .failure(.busy)
+            case .failed(let error): .failure(IngestFailure(error))
             }
         counters.change { counts in
             switch outcome {
-            case .success(.stored) where job.isHint: counts.hints &+= 1
+            case .stored where job.isHint: counts.hints &+= 1
             case _ where job.isHint: break
-            case .success(.stored):
+            case .stored:
                 counts.storedBatches &+= 1
                 counts.storedPoints &+= UInt64(job.batch.points.count)
-            case .success(.duplicate): counts.duplicateBatches &+= 1
-            case .success(.failed), .failure: counts.failedBatches &+= 1
+            case .duplicate: counts.duplicateBatches &+= 1
+            case .replaced, .rewound, .stale, .failed: counts.failedBatches &+= 1
             }
         }
         return result
     }
 }
 
+extension IngestOutcome {
+    fileprivate var isRetriable: Bool {
+        if case .failed(let error) = self { error.isRetriable } else { false }
+    }
+
+    /// A failure of the store, not of the batch; what waits for an earlier batch fails with that one.
+    fileprivate var storeFailure: TrackStoreError? {
+        guard case .failed(let error) = self else { return nil }
+        switch error.code {
+        case .unknownService, .unknownEntity, .outOfTurn: return nil
+        default: return error
+        }
+    }
+}
+
 extension IngestFailure {
-    init(_ error: TrackStoreError) {
+    package init(_ error: TrackStoreError) {
         self = error.code == .unknownService ? .unknownService : error.isRetriable ? .busy : .failed
     }
 }

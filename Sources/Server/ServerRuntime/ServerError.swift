@@ -52,7 +52,7 @@ extension ServerError {
             case .newerSchema: ": use the newer saker-server that made it"
             case .corrupt: ": restore it from a backup"
             case .unknownService, .entityExists, .unknownEntity, .columnExists, .unknownColumn, .tooManyColumns,
-                .tooManyPoints, .failed:
+                .tooManyPoints, .outOfTurn, .failed:
                 ""
             }
         self.init(.store, error.detail + advice)

@@ -14,6 +14,8 @@ package struct TrackStoreError: Error, Equatable, CustomStringConvertible {
         case full
         /// Someone else holds the store. A retry can help.
         case busy
+        /// An earlier batch of the same stream in the same call was not stored. A retry can help, after that batch.
+        case outOfTurn
         /// The stored data contradict themselves.
         case corrupt
         case failed
@@ -34,7 +36,7 @@ package struct TrackStoreError: Error, Equatable, CustomStringConvertible {
 
     package var isRetriable: Bool {
         switch code {
-        case .full, .busy: true
+        case .full, .busy, .outOfTurn: true
         case .unknownService, .entityExists, .unknownEntity, .columnExists, .unknownColumn, .tooManyColumns,
             .tooManyPoints,
             .newerSchema, .corrupt, .failed:

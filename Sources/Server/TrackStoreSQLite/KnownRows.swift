@@ -1,13 +1,28 @@
+import GRDB
 import TrackModel
 import TrackStore
 
-/// Committed rows that need not be looked up again. Nothing deletes services and entities, so what is here is true.
+/// Committed rows that the writer need not look up again. Used on the writing connection alone, inside a transaction or in
+/// what follows its commit, so that no other change of this process comes between.
 struct KnownRows: Sendable {
     /// Beyond it the table begins anew: about 30 MB.
     static let maximumEntities = 200_000
 
     private(set) var services: Set<ServiceID> = []
     private(set) var entities: [EntityKey: Int64] = [:]
+    /// What SQLite says of changes by others.
+    private var version: Int64?
+
+    /// Call it at the start of each transaction: another process may have deleted what is known here.
+    mutating func begin(_ database: Database) throws {
+        // Changes with every commit of another connection, never with one of this connection.
+        let current = try Int64.fetchOne(try database.cachedStatement(sql: "PRAGMA data_version"))
+        if current != version {
+            services = []
+            entities = [:]
+        }
+        version = current
+    }
 
     mutating func remember(_ service: ServiceID) {
         services.insert(service)
@@ -17,5 +32,9 @@ struct KnownRows: Sendable {
         if entities.count + rows.count > Self.maximumEntities { entities.removeAll(keepingCapacity: true) }
         guard rows.count <= Self.maximumEntities else { return }
         entities.merge(rows) { _, new in new }
+    }
+
+    mutating func forget(_ entity: EntityKey) {
+        entities[entity] = nil
     }
 }

@@ -65,6 +65,10 @@ struct MergeWork: Sendable {
 
     /// Returns how many chunks it replaced.
     func commit(_ database: Database) throws -> Int {
+        // It may have been deleted since the look; its number is never used again.
+        let entity = try Int64.fetchOne(
+            try database.cachedStatement(sql: "SELECT id FROM entity WHERE id = ?"), arguments: [entity])
+        guard let entity else { return 0 }
         let deletion = try database.cachedStatement(
             sql: "DELETE FROM chunk WHERE id = ? AND first_time = ? AND last_time = ? AND count = ?")
         let insertion = try database.cachedStatement(sql: NewChunk.insertion)

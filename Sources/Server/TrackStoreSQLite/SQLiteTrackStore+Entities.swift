@@ -1,6 +1,5 @@
 import Foundation
 import GRDB
-import Synchronization
 package import TrackModel
 package import TrackStore
 import TrackWire
@@ -20,8 +19,7 @@ extension SQLiteTrackStore {
     package func ensureEntity(
         named name: String, in service: ServiceID, at now: Timestamp
     ) async throws(TrackStoreError) -> Bool {
-        if known.withLock({ $0.entities[EntityKey(service: service, name: name)] != nil }) { return false }
-        return try await insert(NewEntity(name: name), in: service, at: now)
+        try await insert(NewEntity(name: name), in: service, at: now)
     }
 
     package func updateEntity(
@@ -49,16 +47,13 @@ extension SQLiteTrackStore {
     ) async throws(TrackStoreError) -> Bool {
         try await writing { database in
             try self.check(service, database)
-            try database.execute(
-                sql: """
-                    INSERT INTO entity (service, name, description, created, modified) VALUES (?, ?, ?, ?, ?)
-                    ON CONFLICT (service, name) DO NOTHING
-                    """,
-                arguments: [
-                    service.rawValue, entity.name, entity.description, now.milliseconds, now.milliseconds,
-                ])
-            guard database.changesCount == 1 else { return false }
-            try Self.setValues(entity.values, of: database.lastInsertedRowID, in: service, database)
+            var (entities, numbers) = (EntityRows(database, self), Numbers(database))
+            let key = EntityKey(service: service, name: entity.name)
+            guard try entities.find(key) == nil else { return false }
+            let id = try entities.make(key, description: entity.description, at: now, &numbers)
+            try Self.setValues(entity.values, of: id, in: service, database)
+            try numbers.save()
+            entities.save()
             return true
         }
     }
@@ -117,7 +112,7 @@ extension SQLiteTrackStore {
 
     /// There is a hint only while it is later than the latest stored point.
     private static let joinLatest = """
-         LEFT JOIN latest l ON l.entity = e.id LEFT JOIN hint h ON h.entity = e.id
+         LEFT JOIN state l ON l.entity = e.id LEFT JOIN hint h ON h.entity = e.id
         """
 
     private static let selectEntities = """

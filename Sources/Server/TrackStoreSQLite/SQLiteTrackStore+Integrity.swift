@@ -11,7 +11,7 @@ extension SQLiteTrackStore {
     /// Reads every page and every payload, in many short looks, so that writing and merging go on beside it.
     package func checkIntegrity() async throws(TrackStoreError) -> [String] {
         var problems = try await checkStructure()
-        problems += try await checkLatest(in: "latest")
+        problems += try await checkLatest(in: "state")
         problems += try await checkLatest(in: "hint")
         var cursor: Int64 = 0
         while problems.count < Self.maximumProblems {
@@ -56,20 +56,34 @@ extension SQLiteTrackStore {
         (
             """
             SELECT COUNT(*) FROM (SELECT entity, MAX(last_time) AS time FROM chunk GROUP BY entity) c
-            LEFT JOIN latest l ON l.entity = c.entity WHERE l.time IS NULL OR l.time <> c.time
+            LEFT JOIN state s ON s.entity = c.entity WHERE s.time IS NULL OR s.time <> c.time
             """, "entities have a latest point that is not the latest of their chunks"
         ),
         (
-            "SELECT COUNT(*) FROM hint h JOIN latest l ON l.entity = h.entity WHERE l.time >= h.time",
+            "SELECT COUNT(*) FROM hint h JOIN state s ON s.entity = h.entity WHERE s.time >= h.time",
             "entities have a hint that is not later than their latest point"
+        ),
+        (
+            """
+            SELECT COUNT(*) FROM (SELECT entity, MAX(id) AS id FROM chunk GROUP BY entity) c
+            JOIN state s ON s.entity = c.entity WHERE c.id > s.version
+            """, "entities have a chunk that is newer than their version"
+        ),
+        (
+            """
+            WITH c (last) AS (SELECT COALESCE((SELECT value FROM counter), -1))
+            SELECT (SELECT COUNT(*) FROM entity WHERE id > last) + (SELECT COUNT(*) FROM state WHERE version > last)
+                + (SELECT COUNT(*) FROM claim WHERE epoch > last) FROM c
+            """, "numbers are beyond the counter, which may give them out again"
         ),
     ]
 
-    /// `table`: `latest`, or `hint`, which has the same columns.
+    /// `table`: `state`, or `hint`, which has the same columns of a point.
     private func checkLatest(in table: String) async throws(TrackStoreError) -> [String] {
         try await reading { database in
             let rows = try Row.fetchCursor(
-                database, sql: "SELECT entity, time, latitude, longitude, payload FROM \(table)")
+                database,
+                sql: "SELECT entity, time, latitude, longitude, payload FROM \(table) WHERE time IS NOT NULL")
             var problems: [String] = []
             while let row = try rows.next(), problems.count < Self.maximumProblems {
                 let entity: Int64 = row[0]

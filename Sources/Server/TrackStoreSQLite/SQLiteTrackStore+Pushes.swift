@@ -1,5 +1,4 @@
 import GRDB
-import Synchronization
 package import TrackModel
 package import TrackStore
 
@@ -47,14 +46,9 @@ extension SQLiteTrackStore {
     package func pendingPushes(
         of entity: String, in service: ServiceID, after message: Int64, at now: Timestamp, limit: Int
     ) async throws(TrackStoreError) -> [PendingPush] {
-        let row = known.withLock { $0.entities[EntityKey(service: service, name: entity)] }
-        return try await reading { database in
-            let id =
-                try row
-                ?? Int64.fetchOne(
-                    try database.cachedStatement(sql: "SELECT id FROM entity WHERE service = ? AND name = ?"),
-                    arguments: [service.rawValue, entity])
-            guard let id else { return [] }
+        try await reading { database in
+            let selection = try database.cachedStatement(sql: "SELECT id FROM entity WHERE service = ? AND name = ?")
+            guard let id = try Int64.fetchOne(selection, arguments: [service.rawValue, entity]) else { return [] }
             let select = try database.cachedStatement(
                 sql: """
                     SELECT p.id, m.id, m.type, m.body, m.created FROM push p
@@ -92,28 +86,29 @@ extension SQLiteTrackStore {
         var condition = " WHERE m.service = ?"
         var arguments: [any DatabaseValueConvertible & Sendable] = [service.rawValue]
         if let entity = filter.entity {
-            condition += " AND e.name = ?"
+            condition += " AND COALESCE(e.name, p.former_entity) = ?"
             arguments.append(entity)
         }
         switch filter.state {
         case nil: break
         case .delivered: condition += " AND p.acknowledged IS NOT NULL"
+        case .withdrawn: condition += " AND p.acknowledged IS NULL AND p.withdrawn IS NOT NULL"
         case .expired:
-            condition += " AND p.acknowledged IS NULL AND m.expires <= ?"
+            condition += " AND p.acknowledged IS NULL AND p.withdrawn IS NULL AND m.expires <= ?"
             arguments.append(now.milliseconds)
         case .waiting, .givenUp:
-            condition += " AND p.acknowledged IS NULL AND m.expires > ? AND p.given_up IS "
+            condition += " AND p.acknowledged IS NULL AND p.withdrawn IS NULL AND m.expires > ? AND p.given_up IS "
             condition += filter.state == .waiting ? "NULL" : "NOT NULL"
             arguments.append(now.milliseconds)
         }
         let tables = """
-             FROM push p JOIN push_message m ON m.id = p.message JOIN entity e ON e.id = p.entity
+             FROM push p JOIN push_message m ON m.id = p.message LEFT JOIN entity e ON e.id = p.entity
             """
         return try await reading { [condition, arguments] database in
             let count = "SELECT COUNT(*)" + tables + condition
             let list =
-                "SELECT p.id, m.id, m.type, m.body, m.created, e.name, m.expires, p.acknowledged, p.given_up" + tables
-                + condition + " ORDER BY m.id DESC, e.name LIMIT ? OFFSET ?"
+                "SELECT p.id, m.id, m.type, m.body, m.created, COALESCE(e.name, p.former_entity) AS name, m.expires, p.acknowledged, p.given_up,"
+                + " p.withdrawn" + tables + condition + " ORDER BY m.id DESC, name LIMIT ? OFFSET ?"
             let bounds: [any DatabaseValueConvertible & Sendable] = [max(0, page.limit), max(0, page.offset)]
             return (
                 try Int.fetchOne(database, sql: count, arguments: StatementArguments(arguments)) ?? 0,
@@ -203,11 +198,12 @@ extension PendingPush {
 }
 
 extension PushRecord {
-    /// Columns: those of ``PendingPush``, entity, expires, acknowledged, given up.
+    /// Columns: those of ``PendingPush``, entity, expires, acknowledged, given up, withdrawn.
     fileprivate init(_ row: Row) {
         self.init(
             push: PendingPush(row), entity: row[5], expires: Timestamp(milliseconds: row[6]),
             acknowledged: (row[7] as Int64?).map(Timestamp.init(milliseconds:)),
-            givenUp: (row[8] as Int64?).map(Timestamp.init(milliseconds:)))
+            givenUp: (row[8] as Int64?).map(Timestamp.init(milliseconds:)),
+            withdrawn: (row[9] as Int64?).map(Timestamp.init(milliseconds:)))
     }
 }

@@ -10,8 +10,9 @@ package final class SQLiteTrackStore: TrackStore {
     package let path: String
     let options: SQLiteTrackStoreOptions
     let pool: DatabasePool
-    /// Rows that are never deleted, by name. Filled after the commit of what made them.
+    /// Rows by name. Filled after the commit of what made them.
     let known = Mutex(KnownRows())
+    let openings = StreamOpenings()
     let mergeTurn = Turn()
     /// The entity after which the next merging goes on.
     let mergeCursor = Mutex<Int64>(0)
@@ -113,7 +114,10 @@ package final class SQLiteTrackStore: TrackStore {
         _ body: @escaping @Sendable (Database) throws -> Value
     ) async throws(TrackStoreError) -> Value {
         do {
-            return try await pool.write(body)
+            return try await pool.write { database in
+                try self.known.withLock { try $0.begin(database) }
+                return try body(database)
+            }
         } catch {
             throw .translated(error, path: path)
         }

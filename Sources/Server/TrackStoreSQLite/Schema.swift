@@ -121,6 +121,57 @@ enum Schema {
         ) STRICT;
         CREATE INDEX push_pending ON push (entity, message) WHERE acknowledged IS NULL;
         """,
+        """
+        CREATE TABLE counter (
+            id INTEGER PRIMARY KEY CHECK (id = 1),
+            value INTEGER NOT NULL
+        ) STRICT;
+        INSERT INTO counter (id, value)
+        SELECT 1, MAX((SELECT COALESCE(MAX(id), 0) FROM entity), (SELECT COALESCE(MAX(id), 0) FROM chunk));
+
+        CREATE TABLE state (
+            entity INTEGER PRIMARY KEY REFERENCES entity (id),
+            version INTEGER NOT NULL,
+            fences BLOB,
+            time INTEGER,
+            latitude INTEGER,
+            longitude INTEGER,
+            received INTEGER,
+            payload BLOB
+        ) STRICT;
+        INSERT INTO state (entity, version, time, latitude, longitude, received, payload)
+        SELECT l.entity, COALESCE(c.version, 0), l.time, l.latitude, l.longitude, l.received, l.payload
+        FROM latest l LEFT JOIN (SELECT entity, MAX(id) AS version FROM chunk GROUP BY entity) c ON c.entity = l.entity;
+        DROP TABLE latest;
+
+        ALTER TABLE stream RENAME TO former_stream;
+        CREATE TABLE claim (
+            entity INTEGER NOT NULL REFERENCES entity (id),
+            stream BLOB NOT NULL CHECK (length(stream) = 16),
+            epoch INTEGER NOT NULL,
+            stored_through INTEGER NOT NULL,
+            updated INTEGER NOT NULL,
+            PRIMARY KEY (entity, stream)
+        ) STRICT, WITHOUT ROWID;
+
+        CREATE TABLE new_push (
+            id INTEGER PRIMARY KEY,
+            message INTEGER NOT NULL REFERENCES push_message (id),
+            entity INTEGER REFERENCES entity (id),
+            former_entity TEXT,
+            acknowledged INTEGER,
+            given_up INTEGER,
+            withdrawn INTEGER,
+            UNIQUE (message, entity),
+            CHECK ((entity IS NULL) = (former_entity IS NOT NULL))
+        ) STRICT;
+        INSERT INTO new_push (id, message, entity, acknowledged, given_up)
+        SELECT id, message, entity, acknowledged, given_up FROM push;
+        DROP TABLE push;
+        ALTER TABLE new_push RENAME TO push;
+        CREATE INDEX push_pending ON push (entity, message) WHERE acknowledged IS NULL;
+        CREATE INDEX push_by_entity ON push (entity);
+        """,
     ]
 
     /// Runs the steps that the file has not seen, each in a transaction of its own.

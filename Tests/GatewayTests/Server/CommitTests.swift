@@ -113,7 +113,7 @@ import TrackWire
             #expect(await agent.next()?.message?.closing?.code == .internal)
             #expect(await agent.next() == nil)
             #expect(await other.next()?.message?.uploadAck?.storedThrough == 5)
-            #expect(try await fixture.store.storedThrough(.test, in: fixture.service) == 0)
+            #expect(try await fixture.storedThrough() == 0)
             #expect(try await fixture.storedTimes().isEmpty)
         }
     }

@@ -96,6 +96,11 @@ struct Fixture {
         return hello
     }
 
+    /// What a new session of the stream would be told; ends the present one.
+    func storedThrough(of entity: String = "car") async throws -> UInt64 {
+        try await store.openStream(.test, of: entity, in: service, at: Self.now).storedThrough
+    }
+
     func storedTimes(of entity: String = "car") async throws -> [Int64] {
         try await store.points(
             of: entity, in: service, from: Timestamp(milliseconds: .min), through: Timestamp(milliseconds: .max),

@@ -59,6 +59,8 @@ extension GatewayConnection {
         let rules = UploadRules(
             service: request.service, entity: request.entity, stream: request.stream, limits: core.limits,
             columns: admission.columns.types)
+        claims = SessionClaims(
+            request.stream, of: EntityKey(service: request.service, name: request.entity), admission.claim)
         open(OpenSession(rules: rules, link: link))
         core.counters.add(to: \.logins)
         core.logger.info("login", metadata: metadata(["agent_version": "\(request.agentVersion)"]))
@@ -66,7 +68,7 @@ extension GatewayConnection {
         var welcome = Welcome()
         welcome.session = link.number
         welcome.serverTime = now.milliseconds
-        welcome.storedThrough = admission.storedThrough
+        welcome.storedThrough = admission.claim.storedThrough
         welcome.trackColumns = admission.columns.map(TrackColumn.init)
         welcome.heartbeatInterval = UInt32(clamping: core.deadlines.heartbeatInterval)
         welcome.limits.batchPoints = UInt32(clamping: core.limits.batchPoints)
@@ -105,8 +107,21 @@ extension GatewayConnection {
         }
     }
 
-    /// Reserves memory before the payload is decoded; without it the frame is held and nothing is read.
+    /// Claims the entity and reserves memory before the payload is decoded; without them the frame is held and nothing is
+    /// read.
     func take(_ frame: HeldFrame, in session: OpenSession) throws(ProtocolViolation) {
+        if case .upload(let upload) = frame {
+            let entity = try session.rules.entity(of: upload)
+            switch claims?.step(for: entity, isIdle: window.hasNoBatch) {
+            case .submit?: break
+            case .wait?, nil:
+                held = frame
+                return
+            case .open?:
+                held = frame
+                return open(session.rules.stream, of: entity)
+            }
+        }
         let claimed: (bytes: Int, points: Int) =
             switch frame {
             case .upload(let upload): (upload.payload.count, Int(upload.count))
@@ -125,14 +140,40 @@ extension GatewayConnection {
         }
     }
 
+    /// Claims another entity than the Hello's for this session.
+    private func open(_ stream: StreamID, of entity: EntityKey) {
+        let core = core
+        start { () async -> @Sendable (GatewayConnection) -> Void in
+            let result: Result<StreamClaim, TrackStoreError>
+            do throws(TrackStoreError) {
+                result = .success(
+                    try await core.store.openStream(stream, of: entity.name, in: entity.service, at: core.now()))
+            } catch {
+                result = .failure(error)
+            }
+            return { connection in
+                switch result {
+                case .success(let claim):
+                    connection.claims?.opened(claim)
+                    connection.resume()
+                case .failure(let error):
+                    core.logger.error("store cannot open a stream", metadata: ["reason": "\(error.detail)"])
+                    connection.fail(IngestFailure(error))
+                }
+            }
+        }
+    }
+
     private func submit(
         _ frame: HeldFrame, payloadBytes: Int, cost: Int, in session: OpenSession
     ) throws(ProtocolViolation) {
-        let checked: CheckedBatch
+        var checked: CheckedBatch
         let submission: Submission
         switch frame {
         case .upload(let upload):
             checked = try session.rules.check(upload, at: core.now())
+            checked.batch.position = claims?.position(
+                of: try session.rules.entity(of: upload), first: upload.firstSequence, count: upload.count)
             submission = .upload(refusals: checked.refusals)
         case .points(let points):
             do {
@@ -219,12 +260,20 @@ extension GatewayConnection {
         }
         let (messages, failure) = Acknowledgement.messages(for: settled)
         for message in messages { send(message) }
+        if let failure { fail(failure) } else { resume() }
+    }
+
+    private func fail(_ failure: IngestFailure) {
         switch failure {
-        case nil: resume()
-        case .busy?:
-            end(.busy, "the store cannot take points now", retryAfter: core.deadlines.busyRetryAfter)
-        case .unknownService?: end(.internal, "the service does not exist any more", retryAfter: 300)
-        case .failed?: end(.internal, "the store failed; the server's log says why", retryAfter: 60)
+        case .busy: end(.busy, "the store cannot take points now", retryAfter: core.deadlines.busyRetryAfter)
+        case .unknownService: end(.internal, "the service does not exist any more", retryAfter: 300)
+        case .replaced:
+            end(
+                .replaced, "a newer connection logged in with the same stream, or the entity was deleted",
+                retryAfter: 60)
+        case .rewound:
+            end(.busy, "the store has lost points: log in again", retryAfter: core.deadlines.busyRetryAfter)
+        case .failed: end(.internal, "the store failed; the server's log says why", retryAfter: 60)
         }
     }
 

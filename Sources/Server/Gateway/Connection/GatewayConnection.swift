@@ -48,6 +48,8 @@ final class GatewayConnection: ChannelDuplexHandler {
     var number: UInt64?
     var window: SessionWindow
     var held: HeldFrame?
+    /// Of an open session.
+    var claims: SessionClaims?
     var tasks: [UInt64: Task<Void, Never>] = [:]
     var nextTask: UInt64 = 0
     /// Calls that were not answered yet, by a number of the connection's own, with their deadlines.

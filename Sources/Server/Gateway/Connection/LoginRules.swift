@@ -65,15 +65,15 @@ enum LoginRules {
 
 /// What the store says to a login.
 struct Admission: Hashable, Sendable {
-    /// The last stored sequence of the stream.
-    var storedThrough: UInt64
+    /// On the stream, for the entity of the Hello.
+    var claim: StreamClaim
     /// The service's track columns.
     var columns: [ColumnRecord]
 }
 
 /// The part of a login that asks the store.
 enum Login {
-    /// Checks the key, makes the entity and returns what the session begins with.
+    /// Checks the key, opens the stream, which makes the entity, and returns what the session begins with.
     static func admit(
         _ request: LoginRequest, to store: any TrackStore, at now: Timestamp
     ) async throws(LoginRefusal) -> Admission {
@@ -89,10 +89,11 @@ enum Login {
                     ? LoginRefusal(.authentication, "the access key does not open service \(request.service.rawValue)")
                     : LoginRefusal(.service, "service \(request.service.rawValue) does not exist")
             }
-            _ = try await store.ensureEntity(named: request.entity, in: request.service, at: now)
-            return Admission(
-                storedThrough: try await store.storedThrough(request.stream, in: request.service),
-                columns: try await store.columns(of: .track, in: request.service))
+            let columns = try await store.columns(of: .track, in: request.service)
+            // Last: it ends the sessions that the stream had before.
+            let claim = try await store.openStream(
+                request.stream, of: request.entity, in: request.service, at: now)
+            return Admission(claim: claim, columns: columns)
         } catch let refusal as LoginRefusal {
             throw refusal
         } catch let error as TrackStoreError where error.code == .unknownService {

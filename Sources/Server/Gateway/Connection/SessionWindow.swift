@@ -26,6 +26,9 @@ struct SessionWindow {
     /// Nothing waits for us.
     var isEmpty: Bool { batches == 0 && calls == 0 }
 
+    /// No batch is on its way to the store.
+    var hasNoBatch: Bool { batches == 0 }
+
     /// Returns the ticket under which the batch is handed over. A newest point takes no room.
     mutating func submitted(_ submission: Submission, bytes count: Int) -> UInt64 {
         lastTicket += 1

@@ -37,6 +37,12 @@ struct UploadRules: Sendable {
     /// The service's track columns as the Welcome told them.
     let columns: [String: AttributeType]
 
+    /// Whose points an Upload brings.
+    func entity(of upload: Upload) throws(ProtocolViolation) -> EntityKey {
+        EntityKey(service: service, name: try entityName(upload.entity, "upload"))
+    }
+
+    /// The batch's position has no claim yet.
     func check(_ upload: Upload, at now: Timestamp) throws(ProtocolViolation) -> CheckedBatch {
         guard upload.stream.isEmpty || upload.streamID == stream else {
             throw ProtocolViolation("upload: the stream must be that of the hello, or empty")
@@ -50,7 +56,8 @@ struct UploadRules: Sendable {
         let bytes = try payload(upload.payloadBytes, "upload")
         let points = try points(bytes, isCompressed: isCompressed, count: upload.count, "upload")
 
-        let position = StreamPosition(stream: stream, first: upload.firstSequence, count: upload.count)
+        let position = StreamPosition(
+            stream: stream, epoch: 0, previous: 0, first: upload.firstSequence, count: upload.count)
         var checked = CheckedBatch(
             batch: IngestBatch(
                 service: service, entity: name, position: position, points: [], sequences: [],

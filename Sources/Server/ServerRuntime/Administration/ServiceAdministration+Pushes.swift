@@ -85,6 +85,7 @@ package struct PushReport: Sendable {
         case .delivered: record.acknowledged.map(Self.text)
         case .givenUp: record.givenUp.map(Self.text)
         case .expired: Self.text(record.expires)
+        case .withdrawn: record.withdrawn.map(Self.text)
         }
     }
 
@@ -107,6 +108,7 @@ package struct PushReport: Sendable {
         ]
         members["acknowledged"] = record.acknowledged.map { .integer($0.milliseconds) }
         members["given_up"] = record.givenUp.map { .integer($0.milliseconds) }
+        members["withdrawn"] = record.withdrawn.map { .integer($0.milliseconds) }
         return JSONValue.object(members).description
     }
 }

@@ -14,6 +14,13 @@ package protocol EntityStore: Sendable {
     func ensureEntity(
         named name: String, in service: ServiceID, at now: Timestamp
     ) async throws(TrackStoreError) -> Bool
+    /// Deletes the entity with its track, its latest position, its values, its fence state and what is known of its streams.
+    /// Throws `.unknownEntity`, `.unknownService`.
+    ///
+    /// Every claim on a stream of the entity ends: what such a session still sends is answered with
+    /// ``IngestOutcome/replaced``, also when an entity of this name was made again. Pushes that nobody has acknowledged are
+    /// withdrawn; they stay in the history as long as all others do.
+    func deleteEntity(named name: String, in service: ServiceID, at now: Timestamp) async throws(TrackStoreError)
     func entity(named name: String, in service: ServiceID) async throws(TrackStoreError) -> EntityRecord?
     /// Matches in the order of their names (bytes of UTF-8), and how many there are without the page's bounds.
     func entities(
@@ -43,6 +50,14 @@ extension StoreDecorator {
     ) async throws(TrackStoreError) -> Bool {
         try await passing { store async throws(TrackStoreError) in
             try await store.ensureEntity(named: name, in: service, at: now)
+        }
+    }
+
+    package func deleteEntity(
+        named name: String, in service: ServiceID, at now: Timestamp
+    ) async throws(TrackStoreError) {
+        try await passing { store async throws(TrackStoreError) in
+            try await store.deleteEntity(named: name, in: service, at: now)
         }
     }
 

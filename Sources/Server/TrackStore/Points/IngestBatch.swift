@@ -3,7 +3,7 @@ package import TrackModel
 /// Points of one entity on their way into the store.
 package struct IngestBatch: Sendable {
     package var service: ServiceID
-    /// Made when the service does not have it. Must satisfy ``EntityName``.
+    /// Must satisfy ``EntityName``. Made when a batch of no stream brings points and the service does not have it.
     package var entity: String
     /// Where the batch stands in its agent's stream; nil for custom points.
     package var position: StreamPosition?
@@ -14,15 +14,21 @@ package struct IngestBatch: Sendable {
     /// The points as a batch payload, byte for byte as received; nil when points were refused or there is none.
     package var payload: EncodedPoints?
     package var received: Timestamp
-    /// The entity's newest point, told ahead of the track that it is part of: see ``TrackStore/ingest(_:)``. Only in a batch
+    /// The entity's newest point, told ahead of the track that it is part of: see ``PointStore/ingest(_:)``. Only in a batch
     /// without points and position.
     package var hint: TrackPoint?
+    /// Store the batch only while the entity has this version; nil: whatever the version is. 0 is the version of an entity
+    /// that nothing was stored for.
+    package var expectedVersion: Int64?
+    /// The entity's fence state after these points; nil: it stays as it is. The store does not look into it.
+    package var fences: [UInt8]?
     /// What these points bring about: stored with them, or not at all. Queued at `received`.
     package var pushes: [CausedPush]
 
     package init(
         service: ServiceID, entity: String, position: StreamPosition?, points: [TrackPoint], sequences: [UInt64],
-        payload: EncodedPoints?, received: Timestamp, hint: TrackPoint? = nil, pushes: [CausedPush] = []
+        payload: EncodedPoints?, received: Timestamp, hint: TrackPoint? = nil, expectedVersion: Int64? = nil,
+        fences: [UInt8]? = nil, pushes: [CausedPush] = []
     ) {
         self.service = service
         self.entity = entity
@@ -32,6 +38,8 @@ package struct IngestBatch: Sendable {
         self.payload = payload
         self.received = received
         self.hint = hint
+        self.expectedVersion = expectedVersion
+        self.fences = fences
         self.pushes = pushes
     }
 }

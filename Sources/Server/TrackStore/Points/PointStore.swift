@@ -1,17 +1,34 @@
 package import TrackModel
 
 /// The tracks: points on their way in, and ranges of them on their way out.
+///
+/// An agent numbers the points of all its entities in one sequence space, its *stream*. The store keeps how far a stream
+/// is stored for each entity apart, which makes storing exactly once:
+///
+/// - A session *opens* the stream for an entity before it stores points of it: the login for the entity of its Hello, a
+///   batch of another entity before the first of them. Opening ends every earlier claim of that stream and entity.
+/// - A batch names its claim's epoch and what the session believes to be stored. So a session that was replaced stores
+///   nothing more, and what a claim says is final: nothing that an older session sent can be stored after it.
+/// - Of one stream a session has one call at a time under way, with its batches in the order of their sequences. Then an
+///   acknowledgement of any entity's batch covers every earlier batch of the session, and a claim's `storedThrough`, which
+///   knows the batches of its own entity alone, is never beyond what is stored.
 package protocol PointStore: Sendable {
-    /// The last stored sequence of a stream, 0 when the store does not know it.
-    func storedThrough(_ stream: StreamID, in service: ServiceID) async throws(TrackStoreError) -> UInt64
-    /// Stores all batches in one transaction and returns after its commit, one outcome a batch, in order.
+    /// Ends every earlier claim on the stream for this entity and makes a new one. Writes: the entity is made when the
+    /// service does not have it. Throws `.unknownService`.
+    func openStream(
+        _ stream: StreamID, of entity: String, in service: ServiceID, at now: Timestamp
+    ) async throws(TrackStoreError) -> StreamClaim
+    /// Stores batches and returns after their commit, one outcome a batch, in order.
     ///
-    /// A batch that belongs to a stream is stored exactly once: what its sequences say is stored already is left out.
+    /// Each batch is stored whole or not at all. A call may commit several transactions: the failure of one batch leaves the
+    /// others, and a failure of the store, of which nothing is thrown, is the outcome of each batch that it concerns. A batch
+    /// of a stream is not tried after one of the same stream in the call that was not stored: it fails with `.outOfTurn`. A
+    /// batch that failed may be given again whatever became of it: what its sequences say is stored already is left out.
+    ///
     /// A hint becomes the entity's latest point when it is later than both the latest stored one and an earlier hint, until a
-    /// point as late is stored. It is no point of the track: no range, count or stream knows it.
-    ///
-    /// A batch whose service is gone fails alone. Throws only when the transaction as a whole failed: nothing is stored.
-    func ingest(_ batches: [IngestBatch]) async throws(TrackStoreError) -> [IngestOutcome]
+    /// point as late is stored. It is no point of the track: no range, count, stream or version knows it. It makes no entity:
+    /// without one it fails with `.unknownEntity`.
+    func ingest(_ batches: [IngestBatch]) async -> [IngestOutcome]
     /// Points with `from <= time <= through`, ascending; of two with the same time the one stored later.
     /// Throws `.unknownEntity`, `.tooManyPoints` when there are more than `limit`.
     func points(
@@ -20,15 +37,19 @@ package protocol PointStore: Sendable {
 }
 
 extension StoreDecorator {
-    package func storedThrough(_ stream: StreamID, in service: ServiceID) async throws(TrackStoreError) -> UInt64 {
+    package func openStream(
+        _ stream: StreamID, of entity: String, in service: ServiceID, at now: Timestamp
+    ) async throws(TrackStoreError) -> StreamClaim {
         try await passing { store async throws(TrackStoreError) in
-            try await store.storedThrough(stream, in: service)
+            try await store.openStream(stream, of: entity, in: service, at: now)
         }
     }
 
-    package func ingest(_ batches: [IngestBatch]) async throws(TrackStoreError) -> [IngestOutcome] {
-        try await passing { store async throws(TrackStoreError) in
-            try await store.ingest(batches)
+    package func ingest(_ batches: [IngestBatch]) async -> [IngestOutcome] {
+        do throws(TrackStoreError) {
+            return try await passing { store async throws(TrackStoreError) in await store.ingest(batches) }
+        } catch {
+            return batches.map { _ in .failed(error) }
         }
     }
 

@@ -5,12 +5,16 @@ import TrackWire
 package struct PreparedBatch: Sendable {
     package let service: ServiceID
     package let entity: EntityKey
-    /// The stream, and the first and last sequence of the batch.
-    package let stream: (id: StreamID, first: UInt64, last: UInt64)?
+    /// Nil for points of no stream. Trustworthy when there is no ``problem``.
+    package let position: StreamPosition?
     package let received: Timestamp
     package let content: Content
     /// The newest point, told ahead of its track.
     package let hint: (point: TrackPoint, record: [UInt8])?
+    /// Nil: any.
+    package let expectedVersion: Int64?
+    /// Nil: stays.
+    package let fences: [UInt8]?
     /// What the batch's own form forbids.
     package let problem: TrackStoreError?
     private let pushes: [CausedPush]
@@ -33,16 +37,17 @@ package struct PreparedBatch: Sendable {
         points = batch.points
         sequences = batch.sequences
         hint = batch.hint.map { ($0, PointRecord.encode($0)) }
+        expectedVersion = batch.expectedVersion
+        fences = batch.fences
         pushes = batch.pushes
+        position = batch.position
         let pushProblem = batch.pushes.lazy.compactMap(\.push.problem).first.map { TrackStoreError(.failed, $0) }
         content = Self.content(batch.points, payload: batch.payload, received: batch.received)
         guard let position = batch.position else {
-            stream = nil
             problem = pushProblem
             return
         }
-        let (last, overflow) = position.first.addingReportingOverflow(UInt64(position.count) &- 1)
-        stream = (position.stream, position.first, last)
+        let (_, overflow) = position.first.addingReportingOverflow(UInt64(position.count) &- 1)
         if position.count == 0 || overflow {
             problem = TrackStoreError(
                 .failed, "a streamed batch needs at least one sequence and none beyond 64 bits")

@@ -26,7 +26,7 @@ extension APIFailure {
         // The log has the store's reason.
         case IngestFailure.unknownService: self.init(.unknownService)
         case IngestFailure.busy: self.init(.internalError, "the store cannot take points now: try again")
-        case IngestFailure.failed: self.init(.internalError)
+        case IngestFailure.replaced, IngestFailure.rewound, IngestFailure.failed: self.init(.internalError)
         case let error as TrackStoreError:
             self.init(error, concernsEntities: path.hasPrefix("entity/"))
             guard status == .internalError else { return }
@@ -50,7 +50,7 @@ extension APIFailure {
             self.init(.parameter, "a service has at most \(ColumnRecord.maximumCount) entity columns")
         case .tooManyColumns: self.init(.tooManyTrackColumns)
         case .tooManyPoints: self.init(.tooManyPointsInRange)
-        case .newerSchema, .full, .busy, .corrupt, .failed: self.init(.internalError)
+        case .newerSchema, .full, .busy, .outOfTurn, .corrupt, .failed: self.init(.internalError)
         }
     }
 }

@@ -38,6 +38,9 @@ extension History {
             // Passing and lasting failures.
             return dice.one(in: 4) ? TrackStoreError(.failed, "told to fail") : TrackStoreError(.busy, "told to fail")
         }
+        watch.onOpening = { [unowned self] owner, claim in
+            check { () throws(Violation) in try store.open(owner, claim) }
+        }
         watch.onCommit = { [unowned self] batches, outcomes in committed(batches, outcomes) }
         let (executor, medium) = (executor, NIOLoopBound(medium, eventLoop: loop))
         let bound = NIOLoopBound(watch, eventLoop: loop)

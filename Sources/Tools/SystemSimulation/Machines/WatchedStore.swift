@@ -37,8 +37,23 @@ final class WatchedStore: StoreDecorator {
         return try result.get()
     }
 
-    func ingest(_ batches: [IngestBatch]) async throws(TrackStoreError) -> [IngestOutcome] {
-        let outcomes = try await passing { store async throws(TrackStoreError) in try await store.ingest(batches) }
+    func openStream(
+        _ stream: StreamID, of entity: String, in service: ServiceID, at now: Timestamp
+    ) async throws(TrackStoreError) -> StreamClaim {
+        let claim = try await passing { store async throws(TrackStoreError) in
+            try await store.openStream(stream, of: entity, in: service, at: now)
+        }
+        watch.value.opened(StreamOwner(service: service, entity: entity, stream: stream), claim)
+        return claim
+    }
+
+    func ingest(_ batches: [IngestBatch]) async -> [IngestOutcome] {
+        let outcomes: [IngestOutcome]
+        do throws(TrackStoreError) {
+            outcomes = try await passing { store async throws(TrackStoreError) in await store.ingest(batches) }
+        } catch {
+            return batches.map { _ in .failed(error) }
+        }
         // Committed: from here on a power cut takes nothing back.
         watch.value.committed(batches, outcomes)
         await sleep(.milliseconds(watch.value.delay()))
@@ -60,6 +75,8 @@ final class StoreWatch {
     var delay: () -> Int64 = { 0 }
     var failure: () -> TrackStoreError? = { nil }
     var onCommit: ([IngestBatch], [IngestOutcome]) -> Void = { _, _ in }
+    var onOpening: (StreamOwner, StreamClaim) -> Void = { _, _ in }
 
+    func opened(_ owner: StreamOwner, _ claim: StreamClaim) { onOpening(owner, claim) }
     func committed(_ batches: [IngestBatch], _ outcomes: [IngestOutcome]) { onCommit(batches, outcomes) }
 }

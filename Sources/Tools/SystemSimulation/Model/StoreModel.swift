@@ -1,44 +1,79 @@
 internal import TrackModel
 internal import TrackStore
 
+/// A stream for one of the entities that it carries.
+struct StreamOwner: Hashable, Sendable {
+    let service: ServiceID
+    let entity: String
+    let stream: StreamID
+}
+
 /// What the store must hold: every commit once more, in plain lists.
 struct StoreModel {
-    private struct Stream: Hashable {
-        let service: ServiceID
-        let id: StreamID
+    private struct Progress {
+        var epoch: Int64 = 0
+        var storedThrough: UInt64 = 0
     }
 
-    private var storedThrough: [Stream: UInt64] = [:]
+    private var progress: [StreamOwner: Progress] = [:]
+    private var versions: [String: Int64] = [:]
     private(set) var points: [String: [TrackPoint]] = [:]
     private(set) var commits = 0
     private(set) var duplicates = 0
 
+    /// The greatest number of a stream that is stored for any entity: what a promise may say at most.
     func through(_ stream: StreamID, _ service: ServiceID) -> UInt64 {
-        storedThrough[Stream(service: service, id: stream)] ?? 0
+        progress.filter { $0.key.stream == stream && $0.key.service == service }.map(\.value.storedThrough).max() ?? 0
     }
 
-    /// The highest number of any stream that ends in these: what an acknowledgement may say at most.
-    func hasStored(_ stream: StreamID, _ service: ServiceID, through sequence: UInt64) -> Bool {
-        through(stream, service) >= sequence
+    /// Takes a claim that the store gave.
+    mutating func open(_ owner: StreamOwner, _ claim: StreamClaim) throws(Violation) {
+        let former = progress[owner, default: Progress()]
+        guard claim.epoch > former.epoch else {
+            throw Violation(
+                guarantee: .exactlyOnce, detail: "a claim has epoch \(claim.epoch), the one before has \(former.epoch)")
+        }
+        guard claim.storedThrough == former.storedThrough else {
+            throw Violation(
+                guarantee: .exactlyOnce,
+                detail: "a claim says \(claim.storedThrough), committed is \(former.storedThrough)")
+        }
+        progress[owner, default: Progress()].epoch = claim.epoch
     }
 
     /// Takes a committed batch; returns the points that are new, and checks what the store said of it.
     mutating func commit(_ batch: IngestBatch, _ outcome: IngestOutcome) throws(Violation) -> [TrackPoint] {
         guard let position = batch.position else { return [] }
-        let stream = Stream(service: batch.service, id: position.stream)
-        let before = storedThrough[stream] ?? 0
-        let last = position.first + UInt64(position.count) - 1
-        let expected: IngestOutcome = last > before ? .stored(through: last) : .duplicate(through: before)
-        guard outcome == expected else {
+        let owner = StreamOwner(service: batch.service, entity: batch.entity, stream: position.stream)
+        let former = progress[owner, default: Progress()]
+        let (before, last) = (former.storedThrough, position.last)
+        // What waits behind a batch that was not stored.
+        if case .failed(let error) = outcome, error.code == .outOfTurn { return [] }
+        let version = versions[batch.entity, default: 0]
+        let isRight =
+            switch outcome {
+            case .replaced: position.epoch != former.epoch
+            case .stored(let through, let next):
+                position.epoch == former.epoch && position.previous <= before && last > before && through == last
+                    && (next > version || batch.points.isEmpty)
+            case .duplicate(let through, let same):
+                position.epoch == former.epoch && position.previous <= before && last <= before && through == before
+                    && same == version
+            // The store loses nothing here, nobody expects a version, and a store that fails is none that commits.
+            case .rewound, .stale, .failed: false
+            }
+        guard isRight else {
             throw Violation(
                 guarantee: .exactlyOnce,
-                detail: "the store answered \(outcome) to \(position.first)...\(last) after \(before)")
+                detail: "the store answered \(outcome) to \(position.first)...\(last) of epoch \(position.epoch) after "
+                    + "\(before) of epoch \(former.epoch)")
         }
-        guard last > before else {
-            duplicates += 1
+        guard case .stored(_, let next) = outcome else {
+            if case .duplicate = outcome { duplicates += 1 }
             return []
         }
-        storedThrough[stream] = last
+        progress[owner, default: former].storedThrough = last
+        versions[batch.entity] = next
         commits += 1
         var new: [TrackPoint] = []
         for (point, sequence) in zip(batch.points, batch.sequences) where sequence > before { new.append(point) }

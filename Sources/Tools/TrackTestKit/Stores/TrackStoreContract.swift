@@ -1,11 +1,11 @@
 package import TrackModel
 package import TrackStore
 
-/// What every ``TrackStore`` must do, as a list of checks that any test can run against any implementation.
+/// What every ``TrackStore`` must do: a suite of checks for each protocol, that any test can run against any implementation.
 package enum TrackStoreContract {
-    package static var checks: [TrackStoreCheck] {
-        serviceChecks + columnChecks + entityChecks + ingestChecks + hintChecks + rangeChecks + historyChecks
-            + pushChecks
+    /// ``PointStore``
+    package static var points: [TrackStoreCheck] {
+        claims + streams + batches + versions + hints + ranges + histories
     }
 }
 
@@ -41,14 +41,15 @@ package struct TrackStoreSubject: Sendable {
         return (store, try await store.createService(named: "fleet", at: .at(0)).id)
     }
 
-    /// A batch as the gateway hands it on: point k has sequence `first + k`.
+    /// A batch as the gateway hands it on, without a claim: point k has sequence `first + k`.
     func batch(
         _ service: ServiceID, entity: String = "truck", stream: StreamID = .one, first: UInt64,
         _ points: [TrackPoint], received: Timestamp = .at(100_000)
     ) -> IngestBatch {
         IngestBatch(
             service: service, entity: entity,
-            position: StreamPosition(stream: stream, first: first, count: UInt32(points.count)), points: points,
+            position: StreamPosition(
+                stream: stream, epoch: 0, previous: 0, first: first, count: UInt32(points.count)), points: points,
             sequences: points.indices.map { first + UInt64($0) }, payload: encode(points), received: received)
     }
 

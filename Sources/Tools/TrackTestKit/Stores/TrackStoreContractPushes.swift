@@ -2,7 +2,8 @@ import TrackModel
 import TrackStore
 
 extension TrackStoreContract {
-    static var pushChecks: [TrackStoreCheck] {
+    /// ``PushStore``
+    package static var pushes: [TrackStoreCheck] {
         [
             TrackStoreCheck("a push waits for each of its targets until that one acknowledges it") { subject in
                 let (store, service) = try await subject.withPushTargets()
@@ -170,8 +171,8 @@ extension TrackStoreContract {
                     CausedPush(by: 2, .sample("two", to: ["bus", "ghost"])),
                     CausedPush(by: 4, .sample("four", to: ["bus"])),
                 ]
-                try expect(try await store.ingest([batch]), is: [.stored(through: 4)], "the outcome")
-                try expect(try await store.ingest([batch]), is: [.duplicate(through: 4)], "the second outcome")
+                try expect(try await store.upload([batch]), is: [.stored(through: 4)], "the outcome")
+                try expect(try await store.upload([batch]), is: [.duplicate(through: 4)], "the second outcome")
                 try expect(try await store.pending("bus", in: service).map(\.body), is: ["two", "four"], "queued")
                 // Half of it had been stored before.
                 var half = subject.batch(service, entity: "van", first: 4, TrackPoint.samples(4...5))
@@ -181,7 +182,7 @@ extension TrackStoreContract {
                 var custom = subject.custom(service, entity: "van", TrackPoint.samples([9]))
                 custom.pushes = [CausedPush(by: nil, .sample("custom", to: ["bus"]))]
                 try expect(
-                    try await store.ingest([half, custom]), is: [.stored(through: 5), .stored(through: 0)], "outcomes")
+                    try await store.upload([half, custom]), is: [.stored(through: 5), .stored(through: 0)], "outcomes")
                 try expect(
                     try await store.pending("bus", in: service).map(\.body), is: ["two", "four", "five", "custom"],
                     "queued in the end")
@@ -191,10 +192,11 @@ extension TrackStoreContract {
                 var wrong = subject.batch(service, entity: "van", first: 6, TrackPoint.samples([10]))
                 wrong.pushes = [CausedPush(by: 6, NewPush(type: 0, body: "{}", targets: .service))]
                 try expect(
-                    try await store.ingest([wrong]).first.map { if case .failed = $0 { true } else { false } },
+                    try await store.upload([wrong]).first.map { if case .failed = $0 { true } else { false } },
                     is: true,
                     "that a wrong push fails its batch")
-                try expect(try await store.storedThrough(.one, in: service), is: 5, "the stream")
+                try expect(
+                    try await store.storedThrough(.one, of: "van", in: service), is: 5, "the stream")
             },
         ]
     }

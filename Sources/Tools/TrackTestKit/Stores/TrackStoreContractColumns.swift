@@ -2,7 +2,8 @@ import TrackModel
 import TrackStore
 
 extension TrackStoreContract {
-    static var columnChecks: [TrackStoreCheck] {
+    /// ``ColumnStore``
+    package static var columns: [TrackStoreCheck] {
         [
             TrackStoreCheck("columns are a service's own, of two kinds, in the order of their keys") { subject in
                 let (store, service) = try await subject.withService()

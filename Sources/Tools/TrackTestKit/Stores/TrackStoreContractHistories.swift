@@ -2,7 +2,7 @@ import TrackModel
 package import TrackStore
 
 extension TrackStoreContract {
-    static var historyChecks: [TrackStoreCheck] {
+    static var histories: [TrackStoreCheck] {
         [
             TrackStoreCheck("random histories give what the plainest store gives, however often chunks are merged") {
                 subject in
@@ -41,8 +41,8 @@ package struct TrackStoreHistory {
         _ = try await reference.createService(named: "fleet", at: .at(0))
         for step in 0..<steps {
             let batches = (0..<Int.random(in: 1...6, using: &random)).map { _ in batch(service) }
-            let outcomes = try await store.ingest(batches)
-            try expect(outcomes, is: await reference.ingest(batches), "outcomes of step \(step)")
+            let outcomes = try await store.upload(batches)
+            try expect(outcomes, is: try await reference.upload(batches), "outcomes of step \(step)")
             if Int.random(in: 0..<4, using: &random) == 0 {
                 _ = try await store.mergeChunks(limit: Int.random(in: 1...50, using: &random))
             }
@@ -113,9 +113,11 @@ package struct TrackStoreHistory {
                 "points of \(entity) from \(from) through \(through) \(when)")
         }
         for stream in [StreamID.one, .two] {
-            try expect(
-                try await store.storedThrough(stream, in: service),
-                is: await reference.storedThrough(stream, in: service), "stored through \(when)")
+            for entity in wanted.map(\.name) {
+                try expect(
+                    try await store.storedThrough(stream, of: entity, in: service),
+                    is: try await reference.storedThrough(stream, of: entity, in: service), "stored through \(when)")
+            }
         }
     }
 }

@@ -5,20 +5,15 @@ package import TrackStore
 ///
 /// The measure for every other store, and a stand-in where a test needs a store but not its disk.
 package actor ReferenceTrackStore: TrackStore {
-    /// Names are the same when their bytes are: Swift's `String` would take equivalent spellings for one.
-    private struct EntityKey: Hashable {
-        let service: ServiceID
-        let name: [UInt8]
-
-        init(_ name: String, _ service: ServiceID) {
-            self.service = service
-            self.name = Array(name.utf8)
-        }
+    /// A stream for one entity of the present, not of a former one with its name.
+    private struct ClaimKey: Hashable {
+        let entity: EntityKey
+        let stream: StreamID
     }
 
-    private struct StreamKey: Hashable {
-        let service: ServiceID
-        let stream: StreamID
+    private struct Claim {
+        var epoch: Int64
+        var storedThrough: UInt64
     }
 
     private struct Entity {
@@ -26,10 +21,8 @@ package actor ReferenceTrackStore: TrackStore {
         /// In the order of storing.
         var points: [StoredPoint] = []
         var chunks = 0
-    }
-
-    private struct Key {
-        var record: AccessKeyRecord
+        var version: Int64 = 0
+        var fences: [UInt8]?
     }
 
     private struct ColumnTable: Hashable {
@@ -39,9 +32,11 @@ package actor ReferenceTrackStore: TrackStore {
 
     private var columnTable: [ColumnTable: [ColumnRecord]] = [:]
     private var serviceList: [ServiceRecord] = []
-    private var keyList: [Key] = []
+    private var keyList: [AccessKeyRecord] = []
     private var entityTable: [EntityKey: Entity] = [:]
-    private var streamTable: [StreamKey: UInt64] = [:]
+    private var claims: [ClaimKey: Claim] = [:]
+    /// The last number that a claim or a version got.
+    private var counter: Int64 = 0
     var pushList: [QueuedMessage] = []
     var lastMessage: Int64 = 0
 
@@ -65,19 +60,16 @@ package actor ReferenceTrackStore: TrackStore {
     ) throws(TrackStoreError) {
         try check(service)
         if replacing {
-            for index in keyList.indices where keyList[index].record.service == service {
-                keyList[index].record.isDisabled = true
+            for index in keyList.indices where keyList[index].service == service {
+                keyList[index].isDisabled = true
             }
         }
-        keyList.removeAll { $0.record.service == service && $0.record.hash.bytes == hash.bytes }
-        keyList.append(
-            Key(record: AccessKeyRecord(hash: hash, service: service, secret: secret, isDisabled: false)))
+        keyList.removeAll { $0.service == service && $0.hash.bytes == hash.bytes }
+        keyList.append(AccessKeyRecord(hash: hash, service: service, secret: secret, isDisabled: false))
     }
 
     package func keys(matching hash: AccessKeyHash) -> [AccessKeyRecord] {
-        keyList.map(\.record)
-            .filter { AccessKeyHash.constantTimeEqual($0.hash, hash) }
-            .sorted { $0.service < $1.service }
+        keyList.filter { AccessKeyHash.constantTimeEqual($0.hash, hash) }.sorted { $0.service < $1.service }
     }
 
     // MARK: Columns
@@ -128,7 +120,7 @@ package actor ReferenceTrackStore: TrackStore {
         _ entity: NewEntity, in service: ServiceID, at now: Timestamp
     ) throws(TrackStoreError) {
         try check(service)
-        let key = EntityKey(entity.name, service)
+        let key = EntityKey(service: service, name: entity.name)
         guard entityTable[key] == nil else {
             throw TrackStoreError(.entityExists, "the service has an entity of this name already")
         }
@@ -140,7 +132,7 @@ package actor ReferenceTrackStore: TrackStore {
         _ change: EntityChange, in service: ServiceID, at now: Timestamp
     ) throws(TrackStoreError) {
         try check(service)
-        let key = EntityKey(change.name, service)
+        let key = EntityKey(service: service, name: change.name)
         guard entityTable[key] != nil else {
             throw TrackStoreError(.unknownEntity, "the service has no entity of this name")
         }
@@ -153,23 +145,35 @@ package actor ReferenceTrackStore: TrackStore {
         named name: String, in service: ServiceID, at now: Timestamp
     ) throws(TrackStoreError) -> Bool {
         try check(service)
-        let key = EntityKey(name, service)
+        let key = EntityKey(service: service, name: name)
         guard entityTable[key] == nil else { return false }
         insert(NewEntity(name: name), key, at: now)
         return true
     }
 
+    package func deleteEntity(
+        named name: String, in service: ServiceID, at now: Timestamp
+    ) throws(TrackStoreError) {
+        try check(service)
+        let key = EntityKey(service: service, name: name)
+        guard entityTable.removeValue(forKey: key) != nil else {
+            throw TrackStoreError(.unknownEntity, "the service has no entity of this name")
+        }
+        claims = claims.filter { $0.key.entity != key }
+        withdrawPushes(of: key, at: now)
+    }
+
     package func entity(named name: String, in service: ServiceID) -> EntityRecord? {
-        entityTable[EntityKey(name, service)]?.record
+        entityTable[EntityKey(service: service, name: name)]?.record
     }
 
     package func entities(
         in service: ServiceID, matching filter: EntityFilter, page: Page
     ) -> (total: Int, entities: [EntityRecord]) {
-        let wanted = filter.names.map { Set($0.map { Array($0.utf8) }) }
+        let wanted = filter.names.map { Set($0.map { EntityKey(service: service, name: $0) }) }
         let matches = entityTable.filter { key, entity in
             guard key.service == service else { return false }
-            if let wanted, !wanted.contains(key.name) { return false }
+            if let wanted, !wanted.contains(key) { return false }
             guard filter.values.allSatisfy({ entity.record.values[$0.key] == $0.value }) else { return false }
             let latest = entity.record.latest?.point.fix.time
             if let since = filter.activeSince {
@@ -178,37 +182,60 @@ package actor ReferenceTrackStore: TrackStore {
             if let since = filter.inactiveSince, let latest, latest >= since { return false }
             return true
         }
-        .sorted { $0.key.name.lexicographicallyPrecedes($1.key.name) }
+        .sorted { $0.key.name.utf8.lexicographicallyPrecedes($1.key.name.utf8) }
         let slice = matches.dropFirst(max(0, page.offset)).prefix(max(0, page.limit))
         return (matches.count, slice.map(\.value.record))
     }
 
     // MARK: Points
 
-    package func storedThrough(_ stream: StreamID, in service: ServiceID) -> UInt64 {
-        streamTable[StreamKey(service: service, stream: stream)] ?? 0
+    package func openStream(
+        _ stream: StreamID, of entity: String, in service: ServiceID, at now: Timestamp
+    ) throws(TrackStoreError) -> StreamClaim {
+        _ = try ensureEntity(named: entity, in: service, at: now)
+        let key = EntityKey(service: service, name: entity)
+        counter += 1
+        let claim = Claim(
+            epoch: counter, storedThrough: claims[ClaimKey(entity: key, stream: stream)]?.storedThrough ?? 0)
+        claims[ClaimKey(entity: key, stream: stream)] = claim
+        return StreamClaim(
+            epoch: claim.epoch, storedThrough: claim.storedThrough, version: entityTable[key]?.version ?? 0,
+            fences: entityTable[key]?.fences)
     }
 
     package func ingest(_ batches: [IngestBatch]) -> [IngestOutcome] {
-        batches.map { batch in
+        var outcomes: [IngestOutcome] = []
+        for (index, batch) in batches.enumerated() {
+            let isOutOfTurn = zip(batches[..<index], outcomes).contains { earlier, outcome in
+                guard let former = earlier.position, let present = batch.position else { return false }
+                return earlier.service == batch.service && former.stream == present.stream && !outcome.isKept
+            }
             do throws(TrackStoreError) {
-                return try ingest(batch)
+                try check(batch.service)
+                if isOutOfTurn {
+                    throw TrackStoreError(.outOfTurn, "an earlier batch of the stream was not stored")
+                }
+                outcomes.append(try ingest(batch))
             } catch {
-                return .failed(error)
+                outcomes.append(.failed(error))
             }
         }
+        return outcomes
     }
 
     private func ingest(_ batch: IngestBatch) throws(TrackStoreError) -> IngestOutcome {
-        try check(batch.service)
         if let problem = batch.pushes.lazy.compactMap(\.push.problem).first {
             throw TrackStoreError(.failed, problem)
         }
+        let key = EntityKey(service: batch.service, name: batch.entity)
+        let (version, fences) = (entityTable[key]?.version ?? 0, entityTable[key]?.fences)
+        let isStale = batch.expectedVersion.map { $0 != version } ?? false
         guard let position = batch.position else {
+            if isStale { return .stale(version: version, fences: fences) }
+            if let hint = batch.hint { try tell(hint, batch) }
             store(batch.points, batch)
-            if let hint = batch.hint { tell(hint, batch) }
             queue(batch, after: nil)
-            return .stored(through: 0)
+            return .stored(through: 0, version: entityTable[key]?.version ?? 0)
         }
         guard batch.sequences.count == batch.points.count else {
             throw TrackStoreError(.failed, "a streamed batch needs one sequence a point")
@@ -217,24 +244,23 @@ package actor ReferenceTrackStore: TrackStore {
         guard position.count > 0, !overflow else {
             throw TrackStoreError(.failed, "a streamed batch needs at least one sequence and none beyond 64 bits")
         }
-        let key = StreamKey(service: batch.service, stream: position.stream)
-        guard let stored = streamTable[key] else {
-            store(batch.points, batch)
-            queue(batch, after: nil)
-            streamTable[key] = last
-            return .stored(through: last)
+        guard let claim = claims[ClaimKey(entity: key, stream: position.stream)], claim.epoch == position.epoch else {
+            return .replaced
         }
-        guard last > stored else { return .duplicate(through: stored) }
+        let stored = claim.storedThrough
+        guard stored >= position.previous else { return .rewound(through: stored) }
+        guard last > stored else { return .duplicate(through: stored, version: version) }
+        if isStale { return .stale(version: version, fences: fences) }
         store(zip(batch.points, batch.sequences).filter { $0.1 > stored }.map(\.0), batch)
         queue(batch, after: stored)
-        streamTable[key] = last
-        return .stored(through: last)
+        claims[ClaimKey(entity: key, stream: position.stream)]?.storedThrough = last
+        return .stored(through: last, version: entityTable[key]?.version ?? 0)
     }
 
     package func points(
         of entity: String, in service: ServiceID, from: Timestamp, through: Timestamp, limit: Int
     ) throws(TrackStoreError) -> [StoredPoint] {
-        guard let found = entityTable[EntityKey(entity, service)] else {
+        guard let found = entityTable[EntityKey(service: service, name: entity)] else {
             throw TrackStoreError(.unknownEntity, "the service has no entity of this name")
         }
         var latestByTime: [Timestamp: StoredPoint] = [:]
@@ -275,8 +301,8 @@ package actor ReferenceTrackStore: TrackStore {
     }
 
     private func store(_ points: [TrackPoint], _ batch: IngestBatch) {
-        guard !points.isEmpty else { return }
-        let key = EntityKey(batch.entity, batch.service)
+        guard !points.isEmpty || batch.fences != nil else { return }
+        let key = EntityKey(service: batch.service, name: batch.entity)
         if entityTable[key] == nil { insert(NewEntity(name: batch.entity), key, at: batch.received) }
         guard var entity = entityTable.removeValue(forKey: key) else { return }
         for point in points {
@@ -286,15 +312,20 @@ package actor ReferenceTrackStore: TrackStore {
                 entity.record.latest = stored
             }
         }
-        entity.chunks += 1
+        if !points.isEmpty { entity.chunks += 1 }
+        counter += 1
+        entity.version = counter
+        entity.fences = batch.fences ?? entity.fences
         entityTable[key] = entity
     }
 
     /// A stored point as late takes its place by itself: see ``store(_:_:)``.
-    private func tell(_ hint: TrackPoint, _ batch: IngestBatch) {
-        let key = EntityKey(batch.entity, batch.service)
-        if entityTable[key] == nil { insert(NewEntity(name: batch.entity), key, at: batch.received) }
-        guard entityTable[key]?.record.latest.map({ hint.fix.time > $0.point.fix.time }) ?? true else { return }
+    private func tell(_ hint: TrackPoint, _ batch: IngestBatch) throws(TrackStoreError) {
+        let key = EntityKey(service: batch.service, name: batch.entity)
+        guard let entity = entityTable[key] else {
+            throw TrackStoreError(.unknownEntity, "the service has no entity of this name")
+        }
+        guard entity.record.latest.map({ hint.fix.time > $0.point.fix.time }) ?? true else { return }
         entityTable[key]?.record.latest = StoredPoint(hint, received: batch.received)
     }
 }

@@ -2,22 +2,18 @@ import TrackModel
 import TrackStore
 
 extension TrackStoreContract {
-    static var ingestChecks: [TrackStoreCheck] {
-        streamChecks + batchChecks
-    }
-
-    private static var streamChecks: [TrackStoreCheck] {
+    static var streams: [TrackStoreCheck] {
         [
             TrackStoreCheck("a batch that comes again is recognised and not stored again") { subject in
                 let (store, service) = try await subject.withService()
                 try expect(try await store.storedThrough(.one, in: service), is: 0, "an unknown stream")
                 let batch = subject.batch(service, first: 1, TrackPoint.samples(0..<6), received: .at(50))
-                try expect(try await store.ingest([batch]), is: [.stored(through: 6)], "the first time")
+                try expect(try await store.upload([batch]), is: [.stored(through: 6)], "the first time")
                 let history = try await store.history(in: service)
                 var again = batch
                 again.received = .at(60)
                 try expect(
-                    try await store.ingest([again, again]), is: [.duplicate(through: 6), .duplicate(through: 6)],
+                    try await store.upload([again, again]), is: [.duplicate(through: 6), .duplicate(through: 6)],
                     "again")
                 try expect(try await store.storedThrough(.one, in: service), is: 6, "stored through")
                 try expect(try await store.history(in: service), is: history, "points")
@@ -25,18 +21,18 @@ extension TrackStoreContract {
             },
             TrackStoreCheck("an older part of a stream is a duplicate, whatever it holds") { subject in
                 let (store, service) = try await subject.withService()
-                _ = try await store.ingest([subject.batch(service, first: 10, TrackPoint.samples(0..<5))])
+                _ = try await store.upload([subject.batch(service, first: 10, TrackPoint.samples(0..<5))])
                 let old = subject.batch(service, first: 3, TrackPoint.samples(90..<93, mark: 7))
-                try expect(try await store.ingest([old]), is: [.duplicate(through: 14)], "outcome")
+                try expect(try await store.upload([old]), is: [.duplicate(through: 14)], "outcome")
                 try expect(try await store.history(in: service).count, is: 5, "points")
             },
             TrackStoreCheck("of a batch that overlaps only the new points are stored") { subject in
                 let (store, service) = try await subject.withService()
-                _ = try await store.ingest([subject.batch(service, first: 1, TrackPoint.samples(0..<4))])
+                _ = try await store.upload([subject.batch(service, first: 1, TrackPoint.samples(0..<4))])
                 let next = subject.batch(
                     service, first: 3, TrackPoint.samples(2..<4, mark: 9) + TrackPoint.samples(4..<8),
                     received: .at(70))
-                try expect(try await store.ingest([next]), is: [.stored(through: 8)], "outcome")
+                try expect(try await store.upload([next]), is: [.stored(through: 8)], "outcome")
                 let history = try await store.history(in: service)
                 try expect(history.map(\.point), is: TrackPoint.samples(0..<8), "points")
                 let wanted = Array(repeating: Timestamp.at(100_000), count: 4) + Array(repeating: .at(70), count: 4)
@@ -50,7 +46,7 @@ extension TrackStoreContract {
                     subject.batch(service, first: 100, TrackPoint.samples(10..<12)),
                 ]
                 try expect(
-                    try await store.ingest(batches), is: [.stored(through: 6), .stored(through: 101)], "outcomes")
+                    try await store.upload(batches), is: [.stored(through: 6), .stored(through: 101)], "outcomes")
                 try expect(try await store.history(in: service).count, is: 4, "points")
             },
             TrackStoreCheck("refused points count as stored in their stream") { subject in
@@ -59,11 +55,12 @@ extension TrackStoreContract {
                 batch.points = [batch.points[1], batch.points[4]]
                 batch.sequences = [2, 5]
                 batch.payload = nil
-                try expect(try await store.ingest([batch]), is: [.stored(through: 6)], "some refused")
+                try expect(try await store.upload([batch]), is: [.stored(through: 6)], "some refused")
                 var all = subject.batch(service, entity: "empty", first: 7, TrackPoint.samples(6..<8))
                 (all.points, all.sequences, all.payload) = ([], [], nil)
-                try expect(try await store.ingest([all]), is: [.stored(through: 8)], "all refused")
-                try expect(try await store.storedThrough(.one, in: service), is: 8, "stored through")
+                try expect(try await store.upload([all]), is: [.stored(through: 8)], "all refused")
+                try expect(try await store.storedThrough(.one, of: "empty", in: service), is: 8, "all refused, claimed")
+                try expect(try await store.storedThrough(.one, in: service), is: 6, "some refused, claimed")
                 try expect(
                     try await store.history(in: service).map(\.point),
                     is: [.sample(1), .sample(4)], "points")
@@ -71,13 +68,13 @@ extension TrackStoreContract {
                 overlap.points = [overlap.points[0], overlap.points[5]]
                 overlap.sequences = [5, 10]
                 overlap.payload = nil
-                try expect(try await store.ingest([overlap]), is: [.stored(through: 10)], "overlap with refused")
+                try expect(try await store.upload([overlap]), is: [.stored(through: 10)], "overlap with refused")
                 try expect(try await store.history(in: service).map(\.point).last, is: .sample(25), "last")
                 try expect(try await store.history(in: service).count, is: 3, "points after the overlap")
             },
             TrackStoreCheck("several batches of a stream in one call follow each other") { subject in
                 let (store, service) = try await subject.withService()
-                let outcomes = try await store.ingest([
+                let outcomes = try await store.upload([
                     subject.batch(service, first: 1, TrackPoint.samples(0..<3)),
                     subject.batch(service, first: 4, TrackPoint.samples(3..<6)),
                     subject.batch(service, first: 1, TrackPoint.samples(0..<3)),
@@ -95,11 +92,12 @@ extension TrackStoreContract {
             },
             TrackStoreCheck("one stream may carry several entities") { subject in
                 let (store, service) = try await subject.withService()
-                _ = try await store.ingest([
+                _ = try await store.upload([
                     subject.batch(service, entity: "a", first: 1, TrackPoint.samples(0..<3)),
                     subject.batch(service, entity: "b", first: 4, TrackPoint.samples(3..<5)),
                 ])
-                try expect(try await store.storedThrough(.one, in: service), is: 5, "stored through")
+                try expect(try await store.storedThrough(.one, of: "a", in: service), is: 3, "stored through of a")
+                try expect(try await store.storedThrough(.one, of: "b", in: service), is: 5, "stored through of b")
                 try expect(try await store.history(of: "a", in: service).count, is: 3, "points of a")
                 try expect(try await store.history(of: "b", in: service).count, is: 2, "points of b")
             },
@@ -110,20 +108,20 @@ extension TrackStoreContract {
                     subject.batch(service, first: .max - 1, TrackPoint.samples(4..<6)),
                 ]
                 let wanted: [IngestOutcome] = [.stored(through: UInt64(Int64.max) + 2), .stored(through: .max)]
-                try expect(try await store.ingest(batches), is: wanted, "outcomes")
+                try expect(try await store.upload(batches), is: wanted, "outcomes")
                 try expect(
-                    try await store.ingest([batches[0]]), is: [.duplicate(through: .max)], "again")
+                    try await store.upload([batches[0]]), is: [.duplicate(through: .max)], "again")
                 try expect(try await store.storedThrough(.one, in: service), is: .max, "stored through")
             },
         ]
     }
 
-    private static var batchChecks: [TrackStoreCheck] {
+    static var batches: [TrackStoreCheck] {
         [
             TrackStoreCheck("a batch whose service is gone fails alone") { subject in
                 let (store, service) = try await subject.withService()
                 guard let missing = ServiceID(rawValue: 999) else { return }
-                let outcomes = try await store.ingest([
+                let outcomes = try await store.upload([
                     subject.batch(service, first: 1, TrackPoint.samples(0..<2)),
                     subject.batch(missing, first: 3, TrackPoint.samples(2..<4)),
                     subject.batch(service, first: 3, TrackPoint.samples(2..<4)),
@@ -137,12 +135,14 @@ extension TrackStoreContract {
                 let (store, service) = try await subject.withService()
                 var unnumbered = subject.batch(service, first: 1, TrackPoint.samples(0..<3))
                 unnumbered.sequences.removeLast()
-                var none = subject.batch(service, first: 0, [])
+                var none = subject.batch(service, stream: .two, first: 0, [])
                 none.payload = nil
-                var beyond = subject.batch(service, first: 1, TrackPoint.samples(0..<2))
-                beyond.position = StreamPosition(stream: .one, first: .max, count: 2)
-                let outcomes = try await store.ingest([
-                    unnumbered, none, beyond, subject.batch(service, first: 1, TrackPoint.samples(0..<1)),
+                let third = StreamID(high: 1, low: 3)
+                var beyond = subject.batch(service, stream: third, first: 1, TrackPoint.samples(0..<2))
+                beyond.position?.first = .max
+                let outcomes = try await store.upload([
+                    unnumbered, none, beyond,
+                    subject.batch(service, stream: StreamID(high: 1, low: 4), first: 1, TrackPoint.samples(0..<1)),
                 ])
                 let failure = IngestOutcome.failed(TrackStoreError(.failed, ""))
                 try expect(outcomes, is: [failure, failure, failure, .stored(through: 1)], "outcomes")
@@ -153,7 +153,7 @@ extension TrackStoreContract {
                 let first = subject.custom(service, TrackPoint.samples([7, 3, 5], mark: 1), received: .at(1))
                 let second = subject.custom(service, TrackPoint.samples([5], mark: 2), received: .at(2))
                 try expect(
-                    try await store.ingest([first, second]), is: [.stored(through: 0), .stored(through: 0)],
+                    try await store.upload([first, second]), is: [.stored(through: 0), .stored(through: 0)],
                     "outcomes")
                 try expect(
                     try await store.history(in: service),
@@ -165,14 +165,14 @@ extension TrackStoreContract {
             },
             TrackStoreCheck("the entity of a batch is made with it") { subject in
                 let (store, service) = try await subject.withService()
-                _ = try await store.ingest([
+                _ = try await store.upload([
                     subject.custom(service, [.sample(3)], received: .at(44)),
                     subject.custom(service, [.sample(4)], received: .at(45)),
                 ])
                 let entity = try await store.entity(named: "truck", in: service)
                 try expect(entity?.created, is: .at(44), "created")
                 try expect(entity?.description, is: "", "description")
-                try expect(try await store.ingest([]), is: [], "no batches")
+                try expect(try await store.upload([]), is: [], "no batches")
             },
             TrackStoreCheck("the latest point has the greatest time, of equal times the one stored later") {
                 subject in
@@ -190,7 +190,7 @@ extension TrackStoreContract {
                     ),
                 ]
                 for (index, step) in steps.enumerated() {
-                    _ = try await store.ingest([
+                    _ = try await store.upload([
                         subject.custom(service, step.0, received: .at(Int64(index)))
                     ])
                     try expect(try await latest(), is: step.1, "after step \(index)")
@@ -213,8 +213,8 @@ extension TrackStoreContract {
                         "empty": .string(""),
                     ])
                 let bare = TrackPoint(Fix(time: Timestamp(milliseconds: -1), coordinate: place))
-                _ = try await store.ingest([subject.batch(service, first: 1, [bare, full])])
-                _ = try await store.ingest([subject.custom(service, entity: "other", [full, bare])])
+                _ = try await store.upload([subject.batch(service, first: 1, [bare, full])])
+                _ = try await store.upload([subject.custom(service, entity: "other", [full, bare])])
                 for entity in ["truck", "other"] {
                     let points = try await store.history(of: entity, in: service)
                     try expect(points.map(\.point), is: [bare, full], "points of \(entity)")

@@ -64,12 +64,24 @@ extension ReferenceTrackStore {
         return (news.last?.message ?? message, news)
     }
 
+    func withdrawPushes(of entity: EntityKey, at now: Timestamp) {
+        for message in pushList.indices where pushList[message].service == entity.service {
+            for index in pushList[message].pushes.indices {
+                let record = pushList[message].pushes[index]
+                guard EntityKey(service: entity.service, name: record.entity) == entity else { continue }
+                if record.state(at: now) == .waiting || record.state(at: now) == .givenUp {
+                    pushList[message].pushes[index].withdrawn = now
+                }
+            }
+        }
+    }
+
     package func pendingPushes(
         of entity: String, in service: ServiceID, after message: Int64, at now: Timestamp, limit: Int
     ) -> [PendingPush] {
         let found = pushList.filter { $0.service == service && $0.message > message && $0.expires > now }
             .flatMap(\.pushes)
-            .filter { $0.acknowledged == nil && $0.entity.utf8.elementsEqual(entity.utf8) }
+            .filter { $0.acknowledged == nil && $0.withdrawn == nil && $0.entity.utf8.elementsEqual(entity.utf8) }
         return found.prefix(max(0, limit)).map(\.push)
     }
 

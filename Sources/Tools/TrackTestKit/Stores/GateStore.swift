@@ -30,7 +30,7 @@ package final class GateStore: StoreDecorator {
         for continuation in waiting { continuation.resume() }
     }
 
-    package func ingest(_ batches: [IngestBatch]) async throws(TrackStoreError) -> [IngestOutcome] {
+    package func ingest(_ batches: [IngestBatch]) async -> [IngestOutcome] {
         arrived.yield(batches.count)
         await withCheckedContinuation { continuation in
             let mayPass = state.withLock { state in
@@ -40,7 +40,7 @@ package final class GateStore: StoreDecorator {
             if mayPass { continuation.resume() }
         }
         let failure = state.withLock { $0.failures.isEmpty ? nil : $0.failures.removeFirst() }
-        if let failure { throw failure }
-        return try await inner.ingest(batches)
+        if let failure { return batches.map { _ in .failed(failure) } }
+        return await inner.ingest(batches)
     }
 }

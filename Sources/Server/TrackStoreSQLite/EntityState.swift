@@ -1,0 +1,34 @@
+import Foundation
+import GRDB
+
+/// What changes of an entity with its points: the row of the table `state`.
+struct EntityState {
+    /// The id of its newest chunk, or the number that its newest fence state got; 0 when it never had either.
+    var version: Int64 = 0
+    var fences: [UInt8]?
+
+    init() {}
+
+    /// A row of ``selection``.
+    init(_ row: Row) {
+        version = row[0]
+        fences = (row[1] as Data?).map { [UInt8]($0) }
+    }
+
+    static let selection = "SELECT version, fences FROM state WHERE entity = ?"
+
+    private static let isLater = "excluded.time >= COALESCE(time, excluded.time)"
+
+    /// The latest point changes when the new one is as late; without a new one, and without new fences, they stay.
+    static let update = """
+        INSERT INTO state (entity, version, fences, time, latitude, longitude, received, payload)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+        ON CONFLICT (entity) DO UPDATE SET
+            version = excluded.version, fences = COALESCE(excluded.fences, fences),
+            time = CASE WHEN \(isLater) THEN excluded.time ELSE time END,
+            latitude = CASE WHEN \(isLater) THEN excluded.latitude ELSE latitude END,
+            longitude = CASE WHEN \(isLater) THEN excluded.longitude ELSE longitude END,
+            received = CASE WHEN \(isLater) THEN excluded.received ELSE received END,
+            payload = CASE WHEN \(isLater) THEN excluded.payload ELSE payload END
+        """
+}

@@ -1,0 +1,173 @@
+import Foundation
+import GRDB
+import TrackModel
+import TrackStore
+
+/// The batches of one transaction.
+///
+/// Everything that can be wrong with one batch alone is found before its first row is written, so that a batch that is not
+/// stored leaves nothing behind and a thrown error always means the whole transaction.
+struct IngestTransaction {
+    private struct Stream: Hashable {
+        let service: ServiceID
+        let stream: StreamID
+    }
+
+    private let database: Database
+    private let store: SQLiteTrackStore
+    private var numbers: Numbers
+    private var entities: EntityRows
+    /// Streams of which a batch was not stored.
+    private var broken: Set<Stream> = []
+
+    private let claimSelection: Statement
+    private let claimUpdate: Statement
+    private let stateSelection: Statement
+    private let stateUpdate: Statement
+    private let chunkInsertion: Statement
+    private let hintUpdate: Statement
+    private let hintRemoval: Statement
+
+    init(_ database: Database, _ store: SQLiteTrackStore) throws {
+        self.database = database
+        self.store = store
+        numbers = Numbers(database)
+        entities = EntityRows(database, store)
+        claimSelection = try database.cachedStatement(
+            sql: "SELECT epoch, stored_through FROM claim WHERE entity = ? AND stream = ?")
+        claimUpdate = try database.cachedStatement(
+            sql: "UPDATE claim SET stored_through = ?, updated = ? WHERE entity = ? AND stream = ?")
+        stateSelection = try database.cachedStatement(sql: EntityState.selection)
+        stateUpdate = try database.cachedStatement(sql: EntityState.update)
+        chunkInsertion = try database.cachedStatement(sql: NewChunk.insertion)
+        hintUpdate = try database.cachedStatement(
+            sql: """
+                INSERT INTO hint (entity, time, latitude, longitude, received, payload)
+                SELECT ?1, ?2, ?3, ?4, ?5, ?6
+                WHERE NOT EXISTS (SELECT 1 FROM state WHERE entity = ?1 AND time >= ?2)
+                ON CONFLICT (entity) DO UPDATE SET
+                    time = excluded.time, latitude = excluded.latitude, longitude = excluded.longitude,
+                    received = excluded.received, payload = excluded.payload
+                WHERE excluded.time > hint.time
+                """)
+        hintRemoval = try database.cachedStatement(sql: "DELETE FROM hint WHERE entity = ? AND time <= ?")
+    }
+
+    /// Call it before the transaction ends.
+    func save() throws {
+        try numbers.save()
+        entities.save()
+    }
+
+    mutating func store(_ batch: PreparedBatch) throws -> IngestOutcome {
+        do {
+            try store.check(batch.service, database)
+        } catch let error as TrackStoreError {
+            return .failed(error)
+        }
+        guard let position = batch.position else { return try storeCustom(batch) }
+        let stream = Stream(service: batch.service, stream: position.stream)
+        guard !broken.contains(stream) else {
+            return .failed(TrackStoreError(.outOfTurn, "an earlier batch of the stream was not stored"))
+        }
+        let outcome = try storeStreamed(batch, at: position)
+        if !outcome.isKept { broken.insert(stream) }
+        return outcome
+    }
+
+    /// Points of no stream, or a hint.
+    private mutating func storeCustom(_ batch: PreparedBatch) throws -> IngestOutcome {
+        if let problem = batch.problem { return .failed(problem) }
+        let row = try entities.find(batch.entity)
+        if let outcome = try stale(batch, row) { return outcome }
+        if let hint = batch.hint {
+            guard let row else {
+                return .failed(TrackStoreError(.unknownEntity, "the service has no entity of this name"))
+            }
+            try tell(hint.point, record: hint.record, of: batch, to: row)
+        }
+        guard batch.content.latest != nil || batch.fences != nil else {
+            try queue(batch.pushes(after: nil), of: batch)
+            return .stored(through: 0, version: try version(of: row))
+        }
+        let entity = try row ?? entities.make(batch.entity, at: batch.received, &numbers)
+        let version = try add(batch.content, of: batch, to: entity)
+        try queue(batch.pushes(after: nil), of: batch)
+        return .stored(through: 0, version: version)
+    }
+
+    private mutating func storeStreamed(_ batch: PreparedBatch, at position: StreamPosition) throws -> IngestOutcome {
+        if let problem = batch.problem { return .failed(problem) }
+        // The claim made the entity: without it, it was deleted.
+        guard let entity = try entities.find(batch.entity) else { return .replaced }
+        let stream = Data(position.stream.bytes)
+        guard let claim = try Row.fetchOne(claimSelection, arguments: [entity, stream]) else { return .replaced }
+        let stored: UInt64
+        switch StreamFit(position, epoch: claim[0], storedThrough: UInt64(bitPattern: claim[1])) {
+        case .replaced: return .replaced
+        case .rewound(let through): return .rewound(through: through)
+        case .stored(let through): return .duplicate(through: through, version: try version(of: entity))
+        case .next(let after): stored = after
+        }
+        if let outcome = try stale(batch, entity) { return outcome }
+        let content = position.first <= stored ? batch.content(after: stored) : batch.content
+        let version = try add(content, of: batch, to: entity)
+        try queue(batch.pushes(after: stored), of: batch)
+        try claimUpdate.execute(arguments: [
+            Int64(bitPattern: position.last), batch.received.milliseconds, entity, stream,
+        ])
+        return .stored(through: position.last, version: version)
+    }
+
+    /// Nil when the entity has the version that the batch expects. `row` nil: there is no such entity.
+    private func stale(_ batch: PreparedBatch, _ row: Int64?) throws -> IngestOutcome? {
+        guard let expected = batch.expectedVersion else { return nil }
+        let state = try state(of: row)
+        return state.version == expected ? nil : .stale(version: state.version, fences: state.fences)
+    }
+
+    private func version(of row: Int64?) throws -> Int64 { try state(of: row).version }
+
+    private func state(of row: Int64?) throws -> EntityState {
+        guard let row, let found = try Row.fetchOne(stateSelection, arguments: [row]) else { return EntityState() }
+        return EntityState(found)
+    }
+
+    /// Returns the entity's version.
+    private mutating func add(
+        _ content: PreparedBatch.Content, of batch: PreparedBatch, to entity: Int64
+    ) throws -> Int64 {
+        guard content.latest != nil || batch.fences != nil else { return try version(of: entity) }
+        var version: Int64 = 0
+        for chunk in content.chunks {
+            version = try numbers.next()
+            try chunk.insert(as: version, entity: entity, isSettled: false, with: chunkInsertion)
+        }
+        if content.chunks.isEmpty { version = try numbers.next() }
+        let place = content.latest?.fix.coordinate
+        try stateUpdate.execute(arguments: [
+            entity, version, batch.fences.map { Data($0) }, content.latest?.fix.time.milliseconds, place?.latitudeE7,
+            place?.longitudeE7, content.latest.map { _ in batch.received.milliseconds },
+            content.latest.map { _ in Data(content.record) },
+        ])
+        // From here on the track knows as much as was told ahead of it.
+        if let latest = content.latest {
+            try hintRemoval.execute(arguments: [entity, latest.fix.time.milliseconds])
+        }
+        return version
+    }
+
+    private func tell(_ hint: TrackPoint, record: [UInt8], of batch: PreparedBatch, to entity: Int64) throws {
+        let place = hint.fix.coordinate
+        try hintUpdate.execute(arguments: [
+            entity, hint.fix.time.milliseconds, place.latitudeE7, place.longitudeE7, batch.received.milliseconds,
+            Data(record),
+        ])
+    }
+
+    private func queue(_ pushes: [NewPush], of batch: PreparedBatch) throws {
+        for push in pushes {
+            _ = try PushQueue.add(push, in: batch.service, at: batch.received, missing: .passedOver, database)
+        }
+    }
+}

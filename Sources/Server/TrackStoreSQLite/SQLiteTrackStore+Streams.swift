@@ -1,0 +1,94 @@
+import Foundation
+import GRDB
+import Synchronization
+package import TrackModel
+package import TrackStore
+
+extension SQLiteTrackStore {
+    package func openStream(
+        _ stream: StreamID, of entity: String, in service: ServiceID, at now: Timestamp
+    ) async throws(TrackStoreError) -> StreamClaim {
+        let opening = StreamOpening(stream: stream, entity: EntityKey(service: service, name: entity), time: now)
+        if openings.add(opening) { openStreams() }
+        return try await opening.claim()
+    }
+
+    /// Opens all that waits when the writer is free, in one transaction. The writer's own queue answers the group: no
+    /// caller's task does, because a caller who is cancelled must leave nobody else waiting.
+    private func openStreams() {
+        let taken = TakenOpenings()
+        pool.asyncWrite { database in
+            try self.known.withLock { try $0.begin(database) }
+            let group = self.openings.take()
+            taken.hold(group)
+            var transaction = try OpeningTransaction(database, self)
+            let results = try group.map { try transaction.open($0) }
+            try transaction.save()
+            return results
+        } completion: { _, result in
+            switch result {
+            case .success(let results):
+                for (opening, result) in zip(taken.all, results) { opening.answer(result) }
+            case .failure(let error):
+                // A transaction that did not even begin has taken nothing.
+                let group = taken.all.isEmpty ? self.openings.take() : taken.all
+                let translated = TrackStoreError.translated(error, path: self.path)
+                for opening in group { opening.answer(.failure(translated)) }
+            }
+        }
+    }
+}
+
+/// The streams that one transaction opens.
+private struct OpeningTransaction {
+    private let database: Database
+    private let store: SQLiteTrackStore
+    private var numbers: Numbers
+    private var entities: EntityRows
+    private let claimUpdate: Statement
+    private let stateSelection: Statement
+
+    init(_ database: Database, _ store: SQLiteTrackStore) throws {
+        self.database = database
+        self.store = store
+        numbers = Numbers(database)
+        entities = EntityRows(database, store)
+        // Before schema 5 a stream was stored as far for all its entities.
+        claimUpdate = try database.cachedStatement(
+            sql: """
+                INSERT INTO claim (entity, stream, epoch, stored_through, updated)
+                VALUES (?1, ?2, ?3, COALESCE(
+                    (SELECT stored_through FROM former_stream WHERE service = ?4 AND stream = ?2), 0), ?5)
+                ON CONFLICT (entity, stream) DO UPDATE SET epoch = excluded.epoch, updated = excluded.updated
+                RETURNING stored_through
+                """)
+        stateSelection = try database.cachedStatement(sql: EntityState.selection)
+    }
+
+    /// Call it before the transaction ends.
+    func save() throws {
+        try numbers.save()
+        entities.save()
+    }
+
+    mutating func open(_ opening: StreamOpening) throws -> Result<StreamClaim, TrackStoreError> {
+        let key = opening.entity
+        do {
+            try store.check(key.service, database)
+        } catch let error as TrackStoreError {
+            return .failure(error)
+        }
+        let entity = try entities.find(key) ?? entities.make(key, at: opening.time, &numbers)
+        let epoch = try numbers.next()
+        let stored = try Int64.fetchOne(
+            claimUpdate,
+            arguments: [
+                entity, Data(opening.stream.bytes), epoch, key.service.rawValue, opening.time.milliseconds,
+            ])
+        let state = try Row.fetchOne(stateSelection, arguments: [entity]).map { EntityState($0) } ?? EntityState()
+        return .success(
+            StreamClaim(
+                epoch: epoch, storedThrough: UInt64(bitPattern: stored ?? 0), version: state.version,
+                fences: state.fences))
+    }
+}
