@@ -25,7 +25,7 @@ import TrackTestKit
         let state = RememberedState(
             target: .init(TargetState(entity: "van", isServiceStarted: true, isGathering: false)),
             settings: .init(settings))
-        try file.write(state)
+        #expect(file.write(state) == nil)
         #expect(file.read() == .read(state))
         #expect(try state.settings?.settings() == settings)
     }
@@ -71,7 +71,7 @@ import TrackTestKit
             $0.parkingDelay = 300
         }
         let file = StateFile(directory: directory)
-        try file.write(RememberedState(settings: .init(settings)))
+        #expect(file.write(RememberedState(settings: .init(settings))) == nil)
         let content = try String(contentsOfFile: directory + "/state.json", encoding: .utf8)
         #expect(
             content.filter { !$0.isWhitespace } == """

@@ -73,6 +73,7 @@ import Varlink
         #expect(
             remembered == .init([AttributeColumn(key: "fuel", type: .double)], of: try #require(ServiceID(rawValue: 1)))
         )
+        try await agent.wait("the columns on the disk") { $0.agent.memory.isDurable }
         let read = agent.stateFile.read()
         guard case .read(let state) = read else {
             Issue.record("\(read)")

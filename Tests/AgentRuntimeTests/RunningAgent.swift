@@ -33,6 +33,7 @@ struct RunningAgent: Sendable {
     /// Gathers each second as the entity `van`. `server` is what stands under `[server]`; `reaches` makes the way to it.
     static func start(
         server table: String = "host = \"127.0.0.1\"", clock: any SystemClockSource & Sendable = KernelClock(),
+        memory: (any StateKeeper & Sendable)? = nil,
         reaches: @escaping @Sendable (AgentConfiguration.Server) throws -> any LinkConnector = { _ in NoServer() }
     ) async throws -> RunningAgent {
         let directory = NSTemporaryDirectory() + "saker-agent-\(UInt64.random(in: 0 ... .max))"
@@ -41,7 +42,7 @@ struct RunningAgent: Sendable {
         let socket = directory + "/agent.varlink"
         let parts = try await loop.flatSubmit {
             do {
-                let opened = NIOLoopBound(try open(directory, loop, table, clock, reaches), eventLoop: loop)
+                let opened = NIOLoopBound(try open(directory, loop, table, clock, memory, reaches), eventLoop: loop)
                 let control = AgentControlService(
                     handler: opened.value.agent, policy: ControlPolicy(group: nil, user: getuid()))
                 let options = VarlinkServer.Options(
@@ -60,7 +61,7 @@ struct RunningAgent: Sendable {
 
     private static func open(
         _ directory: String, _ loop: any EventLoop, _ table: String, _ clock: any SystemClockSource,
-        _ reaches: (AgentConfiguration.Server) throws -> any LinkConnector
+        _ memory: (any StateKeeper)?, _ reaches: (AgentConfiguration.Server) throws -> any LinkConnector
     ) throws -> (agent: Agent, feed: ScriptedFeed) {
         let text = """
             [server]
@@ -76,15 +77,15 @@ struct RunningAgent: Sendable {
             """
         let configuration = try AgentConfiguration.read(ConfigurationReader(text: text, path: "/etc/agent.toml"))
         let log = Logger(label: "agent") { _ in SwiftLogNoOpLogHandler() }
-        let memory = StateFile(directory: directory)
         let feed = ScriptedFeed()
-        let opened = try OpenedAgent(configuration, memory: memory, log: log) { options in
+        let opened = try OpenedAgent(configuration, remembered: StateFile(directory: directory).read(), log: log) {
+            options in
             let (disk, snapshot) = try CacheWorker.open(
                 directory: configuration.cache.directory, options: options, now: MonotonicTime(.now()))
             return (
                 Surroundings(
-                    clock: clock, connector: try reaches(configuration.server), feeds: feed, disk: disk, memory: memory,
-                    seed: 1),
+                    clock: clock, connector: try reaches(configuration.server), feeds: feed, disk: disk,
+                    memory: memory ?? StateWorker(directory: directory, disk: disk), seed: 1),
                 snapshot
             )
         }

@@ -33,6 +33,8 @@ package struct AgentControlError: Error, Hashable, Sendable {
         case outcomeUnknown = "OutcomeUnknown"
         /// A `Monitor` client read its events too slowly and gets no more.
         case tooSlow = "TooSlow"
+        /// The change is in force, and it could not be written to the disk: a restart may forget it.
+        case notRemembered = "NotRemembered"
     }
 
     package let code: Code

@@ -18,10 +18,10 @@ package protocol AgentControlHandler: AnyObject {
     func startGather() -> EventLoopFuture<StartGatherReply>
     func stopGather() -> EventLoopFuture<StopGatherReply>
     /// Seconds, not yet checked.
-    func setIntervals(gather: Int64, pack: Int64) -> EventLoopFuture<AgentSettings>
-    func setCacheLimit(_ limit: CacheLimit) -> EventLoopFuture<AgentSettings>
-    func setLocationOptions(_ change: LocationOptionsChange) -> EventLoopFuture<AgentSettings>
-    func resetSettings() -> EventLoopFuture<AgentSettings>
+    func setIntervals(gather: Int64, pack: Int64) -> EventLoopFuture<SettingsReply>
+    func setCacheLimit(_ limit: CacheLimit) -> EventLoopFuture<SettingsReply>
+    func setLocationOptions(_ change: LocationOptionsChange) -> EventLoopFuture<SettingsReply>
+    func resetSettings() -> EventLoopFuture<SettingsReply>
     /// Keys and values are not yet checked. A nil `ttl` means no limit.
     func setAttributes(_ values: [String: JSONValue], ttl: TimeAmount?) -> EventLoopFuture<SetAttributesReply>
     /// `keys` nil: all.
@@ -76,27 +76,27 @@ extension AgentControlService {
             return reply(handler.reconnect(), method)
         case .getSettings:
             try parameters.finish()
-            return settings(loop.makeSucceededFuture(handler.settings()), method)
+            return reply(loop.makeSucceededFuture(SettingsReply(handler.settings())), method)
         case .setIntervals:
             let gather = try parameters.requiredInteger("gather")
             let pack = try parameters.requiredInteger("pack")
             try parameters.finish()
-            return settings(handler.setIntervals(gather: gather, pack: pack), method)
+            return reply(handler.setIntervals(gather: gather, pack: pack), method)
         case .setCacheLimit:
             let bytes = try parameters.integer("bytes")
             let unlimited = try parameters.bool("unlimited") ?? false
             try parameters.finish()
-            return settings(handler.setCacheLimit(try Self.limit(bytes, unlimited)), method)
+            return reply(handler.setCacheLimit(try Self.limit(bytes, unlimited)), method)
         case .setLocationOptions:
             var change = LocationOptionsChange([:])
             for option in AgentSetting.locationOptions {
                 change.values[option.key] = try parameters.value(option.key, where: option.takes)
             }
             try parameters.finish()
-            return settings(handler.setLocationOptions(change), method)
+            return reply(handler.setLocationOptions(change), method)
         case .resetSettings:
             try parameters.finish()
-            return settings(handler.resetSettings(), method)
+            return reply(handler.resetSettings(), method)
         case .setAttributes:
             let values = try parameters.requiredObject("attributes")
             let ttl = try parameters.number("ttl")

@@ -96,10 +96,6 @@ package final class AgentControlService: VarlinkInterface {
 
     // MARK: - Replies
 
-    func settings(_ future: EventLoopFuture<AgentSettings>, _ method: AgentMethod) -> VarlinkAnswer {
-        reply(future.map(SettingsReply.init), method)
-    }
-
     func reply(_ future: EventLoopFuture<some Encodable & Sendable>, _ method: AgentMethod) -> VarlinkAnswer {
         .reply(
             future.flatMapThrowing { try JSONValue(encoding: $0) }

@@ -32,7 +32,8 @@ package enum AgentInterface {
           attributes: ?Attributes,
           clock: ?Clock,
           alarms: ?Alarms,
-          hooks: ?Hooks
+          hooks: ?Hooks,
+          remembered: ?Remembered
         )
 
         type ServiceState (stopped, starting, running, stopping)
@@ -45,8 +46,9 @@ package enum AgentInterface {
         # parked_since: only while the vehicle is parked and makes few points for that, by GNSS time.
         type Gather (state: GatherState, since: ?int, last_point_time: ?int, parked_since: ?int)
 
-        # unreachable: gpsd does not answer. no_device: gpsd answers and has no receiver.
-        type FeedState (closed, unreachable, no_device, no_fix, fix)
+        # connecting: gpsd has not answered yet. unreachable: gpsd does not answer. permission_denied: the system forbids the agent
+        # the use of gpsd. no_device: gpsd answers and has no receiver.
+        type FeedState (closed, connecting, unreachable, permission_denied, no_device, no_fix, fix)
 
         type Feed (
           state: FeedState,
@@ -141,6 +143,12 @@ package enum AgentInterface {
           dropped: int,
           damaged: int
         )
+
+        # What the agent was told last and the settings, on the disk. durable: all of it. writing: a write is under way. failing:
+        # the last write failed, or takes too long, for the reason in last_error; a restart may forget the last changes.
+        type RememberedState (durable, writing, failing)
+
+        type Remembered (state: RememberedState, since: ?int, last_error: ?string)
 
         # running: hooks. waiting: events whose hooks have not all ended. The others count since the agent started.
         type Hooks (
@@ -260,6 +268,9 @@ package enum AgentInterface {
 
         # A Monitor client took its events too slowly and gets no more.
         error TooSlow (reason: string, code: ?int)
+
+        # The change is in force, and it could not be written to the disk: a restart forgets it unless a later try succeeds.
+        error NotRemembered (reason: string, code: ?int)
 
         """
 }

@@ -51,20 +51,20 @@ extension AgentMethod {
         case .startService:
             """
             # Starts the service as an entity: the one given, or that of the configuration, or the last one.
-            method StartService(entity: ?string) -> (outcome: StartOutcome, code: int, reason: ?string)
+            method StartService(entity: ?string) -> (outcome: StartOutcome, code: int, reason: ?string, durable: ?bool)
             """
         case .stopService:
             """
             # Stops gathering and the service. Online it uploads what is cached, for at most timeout seconds (default 10).
-            method StopService(timeout: ?float) -> (code: int, uploaded: int, remaining: int)
+            method StopService(timeout: ?float) -> (code: int, uploaded: int, remaining: int, durable: ?bool)
             """
         case .startGather:
             """
-            method StartGather() -> (code: int)
+            method StartGather() -> (code: int, durable: ?bool)
             """
         case .stopGather:
             """
-            method StopGather() -> (code: int)
+            method StopGather() -> (code: int, durable: ?bool)
             """
         case .getSettings:
             """
@@ -73,18 +73,18 @@ extension AgentMethod {
         case .setIntervals:
             """
             # Seconds, 2 to 300, pack a whole multiple of gather.
-            method SetIntervals(gather: int, pack: int) -> (settings: Settings)
+            method SetIntervals(gather: int, pack: int) -> (settings: Settings, durable: ?bool)
             """
         case .setCacheLimit:
             """
             # Either bytes or unlimited: true.
-            method SetCacheLimit(bytes: ?int, unlimited: ?bool) -> (settings: Settings)
+            method SetCacheLimit(bytes: ?int, unlimited: ?bool) -> (settings: Settings, durable: ?bool)
             """
         case .setLocationOptions: AgentSetting.methodText
         case .resetSettings:
             """
             # Back to the defaults.
-            method ResetSettings() -> (settings: Settings)
+            method ResetSettings() -> (settings: Settings, durable: ?bool)
             """
         case .setAttributes:
             """

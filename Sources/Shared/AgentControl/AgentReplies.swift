@@ -1,5 +1,12 @@
+/// The reply to a change that outlives a restart.
+package protocol DurableReply: Sendable {
+    /// True: the change is on the disk. False: it is in force, and the disk has not answered yet. Nil: a reply to something
+    /// that changes nothing, or from an agent that does not say.
+    var durable: Bool? { get set }
+}
+
 /// The reply of `StartService`.
-package struct StartServiceReply: Codable, Hashable, Sendable {
+package struct StartServiceReply: DurableReply, Codable, Hashable {
     package enum Outcome: String, Codable, Hashable, Sendable, CaseIterable {
         case success
         /// The service runs, but the agent cannot reach the server now. The agent tries until it can.
@@ -11,6 +18,7 @@ package struct StartServiceReply: Codable, Hashable, Sendable {
     package var code: Int64
     /// Why the agent is offline, as a sentence.
     package var reason: String?
+    package var durable: Bool?
 
     package init(_ outcome: Outcome, reason: String? = nil) {
         self.outcome = outcome
@@ -20,12 +28,13 @@ package struct StartServiceReply: Codable, Hashable, Sendable {
 }
 
 /// The reply of `StopService`.
-package struct StopServiceReply: Codable, Hashable, Sendable {
+package struct StopServiceReply: DurableReply, Codable, Hashable {
     package var code: Int64
     /// Points that the server acknowledged while the service was stopping.
     package var uploaded: Int64
     /// Points of this entity that stay in the cache for the next start.
     package var remaining: Int64
+    package var durable: Bool?
 
     package init(uploaded: Int64, remaining: Int64) {
         self.uploaded = uploaded
@@ -35,22 +44,25 @@ package struct StopServiceReply: Codable, Hashable, Sendable {
 }
 
 /// The reply of `StartGather`.
-package struct StartGatherReply: Codable, Hashable, Sendable {
+package struct StartGatherReply: DurableReply, Codable, Hashable {
     package var code: Int64
+    package var durable: Bool?
 
     package init() { code = 0 }
 }
 
 /// The reply of `StopGather`.
-package struct StopGatherReply: Codable, Hashable, Sendable {
+package struct StopGatherReply: DurableReply, Codable, Hashable {
     package var code: Int64
+    package var durable: Bool?
 
     package init() { code = 6 }
 }
 
 /// The settings in force, after the change if there was one.
-package struct SettingsReply: Codable, Hashable, Sendable {
+package struct SettingsReply: DurableReply, Codable, Hashable {
     package var settings: AgentSettings
+    package var durable: Bool?
 
     package init(_ settings: AgentSettings) { self.settings = settings }
 }

@@ -105,7 +105,7 @@ extension AgentSetting {
             \(lines.joined(separator: "\n"))
             method SetLocationOptions(
             \(locationOptions.map { "  \($0.key): ?\($0.type)" }.joined(separator: ",\n"))
-            ) -> (settings: Settings)
+            ) -> (settings: Settings, durable: ?bool)
             """
     }
 }

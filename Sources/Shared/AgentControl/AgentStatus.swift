@@ -26,12 +26,15 @@ package struct AgentStatus: Codable, Hashable, Sendable {
     package var alarms: AlarmsStatus?
     /// Nil when no hooks are configured.
     package var hooks: HooksStatus?
+    /// Nil from an agent that does not say.
+    package var remembered: RememberedStatus?
 
     package init(
         version: String, time: Int64, startedTime: Int64, entity: String? = nil, tracked: Bool, reason: String,
         service: ServiceStatus, gather: GatherStatus, feed: FeedStatus, link: LinkStatus, cache: CacheStatus,
         counters: AgentCounters, settings: AgentSettings, attributes: AttributesStatus? = nil,
-        clock: ClockStatus? = nil, alarms: AlarmsStatus? = nil, hooks: HooksStatus? = nil
+        clock: ClockStatus? = nil, alarms: AlarmsStatus? = nil, hooks: HooksStatus? = nil,
+        remembered: RememberedStatus? = nil
     ) {
         self.version = version
         self.time = time
@@ -50,11 +53,12 @@ package struct AgentStatus: Codable, Hashable, Sendable {
         self.clock = clock
         self.alarms = alarms
         self.hooks = hooks
+        self.remembered = remembered
     }
 
     enum CodingKeys: String, CodingKey {
         case version, time, entity, tracked, reason, service, gather, feed, link, cache, counters, settings, attributes,
-            clock, alarms, hooks
+            clock, alarms, hooks, remembered
         case startedTime = "started_time"
     }
 }
@@ -113,8 +117,12 @@ package struct FeedStatus: Codable, Hashable, Sendable {
     package enum State: String, Codable, Hashable, Sendable, CaseIterable {
         /// The agent needs no fixes now.
         case closed
+        /// gpsd has not answered yet.
+        case connecting
         /// gpsd does not answer. The agent tries again.
         case unreachable
+        /// The system forbids the agent the use of gpsd.
+        case permissionDenied = "permission_denied"
         /// gpsd answers, but has no device.
         case noDevice = "no_device"
         /// A device reports, but has no position.

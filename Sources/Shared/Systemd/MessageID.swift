@@ -24,13 +24,14 @@ package enum MessageID: String, Hashable, Sendable, CaseIterable, CustomStringCo
     case cacheRecovered = "0b4a0358a8364eafb1a25a966c08a9b7"
     case feedState = "adadf70a409240fa9bbdfcc37f444ba8"
     case clockState = "b24cfd5d017b4c4d992d9f06f63d477a"
-    case fenceAlarm = "66f23abe9d6c41208cdd8d1683d5d481"
     case hookFailed = "0ea1ac7f34104f0ba19103ec107401b5"
     case vehicleParked = "2698f344898945f6a454047e31af128d"
     case vehicleMoves = "46613ed65fbb4809b8d7504a4f03ae00"
     case alarmReceived = "fc8d07ddaf614adfb8bebc3ff2b6ca17"
     case alarmJournalFailed = "9ddd9d30764746dba2cbf425edc8b663"
     case alarmJournalReturned = "e292891c3a72414aaca0cab71ad5de25"
+    case stateNotRemembered = "5d0c1f4e6a3b4d7c9e21b7a8304f6d15"
+    case stateRemembered = "c8b7ad3917f24be0a5d46f02e1938c7b"
 
     // The server
     case gatewayListening = "7d450802019e41a2bcbf2446b6303558"

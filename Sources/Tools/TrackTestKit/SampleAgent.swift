@@ -74,16 +74,18 @@ package final class SampleAgent: AgentControlHandler {
     }
     package func startGather() -> EventLoopFuture<StartGatherReply> { answer(.startGather, StartGatherReply()) }
     package func stopGather() -> EventLoopFuture<StopGatherReply> { answer(.stopGather, StopGatherReply()) }
-    package func setIntervals(gather: Int64, pack: Int64) -> EventLoopFuture<AgentSettings> {
-        answer(.setIntervals(gather, pack), Self.sampleSettings)
+    package func setIntervals(gather: Int64, pack: Int64) -> EventLoopFuture<SettingsReply> {
+        answer(.setIntervals(gather, pack), SettingsReply(Self.sampleSettings))
     }
-    package func setCacheLimit(_ limit: CacheLimit) -> EventLoopFuture<AgentSettings> {
-        answer(.setCacheLimit(limit), Self.sampleSettings)
+    package func setCacheLimit(_ limit: CacheLimit) -> EventLoopFuture<SettingsReply> {
+        answer(.setCacheLimit(limit), SettingsReply(Self.sampleSettings))
     }
-    package func setLocationOptions(_ change: LocationOptionsChange) -> EventLoopFuture<AgentSettings> {
-        answer(.setLocationOptions(change), Self.sampleSettings)
+    package func setLocationOptions(_ change: LocationOptionsChange) -> EventLoopFuture<SettingsReply> {
+        answer(.setLocationOptions(change), SettingsReply(Self.sampleSettings))
     }
-    package func resetSettings() -> EventLoopFuture<AgentSettings> { answer(.resetSettings, Self.sampleSettings) }
+    package func resetSettings() -> EventLoopFuture<SettingsReply> {
+        answer(.resetSettings, SettingsReply(Self.sampleSettings))
+    }
     package func setAttributes(_ values: [String: JSONValue], ttl: TimeAmount?) -> EventLoopFuture<SetAttributesReply> {
         answer(
             .setAttributes(values, ttl),

@@ -64,7 +64,8 @@ import SystemSimulation
                 + "\(total.droppedByBound), memory \(total.droppedInMemory), lost with power \(total.lostWithPower)")
         print(
             "agent: \(total.agentCuts) power cuts, \(total.agentKills) kills, \(total.agentStops) stops, "
-                + "\(total.diskFaults) disk faults, \(total.commands) commands")
+                + "\(total.diskFaults) disk faults, \(total.commands) commands, \(total.slowReplies) "
+                + "changes answered before they were on the disk, \(total.refusedStates) refused by it")
         print(
             "server: \(total.serverCuts) cuts and kills, \(total.serverRestarts) restarts, "
                 + "\(total.chunksMerged) chunks merged")

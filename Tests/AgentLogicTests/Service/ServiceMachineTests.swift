@@ -71,7 +71,8 @@ struct ServiceMachineTests {
         #expect(machine.state == .stopped)
     }
 
-    @Test(arguments: [LinkTrouble.Kind.authentication, .parameter]) func aRefusalAfterBootKeepsTheServiceAndItsPoints(
+    @Test(arguments: [LinkTrouble.Kind.authentication, .parameter, .configuration])
+    func aRefusalAfterBootKeepsTheServiceAndItsPoints(
         _ kind: LinkTrouble.Kind
     ) {
         var machine = ServiceMachine()
@@ -81,19 +82,22 @@ struct ServiceMachineTests {
         #expect(machine.state == .offline(entity: van, LinkTrouble(kind, "no")))
     }
 
-    @Test(arguments: [(true, StartServiceOutcome.networkError(reason: "x")), (false, .internalError(reason: "x"))])
-    func anUnusableUplinkEndsTheStart(_ isNetwork: Bool, _ outcome: StartServiceOutcome) {
+    /// The answer names the cause; the service keeps trying, and nothing is persisted anew.
+    @Test(arguments: [
+        (LinkTrouble(.network, "x", cause: .nameResolution), StartServiceOutcome.networkError(reason: "x")),
+        (LinkTrouble(.configuration, "x"), .internalError(reason: "x")),
+        (LinkTrouble(.network, "x", cause: .connectRefused), .successButOffline(reason: "x")),
+    ])
+    func aTroubleOfTheFirstConnectionIsTheAnswerAndTheServiceStays(
+        _ trouble: LinkTrouble, _ outcome: StartServiceOutcome
+    ) {
         var machine = ServiceSetup.starting.make()
         #expect(
-            machine.uplinkUnusable(reason: "x", isNetwork: isNetwork) == [
-                .cancelTimer(.startAnswer), .reply(request(1), .startService(outcome)),
-                .persist(TargetState(entity: van)), .stopUplink(drainMilliseconds: 0),
-            ])
-        var running = ServiceSetup.restored.make()
-        #expect(running.uplinkUnusable(reason: "x", isNetwork: isNetwork) == [])
-        #expect(running.entity == van)
-        var stopped = ServiceMachine()
-        #expect(stopped.uplinkUnusable(reason: "x", isNetwork: isNetwork) == [])
+            machine.uplinkChanged(.waiting(until: 9, trouble))
+                == [.cancelTimer(.startAnswer), .reply(request(1), .startService(outcome))])
+        #expect(machine.state == .offline(entity: van, trouble))
+        #expect(machine.uplinkChanged(.online) == [])
+        #expect(machine.state == .online(entity: van))
     }
 
     @Test(arguments: ["", "#1", "a;b", String(repeating: "x", count: 129)]) func aBadNameIsAParameterError(

@@ -5,7 +5,7 @@ package import TrackModel
 /// One write is under way at a time; the changes that come meanwhile wait and go into the next write together. A caller is
 /// told that the change is durable, or that the write failed, or, when the disk is slow, that the answer is still open.
 /// Knows no disk and no state: the owner writes the state as it is when ``Action/write`` is done. Every `mutating func` is
-/// an event; do the actions in their order. Decision: docs/decisions/0011-remembered-state.md.
+/// an event; do the actions in their order. Decision: docs/decisions/0013-remembered-state.md.
 package struct MemoryMachine: Hashable, Sendable {
     package enum Action: Hashable, Sendable {
         /// Write the state as it is now; `written` or `failed` follows.

@@ -185,25 +185,13 @@ package struct ServiceMachine: Hashable, Sendable {
         case .parameter:
             // Only another start with other parameters can help, and that needs a stopped service.
             return answerStart(.parameterError(reason: trouble.reason)) + abandonStart()
+        // Points are gathered and kept meanwhile; a reload or other files mend it.
+        case .configuration: return answerStart(.internalError(reason: trouble.reason))
+        case .network where trouble.cause == .nameResolution:
+            return answerStart(.networkError(reason: trouble.reason))
         case .network, .timeout, .tls, .protocolViolation, .server:
             return answerStart(.successButOffline(reason: trouble.reason))
         }
-    }
-
-    /// No connection can even be tried, and trying again will not help: no usable server address, say. `network` tells
-    /// a network error from one of the agent's own.
-    ///
-    /// A service that somebody is just starting is then not started. One that runs since boot stays, so that points are
-    /// kept.
-    package mutating func uplinkUnusable(reason: String, isNetwork: Bool) -> [Action] {
-        switch state {
-        case .stopped, .stopping: return []
-        case .starting(let entity), .online(let entity), .offline(let entity, _):
-            state = .offline(entity: entity, LinkTrouble(.network, reason))
-        }
-        guard startRequest != nil else { return [] }
-        return answerStart(isNetwork ? .networkError(reason: reason) : .internalError(reason: reason))
-            + abandonStart()
     }
 
     /// `UplinkMachine.Action.finished`.

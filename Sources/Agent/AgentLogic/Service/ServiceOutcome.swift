@@ -13,9 +13,9 @@ package enum StartServiceOutcome: Hashable, Sendable {
     case successButOffline(reason: String)
     /// Not started: a value breaks its rule, says the agent or the server.
     case parameterError(reason: String)
-    /// Not started: the agent cannot do its part.
+    /// Started, and of no use yet: the agent cannot use its own configuration for a connection. Tried again slowly.
     case internalError(reason: String)
-    /// Not started: no connection can even be tried.
+    /// Started: the name of the server cannot be resolved. Tried again until it can.
     case networkError(reason: String)
     /// Started, and of no use yet: the access key, application code or certificate is refused. Tried again slowly.
     case authenticationError(reason: String)

@@ -51,6 +51,8 @@ package struct LinkTrouble: Hashable, Sendable {
         case authentication
         /// The server refuses a value: the entity's name, the service's number.
         case parameter
+        /// The agent cannot use its own configuration for a connection: a name, a certificate, a key.
+        case configuration
         /// A peer does not keep to the protocol, or speaks another version.
         case protocolViolation
         /// The server is busy, failed or closes on purpose.
@@ -106,7 +108,7 @@ package struct LinkTrouble: Hashable, Sendable {
     /// Whether only another configuration can help: then tries are rare.
     var isLasting: Bool {
         switch kind {
-        case .authentication, .parameter: true
+        case .authentication, .parameter, .configuration: true
         case .network, .timeout, .tls, .protocolViolation, .server: false
         }
     }

@@ -11,18 +11,38 @@ extension Agent: AgentControlHandler {
 
     // MARK: Service
 
-    package func startService(entity: String?) -> EventLoopFuture<StartServiceReply> { service.start(entity: entity) }
+    package func startService(entity: String?) -> EventLoopFuture<StartServiceReply> {
+        remembered(service.start(entity: entity), in: .startService)
+    }
 
     package func stopService(timeout: TimeAmount?) -> EventLoopFuture<StopServiceReply> {
         let (entity, before) = (service.entity, cache.acknowledged)
-        return service.stop(timeout: timeout).assumeIsolated().flatMap { [cache] in
+        let stopped = service.stop(timeout: timeout).assumeIsolated().flatMap { [cache] in
             cache.stopReply(entity: entity, before: before)
-        }.nonisolated()
+        }
+        return remembered(stopped.nonisolated(), in: .stopService)
     }
 
-    package func startGather() -> EventLoopFuture<StartGatherReply> { service.startGathering() }
+    package func startGather() -> EventLoopFuture<StartGatherReply> {
+        remembered(service.startGathering(), in: .startGather)
+    }
 
-    package func stopGather() -> EventLoopFuture<StopGatherReply> { service.stopGathering() }
+    package func stopGather() -> EventLoopFuture<StopGatherReply> {
+        remembered(service.stopGathering(), in: .stopGather)
+    }
+
+    /// A success is told when it is known whether the change is on the disk; see docs/decisions/0013-remembered-state.md.
+    private func remembered<Reply: DurableReply>(
+        _ reply: EventLoopFuture<Reply>, in method: AgentMethod
+    ) -> EventLoopFuture<Reply> {
+        reply.assumeIsolated().flatMap { [memory] reply in
+            memory.whenDurable(in: method).map { isDurable in
+                var reply = reply
+                reply.durable = isDurable
+                return reply
+            }
+        }.nonisolated()
+    }
 
     package func reconnect() -> EventLoopFuture<ReconnectReply> {
         guard link.reconnect() else {
@@ -38,32 +58,36 @@ extension Agent: AgentControlHandler {
 
     package func settings() -> AgentSettings { settingsShell.status }
 
-    package func setIntervals(gather: Int64, pack: Int64) -> EventLoopFuture<AgentSettings> {
-        changed { (settings) throws(AgentControlError) in try settings.setIntervals(gather: gather, pack: pack) }
+    package func setIntervals(gather: Int64, pack: Int64) -> EventLoopFuture<SettingsReply> {
+        changed(in: .setIntervals) { (settings) throws(AgentControlError) in
+            try settings.setIntervals(gather: gather, pack: pack)
+        }
     }
 
-    package func setCacheLimit(_ limit: CacheLimit) -> EventLoopFuture<AgentSettings> {
-        changed { (settings) throws(AgentControlError) in try settings.setCacheLimit(limit) }
+    package func setCacheLimit(_ limit: CacheLimit) -> EventLoopFuture<SettingsReply> {
+        changed(in: .setCacheLimit) { (settings) throws(AgentControlError) in try settings.setCacheLimit(limit) }
     }
 
-    package func setLocationOptions(_ wanted: LocationOptionsChange) -> EventLoopFuture<AgentSettings> {
-        changed { (settings) throws(AgentControlError) in try settings.setLocationOptions(wanted) }
+    package func setLocationOptions(_ wanted: LocationOptionsChange) -> EventLoopFuture<SettingsReply> {
+        changed(in: .setLocationOptions) { (settings) throws(AgentControlError) in
+            try settings.setLocationOptions(wanted)
+        }
     }
 
-    package func resetSettings() -> EventLoopFuture<AgentSettings> {
+    package func resetSettings() -> EventLoopFuture<SettingsReply> {
         let defaults = Settings(defaultsOf: configuration)
-        return changed { (settings) throws(AgentControlError) in settings.reset(to: defaults) }
+        return changed(in: .resetSettings) { (settings) throws(AgentControlError) in settings.reset(to: defaults) }
     }
 
     private func changed(
-        _ change: (SettingsShell) throws(AgentControlError) -> Void
-    ) -> EventLoopFuture<AgentSettings> {
+        in method: AgentMethod, _ change: (SettingsShell) throws(AgentControlError) -> Void
+    ) -> EventLoopFuture<SettingsReply> {
         do throws(AgentControlError) {
             try change(settingsShell)
         } catch {
             return context.loop.makeFailedFuture(error)
         }
-        return context.loop.makeSucceededFuture(settingsShell.status)
+        return remembered(context.loop.makeSucceededFuture(SettingsReply(settingsShell.status)), in: method)
     }
 
     // MARK: Attributes

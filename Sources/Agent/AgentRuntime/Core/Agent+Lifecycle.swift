@@ -70,6 +70,7 @@ extension Agent {
         requests.shutDown()
         service.shutDown()
         cache.shutDown()
+        memory.shutDown()
         return hooks.shutDown().and(cache.close()).map { _ in }
     }
 }

@@ -15,7 +15,7 @@ extension Agent {
             counters: counters, settings: settingsShell.status, attributes: attributeShell.status,
             clock: ClockStatus(
                 synchronised: context.systemClock.isSynchronised, serverDifference: link.serverClockDifference),
-            alarms: alarmShell.status, hooks: hooks.status)
+            alarms: alarmShell.status, hooks: hooks.status, remembered: memory.status)
     }
 
     var gatherStatus: GatherStatus { gathering.status(isWanted: service.isGatheringWanted) }
@@ -48,6 +48,7 @@ extension Agent {
         page.add(AgentMetrics.service, status.service.state == .starting || status.service.state == .running)
         page.add(AgentMetrics.clockSynchronised, status.clock?.synchronised == true)
         page.add(AgentMetrics.clockDifference, ifKnown: status.clock?.serverDifference.seconds)
+        page.add(AgentMetrics.remembered, memory.isDurable)
         page.add(AgentMetrics.cpu, usage.cpuSeconds)
         page.add(AgentMetrics.resident, ifKnown: usage.residentBytes)
     }

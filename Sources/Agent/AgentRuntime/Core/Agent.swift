@@ -46,7 +46,8 @@ package final class Agent {
         self.context = context
         self.configuration = configuration
         started = context.systemTime
-        memory = MemoryShell(context, keeper: surroundings.memory, state: remembered)
+        memory = MemoryShell(
+            context, keeper: surroundings.memory, state: remembered, trouble: opened.memoryTrouble)
         settingsShell = SettingsShell(settings, areSet: remembered.settings != nil) { router.agent?.route($0) }
         service = ServiceShell(
             context, entity: remembered.target?.entity ?? configuration.service.entity, keepAlive: settings.keepAlive

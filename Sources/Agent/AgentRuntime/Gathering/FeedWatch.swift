@@ -31,8 +31,9 @@ struct FeedWatch {
         var error: String?
         switch state {
         case .stopped: told = .closed
-        case .connecting: told = .unreachable
-        case .unreachable(let reason), .permissionDenied(let reason): (told, error) = (.unreachable, reason)
+        case .connecting: told = .connecting
+        case .unreachable(let reason): (told, error) = (.unreachable, reason)
+        case .permissionDenied(let reason): (told, error) = (.permissionDenied, reason)
         case .noDevice(let reason): (told, error) = (.noDevice, reason)
         case .noFix: told = .noFix
         case .fix: told = .fix

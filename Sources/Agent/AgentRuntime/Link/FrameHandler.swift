@@ -1,4 +1,5 @@
 internal import NIOCore
+internal import SecureLink
 internal import TrackWire
 
 /// Turns the bytes of a secure link into server frames and hands them to its owner; knows nothing of what they mean.
@@ -10,6 +11,8 @@ final class FrameHandler: ChannelInboundHandler {
 
     /// What the link told.
     enum Event {
+        /// The server is verified; the text names the TLS version and the cipher.
+        case secured(String)
         case frame(ServerFrame)
         /// A part of a frame has come.
         case arriving
@@ -38,6 +41,11 @@ final class FrameHandler: ChannelInboundHandler {
             onEvent?(.violation(error))
             context.close(promise: nil)
         }
+    }
+
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        if let peer = event as? TLSPeer { onEvent?(.secured("\(peer.protocolVersion) \(peer.cipher)")) }
+        context.fireUserInboundEventTriggered(event)
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {

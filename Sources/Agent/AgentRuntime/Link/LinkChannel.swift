@@ -8,6 +8,10 @@ internal import TrackWire
 /// the number of its attempt. An attempt or link that was closed says nothing any more.
 final class LinkChannel {
     enum Event {
+        /// TCP stands, and TLS begins.
+        case transportStands
+        /// The server is verified; the text names the TLS version and the cipher.
+        case secured(String)
         /// The link stands, and the server is verified.
         case connected
         /// The attempt came to nothing. The time is the one at which certificates were judged.
@@ -50,6 +54,7 @@ final class LinkChannel {
         connector.connect(to: server, verificationTime: time.seconds, on: context.loop) { channel in
             channel.eventLoop.makeCompletedFuture {
                 try channel.pipeline.syncOperations.addHandler(handler.value)
+                own.value.say(.transportStands, id)
             }
         }
         .assumeIsolated()
@@ -95,8 +100,14 @@ final class LinkChannel {
         link?.channel.writeAndFlush(ByteBuffer(bytes: frame), promise: nil)
     }
 
+    /// An attempt that was given up says nothing any more.
+    private func say(_ event: Event, _ id: LinkID) {
+        if wanted == id { tell(id, event) }
+    }
+
     private func said(_ event: FrameHandler.Event, _ id: LinkID) {
         switch event {
+        case .secured(let encryption): say(.secured(encryption), id)
         case .frame(let frame): tell(id, .frame(frame))
         case .arriving: tell(id, .arriving)
         case .violation(let error): tell(id, .violation(error))

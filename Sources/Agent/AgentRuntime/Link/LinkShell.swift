@@ -270,6 +270,8 @@ final class LinkShell {
     private func said(_ event: LinkChannel.Event, _ id: LinkID) {
         let now = context.now
         switch event {
+        case .transportStands: perform(machine.transportConnected(id, now: now))
+        case .secured(let encryption): watch.encryption = encryption
         case .connected: perform(machine.connected(id, now: now))
         case .failed(let error, let judged): perform(machine.connectFailed(id, trust.trouble(error, judged), now: now))
         case .frame(let frame): received(frame, id)

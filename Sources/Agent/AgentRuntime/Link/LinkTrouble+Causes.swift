@@ -18,7 +18,7 @@ extension LinkTrouble {
             kind = .authentication
         case .notTLS, .plainHTTP, .signInPage, .foreignServer, .protocolVersion, .alpnMismatch, .certificateNotYetValid:
             kind = .tls
-        case .configuration, .pinRefused: kind = .parameter
+        case .configuration, .pinRefused: kind = .configuration
         case .nameResolution, .connectRefused, .networkUnreachable, .closedByPeer, .reset, .sendBufferFull, .cancelled,
             .other:
             kind = .network

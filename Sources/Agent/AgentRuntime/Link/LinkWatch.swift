@@ -7,6 +7,8 @@ struct LinkWatch {
     private(set) var state = LinkState.closed
     private var since: SystemTime
     var session: String?
+    /// TLS version and cipher of the present link.
+    var encryption: String?
     private var lastError: String?
     private var lastErrorCause: LinkTrouble.Cause?
     private var nextTry: SystemTime?
@@ -27,6 +29,10 @@ struct LinkWatch {
         case .online, .closed: offline = nil
         case .connecting, .handshaking, .loggingIn, .waiting, .refused: offline = offline ?? (time, now)
         case .closing: break
+        }
+        switch new {
+        case .connecting, .waiting, .refused, .closed: encryption = nil
+        case .handshaking, .loggingIn, .online, .closing: break
         }
         switch new {
         case .online: (lastError, lastErrorCause) = (nil, nil)
@@ -63,6 +69,7 @@ struct LinkWatch {
         return LinkStatus(
             state: told, since: since.milliseconds, server: server, session: session, lastError: lastError,
             lastErrorCause: lastErrorCause?.rawValue, nextTryTime: nextTry?.milliseconds,
-            attempts: Int64(clamping: attempts), offlineSince: offline?.since.milliseconds)
+            attempts: Int64(clamping: attempts), encryption: encryption,
+            offlineSince: offline?.since.milliseconds)
     }
 }

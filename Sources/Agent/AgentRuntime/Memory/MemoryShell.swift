@@ -1,30 +1,45 @@
+internal import AgentControl
 internal import AgentLogic
 internal import Logging
+internal import NIOCore
+internal import Systemd
 internal import TrackModel
 
 /// What must survive a restart: what the agent was told last, the settings that people made, and the service's columns.
 ///
-/// Owns the remembered state. May touch: the keeper of the state, and the journal.
+/// Owns the remembered state, the `MemoryMachine`, and the callers who wait to hear that a change is on the disk. May
+/// touch: the keeper of the state, which writes on the disk thread, its timers, and the journal.
 final class MemoryShell {
     private let context: ShellContext
     private let keeper: any StateKeeper
+    private let timers: ShellTimers<MemoryMachine.Timer>
     private(set) var state: RememberedState
+    private var machine: MemoryMachine
+    private var callers: [RequestID: (MemoryMachine.Durability) -> Void] = [:]
+    private var nextCaller: UInt64 = 1
+    private var since: SystemTime
 
-    init(_ context: ShellContext, keeper: any StateKeeper, state: RememberedState) {
+    /// `trouble`: why the state of the process before could not be read.
+    init(_ context: ShellContext, keeper: any StateKeeper, state: RememberedState, trouble: String?) {
         self.context = context
         self.keeper = keeper
         self.state = state
+        machine = MemoryMachine(trouble: trouble)
+        timers = ShellTimers(context)
+        since = context.systemTime
     }
+
+    // MARK: Changes
 
     func remember(_ target: TargetState) {
         state.target = .init(target)
-        write()
+        perform { $0.changed() }
     }
 
     /// Nil: nobody has set anything.
     func remember(_ settings: Settings?) {
         state.settings = settings.map { .init($0) }
-        write()
+        perform { $0.changed() }
     }
 
     /// The columns of a service, as its last login told them.
@@ -32,15 +47,90 @@ final class MemoryShell {
         let new = RememberedState.Columns(columns, of: service)
         guard state.columns != new else { return }
         state.columns = new
-        write()
+        perform { $0.changed() }
+    }
+
+    /// Completes when it is known what becomes of the changes so far, within 40 ms: true when they are on the disk, false
+    /// when the disk has not answered. Fails with `NotRemembered` when they cannot be written.
+    func whenDurable(in method: AgentMethod) -> EventLoopFuture<Bool> {
+        let promise = context.loop.makePromise(of: Bool.self)
+        let id = RequestID(rawValue: nextCaller)
+        nextCaller += 1
+        callers[id] = { durability in
+            switch durability {
+            case .durable: promise.succeed(true)
+            case .pending: promise.succeed(false)
+            case .failed(let reason):
+                promise.fail(
+                    AgentControlError(
+                        .notRemembered, in: method,
+                        reason: "done, and not remembered: \(reason); a restart forgets it unless a later try succeeds "
+                            + "(saker status)"))
+            }
+        }
+        let now = context.now
+        perform { $0.asked(id, now: now) }
+        return promise.futureResult
+    }
+
+    // MARK: The machine
+
+    private func perform(_ event: (inout MemoryMachine) -> [MemoryMachine.Action]) {
+        let before = machine.standing
+        let actions = event(&machine)
+        if machine.standing != before { since = context.systemTime }
+        for action in actions {
+            switch action {
+            case .write: write()
+            case .answer(let id, let durability): callers.removeValue(forKey: id)?(durability)
+            case .setTimer(let timer, let milliseconds):
+                timers.set(timer, milliseconds: milliseconds) { [self] in
+                    let now = context.now
+                    perform { $0.timerFired(timer, now: now) }
+                }
+            case .cancelTimer(let timer): timers.cancel(timer)
+            case .complain(let reason):
+                context.log.error(
+                    "State could not be remembered", metadata: .event(.stateNotRemembered, ["reason": "\(reason)"]))
+            case .relieved: context.log.notice("State is remembered again", metadata: .event(.stateRemembered))
+            }
+        }
     }
 
     private func write() {
-        do {
-            try keeper.write(state)
-        } catch {
-            // The agent goes on; only a restart before the next successful write would forget this.
-            context.log.error("State could not be remembered", metadata: ["error": "\(error)"])
+        guard let written = keeper.write(state, on: context.loop) else {
+            return perform { $0.failed(reason: "the disk hangs, and too much waits for it already") }
+        }
+        written.assumeIsolated().whenComplete { [self] result in
+            switch result {
+            case .success(nil): perform { $0.written() }
+            case .success(let reason?): perform { $0.failed(reason: reason) }
+            // The process ends, and nobody writes any more.
+            case .failure: break
+            }
         }
     }
+
+    /// The agent stops: what is not on the disk yet is written once more, and callers are not kept waiting for it.
+    func shutDown() {
+        timers.cancelAll()
+        if machine.standing != .durable { _ = keeper.write(state, on: context.loop) }
+        let left = callers.sorted { $0.key.rawValue < $1.key.rawValue }
+        callers = [:]
+        for (_, answer) in left { answer(.pending) }
+    }
+
+    // MARK: Status
+
+    var status: RememberedStatus {
+        switch machine.standing {
+        case .durable: RememberedStatus(state: .durable, since: since.milliseconds)
+        case .writing: RememberedStatus(state: .writing, since: since.milliseconds)
+        case .failing(let reason):
+            RememberedStatus(state: .failing, since: since.milliseconds, lastError: reason)
+        }
+    }
+
+    /// Whether everything that the agent was told is on the disk.
+    var isDurable: Bool { machine.standing == .durable }
 }

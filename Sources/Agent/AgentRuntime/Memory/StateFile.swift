@@ -1,114 +1,68 @@
-internal import AgentLogic
-internal import ConfigurationFile
 internal import FoundationEssentials
 internal import Glibc
-internal import TrackModel
+package import TrackCache
 
-/// What must survive a restart: the settings people made, and what the agent was told last.
-package struct RememberedState: Codable, Hashable, Sendable {
-    struct Target: Codable, Hashable, Sendable {
-        var isServiceStarted: Bool
-        var isGathering: Bool
-        var entity: String?
+/// The file of the remembered state: JSON, replaced whole. Every call may block; the calls are made on one thread at a time.
+package struct StateFile {
+    private let files: any CacheFileSystem
+    private let directory: String
 
-        init(_ target: TargetState) {
-            isServiceStarted = target.isServiceStarted
-            isGathering = target.isGathering
-            entity = target.entity
-        }
+    /// The seam of the file system is the ring's, so that one simulated disk can fail under both.
+    package init(directory: String, files: any CacheFileSystem = POSIXFileSystem()) {
+        self.directory = directory
+        self.files = files
     }
 
-    /// The service's track columns as the last login told them.
-    struct Columns: Codable, Hashable, Sendable {
-        struct Column: Codable, Hashable, Sendable {
-            var key: String
-            /// A raw value of `AttributeType`.
-            var type: String
-        }
-
-        var service: Int64
-        var columns: [Column]
-
-        init(_ columns: [AttributeColumn], of service: ServiceID) {
-            self.service = service.rawValue
-            self.columns = columns.map { Column(key: $0.key, type: $0.type.rawValue) }
-        }
-
-        /// Nil when they are another service's.
-        func columns(of service: ServiceID) -> [AttributeColumn]? {
-            guard self.service == service.rawValue else { return nil }
-            return columns.compactMap { column in
-                AttributeType(rawValue: column.type).map { AttributeColumn(key: column.key, type: $0) }
-            }
-        }
-    }
-
-    var version = 1
-    /// Nil until somebody told the agent something.
-    var target: Target?
-    /// Nil while everything is at its default.
-    var settings: RememberedSettings?
-    /// Nil until the first login.
-    var columns: Columns?
-}
-
-/// What was found of the remembered state.
-package enum RememberedStateReading: Hashable {
-    case absent
-    case read(RememberedState)
-    /// Not understood: put aside under this name, and the agent starts from its configuration.
-    case putAside(String)
-    case unreadable(String)
-}
-
-/// The file of the remembered state: JSON, replaced whole.
-struct StateFile: StateKeeper {
-    let path: String
-
-    init(directory: String) {
-        path = directory + "/state.json"
-    }
+    package var path: String { directory + "/state.json" }
 
     /// Bytes; the file has a few hundred, with all the columns there may be some 20,000.
     private static let maximumBytes = 65_536
 
-    func read() -> RememberedStateReading {
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else {
-            return errno == ENOENT
-                ? .absent : .unreadable("\(path) cannot be read: \(String(cString: strerror(errno)))")
+    package func read() -> RememberedStateReading {
+        let bytes: [UInt8]
+        do throws(CacheFileError) {
+            let file = try files.openFile(path, .readOnly)
+            defer { files.close(file) }
+            bytes = try files.bytes(of: file, at: 0, count: Self.maximumBytes)
+        } catch {
+            if error.operation == .open, error.number == ENOENT { return .absent }
+            return .unreadable("\(path): \(error)")
         }
-        defer { close(descriptor) }
-        var bytes = [UInt8](repeating: 0, count: Self.maximumBytes)
-        let count = bytes.withUnsafeMutableBytes { Glibc.read(descriptor, $0.baseAddress, $0.count) }
-        guard count >= 0 else { return .unreadable("\(path) cannot be read: \(String(cString: strerror(errno)))") }
-        let state = try? JSONDecoder().decode(RememberedState.self, from: Data(bytes.prefix(count)))
+        let state = try? JSONDecoder().decode(RememberedState.self, from: Data(bytes))
         guard let state, state.version == 1 else {
             let aside = path + ".damaged"
-            rename(path, aside)
+            try? files.rename(path, to: aside)
             return .putAside(aside)
         }
         return .read(state)
     }
 
-    /// Atomic: a power cut leaves the old file or the new one.
-    func write(_ state: RememberedState) throws {
+    /// Durable on return, wholly or not at all: a power cut leaves the old file or the new one. Returns why it failed, a
+    /// sentence; nil when the state is on the disk.
+    package func write(_ state: RememberedState) -> String? {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys]
-        let data: Data
-        do {
-            data = try encoder.encode(state)
+        guard let data = try? encoder.encode(state) else { return "\(path): the state cannot be encoded" }
+        do throws(CacheFileError) {
+            try replace(with: Array(data) + [0x0A])
+            return nil
         } catch {
-            throw ConfigurationError(.unwritable, file: path, "the state cannot be encoded")
+            return "\(path): \(error)"
         }
-        try AtomicFile.write(data + [0x0A], to: path, mode: 0o600)
     }
-}
 
-extension TargetState {
-    init(_ remembered: RememberedState.Target) {
-        self.init(
-            entity: remembered.entity, isServiceStarted: remembered.isServiceStarted,
-            isGathering: remembered.isGathering)
+    private func replace(with bytes: [UInt8]) throws(CacheFileError) {
+        let temporary = path + ".new"
+        do throws(CacheFileError) {
+            let file = try files.openFile(temporary, .replace)
+            defer { files.close(file) }
+            try files.writeFully(file, bytes, at: 0)
+            try files.synchronizeFile(file, dataOnly: true)
+            try files.rename(temporary, to: path)
+        } catch {
+            try? files.unlink(temporary)
+            throw error
+        }
+        try files.synchronizeNames(in: directory)
     }
 }

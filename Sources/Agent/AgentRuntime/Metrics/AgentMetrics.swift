@@ -21,6 +21,9 @@ package enum AgentMetrics {
     static let clockDifference = Metric(
         "saker_agent_clock_server_difference_seconds", .gauge,
         "How far the server's clock was ahead of the system clock at the last login; absent before the first.")
+    static let remembered = Metric(
+        "saker_agent_remembered", .gauge, "1 when everything that the agent was told is on the disk, 0 while it is not."
+    )
     static let cpu = Metric("saker_agent_cpu_seconds_total", .counter, "Processor time of all threads.")
     static let resident = Metric("saker_agent_resident_memory_bytes", .gauge, "Resident memory of the process.")
     static let textfileFailures = Metric(
@@ -29,7 +32,8 @@ package enum AgentMetrics {
         "saker_agent_scrapes_total", .counter, "Reads of the metrics from the listener, including this one.")
 
     private static let general = [
-        info, start, tracked, service, clockSynchronised, clockDifference, cpu, resident, textfileFailures, scrapes,
+        info, start, tracked, service, clockSynchronised, clockDifference, remembered, cpu, resident, textfileFailures,
+        scrapes,
     ]
 
     // MARK: Receiver and points

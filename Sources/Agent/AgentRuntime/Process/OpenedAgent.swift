@@ -14,6 +14,8 @@ package struct OpenedAgent {
     let snapshot: CacheSnapshot
     let remembered: RememberedState
     let settings: Settings
+    /// Why the state of the process before could not be read; nil when it was read, or there was none.
+    let memoryTrouble: String?
 
     /// With the surroundings of a real machine. Throws what an operator has to mend.
     init(_ configuration: AgentConfiguration, log: Logger) throws {
@@ -22,8 +24,8 @@ package struct OpenedAgent {
         for warning in connector.warnings {
             log.warning("Credential warning", metadata: .event(.credentialWarning, ["warning": "\(warning)"]))
         }
-        let memory = StateFile(directory: configuration.stateDirectory)
-        try self.init(configuration, memory: memory, log: log) { options in
+        let found = StateFile(directory: configuration.stateDirectory).read()
+        try self.init(configuration, remembered: found, log: log) { options in
             let (disk, snapshot) = try CacheWorker.open(
                 directory: configuration.cache.directory, options: options, now: MonotonicTime(.now()))
             let hooks = configuration.hooks.map { hooks in
@@ -34,7 +36,8 @@ package struct OpenedAgent {
             }
             let surroundings = Surroundings(
                 clock: KernelClock(), connector: connector, feeds: GNSSFeedSource(), disk: disk,
-                memory: memory, seed: UInt64.random(in: .min ... .max),
+                memory: StateWorker(directory: configuration.stateDirectory, disk: disk),
+                seed: UInt64.random(in: .min ... .max),
                 alarms: AlarmWorker(directory: configuration.stateDirectory, disk: disk), hooks: hooks)
             return (surroundings, snapshot)
         }
@@ -42,32 +45,34 @@ package struct OpenedAgent {
 
     /// `open` opens the ring with these options and puts it among the surroundings of the agent.
     package init(
-        _ configuration: AgentConfiguration, memory: any StateKeeper, log: Logger,
+        _ configuration: AgentConfiguration, remembered found: RememberedStateReading, log: Logger,
         opening open: (TrackCacheOptions) throws -> (Surroundings, CacheSnapshot)
     ) throws {
         self.configuration = configuration
-        (remembered, settings) = Self.recall(memory, configuration, log)
+        (remembered, settings) = Self.recall(found, configuration, log)
+        memoryTrouble = found.trouble
         let options = TrackCacheOptions(
             limit: settings.cacheLimit, syncInterval: Int64(configuration.cache.syncInterval * 1000))
         (surroundings, snapshot) = try open(options)
-        let found = snapshot.recovery
+        let recovery = snapshot.recovery
         log.notice(
             "Track cache opened",
             metadata: .event(
                 .cacheRecovered,
                 [
                     "directory": "\(configuration.cache.directory)", "points": "\(snapshot.points)",
-                    "segments": "\(found.segments)", "corrupt_records": "\(found.corruptRecords)",
-                    "torn_tails": "\(found.tornTails)",
-                    "foreign_files": "\(found.foreignFiles + found.foreignSegments)", "state": "\(snapshot.state)",
+                    "segments": "\(recovery.segments)", "corrupt_records": "\(recovery.corruptRecords)",
+                    "torn_tails": "\(recovery.tornTails)",
+                    "foreign_files": "\(recovery.foreignFiles + recovery.foreignSegments)",
+                    "state": "\(snapshot.state)",
                 ]))
     }
 
     private static func recall(
-        _ memory: any StateKeeper, _ configuration: AgentConfiguration, _ log: Logger
+        _ found: RememberedStateReading, _ configuration: AgentConfiguration, _ log: Logger
     ) -> (RememberedState, Settings) {
         let defaults = Settings(defaultsOf: configuration)
-        switch memory.read() {
+        switch found {
         case .absent: return (RememberedState(), defaults)
         case .read(let state):
             guard let kept = state.settings else { return (state, defaults) }

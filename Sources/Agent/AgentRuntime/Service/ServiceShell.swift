@@ -103,8 +103,14 @@ final class ServiceShell {
             case .success: promise.succeed(StartServiceReply(.success))
             case .successButOffline(let reason): promise.succeed(StartServiceReply(.successButOffline, reason: reason))
             case .parameterError(let reason): promise.fail(.parameterError, .startService, reason, "entity")
-            case .internalError(let reason): promise.fail(.internalError, .startService, reason)
-            case .networkError(let reason): promise.fail(.networkError, .startService, reason)
+            case .internalError(let reason):
+                promise.fail(
+                    .internalError, .startService,
+                    "the connection cannot be made: \(reason); the service stays started and points are kept: mend the "
+                        + "configuration or its files")
+            case .networkError(let reason):
+                promise.fail(
+                    .networkError, .startService, "\(reason); the service stays started and tries again by itself")
             case .authenticationError(let reason):
                 promise.fail(
                     .authenticationError, .startService,

@@ -102,9 +102,9 @@ package protocol AlarmExecutor: AnyObject {
     ) -> EventLoopFuture<Result>?
 }
 
-/// Keeps what must survive a restart.
-package protocol StateKeeper {
-    /// Durable on return, wholly or not at all.
-    func write(_ state: RememberedState) throws
-    func read() -> RememberedStateReading
+/// Keeps what must survive a restart, where a slow disk holds nothing up.
+package protocol StateKeeper: AnyObject {
+    /// Completes on the given loop with why the state could not be written, a sentence, or with nil when it is on the disk,
+    /// wholly. Nil instead of a future when too much waits for the disk already: nothing was done.
+    func write(_ state: RememberedState, on loop: any EventLoop) -> EventLoopFuture<String?>?
 }

@@ -38,6 +38,9 @@ struct AgentOptions: ParsableArguments {
             Console.print(reply.description)
         } else {
             for line in show(try Self.decoded(reply)) { Console.print(line) }
+            if reply["durable"]?.boolValue == false {
+                Console.print("The disk has not answered yet: a power cut now would undo this. See: saker status")
+            }
         }
     }
 

@@ -14,7 +14,7 @@ struct StatusView {
             [
                 ("Service", service), ("Gather", gather), ("Receiver", feed), ("Fix", fix), ("Connection", link),
                 ("Cache", cache), ("Points", points),
-            ] + attributes + counted("Skipped", status.counters.skipped) + lost + [
+            ] + attributes + counted("Skipped", status.counters.skipped) + lost + remembered + [
                 ("Settings", [SettingsView.line(status.settings)]), ("Agent", [agent]),
             ]
         for (title, texts) in rows {
@@ -33,6 +33,19 @@ struct StatusView {
 
     private func since(_ time: Int64?) -> String {
         time.map { " since \(TimeText.both($0, now: now))" } ?? ""
+    }
+
+    /// Nothing while everything that the agent was told is on the disk.
+    private var remembered: [(String, [String])] {
+        guard let remembered = status.remembered else { return [] }
+        let words =
+            switch remembered.state {
+            case .durable: ""
+            case .writing: "the last changes are being written to the disk"
+            case .failing: "the last changes are not on the disk, and a restart may forget them"
+            }
+        guard !words.isEmpty else { return [] }
+        return [("Changes", [words + since(remembered.since), remembered.lastError].compactMap { $0 })]
     }
 
     private var service: [String] {
@@ -60,7 +73,9 @@ struct StatusView {
         let state =
             switch feed.state {
             case .closed: "not in use"
+            case .connecting: "gpsd has not answered yet"
             case .unreachable: "gpsd does not answer"
+            case .permissionDenied: "gpsd may not be used"
             case .noDevice: "gpsd has no receiver"
             case .noFix: "no fix yet"
             case .fix: "fix"

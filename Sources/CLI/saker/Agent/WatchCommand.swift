@@ -81,7 +81,9 @@ enum EventView {
         let words =
             switch feed.state {
             case .closed: "receiver not in use"
+            case .connecting: "gpsd has not answered yet"
             case .unreachable: "gpsd does not answer"
+            case .permissionDenied: "gpsd may not be used"
             case .noDevice: "gpsd has no receiver"
             case .noFix: "no fix"
             case .fix: "fix"

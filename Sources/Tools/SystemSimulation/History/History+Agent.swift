@@ -76,6 +76,7 @@ extension History {
             network: network, clock: clock, certificateFrom: Self.beginning - 86_400_000)
         let logHandler = WatchingLog(NIOLoopBound(self, eventLoop: loop), process)
         let log = Logger(label: "agent") { _ in logHandler }
+        var reading = RememberedStateReading.absent
         var opened: (executor: SimulatedCacheDisk, opening: OpenedAgent)?
         do {
             let text =
@@ -83,8 +84,9 @@ extension History {
                 + "\nsync_interval = \(profile.syncInterval)\n[gnss]\nkeep_open = \(profile.keepsFeedOpen)\n"
                 + "[parking]\ndelay = \(profile.parkingDelay)\ninterval = \(profile.parkingInterval)\n"
             let configuration = try AgentConfiguration.read(ConfigurationReader(text: text, path: "/etc/agent.toml"))
+            reading = StateFile(directory: SimulatedMemory.directory, files: disk).read()
             var executor: SimulatedCacheDisk?
-            let opening = try OpenedAgent(configuration, memory: memory, log: log) { options in
+            let opening = try OpenedAgent(configuration, remembered: reading, log: log) { options in
                 var options = options
                 options.segmentBytes = profile.segmentBytes
                 options.memoryLimit = profile.memoryLimit
@@ -95,7 +97,8 @@ extension History {
                 let made = SimulatedCacheDisk(cache: cache, disk: disk, loop: loop, process: process)
                 executor = made
                 let surroundings = Surroundings(
-                    clock: clock, connector: connector, feeds: feeds, disk: made, memory: memory, seed: dice.next())
+                    clock: clock, connector: connector, feeds: feeds, disk: made,
+                    memory: SimulatedStateKeeper(executor: made, disk: disk, memory: memory), seed: dice.next())
                 return (surroundings, CacheSnapshot(cache))
             }
             opened = executor.map { ($0, opening) }
@@ -125,12 +128,14 @@ extension History {
             try ledger.processStarted(opened.executor.cache, duplicate: lookAtDisk)
         }
         if profile.isVerbose { carry(["driver": Self.longName], agent, ttl: nil) }
-        loop.execute {
-            if process.isAlive { agent.start() }
+        loop.execute { [unowned self] in
+            guard process.isAlive else { return }
+            agent.start()
+            checkRemembered(made, reading)
         }
         if boots == 1 {
             loop.execute { [unowned self] in
-                _ = agent.setIntervals(gather: profile.gather, pack: profile.pack)
+                change(made, agent.setIntervals(gather: profile.gather, pack: profile.pack))
                 adoptSettings(agent)
             }
         }
@@ -215,7 +220,7 @@ extension History {
         case .kill: disk.killProcess()
         case .stop: break
         }
-        if memory.isOutdated || target.open > 0 { target.isUncertain = true }
+        if target.open > 0 { target.isUncertain = true }
         target.open = 0
     }
 

@@ -17,42 +17,44 @@ extension History {
         case .startService:
             let entity = pick(Self.entities)
             watch(agent.startService(entity: entity), box, "start service as \(entity)") { target in
-                target.isStarted = true
-                target.entity = entity
+                target.told.isStarted = true
+                target.told.entity = entity
             }
             // A service alone gathers nothing.
             after(200) { $0.command(.startGather) }
         case .stopService:
             let limit: TimeAmount? = pick([nil, .zero, .seconds(60)])
             watch(agent.stopService(timeout: limit), box, "stop service") { target in
-                target.isStarted = false
-                target.isGathering = false
+                target.told.isStarted = false
+                target.told.isGathering = false
             }
             after(Int64.random(in: 15_000...400_000, using: &dice)) { $0.command(.startService) }
         case .startGather:
-            watch(agent.startGather(), box, "start gather") { $0.isGathering = true }
+            watch(agent.startGather(), box, "start gather") { $0.told.isGathering = true }
         case .stopGather:
-            watch(agent.stopGather(), box, "stop gather") { $0.isGathering = false }
+            watch(agent.stopGather(), box, "stop gather") { $0.told.isGathering = false }
             after(Int64.random(in: 1000...300_000, using: &dice)) { $0.command(.startGather) }
         case .clear: clear(box)
         case .limit:
-            _ = agent.setCacheLimit(pick([.unlimited, .bytes(2 << 20), .bytes(64 << 20), .bytes(5)]))
+            change(box, agent.setCacheLimit(pick([.unlimited, .bytes(2 << 20), .bytes(64 << 20), .bytes(5)])))
         case .intervals:
             let gather = pick([2, 3, 5, 7, 10, 30])
-            _ = agent.setIntervals(gather: Int64(gather), pack: Int64(gather * pick([1, 2, 3, 7])))
+            change(box, agent.setIntervals(gather: Int64(gather), pack: Int64(gather * pick([1, 2, 3, 7]))))
             adoptSettings(agent)
         case .location:
-            _ = agent.setLocationOptions(
-                LocationOptionsChange(
-                    [
-                        "desired_accuracy": pick([nil, 0, 10, 30]), "distance_filter": pick([nil, 0, 5, 50]),
-                        "activity": pick([nil, "other", "automotive", "fitness", "airborne"]),
-                        "parking_delay": pick([nil, nil, 0, 60, 120]), "parking_interval": pick([nil, 10, 60]),
-                    ].compactMapValues { $0 }))
+            change(
+                box,
+                agent.setLocationOptions(
+                    LocationOptionsChange(
+                        [
+                            "desired_accuracy": pick([nil, 0, 10, 30]), "distance_filter": pick([nil, 0, 5, 50]),
+                            "activity": pick([nil, "other", "automotive", "fitness", "airborne"]),
+                            "parking_delay": pick([nil, nil, 0, 60, 120]), "parking_interval": pick([nil, 10, 60]),
+                        ].compactMapValues { $0 })))
             adoptSettings(agent)
         case .attributes: changeAttributes(agent)
         case .reset:
-            _ = agent.resetSettings()
+            change(box, agent.resetSettings())
             adoptSettings(agent)
         default: _ = agent.reconnect()
         }
@@ -108,7 +110,7 @@ extension History {
         }
     }
 
-    private func watch<Reply: Sendable>(
+    private func watch<Reply: DurableReply>(
         _ reply: EventLoopFuture<Reply>, _ box: AgentBox, _ what: String,
         _ change: @escaping (inout ControlModel) -> Void
     ) {
@@ -118,9 +120,16 @@ extension History {
             guard let box, self.box === box else { return }
             target.open -= 1
             switch result {
-            case .success:
+            case .success(let reply):
                 note("\(what): done")
                 change(&target)
+                targetChanged(isDurable: reply.durable == true)
+                if reply.durable == false { summary.slowReplies += 1 }
+            case .failure(let error as AgentControlError) where error.code == .notRemembered:
+                note("\(what): done, and not remembered")
+                summary.refusedStates += 1
+                change(&target)
+                targetChanged(isDurable: false)
             case .failure(let error):
                 note("\(what): \((error as? AgentControlError)?.code.rawValue ?? "\(error)")")
             }
@@ -133,15 +142,15 @@ extension History {
         let status = box.agent.status()
         let isStarted = status.service.state != .stopped
         let isGathering = status.gather.state != .stopped
-        guard isStarted == target.isStarted, isGathering == target.isGathering,
-            !isStarted || status.service.entity == target.entity
+        guard isStarted == target.told.isStarted, isGathering == target.told.isGathering,
+            !isStarted || status.service.entity == target.told.entity
         else {
             return fail(
                 Violation(
                     guarantee: .liveness,
                     detail: "service \(status.service.state) as \(status.service.entity ?? "nobody"), gathering "
-                        + "\(status.gather.state); told last: started \(target.isStarted) as \(target.entity), "
-                        + "gathering \(target.isGathering)"))
+                        + "\(status.gather.state); told last: started \(target.told.isStarted) as \(target.told.entity), "
+                        + "gathering \(target.told.isGathering)"))
         }
         guard !isStarted || status.link.state == .online else {
             return fail(

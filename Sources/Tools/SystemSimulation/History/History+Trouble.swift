@@ -157,6 +157,7 @@ extension History {
             note("the disk is replaced by an empty one")
             disk = DiskSimulation(seed: dice.next(), directories: ["/var"])
             ledger.diskReplaced()
+            forgetRemembered()
         case .diskFailsAtBoot:
             agentEnds(dice.one(in: 2) ? .agentCut : .agentKill)
             let kinds: [Set<CacheFileError.Operation>] = [[.list], [.read], [.open], [.list, .open, .read, .write]]

@@ -31,6 +31,9 @@ package final class History {
     // The vehicle
     var disk: DiskSimulation
     let memory = SimulatedMemory()
+    var rememberedTarget = MemoryModel(ToldTarget())
+    /// Nil until the first agent has said what it begins with.
+    var rememberedSettings: MemoryModel<AgentSettings>?
     let clock: SimulatedSystemClock
     var receiver: Receiver
     var isGPSDUp = true
@@ -233,10 +236,7 @@ struct StoreTrouble {
 
 /// What the agent was told last, and what it said to it.
 struct ControlModel {
-    // A new box gathers by itself.
-    var isStarted = true
-    var isGathering = true
-    var entity = "van"
+    var told = ToldTarget()
     /// A command was not answered before the process went: either may be so.
     var isUncertain = false
     /// Commands that are not answered yet.

@@ -44,6 +44,10 @@ package struct HistorySummary: Hashable, Sendable {
     package var lostWithPower = 0
     package var diskFaults = 0
     package var commands = 0
+    /// Changes that were in force before they were on the disk.
+    package var slowReplies = 0
+    /// Changes that were in force, and that the disk refused.
+    package var refusedStates = 0
     /// Two runs of a seed have it in common.
     package var traceHash: UInt64 = 0
 
@@ -71,6 +75,8 @@ package struct HistorySummary: Hashable, Sendable {
         lostWithPower += other.lostWithPower
         diskFaults += other.diskFaults
         commands += other.commands
+        slowReplies += other.slowReplies
+        refusedStates += other.refusedStates
         traceHash ^= other.traceHash
     }
 }

@@ -26,30 +26,6 @@ final class SimulatedSystemClock: SystemClockSource {
     }
 }
 
-/// The file of the remembered state on a disk that may refuse it.
-final class SimulatedMemory: StateKeeper {
-    private var kept: RememberedState?
-    var isFailing = false
-    /// A write was refused since the last one that worked.
-    private(set) var isOutdated = false
-
-    struct Refused: Error {}
-
-    func write(_ state: RememberedState) throws {
-        guard !isFailing else {
-            isOutdated = true
-            throw Refused()
-        }
-        kept = state
-        isOutdated = false
-    }
-
-    func read() -> RememberedStateReading {
-        isOutdated = false
-        return kept.map { .read($0) } ?? .absent
-    }
-}
-
 /// gpsd and its receiver as one process of the agent sees them.
 final class SimulatedFeedSource: FeedSource {
     /// The process's open watch, if any.

@@ -55,12 +55,18 @@ final class SimulatedCacheDisk: CacheExecutor {
     func perform<Result: Sendable>(
         on loop: any EventLoop, _ operation: @escaping @Sendable (TrackCache) -> Result
     ) -> EventLoopFuture<Result>? {
+        run(on: loop) { [cache] in operation(cache) }
+    }
+
+    /// The same for what else is done on the disk's thread.
+    func run<Result: Sendable>(on loop: any EventLoop, _ operation: @escaping () -> Result) -> EventLoopFuture<Result>?
+    {
         guard waiting.count + (underWay == nil ? 0 : 1) < Self.maximumWaiting, !isClosed else { return nil }
         // A process may die in the middle of its own doing.
         guard process.isAlive else { return loop.makeFailedFuture(Dead()) }
         let promise = loop.makePromise(of: Result.self)
-        let run: () -> () -> Void = { [cache] in
-            let result = operation(cache)
+        let run: () -> () -> Void = {
+            let result = operation()
             return { promise.succeed(result) }
         }
         waiting.append(Operation(label: label, run: run, abandon: { promise.fail(Dead()) }))

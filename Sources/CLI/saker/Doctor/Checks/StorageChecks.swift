@@ -21,6 +21,14 @@ enum StorageChecks {
                 "points are in memory only, and a power cut loses them: \(reason)" + (found.map { "; \($0)" } ?? ""),
                 remedy(facts.disk, directory))
         }
+        if let remembered = facts.status?.remembered, remembered.state == .failing {
+            let reason = remembered.lastError ?? "the disk refuses writes"
+            return .failed(
+                .disk,
+                "what the agent was told last is not on the disk, and a restart may forget it: \(reason)"
+                    + (found.map { "; \($0)" } ?? ""),
+                remedy(facts.disk, directory))
+        }
         guard let disk = facts.disk, let found else {
             return .notChecked(
                 .disk, directory.map { "\($0) cannot be looked at" } ?? "where the cache is, is not known")

@@ -1,0 +1,85 @@
+internal import AgentControl
+internal import AgentRuntime
+internal import NIOCore
+internal import TrackTestKit
+
+/// What the agent resumes at the next boot, as far as people have told it.
+struct ToldTarget: Hashable {
+    // A new box gathers by itself.
+    var isStarted = true
+    var isGathering = true
+    var entity = "van"
+
+    /// Of a stopped service nothing else counts.
+    static func == (left: Self, right: Self) -> Bool {
+        left.isStarted == right.isStarted
+            && (!left.isStarted || left.isGathering == right.isGathering && left.entity == right.entity)
+    }
+}
+
+// What the agent called durable comes back after a restart, whatever the disk and the power did.
+extension History {
+    /// A setting is changed; the reply says whether the change is on the disk.
+    func change(_ box: AgentBox, _ reply: EventLoopFuture<SettingsReply>) {
+        let number = rememberedSettings?.changed(to: box.agent.settings())
+        reply.assumeIsolated().whenComplete { [unowned self] result in
+            guard self.box === box else { return }
+            switch result {
+            case .success(let reply):
+                if reply.durable == true, let number { rememberedSettings?.durable(number) }
+                if reply.durable == false { summary.slowReplies += 1 }
+            case .failure(let error): note("settings: \((error as? AgentControlError)?.code.rawValue ?? "\(error)")")
+            }
+        }
+    }
+
+    /// The target is another now.
+    func targetChanged(isDurable: Bool) {
+        let number = rememberedTarget.changed(to: target.told)
+        if isDurable { rememberedTarget.durable(number) }
+    }
+
+    /// An empty disk remembers nothing.
+    func forgetRemembered() {
+        rememberedTarget = MemoryModel(ToldTarget())
+        rememberedSettings = nil
+        target.isUncertain = false
+    }
+
+    /// The agent has started: it may only have come back with what it was told.
+    func checkRemembered(_ box: AgentBox, _ reading: RememberedStateReading) {
+        // At the end the history stops gathering by itself.
+        guard !target.isFinishing else { return }
+        let status = box.agent.status()
+        let found = ToldTarget(
+            isStarted: status.service.state != .stopped, isGathering: status.gather.state != .stopped,
+            entity: status.service.entity ?? target.told.entity)
+        let settings = box.agent.settings()
+        switch reading {
+        case .putAside(let path):
+            fail(Violation(guarantee: .recovery, detail: "the remembered state was damaged: \(path)"))
+        case .unreadable(let reason):
+            // The disk does not answer: the configuration decides, until somebody says something else.
+            note("the remembered state cannot be read: \(reason)")
+            _ = rememberedTarget.changed(to: found)
+            _ = rememberedSettings?.changed(to: settings)
+        case .absent, .read:
+            if !target.isUncertain, !rememberedTarget.allows(found) {
+                fail(
+                    Violation(
+                        guarantee: .recovery,
+                        detail: "the agent came back with \(found), and was told \(rememberedTarget.text)"))
+            }
+            if let known = rememberedSettings, !known.allows(settings) {
+                fail(
+                    Violation(
+                        guarantee: .recovery,
+                        detail: "the agent came back with \(settings), and was told \(known.text)"))
+            }
+            if target.isUncertain { _ = rememberedTarget.changed(to: found) }
+        }
+        if rememberedSettings == nil { rememberedSettings = MemoryModel(settings) }
+        target.told = found
+        target.isUncertain = false
+    }
+}

@@ -1,0 +1,25 @@
+/// What an agent may come back with after a restart: the value that it called durable last, or one that it was told since.
+struct MemoryModel<Value: Equatable> {
+    private var entries: [(number: Int, value: Value)]
+    private var next = 1
+
+    init(_ value: Value) {
+        entries = [(0, value)]
+    }
+
+    /// The agent has another value in force. Returns the number of the change.
+    mutating func changed(to value: Value) -> Int {
+        entries.append((next, value))
+        next += 1
+        return next - 1
+    }
+
+    /// The agent called a change durable: nothing from before it may come back.
+    mutating func durable(_ number: Int) {
+        entries.removeAll { $0.number < number }
+    }
+
+    func allows(_ value: Value) -> Bool { entries.contains { $0.value == value } }
+
+    var text: String { entries.map { "\($0.value)" }.joined(separator: " or ") }
+}

@@ -1,0 +1,98 @@
+import AgentControl
+import AgentLogic
+import JSON
+import NIOCore
+import Synchronization
+import Testing
+
+@testable import AgentRuntime
+
+/// What callers and the status are told of a disk that is right, full, or hangs.
+@Suite(.timeLimit(.minutes(5))) struct MemoryTests {
+    @Test func aChangeIsAnsweredWhenItIsOnTheDisk() async throws {
+        let agent = try await RunningAgent.start()
+        let reply = try await agent.client.call(.setIntervals, parameters: ["gather": 10, "pack": 60])
+        #expect(reply["durable"]?.boolValue == true)
+        guard case .read(let state) = agent.stateFile.read() else {
+            Issue.record("nothing is remembered")
+            return
+        }
+        #expect(try state.settings?.settings().gatherInterval == 10)
+        #expect(try await agent.client.status().remembered?.state == .durable)
+        _ = try await agent.stop()
+    }
+
+    @Test func aFullDiskIsTheAnswerAndStaysInTheStatusUntilAWriteSucceeds() async throws {
+        let keeper = ScriptedKeeper(.fails("No space left on device"))
+        let agent = try await RunningAgent.start(memory: keeper)
+        let error = await #expect(throws: AgentControlError.self) {
+            _ = try await agent.client.setIntervals(gather: 10, pack: 60)
+        }
+        #expect(error?.code == .notRemembered)
+        #expect(error?.reason.contains("No space left on device") == true)
+        // In force all the same.
+        #expect(try await agent.client.settings().gatherInterval == 10)
+        let status = try await agent.client.status()
+        #expect(status.remembered?.state == .failing)
+        #expect(status.remembered?.lastError == "No space left on device")
+        keeper.behave(.works)
+        // It is tried again by itself.
+        try await agent.wait("the state on the disk") { $0.agent.memory.isDurable }
+        #expect(try await agent.client.status().remembered?.state == .durable)
+        _ = try await agent.stop()
+    }
+
+    @Test func aDiskThatHangsHoldsNoCallerUp() async throws {
+        let keeper = ScriptedKeeper(.hangs)
+        let agent = try await RunningAgent.start(memory: keeper)
+        for (method, parameters): (AgentMethod, [String: JSONValue?]) in [
+            (.setIntervals, ["gather": 10, "pack": 60]), (.resetSettings, [:]), (.stopGather, [:]),
+        ] {
+            let reply = try await agent.client.call(method, parameters: parameters)
+            #expect(reply["durable"]?.boolValue == false, "\(method)")
+        }
+        #expect(try await agent.client.status().remembered?.state == .writing)
+        // The changes that waited go in one write.
+        try await agent.on { _ in keeper.answer() }
+        try await agent.on { _ in keeper.answer() }
+        #expect(keeper.writes == 2)
+        #expect(try await agent.client.status().remembered?.state == .durable)
+        _ = try await agent.stop()
+    }
+}
+
+/// A keeper of the state that does what the test says. Confined to the agent's loop, but for its behaviour.
+final class ScriptedKeeper: StateKeeper, Sendable {
+    enum Behaviour: Sendable {
+        case works
+        case fails(String)
+        case hangs
+    }
+
+    private let behaviour: Mutex<Behaviour>
+    private let waiting = Mutex<[EventLoopPromise<String?>]>([])
+    private let count = Mutex(0)
+
+    init(_ behaviour: Behaviour) { self.behaviour = Mutex(behaviour) }
+
+    var writes: Int { count.withLock { $0 } }
+
+    func behave(_ new: Behaviour) { behaviour.withLock { $0 = new } }
+
+    /// The oldest write that hangs is done.
+    func answer() {
+        waiting.withLock { $0.isEmpty ? nil : $0.removeFirst() }?.succeed(nil)
+    }
+
+    func write(_ state: RememberedState, on loop: any EventLoop) -> EventLoopFuture<String?>? {
+        count.withLock { $0 += 1 }
+        switch behaviour.withLock({ $0 }) {
+        case .works: return loop.makeSucceededFuture(nil)
+        case .fails(let reason): return loop.makeSucceededFuture(reason)
+        case .hangs:
+            let promise = loop.makePromise(of: String?.self)
+            waiting.withLock { $0.append(promise) }
+            return promise.futureResult
+        }
+    }
+}
