@@ -229,7 +229,7 @@ struct ProgramTests {
         let first = try await makeServer()
         // Enrolment strings need a port that agents can be told.
         let text = try String(contentsOfFile: configuration, encoding: .utf8)
-        try text.replacingOccurrences(of: "# port = 7443\n# and", with: "port = 443\n# and").write(
+        try text.replacingOccurrences(of: "# port = 7443\n# The base", with: "port = 443\n# The base").write(
             toFile: configuration, atomically: true, encoding: .utf8)
         try await serve { _, ports in
             let created = try await sakerServer("service", "create", "--config", configuration, "Second fleet")
