@@ -73,6 +73,14 @@ import Varlink
         #expect(CacheView.lines(cache, now: 0).last == "FULL: each further point drops the oldest")
     }
 
+    @Test func changesThatAreNotOnTheDiskAreShown() {
+        var status = SampleStatus.tracked
+        #expect(!StatusView(status).lines.contains { $0.hasPrefix("Changes") })
+        status.remembered = RememberedStatus(state: .failing, lastError: "no space left")
+        let lines = StatusView(status).lines.joined(separator: "\n")
+        #expect(lines.contains("not on the disk") && lines.contains("no space left"))
+    }
+
     @Test func aNameCannotCommandTheTerminal() {
         var status = SampleStatus.tracked
         status.entity = "\u{1B}]0;gone\u{07}\u{202E}evil\nnext"

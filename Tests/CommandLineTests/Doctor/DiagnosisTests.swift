@@ -281,6 +281,10 @@ import Varlink
             Facts.status { ($0.cache.state, $0.cache.lastError) = (.memory, "no space left") }, .disk, .failed,
             "no space left",
             "df -h /var/lib/saker/cache"),
+        Case(
+            "not remembered",
+            Facts.status { $0.remembered = RememberedStatus(state: .failing, lastError: "no space left") }, .disk,
+            .failed, "no space left", "df -h"),
         Case("read-only", Facts.with { $0.disk?.isReadOnly = true }, .disk, .failed, "read-only", "remount,rw"),
         Case("tight", Facts.with { $0.disk?.free = 4 << 20 }, .disk, .warning, "4 MiB of", "df -h"),
         Case(

@@ -152,7 +152,7 @@ final class AgentSession {
         case .failure(let error):
             log.error(
                 "Configuration refused, the old one stays in force",
-                metadata: .event(.configurationRefused, ["error": "\(error)"]))
+                metadata: .event(.configurationRefused, ["reason": "\(error)"]))
         }
         notifier.ready()
     }
