@@ -27,7 +27,7 @@ import Testing
             remedy: "proxy on the way"),
         Stranger(manner: "portal", cause: "foreign_server", told: "DNS:login.example", remedy: "sign-in page"),
         Stranger(manner: "other", cause: "certificate_wrong_name", told: "DNS:other.example", remedy: "server_name"),
-        Stranger(manner: "http over tls", cause: "alpn_mismatch", told: "saker/1", remedy: "unopened"),
+        Stranger(manner: "http over tls", cause: "alpn_mismatch", told: "saker/1", remedy: "undecrypted"),
     ]
 
     @Test(arguments: strangers) func eachStrangerIsNamed(_ stranger: Stranger) throws {
