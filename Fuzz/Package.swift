@@ -41,7 +41,7 @@ let package = Package(
         .room("TrackCache", in: "Agent", ["TrackModel", "Compression"]),
         .room("GNSSFeed", in: "Agent", ["CGPS", "AgentLogic", "TrackModel"]),
         .room("TrackFiles", in: "Shared", ["JSON"]),
-        .room("TrackStore", in: "Server", ["TrackModel", "Crypto"]),
+        .room("TrackStore", in: "Server", ["TrackModel", "TrackWire", "Crypto"]),
         // Of the larger rooms, what reads from outside: their shells would bring half of the ecosystem with them.
         .room(
             "AgentRuntime", in: "Agent",
@@ -50,7 +50,8 @@ let package = Package(
         .room(
             "ServerRuntime", in: "Server", ["ConfigurationFile", "Exposition", "TrackModel", "WebAPI", .log],
             only: ["Configuration/ServerConfiguration.swift", "Configuration/ServerConfiguration+Reading.swift"]),
-        .room("Ingest", in: "Server", ["Exposition", "TrackStore", "TrackModel", .log]),
+        .room("Systemd", in: "Shared", [.log]),
+        .room("Ingest", in: "Server", ["Exposition", "Systemd", "TrackStore", "TrackModel", .log]),
         .room("WebAPI", in: "Server", ["Ingest", "JSON", "TrackStore", "TrackModel", "Geodesy", .log, "Crypto"]),
         .room("DriveSimulation", in: "Tools", ["Geodesy", "TrackModel"]),
         .room(
@@ -59,7 +60,7 @@ let package = Package(
             only: [
                 "DiskDice.swift", "DiskFault.swift", "DiskNode.swift", "DiskSimulation.swift",
                 "MonotonicTime+Literal.swift",
-                "ReferenceTrackStore.swift", "RunningIngest.swift", "ReferenceTrackStore+Pushes.swift",
+                "RunningIngest.swift", "Stores/ReferenceTrackStore.swift", "Stores/ReferenceTrackStore+Pushes.swift",
                 "SampleAgent.swift",
             ]),
         .target(
