@@ -43,8 +43,7 @@ import Testing
     @Test func aClientThatEndsItsHalfIsAnsweredAllTheSame() async throws {
         let listener = try await start()
         let client = try await Peer.connect(port: try #require(listener.port))
-        try await client.send("GET /metrics HTTP/1.1\r\n\r\n")
-        try await client.endHalf()
+        try await client.sendAndEndHalf("GET /metrics HTTP/1.1\r\n\r\n")
         #expect(try await client.untilEnd().hasSuffix("saker_x 1\n"))
         let silent = try await Peer.connect(port: try #require(listener.port))
         try await silent.endHalf()
@@ -162,6 +161,14 @@ private struct Peer {
     func send(_ text: String) async throws {
         // A peer that has closed already is seen when its end is read.
         try? await channel.writeAndFlush(ByteBuffer(string: text)).get()
+    }
+
+    /// In one turn of the loop: an answer that ends the connection cannot come between the two.
+    func sendAndEndHalf(_ text: String) async throws {
+        try await channel.eventLoop.flatSubmit { [channel] in
+            channel.writeAndFlush(ByteBuffer(string: text), promise: nil)
+            return channel.close(mode: .output)
+        }.get()
     }
 
     func endHalf() async throws { try await channel.close(mode: .output).get() }
