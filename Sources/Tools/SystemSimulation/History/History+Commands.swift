@@ -116,6 +116,7 @@ extension History {
     ) {
         note(what)
         target.open += 1
+        targetInForce(box)
         reply.assumeIsolated().whenComplete { [unowned self, weak box] result in
             guard let box, self.box === box else { return }
             target.open -= 1

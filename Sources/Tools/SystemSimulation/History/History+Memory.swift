@@ -17,6 +17,15 @@ struct ToldTarget: Hashable {
     }
 }
 
+extension ToldTarget {
+    /// What is in force.
+    init(_ status: AgentStatus, otherwise entity: String) {
+        isStarted = status.service.state != .stopped
+        isGathering = status.gather.state != .stopped
+        self.entity = status.service.entity ?? entity
+    }
+}
+
 // What the agent called durable comes back after a restart, whatever the disk and the power did.
 extension History {
     /// A setting is changed; the reply says whether the change is on the disk.
@@ -39,6 +48,12 @@ extension History {
         if isDurable { rememberedTarget.durable(number) }
     }
 
+    /// What is in force after a call may be on the disk before the call is answered: a start that waits for the server has
+    /// begun, and another call may be answered first.
+    func targetInForce(_ box: AgentBox) {
+        _ = rememberedTarget.changed(to: ToldTarget(box.agent.status(), otherwise: target.told.entity))
+    }
+
     /// An empty disk remembers nothing.
     func forgetRemembered() {
         rememberedTarget = MemoryModel(ToldTarget())
@@ -51,9 +66,7 @@ extension History {
         // At the end the history stops gathering by itself.
         guard !target.isFinishing else { return }
         let status = box.agent.status()
-        let found = ToldTarget(
-            isStarted: status.service.state != .stopped, isGathering: status.gather.state != .stopped,
-            entity: status.service.entity ?? target.told.entity)
+        let found = ToldTarget(status, otherwise: target.told.entity)
         let settings = box.agent.settings()
         switch reading {
         case .putAside(let path):
