@@ -72,8 +72,9 @@ var doors: [Target] {
 
 var shared: [Target] {
     [
-        .room("Geodesy", in: "Shared"),
         .room("TrackModel", in: "Shared"),
+        .room("Geodesy", in: "Shared", ["TrackModel"]),
+        .room("Geofencing", in: "Shared", ["Geodesy", "TrackModel"]),
         .room("Compression", in: "Shared", ["CZlib"], door),
         .room(
             "TrackWire", in: "Shared",
@@ -81,7 +82,8 @@ var shared: [Target] {
         .room("JSON", in: "Shared"),
         .room("LocalSocket", in: "Shared", [.nioCore, .nioPosix]),
         .room("Varlink", in: "Shared", ["JSON", "LocalSocket", .nioCore, .nioPosix]),
-        .room("Exposition", in: "Shared", ["LocalSocket", .nioCore, .nioPosix]),
+        .room("Admission", in: "Shared", [.nioCore]),
+        .room("Exposition", in: "Shared", ["Admission", "LocalSocket", .nioCore, .nioPosix]),
         .room("AgentControl", in: "Shared", ["JSON", "LocalSocket", "Varlink", "TrackModel", .nioCore]),
         .room("Systemd", in: "Shared", [.log], door),
         .room("ConfigurationFile", in: "Shared"),
@@ -116,6 +118,8 @@ var server: [Target] {
         .room(
             "TrackStore", in: "Server",
             ["TrackModel", "TrackWire", .product(name: "Crypto", package: "swift-crypto")]),
+        .room("TrackAnalysis", in: "Server", ["Geodesy", "TrackModel"]),
+        .room("RoadMatching", in: "Server", ["Geodesy", "JSON", "TrackAnalysis", "TrackModel"]),
         .room(
             "TrackStoreSQLite", in: "Server",
             ["TrackStore", "TrackModel", "TrackWire", .product(name: "GRDB", package: "GRDB.swift")]),
@@ -132,7 +136,8 @@ var server: [Target] {
         .room(
             "WebListener", in: "Server",
             [
-                "Exposition", "ServerIdentity", "WebAPI", .log, .lifecycle, .nioCore,
+                "Admission", "Exposition", "ServerIdentity", "WebAPI", .log, .lifecycle, .nioCore,
+                .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "HummingbirdCore", package: "hummingbird"),
@@ -242,13 +247,15 @@ var tools: [Target] {
 
 var tests: [Target] {
     [
-        .tests(of: "Geodesy"),
+        .tests(of: "Geodesy", ["ProgramTestKit", "TrackModel"]),
+        .tests(of: "Geofencing", ["Geodesy", "ProgramTestKit", "TrackModel"]),
         .tests(of: "TrackModel", ["TrackTestKit"]),
         .tests(of: "Compression"),
-        .tests(of: "TrackWire", ["Compression", "TrackModel"]),
+        .tests(of: "TrackWire", ["Compression", "ProgramTestKit", "TrackModel"]),
         .tests(of: "JSON"),
         .tests(of: "LocalSocket", ["ProgramTestKit", .nioCore, .nioPosix]),
         .tests(of: "Varlink", ["JSON", "LocalSocket", "ProgramTestKit", .nioCore, .nioPosix]),
+        .tests(of: "Admission", [.nioCore]),
         .tests(of: "Exposition", ["ProgramTestKit", .nioCore, .nioPosix]),
         // Documents, examples, completions and manuals beside the programs and lists they describe.
         .testTarget(
@@ -268,7 +275,7 @@ var tests: [Target] {
                 "saker", "AgentControl", "ConfigurationFile", "JSON", "ProgramTestKit", "Varlink", .nioCore, .nioPosix,
             ],
             path: "Tests/CommandLineTests", swiftSettings: house),
-        .tests(of: "Systemd", [.log]),
+        .tests(of: "Systemd", ["ProgramTestKit", .log]),
         .tests(of: "ConfigurationFile"),
         .tests(of: "TrackFiles", ["ProgramTestKit"]),
         .tests(of: "AgentLogic", ["TrackModel", "TrackTestKit"]),
@@ -282,13 +289,15 @@ var tests: [Target] {
             ]),
         .tests(of: "TrackCache", ["ProgramTestKit", "TrackModel", "TrackTestKit"]),
         .tests(
-            of: "GNSSFeed", ["AgentLogic", "DriveSimulation", "Geodesy", "TrackModel", "TrackTestKit", "TrackWire"]),
+            of: "GNSSFeed",
+            ["AgentLogic", "DriveSimulation", "Geodesy", "ProgramTestKit", "TrackModel", "TrackTestKit", "TrackWire"]),
         .tests(of: "AlarmLog", ["TrackCache", "TrackTestKit"]),
         .tests(
             of: "AgentRuntime",
             [
                 "AgentControl", "AgentLogic", "ConfigurationFile", "Exposition", "GNSSFeed", "JSON",
-                "ProgramTestKit", "TrackCache", "TrackModel", "TrackTestKit", "TrackWire", "Varlink", .log, .nioCore,
+                "ProgramTestKit", "SecureLink", "TrackCache", "TrackModel", "TrackTestKit", "TrackWire", "Varlink",
+                .log, .nioCore,
                 .nioPosix,
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "NIOSSL", package: "swift-nio-ssl"),
@@ -296,10 +305,15 @@ var tests: [Target] {
                 .product(name: "SwiftASN1", package: "swift-asn1"),
                 .product(name: "X509", package: "swift-certificates"),
             ]),
+        .tests(of: "TrackAnalysis", ["Geodesy", "ProgramTestKit", "TrackModel"]),
+        .tests(of: "RoadMatching", ["Geodesy", "JSON", "TrackAnalysis", "TrackModel"]),
         .tests(of: "TrackStore", ["TrackModel", "TrackTestKit"]),
         .tests(
             of: "TrackStoreSQLite",
-            ["TrackModel", "TrackStore", "TrackTestKit", "TrackWire", .product(name: "GRDB", package: "GRDB.swift")]),
+            [
+                "ProgramTestKit", "TrackModel", "TrackStore", "TrackTestKit", "TrackWire",
+                .product(name: "GRDB", package: "GRDB.swift"),
+            ]),
         .tests(of: "Ingest", ["Exposition", "Systemd", "TrackModel", "TrackStore", "TrackTestKit", .log]),
         .tests(
             of: "WebAPI",
@@ -319,9 +333,8 @@ var tests: [Target] {
         .tests(
             of: "Gateway",
             [
-                "Exposition", "Ingest", "ServerIdentity", "TrackModel", "TrackStore", "TrackStoreSQLite",
-                "TrackTestKit",
-                "TrackWire", .log, .nioCore, .nioPosix,
+                "Exposition", "Ingest", "ServerIdentity", "TrackModel", "TrackStore", "TrackTestKit", "TrackWire",
+                .log, .nioCore, .nioPosix,
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "NIOSSL", package: "swift-nio-ssl"),
                 .product(name: "SwiftASN1", package: "swift-asn1"),
@@ -330,7 +343,9 @@ var tests: [Target] {
         .tests(
             of: "ServerRuntime",
             [
-                "ConfigurationFile", "Exposition", "ProgramTestKit", "TrackModel", "WebAPI", "saker-server", .log,
+                "ConfigurationFile", "Exposition", "Ingest", "ProgramTestKit", "TrackModel", "TrackStore",
+                "TrackTestKit",
+                "saker-server", .log,
             ]),
         .tests(of: "DriveSimulation", ["Geodesy", "TrackModel", "saker-sim"]),
         .tests(of: "FleetSimulation", ["TrackModel", "saker-server", "saker-sim"]),

@@ -1,3 +1,4 @@
+import ProgramTestKit
 import Testing
 
 @testable import Geodesy
@@ -26,8 +27,8 @@ import Testing
 
     @Test func everyConversionInChinaHasItsInverse() {
         var tried = 0
-        for seed in seeds(20_000) {
-            var random = SeededGenerator(seed: seed)
+        for seed in Dice.seeds(20_000) {
+            var random = Dice(seed: seed)
             let place = Degrees(
                 latitude: Double.random(in: 18...53.5, using: &random),
                 longitude: Double.random(in: 73.5...134.7, using: &random))
@@ -58,8 +59,8 @@ import Testing
         var near = 0
         for ring in ChinaOutline.rings {
             for index in stride(from: 0, to: ring.count, by: 2) {
-                for seed in seeds(6) {
-                    var random = SeededGenerator(seed: seed)
+                for seed in Dice.seeds(6) {
+                    var random = Dice(seed: seed)
                     let place = Degrees(
                         latitude: Double(ring[index]) / 1000 + Double.random(in: -0.01...0.01, using: &random),
                         longitude: Double(ring[index + 1]) / 1000 + Double.random(in: -0.01...0.01, using: &random))

@@ -1,3 +1,4 @@
+import ProgramTestKit
 import Testing
 
 @testable import Geodesy
@@ -51,8 +52,8 @@ import Testing
     }
 
     @Test func theDestinationLiesAtItsDistanceAndBearing() {
-        for seed in seeds(2000) {
-            var random = SeededGenerator(seed: seed)
+        for seed in Dice.seeds(2000) {
+            var random = Dice(seed: seed)
             let start = Degrees(
                 latitude: Double.random(in: -89.9...89.9, using: &random),
                 longitude: Double.random(in: -180...180, using: &random))

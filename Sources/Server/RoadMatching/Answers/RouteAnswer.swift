@@ -1,0 +1,46 @@
+internal import Geodesy
+internal import JSON
+
+/// The engine's answer to a ``RouteRequest``.
+package struct RouteAnswer: Hashable, Sendable {
+    /// Metres.
+    package let metres: Double
+    let shape: [Degrees]
+    /// Metres of it in tunnels, and on toll roads.
+    package let tunnel: Double
+    package let toll: Double
+
+    package init(_ reply: RoadReply) throws(RoadFailure) {
+        let json = try reply.object()
+        guard let route = json["routes"]?.arrayValue?.first, let metres = route["distance"]?.doubleValue, metres >= 0,
+            let text = route["geometry"]?.stringValue, let shape = Polyline.places(text)
+        else { throw .invalid }
+        self.metres = metres
+        self.shape = shape
+        let lengths = PathLengths(shape.map { EarthVector($0) })
+        let intersections = Self.intersections(of: route, vertices: shape.count)
+        var (tunnel, toll) = (0.0, 0.0)
+        for (position, intersection) in intersections.enumerated() {
+            let end = position + 1 < intersections.count ? intersections[position + 1].vertex : shape.count - 1
+            guard end > intersection.vertex else { continue }
+            let length = lengths.cumulative[end] - lengths.cumulative[intersection.vertex]
+            if intersection.classes.contains("tunnel") { tunnel += length }
+            if intersection.classes.contains("toll") { toll += length }
+        }
+        (self.tunnel, self.toll) = (tunnel, toll)
+    }
+
+    /// The crossings of the route with the classes of the road behind each.
+    private static func intersections(
+        of route: JSONValue, vertices: Int
+    ) -> [(vertex: Int, classes: Set<String>)] {
+        let legs = route["legs"]?.arrayValue ?? []
+        let steps = legs.flatMap { $0["steps"]?.arrayValue ?? [] }
+        return steps.flatMap { $0["intersections"]?.arrayValue ?? [] }.compactMap { json in
+            guard let vertex = json["geometry_index"]?.integerValue, (0..<Int64(vertices)).contains(vertex) else {
+                return nil
+            }
+            return (Int(vertex), Set(json["classes"]?.arrayValue?.compactMap(\.stringValue) ?? []))
+        }
+    }
+}

@@ -1,0 +1,47 @@
+package import TrackAnalysis
+
+/// A track on roads, as far as they are known.
+package struct MatchedTrack: Hashable, Sendable {
+    /// One for each sample of the cleaned track.
+    package internal(set) var samples: [RoadSample]
+    /// The share of the sent points that is matched, for each part of the track that was sent.
+    let partShares: [Double]
+
+    /// The share of the samples that are on a road, 0 ... 1; 0 for an empty track.
+    package var matched: Double {
+        samples.isEmpty ? 0 : Double(samples.count { $0.edge != nil }) / Double(samples.count)
+    }
+
+    /// Metres on toll roads.
+    package var toll: Double { samples.reduce(0) { $0 + $1.toll } }
+
+    /// The length of the track: along roads where they are known, else along great circles.
+    package func length(slowBelow threshold: Double? = nil) -> TrackLength {
+        var meter = LengthMeter(slowBelow: threshold)
+        for road in samples { meter.add(road.sample, path: road.path) }
+        return meter.result
+    }
+
+    /// How the vehicle was driven; the limits are those of the roads unless the options have one.
+    ///
+    /// `denoised` is the track before its stops were collapsed. A collapsed stop has speed 0 from its first sample on,
+    /// where the vehicle still braked. Speeds and places are those of the fixes, ways and limits those of the roads.
+    /// Events name their samples, so that the caller can show them on the road.
+    package func behaviour(_ options: DrivingOptions, denoised: some Sequence<TrackSample>) -> DrivingBehaviour {
+        var analyzer = DrivingAnalyzer(options)
+        var (position, before): (Int, RoadSample?) = (0, nil)
+        for sample in denoised {
+            while position < samples.count, samples[position].sample.index < sample.index { position += 1 }
+            guard position < samples.count, samples[position].sample.index == sample.index else {
+                // One of the many samples of a stop.
+                analyzer.add(sample, limit: before?.edge?.limit, path: 0)
+                continue
+            }
+            let road = samples[position]
+            let stands = road.sample.isInStop && before?.sample.isInStop == true
+            analyzer.add(sample, limit: road.edge?.limit, path: road.path ?? (stands ? 0 : nil))
+            before = road
+        }
+        return analyzer.finish()
+    }
+}

@@ -1,0 +1,53 @@
+internal import Geodesy
+package import TrackAnalysis
+
+/// A hole of a path between two neighbours that are on roads: a tunnel, most often.
+package struct Bridge: Hashable, Sendable {
+    /// Metres of holes that are bridged: shorter ones are as long as their straight line.
+    static let reach = 100.0...20_000.0
+    /// A route is taken when it is hardly longer than the straight line (times, and metres besides) or runs in a
+    /// tunnel.
+    static let longestDetour = (times: 1.3, metres: 200.0)
+
+    /// Position of the sample behind the hole.
+    package let position: Int
+    package let start: TrackSample
+    package let end: TrackSample
+
+    /// Metres.
+    private var straight: Double { start.distance(to: end) }
+
+    package func request(_ costing: RoadCosting) -> RoadRequest {
+        RouteRequest.request(
+            from: start.place, to: end.place, costing, heading: start.course.map { Double($0) / 10 })
+    }
+
+    /// Whether the route is the way that was driven. `speedCap` is in m/s.
+    package func accepts(_ route: RouteAnswer, speedCap: Double) -> Bool {
+        let isDirect = route.metres <= Self.longestDetour.times * straight + Self.longestDetour.metres
+        let seconds = end.seconds(since: start)
+        return (isDirect || route.tunnel >= route.metres / 2) && route.metres <= speedCap * seconds
+    }
+}
+
+extension MatchedTrack {
+    /// The holes that a route may bridge.
+    package var bridges: [Bridge] {
+        samples.indices.dropFirst().compactMap { position in
+            let (before, after) = (samples[position - 1], samples[position])
+            guard before.edge != nil, after.edge != nil, after.path == nil,
+                after.sample.milliseconds(since: before.sample) < Interruption.span,
+                Bridge.reach.contains(before.sample.distance(to: after.sample))
+            else { return nil }
+            return Bridge(position: position, start: before.sample, end: after.sample)
+        }
+    }
+
+    /// Lays an accepted route over its hole.
+    package mutating func lay(_ route: RouteAnswer, over bridge: Bridge) {
+        guard samples.indices.contains(bridge.position) else { return }
+        samples[bridge.position].path = route.metres
+        samples[bridge.position].toll = route.toll
+        samples[bridge.position].corners = route.corners(from: bridge.start, to: bridge.end)
+    }
+}

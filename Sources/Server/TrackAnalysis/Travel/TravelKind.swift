@@ -1,0 +1,56 @@
+/// How the entity travelled at one sample.
+package enum TravelKind: Hashable, Sendable, CaseIterable {
+    case standing
+    case walking
+    case riding
+    case driving
+
+    /// km/h that nearly all samples of a walk, or of a ride, are below.
+    static let walk = 9.0
+    static let ride = 30.0
+    /// The share of the samples between two stops that may be faster.
+    static let faster = 0.05
+
+    /// One for each sample of the cleaned track.
+    ///
+    /// A sample in a stop stands. The others drive: a box in a vehicle neither walks nor rides. With `detecting`, what
+    /// lies between two stops is a walk or a ride when 95 % of its samples are slow enough. Speeds are those uploaded,
+    /// else those of the way from the sample before.
+    package static func kinds(of samples: [TrackSample], detecting: Bool) -> [TravelKind] {
+        var kinds = samples.map { $0.isInStop || $0.isParked ? TravelKind.standing : .driving }
+        guard detecting else { return kinds }
+        var start = 0
+        while start < kinds.count {
+            guard kinds[start] != .standing else {
+                start += 1
+                continue
+            }
+            let end = kinds[start...].firstIndex(of: .standing) ?? kinds.count
+            let kind = kind(of: start..<end, in: samples)
+            for position in start..<end { kinds[position] = kind }
+            start = end
+        }
+        return kinds
+    }
+
+    private static func kind(of range: Range<Int>, in samples: [TrackSample]) -> TravelKind {
+        var (known, aboveWalk, aboveRide) = (0, 0, 0)
+        for position in range {
+            guard let speed = speed(at: position, from: range.lowerBound, in: samples) else { continue }
+            known += 1
+            if speed >= walk { aboveWalk += 1 }
+            if speed >= ride { aboveRide += 1 }
+        }
+        guard known > 0 else { return .driving }
+        let few = Double(known) * faster
+        return Double(aboveWalk) <= few ? .walking : Double(aboveRide) <= few ? .riding : .driving
+    }
+
+    /// km/h; nil when nothing tells it.
+    private static func speed(at position: Int, from first: Int, in samples: [TrackSample]) -> Double? {
+        if let speed = samples[position].kilometresAnHour { return speed }
+        guard position > first else { return nil }
+        let seconds = samples[position].seconds(since: samples[position - 1])
+        return seconds > 0 ? samples[position].distance(to: samples[position - 1]) / seconds * 3.6 : nil
+    }
+}

@@ -1,0 +1,69 @@
+internal import TrackModel
+
+/// Reads the places of a shape from its datum. What is declared GCJ-02 or BD-09 and does not lie in China is WGS 84.
+struct DatumReader {
+    /// The datum that the numbers are taken for.
+    let datum: Datum
+    /// Cut edges may have so many vertices in all.
+    private static let mostParts = 400_000
+
+    /// `first` is the first vertex or the centre: it decides for the whole shape.
+    init(declared: Datum, first: Degrees?) {
+        guard declared != .wgs84, let first else {
+            datum = .wgs84
+            return
+        }
+        let place = DatumConversion.convert(first, from: declared, to: .wgs84)
+        datum = DatumConversion.isInChina(latitude: place.latitude, longitude: place.longitude) ? declared : .wgs84
+    }
+
+    /// One place in WGS 84.
+    func place(_ given: Degrees, _ name: @autoclosure () -> String) throws(ShapeError) -> Coordinate {
+        guard Coordinate(latitude: given.latitude, longitude: given.longitude) != nil else {
+            throw ShapeError(
+                .coordinate,
+                "\(name()) is \(given.text): a latitude is -90 to 90 and a longitude -180 to 180 degrees")
+        }
+        let place = DatumConversion.convert(given, from: datum, to: .wgs84)
+        guard let coordinate = Coordinate(latitude: place.latitude, longitude: place.longitude) else {
+            throw ShapeError(.coordinate, "\(name()) is \(given.text), which is no place in the shape's datum")
+        }
+        return coordinate
+    }
+
+    /// A line in WGS 84. Long edges are cut first, because they are straight in their own datum.
+    func line(_ given: [Degrees], isRing: Bool, named name: String) throws(ShapeError) -> [LineVertex.Given] {
+        var line: [LineVertex.Given] = []
+        line.reserveCapacity(given.count)
+        for (index, vertex) in given.enumerated() {
+            line.append(LineVertex.Given(place: try place(vertex, "vertex \(index + 1) of \(name)"), number: index + 1))
+            let isLast = index + 1 == given.count
+            guard let longest, !isLast || isRing else { continue }
+            let next = given[isLast ? 0 : index + 1]
+            // A part is never longer than `longest`, and a metre of difference between the datums does not matter.
+            let parts = Int((SurfaceDistance.between(vertex, next) / longest).rounded(.up))
+            guard parts > 1, vertex.latitude.isFinite, next.latitude.isFinite else { continue }
+            guard line.count + parts <= Self.mostParts else {
+                throw ShapeError(.count, "\(name) is too long to be converted from its datum: give it in WGS 84")
+            }
+            for part in 1..<parts {
+                let share = Double(part) / Double(parts)
+                let between = Degrees(
+                    latitude: vertex.latitude + share * (next.latitude - vertex.latitude),
+                    longitude: vertex.longitude + share * (next.longitude - vertex.longitude))
+                let converted = try place(between, "edge \(index + 1) of \(name)")
+                line.append(LineVertex.Given(place: converted, number: index + 1))
+            }
+        }
+        return line
+    }
+
+    /// Metres: what a straight edge may measure in this datum. BD-09 is bent in waves of 13 km.
+    private var longest: Double? {
+        switch datum {
+        case .wgs84: nil
+        case .gcj02: 2000
+        case .bd09: 500
+        }
+    }
+}

@@ -1,0 +1,150 @@
+/// The rules between the rings of a shape: no two edges cross, holes lie in their shell, parts beside each other.
+struct RingCheck {
+    /// Pairs of edges that are compared at most: a bound of about a second for shapes made to be slow.
+    static let mostComparisons = 200_000_000
+    static let mostRings = 10_000
+
+    /// All rings; `shells` has for each ring the ring that is its shell, a shell's own number for a shell.
+    let rings: [[LineVertex]]
+    let shells: [Int]
+    let names: [String]
+    var comparisonLimit = RingCheck.mostComparisons
+
+    func check() throws(ShapeError) {
+        try checkCrossings()
+        guard rings.count > 1 else { return }
+        try checkNesting()
+    }
+
+    // MARK: Crossings
+
+    private func edges() -> [RingEdge] {
+        var edges: [RingEdge] = []
+        edges.reserveCapacity(rings.reduce(0) { $0 + $1.count })
+        for (number, ring) in rings.enumerated() {
+            for index in ring.indices {
+                edges.append(
+                    RingEdge(
+                        start: ring[index], end: ring[(index + 1) % ring.count], ring: number,
+                        following: ring[(index + 2) % ring.count]))
+            }
+        }
+        return edges
+    }
+
+    /// Goes through the edges in the order of the axis on which they overlap less, and compares those that overlap.
+    private func checkCrossings() throws(ShapeError) {
+        var edges = edges()
+        let spreadX = spread(edges, low: \.lowX, high: \.highX)
+        let spreadY = spread(edges, low: \.lowY, high: \.highY)
+        let byX = spreadX <= spreadY
+        edges.sort { byX ? $0.lowX < $1.lowX : $0.lowY < $1.lowY }
+        var comparisons = 0
+        for (position, edge) in edges.enumerated() {
+            let limit = byX ? edge.highX : edge.highY
+            for other in edges[(position + 1)...] {
+                guard (byX ? other.lowX : other.lowY) <= limit else { break }
+                comparisons += 1
+                guard comparisons <= comparisonLimit else {
+                    throw ShapeError(
+                        .tooIntricate,
+                        "too many long edges lie beside each other to check them all: draw the shape with fewer vertices"
+                    )
+                }
+                let overlap =
+                    byX
+                    ? other.lowY <= edge.highY && other.highY >= edge.lowY
+                    : other.lowX <= edge.highX && other.highX >= edge.lowX
+                guard overlap, let place = edge.crossing(with: other) else { continue }
+                throw crossingError(edge, other, at: place)
+            }
+        }
+    }
+
+    /// The overlaps to expect, as a share of the whole range.
+    private func spread(
+        _ edges: [RingEdge], low: KeyPath<RingEdge, Int64>, high: KeyPath<RingEdge, Int64>
+    ) -> Double {
+        var (least, most, sum) = (Int64.max, Int64.min, 0.0)
+        for edge in edges {
+            least = min(least, edge[keyPath: low])
+            most = max(most, edge[keyPath: high])
+            sum += Double(edge[keyPath: high] - edge[keyPath: low])
+        }
+        return sum / max(Double(most - least), 1)
+    }
+
+    private func crossingError(_ one: RingEdge, _ two: RingEdge, at place: Degrees) -> ShapeError {
+        let isInOrder = (one.ring, one.start.number) < (two.ring, two.start.number)
+        let (first, second) = isInOrder ? (one, two) : (two, one)
+        return ShapeError(
+            .crossing,
+            "\(text(first)) crosses \(text(second)) at \(place.text): no two edges of a shape may cross")
+    }
+
+    private func text(_ edge: RingEdge) -> String {
+        "edge \(edge.start.number) of \(names[edge.ring]) (\(edge.start.degrees.text) to \(edge.end.degrees.text))"
+    }
+
+    // MARK: Nesting
+
+    private func checkNesting() throws(ShapeError) {
+        let boxes = rings.map(box)
+        var comparisons = 0
+        for number in rings.indices {
+            let shell = shells[number]
+            if shell != number, try isInside(number, of: shell, boxes, &comparisons) == false {
+                throw ShapeError(
+                    .holeOutside,
+                    "\(names[number]) lies outside \(names[shell]), at \(place(of: number)): a hole lies in its own shell"
+                )
+            }
+            var depth = 0
+            for other in rings.indices where other != number {
+                if try isInside(number, of: other, boxes, &comparisons) == true { depth += 1 }
+            }
+            guard (depth % 2 == 0) == (shell == number) else {
+                throw ShapeError(
+                    .partInside,
+                    "\(names[number]), at \(place(of: number)), overlaps another ring of the shape: parts and holes lie"
+                        + " beside each other")
+            }
+        }
+    }
+
+    private func place(of ring: Int) -> String { rings[ring].first?.degrees.text ?? "" }
+
+    private func box(_ ring: [LineVertex]) -> (west: Int64, south: Int64, east: Int64, north: Int64) {
+        var box = (west: Int64.max, south: Int64.max, east: Int64.min, north: Int64.min)
+        for vertex in ring {
+            box = (min(box.west, vertex.x), min(box.south, vertex.y), max(box.east, vertex.x), max(box.north, vertex.y))
+        }
+        return box
+    }
+
+    /// Whether a ring lies in another one, by its first vertex that is not on it; nil when all of them are.
+    private func isInside(
+        _ ring: Int, of other: Int, _ boxes: [(west: Int64, south: Int64, east: Int64, north: Int64)],
+        _ comparisons: inout Int
+    ) throws(ShapeError) -> Bool? {
+        let (inner, outer) = (boxes[ring], boxes[other])
+        guard inner.west >= outer.west, inner.east <= outer.east, inner.south >= outer.south, inner.north <= outer.north
+        else { return false }
+        let offsets = rings[other].map { GridOffset(x: UInt32($0.x - outer.west), y: UInt32($0.y - outer.south)) }
+        for vertex in rings[ring] {
+            comparisons += offsets.count
+            guard comparisons <= comparisonLimit else {
+                throw ShapeError(
+                    .tooIntricate,
+                    "too many vertices of \(names[ring]) lie on \(names[other]) to check them all: draw them with fewer"
+                )
+            }
+            switch RingTest.position(x: vertex.x - outer.west, y: vertex.y - outer.south, in: offsets.span) {
+            case .inside: return true
+            case .outside: return false
+            case .onBoundary: continue
+            }
+        }
+        return nil
+    }
+}

@@ -1,0 +1,49 @@
+/// Reads what ``ByteWriter`` wrote; any bytes may come.
+struct ByteReader {
+    private let bytes: [UInt8]
+    private var index = 0
+
+    init(_ bytes: [UInt8]) { self.bytes = bytes }
+
+    var remaining: Int { bytes.count - index }
+
+    mutating func byte() throws(MemoryCodingError) -> UInt8 {
+        guard index < bytes.count else { throw MemoryCodingError(description: "the memory ends at byte \(index)") }
+        defer { index += 1 }
+        return bytes[index]
+    }
+
+    mutating func unsigned() throws(MemoryCodingError) -> UInt64 {
+        var value: UInt64 = 0
+        for shift in stride(from: UInt64(0), to: 64, by: 7) {
+            let next = try byte()
+            guard shift < 63 || next <= 1 else { break }
+            value |= UInt64(next & 0x7F) << shift
+            if next < 0x80 { return value }
+        }
+        throw MemoryCodingError(description: "a number before byte \(index) is longer than 64 bits")
+    }
+
+    mutating func signed() throws(MemoryCodingError) -> Int64 {
+        let value = try unsigned()
+        return Int64(bitPattern: value >> 1) ^ -Int64(bitPattern: value & 1)
+    }
+
+    /// A number that must fit in 32 bits.
+    mutating func number() throws(MemoryCodingError) -> Int32 {
+        let value = try signed()
+        guard let number = Int32(exactly: value) else {
+            throw MemoryCodingError(description: "\(value) before byte \(index) is too large")
+        }
+        return number
+    }
+
+    /// A count of things of which each takes at least so many bytes.
+    mutating func count(each least: Int) throws(MemoryCodingError) -> Int {
+        let value = try unsigned()
+        guard value <= UInt64(remaining / least) else {
+            throw MemoryCodingError(description: "\(value) entries at byte \(index) do not fit")
+        }
+        return Int(value)
+    }
+}

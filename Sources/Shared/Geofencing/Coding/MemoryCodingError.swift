@@ -1,0 +1,4 @@
+/// Why a stored memory cannot be read.
+package struct MemoryCodingError: Error, Hashable, Sendable, CustomStringConvertible {
+    package let description: String
+}

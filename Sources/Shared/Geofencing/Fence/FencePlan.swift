@@ -1,0 +1,62 @@
+package import Geodesy
+package import TrackModel
+
+/// Everything about a fence that a verdict needs, and nothing else: names and parameters stay with the fence's owner.
+package struct FencePlan: Hashable, Sendable {
+    /// Positive. Local fences and server fences are two spaces of numbers, and have a memory each.
+    package let id: Int32
+    /// From 1. It grows with each change of what a verdict depends on.
+    package var revision: Int32
+    package var shape: Shape
+    package var rule: FenceRule = .usual
+    /// Whether an entity that is first seen inside makes an enter.
+    package var initial = false
+    /// Whether a visit between two points counts; nil: it does for areas, and does not for corridors.
+    package var through: Bool?
+    package var stay: StayRule?
+    /// Seconds, 0 ... 604,800: enter and exit are told only when they have held for so long.
+    package var settle = 0
+    /// Metres; a point with a worse accuracy is not judged. 0: every point is.
+    package var denoise: Int32 = 0
+    package var floor: FloorCode?
+    package var altitude: AltitudeRange?
+    package var validity: Validity?
+    package var group: GroupCode?
+    package var speedLimit: SpeedLimit?
+    /// Seconds, ``crossingGaps``: the way between two points is known when no more time lies between them.
+    package var crossingGap = 120
+    /// When the fence came to be for this entity. Earlier points are not judged by it.
+    package var from = Timestamp(milliseconds: .min)
+    /// When this revision came to be: the place of an entity whose last point is older is set anew from that point.
+    package var revisedAt = Timestamp(milliseconds: .min)
+
+    package static let crossingGaps = 0...300
+
+    package init(id: Int32, revision: Int32 = 1, shape: Shape) {
+        self.id = id
+        self.revision = revision
+        self.shape = shape
+    }
+
+    var countsThrough: Bool { through ?? shape.isArea }
+
+    /// Metres beyond the boundary, with the accuracy, at which one point proves that the entity is out.
+    var exitMargin: Double {
+        switch shape.body {
+        case .circle(let circle): max(20, circle.radius / 10)
+        case .corridor(let corridor): max(20, corridor.offset / 10)
+        case .polygon, .nowhere: 20
+        }
+    }
+
+    /// Known on both sides and different: the entity is elsewhere, wherever it is on the map.
+    func isElsewhere(_ point: FencePoint) -> Bool {
+        if let floor, let other = point.floor, floor != other { return true }
+        if let altitude, let height = point.altitude, !altitude.contains(height) { return true }
+        return false
+    }
+
+    func tells(_ action: FenceRule, at time: Timestamp) -> Bool {
+        rule.contains(action) && validity?.contains(time) ?? true
+    }
+}

@@ -1,0 +1,162 @@
+internal import Geodesy
+internal import TrackModel
+
+/// The fences that judge an entity, or all entities of a service: packed ones, and a few that changed since.
+///
+/// It is a value. Whoever changes it works on a copy, so a point is judged by one state of the fences from its beginning
+/// to its end.
+package struct FenceSet: Sendable {
+    /// More changes than this make a set slow: build it anew.
+    package static let mostChanges = 256
+
+    private let packed: PackedFences
+    /// Changed and new fences; they are searched one by one.
+    private var changed: [FencePlan] = []
+    private var changedLeaves: [FenceLeaf] = []
+    private var changedVertices = RingVertices()
+    private var changedBoxes: [(TreeBox, UInt32)] = []
+    private var changedSlots: [Int32: UInt32] = [:]
+    /// A bit for each packed fence that was changed or removed.
+    private var removed: [UInt64] = []
+    private(set) var count: Int
+
+    /// Distinct values above 0, in metres, in their order.
+    private(set) var denoises: [Int32] = []
+    private(set) var hasSpeedLimits = false
+    /// The newest time at which a fence came to be or was revised.
+    private(set) var newestChange = Timestamp(milliseconds: .min)
+
+    package init(_ fences: [FencePlan] = []) {
+        packed = PackedFences(fences)
+        count = packed.plans.count
+        for plan in packed.plans { note(plan) }
+    }
+
+    /// True when so much has changed that the set should be ``rebuilt()``.
+    package var isOverlayFull: Bool { changed.count > Self.mostChanges }
+
+    /// All fences, in no particular order.
+    package var plans: [FencePlan] {
+        packed.plans.indices.filter { !isRemoved(UInt32($0)) }.map { packed.plans[$0] }
+            + changed.filter { changedSlots[$0.id] != nil }
+    }
+
+    /// The same fences, packed.
+    package func rebuilt() -> FenceSet { FenceSet(plans) }
+
+    /// Adds a fence, or puts it in the place of the one with its number.
+    package mutating func put(_ plan: FencePlan) {
+        remove(plan.id)
+        note(plan)
+        let slot = UInt32(packed.plans.count + changed.count)
+        changedSlots[plan.id] = slot
+        changed.append(plan)
+        changedLeaves.append(FenceLeaf(plan, vertices: &changedVertices))
+        count += 1
+        guard let (first, second) = plan.shape.box().map(TreeBox.boxes) else { return }
+        changedBoxes.append((first, slot))
+        if let second { changedBoxes.append((second, slot)) }
+    }
+
+    package mutating func remove(_ fence: Int32) {
+        if let slot = changedSlots.removeValue(forKey: fence) {
+            changedBoxes.removeAll { $0.1 == slot }
+            count -= 1
+        } else if let slot = packed.slots[fence], !isRemoved(slot) {
+            if removed.isEmpty { removed = Array(repeating: 0, count: packed.plans.count / 64 + 1) }
+            removed[Int(slot) / 64] |= 1 << (UInt64(slot) % 64)
+            count -= 1
+        }
+    }
+
+    package func plan(of fence: Int32) -> FencePlan? {
+        slot(of: fence).map(plan(at:))
+    }
+
+    private mutating func note(_ plan: FencePlan) {
+        newestChange = max(newestChange, plan.from, plan.revisedAt)
+        hasSpeedLimits = hasSpeedLimits || plan.speedLimit != nil
+        if plan.denoise > 0, !denoises.contains(plan.denoise) {
+            denoises.append(plan.denoise)
+            denoises.sort()
+        }
+    }
+
+    // MARK: For the judge
+
+    func slot(of fence: Int32) -> UInt32? {
+        if let slot = changedSlots[fence] { return slot }
+        guard let slot = packed.slots[fence], !isRemoved(slot) else { return nil }
+        return slot
+    }
+
+    func plan(at slot: UInt32) -> FencePlan {
+        let index = Int(slot)
+        return index < packed.plans.count ? packed.plans[index] : changed[index - packed.plans.count]
+    }
+
+    @inline(__always)
+    func leaf(at slot: UInt32) -> FenceLeaf {
+        let index = Int(slot)
+        return index < packed.leaves.count ? packed.leaves[index] : changedLeaves[index - packed.leaves.count]
+    }
+
+    @inline(__always)
+    private func isRemoved(_ slot: UInt32) -> Bool {
+        !removed.isEmpty && removed[Int(slot) / 64] & 1 << (UInt64(slot) % 64) != 0
+    }
+
+    /// Appends the slots of the fences whose box meets a box; a fence across the antimeridian may come twice.
+    func find(_ box: ShapeBox, into found: inout [UInt32]) {
+        let (first, second) = TreeBox.boxes(of: box)
+        find(first, into: &found)
+        if let second { find(second, into: &found) }
+    }
+
+    private func find(_ box: TreeBox, into found: inout [UInt32]) {
+        let start = found.count
+        packed.tree.find(box, into: &found)
+        if !removed.isEmpty {
+            var kept = start
+            for index in start..<found.count where !isRemoved(found[index]) {
+                found[kept] = found[index]
+                kept += 1
+            }
+            found.removeLast(found.count - kept)
+        }
+        for (changed, slot) in changedBoxes where changed.meets(box) { found.append(slot) }
+    }
+
+    /// Appends every slot, for tests that look at each fence.
+    func findAll(into found: inout [UInt32]) {
+        for slot in packed.plans.indices where !isRemoved(UInt32(slot)) { found.append(UInt32(slot)) }
+        found.append(contentsOf: changedSlots.values)
+    }
+
+    /// Whether a place is inside the fence of a slot.
+    func contains(_ place: Coordinate, slot: UInt32, _ leaf: FenceLeaf) -> Bool {
+        switch leaf.kind {
+        case .circle:
+            let centre = Degrees(latitude: Double(leaf.southE7) / 1e7, longitude: Double(leaf.westE7) / 1e7)
+            return SurfaceDistance.between(centre, Degrees(place)) <= leaf.radius
+        case .ring:
+            var x = Int64(place.longitudeE7) - Int64(leaf.westE7)
+            if x < 0 { x += 3_600_000_000 }
+            let y = Int64(place.latitudeE7) - Int64(leaf.southE7)
+            let isPacked = Int(slot) < packed.leaves.count
+            return isPacked ? packed.vertices.contains(x: x, y: y, leaf) : changedVertices.contains(x: x, y: y, leaf)
+        case .other: return plan(at: slot).shape.contains(place)
+        }
+    }
+
+    /// Whether a way may touch the fence of a slot; false only when it surely does not.
+    func mayTouch(_ way: Way, slot: UInt32, _ leaf: FenceLeaf) -> Bool {
+        switch leaf.kind {
+        case .circle: return way.mayTouch(circleAround: leaf.southE7, leaf.westE7, radius: leaf.radius)
+        case .ring:
+            let isPacked = Int(slot) < packed.leaves.count
+            return isPacked ? packed.vertices.mayCross(way, leaf) : changedVertices.mayCross(way, leaf)
+        case .other: return true
+        }
+    }
+}

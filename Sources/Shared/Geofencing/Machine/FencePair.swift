@@ -1,0 +1,51 @@
+package import TrackModel
+
+/// What is remembered of one entity and one fence. A pair that is simply out is not kept.
+package struct FencePair: Hashable, Sendable {
+    package enum Place: UInt8, Hashable, Sendable {
+        case unknown
+        case out
+        case `in`
+    }
+
+    /// The first sign that the entity came in or left, before it is believed.
+    struct Sign: Hashable, Sendable {
+        /// The crossing on the way; nil when the way is not known.
+        var crossing: Crossing?
+        /// The points between which it was.
+        var earliest: Timestamp
+        var latest: Timestamp
+        /// On the way in: the last point was inside. On the way out: the last point was clearly outside.
+        var isConfirmable: Bool
+
+        /// What an alarm tells when a point proves the sign.
+        func crossing(causedBy point: FencePoint) -> Crossing {
+            crossing ?? Crossing(between: earliest, and: latest, causing: point)
+        }
+    }
+
+    package let fence: Int32
+    package var revision: Int32
+    /// As it was told.
+    package var place: Place
+    /// Points that did not decide, while the place is unknown.
+    var tries: UInt8 = 0
+    /// The crossing's time of the enter, or the first point inside.
+    package var since: Timestamp
+    var nextStay: Timestamp?
+    var sign: Sign?
+    /// A change that has not held for long enough to be told.
+    var held: Crossing?
+
+    init(fence: Int32, revision: Int32, place: Place, since: Timestamp) {
+        self.fence = fence
+        self.revision = revision
+        self.place = place
+        self.since = since
+    }
+
+    /// Where the entity is, told or not.
+    var isInside: Bool { (place == .in) != (held != nil) }
+
+    var isWorthKeeping: Bool { place != .out || sign != nil || held != nil }
+}

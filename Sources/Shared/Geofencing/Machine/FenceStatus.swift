@@ -1,0 +1,13 @@
+package import TrackModel
+
+/// Where an entity is with regard to a fence.
+package struct FenceStatus: Hashable, Sendable {
+    /// As the alarms told it: inside the exit margin it may be `in` a few metres outside.
+    package let place: FencePair.Place
+    /// The enter's crossing; nil unless inside.
+    package let since: Timestamp?
+    /// Metres from the last point to the boundary, negative inside.
+    package let signedDistance: Double?
+    /// Of the last point that the fence judged.
+    package let time: Timestamp?
+}

@@ -1,0 +1,257 @@
+import Geodesy
+import ProgramTestKit
+import Testing
+import TrackModel
+
+@testable import Geofencing
+
+/// What holds for all fences and all drives. Seeds are fresh on every run, and a failure prints its own.
+@Suite struct MachinePropertyTests {
+    private func play(_ world: World, _ change: (inout Drive) -> Void = { _ in }) -> Drive {
+        var drive = Drive(world.plans)
+        change(&drive)
+        drive.play(world.points)
+        return drive
+    }
+
+    private func expectEqual(
+        _ one: [FenceAlarm], _ two: [FenceAlarm], seed: UInt64, location: SourceLocation = #_sourceLocation
+    ) {
+        #expect(one.map(\.gist) == two.map(\.gist), "seed \(seed)", sourceLocation: location)
+        for (left, right) in zip(one, two) {
+            let difference = left.crossing.time.milliseconds - right.crossing.time.milliseconds
+            #expect(difference.magnitude <= 2, "seed \(seed): \(left) \(right)", sourceLocation: location)
+        }
+    }
+
+    @Test func drivesMakeAlarmsOfEveryKind() {
+        var actions: [FenceAction: Int] = [:]
+        for seed in Dice.seeds(100) {
+            for alarm in play(World(seed: seed)).alarms { actions[alarm.action, default: 0] += 1 }
+        }
+        #expect(FenceAction.allCases.allSatisfy { actions[$0, default: 0] > 0 }, "\(actions)")
+    }
+
+    @Test func theLongitudeDoesNotMatter() {
+        for seed in Dice.seeds(25) {
+            let plain = play(World(seed: seed)).alarms
+            var random = Dice(seed: seed ^ 1)
+            for shift in [640_000_000, 639_990_000, Int64.random(in: -1_800_000_000...1_800_000_000, using: &random)] {
+                expectEqual(plain, play(World(seed: seed, shift: shift)).alarms, seed: seed)
+            }
+        }
+    }
+
+    @Test func theIndexFindsWhatLookingAtAllFinds() {
+        for seed in Dice.seeds(30) {
+            let world = World(seed: seed, latitude: [0.0, 40, 69, -55][Int(seed % 4)], fences: 40)
+            let plain = play(world)
+            let all = play(world) { $0.judge.looksAtAll = true }
+            #expect(plain.alarms == all.alarms, "seed \(seed)")
+            #expect(plain.memory == all.memory, "seed \(seed)")
+        }
+    }
+
+    @Test func packedChangedAndOwnFencesAreTheSame() {
+        for seed in Dice.seeds(25) {
+            let world = World(seed: seed)
+            let plain = play(world).alarms
+            var changed = FenceSet(world.plans.prefix(5).map { FencePlan(id: $0.id, shape: .nowhere) })
+            for plan in world.plans { changed.put(plan) }
+            let overlay = changed
+            #expect(play(world) { $0.fences = overlay }.alarms == plain, "seed \(seed)")
+            #expect(play(world) { $0.fences = overlay.rebuilt() }.alarms == plain, "seed \(seed)")
+            let (even, odd) = (
+                FenceSet(world.plans.filter { $0.id % 2 == 0 }), FenceSet(world.plans.filter { $0.id % 2 == 1 })
+            )
+            var (judge, memory, alarms) = (FenceJudge(), EntityMemory(), [FenceAlarm]())
+            for point in world.points { _ = judge.judge(point, of: &memory, by: even, own: odd, into: &alarms) }
+            #expect(alarms == plain, "seed \(seed)")
+        }
+    }
+
+    @Test func aRestartAnywhereChangesNothing() throws {
+        for seed in Dice.seeds(25) {
+            let world = World(seed: seed)
+            let plain = play(world)
+            var drive = Drive(world.plans)
+            for point in world.points {
+                drive.memory = try EntityMemory(encoded: drive.memory.encoded)
+                drive.judge = FenceJudge()
+                drive.play(point)
+            }
+            #expect(drive.alarms == plain.alarms, "seed \(seed)")
+            let scope = AlarmScope(service: 1, entity: "van", source: .server)
+            let keys = Set(plain.alarms.map { AlarmKey($0, in: scope) })
+            #expect(keys.count == plain.alarms.count, "seed \(seed): keys are unique")
+        }
+    }
+
+    @Test func replayAndLatePointsChangeNothing() {
+        for seed in Dice.seeds(25) {
+            let world = World(seed: seed)
+            var drive = Drive(world.plans)
+            var random = Dice(seed: seed ^ 2)
+            for (index, point) in world.points.enumerated() {
+                drive.play(point)
+                let before = drive.memory
+                drive.play(world.points[Int.random(in: 0...index, using: &random)])
+                #expect(drive.memory == before, "seed \(seed)")
+            }
+            #expect(drive.late == world.points.count, "seed \(seed)")
+            #expect(drive.alarms == play(world).alarms, "seed \(seed)")
+        }
+    }
+
+    @Test func alarmsAlternateAndStaysLieInside() {
+        for seed in Dice.seeds(30) {
+            let alarms = play(World(seed: seed)).alarms
+            for fence in Set(alarms.map(\.fence)) {
+                var (isIn, since, last) = (Bool?.none, Int64.min, Int64.min)
+                for alarm in alarms where alarm.fence == fence && alarm.group == nil && alarm.action != .overspeed {
+                    let crossing = alarm.crossing.time.milliseconds
+                    #expect(crossing <= alarm.point.time.milliseconds, "seed \(seed): \(alarm)")
+                    #expect(crossing >= last, "seed \(seed): \(alarm)")
+                    #expect(alarm.crossing.earliest <= alarm.crossing.latest, "seed \(seed)")
+                    last = crossing
+                    switch alarm.action {
+                    case .enter:
+                        #expect(isIn != true, "seed \(seed)")
+                        (isIn, since) = (true, crossing)
+                    case .exit:
+                        #expect(isIn != false, "seed \(seed)")
+                        if isIn == true { #expect(alarm.inside == crossing - since, "seed \(seed)") }
+                        isIn = false
+                    case .stay, .overspeed:
+                        #expect(isIn != false, "seed \(seed)")
+                        if isIn == true { #expect(alarm.inside == crossing - since, "seed \(seed)") }
+                    }
+                }
+            }
+        }
+    }
+
+    @Test func alarmsOfOnePointAreInOrder() {
+        for seed in Dice.seeds(25) {
+            let alarms = play(World(seed: seed)).alarms
+            for (left, right) in zip(alarms, alarms.dropFirst()) where left.point.time == right.point.time {
+                #expect(left.crossing.time <= right.crossing.time, "seed \(seed)")
+                if left.crossing.time == right.crossing.time, left.action == .enter {
+                    #expect(right.action != .exit, "seed \(seed)")
+                }
+            }
+        }
+    }
+
+    @Test func aGroupIsTheOrOfItsMembers() {
+        for seed in Dice.seeds(30) {
+            var world = World(seed: seed)
+            let group = GroupCode(name: "all", watch: "van")
+            let plans = world.plans.map { plan in
+                var plan = plan
+                plan.group = group
+                plan.initial = true
+                return plan
+            }
+            world = World(seed: seed)
+            var drive = Drive(plans)
+            var isIn = false
+            for point in world.points {
+                let first = drive.alarms.count
+                drive.play(point)
+                for alarm in drive.alarms[first...] where alarm.group != nil {
+                    #expect(isIn == (alarm.action == .exit), "seed \(seed)")
+                    isIn = alarm.action == .enter
+                }
+                #expect(isIn == drive.memory.pairs.contains { $0.place == .in }, "seed \(seed)")
+            }
+        }
+    }
+
+    @Test func whatIsAbsentIsOut() {
+        for seed in Dice.seeds(25) {
+            let world = World(seed: seed)
+            let plain = play(world)
+            var drive = Drive(world.plans)
+            for point in world.points {
+                drive.play(point)
+                for plan in world.plans where !drive.memory.pairs.contains(where: { $0.fence == plan.id }) {
+                    // Only what was judged may be called out.
+                    guard drive.memory.lastPoint(denoise: plan.denoise) != nil else { continue }
+                    drive.memory.pairs.append(
+                        FencePair(fence: plan.id, revision: 1, place: .out, since: Timestamp(milliseconds: 0)))
+                }
+                drive.memory.pairs.sort { $0.fence < $1.fence }
+            }
+            #expect(drive.alarms == plain.alarms, "seed \(seed)")
+        }
+    }
+
+    @Test func aTrackBackwardsHasAsManyVisits() {
+        for seed in Dice.seeds(60) {
+            let world = World(seed: seed, fences: 8)
+            var random = Dice(seed: seed ^ 3)
+            let two = (0..<2).map { _ in world.points[Int.random(in: 0..<world.points.count, using: &random)].place }
+            let (start, end) = (two[0], two[1])
+            // Nearer than the error the first place would not be known.
+            for plan in world.plans
+            where plan.shape.signedDistance(to: start) > 20 && plan.shape.signedDistance(to: end) > 20 {
+                let way = Way(from: start, to: end)
+                let depths = plan.shape.passage(of: way).parts.map { part in
+                    -plan.shape.signedDistance(to: way.place(at: (part.lowerBound + part.upperBound) / 2))
+                }
+                // On the grid the middle of a way is not the middle of the way back.
+                guard depths.allSatisfy({ ($0 - 20).magnitude > 0.1 }) else { continue }
+                var plain = FencePlan(id: 1, shape: plan.shape)
+                plain.through = true
+                let counts = [(start, end), (end, start)].map { way in
+                    var drive = Drive(plain)
+                    for (index, place) in [way.0, way.1].enumerated() {
+                        drive.play(FencePoint(time: time(Double(index) * 60), place: place, accuracy: 20))
+                    }
+                    return drive.alarms.count
+                }
+                #expect(counts[0] == counts[1], "seed \(seed)")
+            }
+        }
+    }
+
+    @Test func exactPointsOnTheWayKeepTheCrossings() {
+        for seed in Dice.seeds(60) {
+            var random = Dice(seed: seed)
+            let radius = Double.random(in: 60...400, using: &random)
+            let shapes = [
+                circle(40, 116, radius),
+                polygon([(40.001, 116.0), (39.9985, 116.002), (39.999, 115.998)]),
+                corridor([(40, 115.99), (40, 116.01)], 80),
+            ]
+            func odd() -> Int32 { Int32.random(in: -60_000...60_000, using: &random) * 2 }
+            let start = (400_000_000 + odd(), 1_160_000_000 + odd())
+            let end = (400_000_000 + odd(), 1_160_000_000 + odd())
+            let middle = (start.0 + (end.0 - start.0) / 2, start.1 + (end.1 - start.1) / 2)
+            let points = [start, middle, end].enumerated().compactMap { index, one in
+                Coordinate(latitudeE7: one.0, longitudeE7: one.1).map {
+                    FencePoint(time: time(Double(index) * 50), place: $0, accuracy: 0)
+                }
+            }
+            for shape in shapes
+            where [start, end].indices.allSatisfy({
+                shape.signedDistance(to: points[$0 * 2].place) > 25 || shape.contains(points[$0 * 2].place)
+            }) {
+                let plan = plan(shape) { ($0.initial, $0.through) = (false, true) }
+                var (two, three) = (Drive(plan), Drive(plan))
+                two.play([points[0], points[2]])
+                three.play(points)
+                // A way may leave a bent boundary by less than anything can tell.
+                let visits = shape.passage(of: Way(from: points[0].place, to: points[2].place)).parts
+                guard visits.allSatisfy({ $0.upperBound - $0.lowerBound > 0.01 }) else { continue }
+                #expect(
+                    two.alarms.map(\.action) == three.alarms.map(\.action), "seed \(seed): \(two.told) \(three.told)")
+                for (left, right) in zip(two.alarms, three.alarms) {
+                    let difference = left.crossing.time.milliseconds - right.crossing.time.milliseconds
+                    #expect(difference.magnitude <= 20, "seed \(seed): \(two.told) \(three.told)")
+                }
+            }
+        }
+    }
+}

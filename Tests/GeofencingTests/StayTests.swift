@@ -1,0 +1,119 @@
+import Geodesy
+import Testing
+import TrackModel
+
+@testable import Geofencing
+
+@Suite struct StayTests {
+    /// S14's way, stopping inside: enter at 5.0.
+    private func inside(_ times: [Double]) -> [FencePoint] {
+        [point(0, 40, 115.9976579), point(10, 40, 116.0)] + times.map { point($0, 40, 116.0) }
+    }
+
+    private func round(_ stay: StayRule?, settle: Int = 0) -> FencePlan {
+        plan(circle(40.0, 116.0, 100)) {
+            $0.rule = [.enter, .exit, .stay]
+            $0.stay = stay
+            $0.settle = settle
+        }
+    }
+
+    @Test func staysCountFromTheCrossing() {
+        // Rule 10
+        var drive = Drive(round(StayRule(after: 60, every: 60)))
+        drive.play(inside(stride(from: 20.0, through: 130, by: 10).map { $0 }))
+        #expect(drive.told == ["enter 1 5.0 by 10.0", "stay 1 65.0 by 70.0", "stay 1 125.0 by 130.0"])
+        #expect(drive.alarms.map(\.inside) == [nil, 60_000, 120_000])
+    }
+
+    @Test func manyDueStaysAreOne() {
+        // Rule 11
+        var drive = Drive(round(StayRule(after: 60, every: 60)))
+        drive.play(inside([1810]))
+        #expect(drive.told == ["enter 1 5.0 by 10.0", "stay 1 1805.0 by 1810.0"])
+        #expect(drive.alarms.last?.skipped == 29)
+    }
+
+    @Test func aDwellIsToldOnceAVisit() {
+        // Rules 12 and 13
+        var drive = Drive(round(StayRule(after: 300)))
+        drive.play(inside([200, 400, 800]))
+        #expect(drive.told == ["enter 1 5.0 by 10.0", "stay 1 305.0 by 400.0"])
+        drive.play(point(810, 40, 116.0024, speed: 20), point(820, 40, 116.0, speed: 20), point(1200, 40, 116.0))
+        #expect(drive.alarms.map(\.action) == [.enter, .stay, .exit, .enter, .stay])
+    }
+
+    @Test func noStayIsDueAfterTheExitsCrossing() {
+        // Rule 12: out at 245.6.
+        var drive = Drive(round(StayRule(after: 300)))
+        drive.play(inside([240]) + [point(250, 40, 116.0020874, speed: 20), point(400, 40, 116.01)])
+        #expect(drive.told == ["enter 1 5.0 by 10.0", "exit 1 245.61 by 250.0"])
+        // Across a gap only the last inside point counts.
+        drive = Drive(round(StayRule(after: 300)))
+        drive.play(inside([240]) + [point(4000, 40, 116.01, speed: 20)])
+        #expect(drive.told == ["enter 1 5.0 by 10.0", "exit 1 4000.0 by 4000.0"])
+        #expect(drive.alarms.last?.crossing.earliest == time(240))
+    }
+
+    @Test func aStayBeforeTheExitIsToldWithIt() {
+        var drive = Drive(round(StayRule(after: 60)))
+        drive.play(inside([60]) + [point(70, 40, 116.002, speed: 30)])
+        // The last point inside was at 60, the edge at 65.9: the stay of 65 was inside.
+        #expect(drive.alarms.map(\.action) == [.enter, .stay, .exit])
+    }
+
+    @Test func aStayWaitsWhileTheEntityMayHaveLeft() {
+        var drive = Drive(round(StayRule(after: 60)))
+        // In the margin from 55 on, and back at 90.
+        drive.play(inside([50]) + [point(60, 40, 116.00121), point(80, 40, 116.00121)])
+        #expect(drive.told == ["enter 1 5.0 by 10.0"])
+        drive.play(point(90, 40, 116.0))
+        #expect(drive.told == ["enter 1 5.0 by 10.0", "stay 1 65.0 by 90.0"])
+    }
+
+    @Test func settleDropsShortVisits() {
+        // Rule 14
+        func come(_ seconds: Double) -> FencePoint { point(seconds, 40, 116.0, speed: 30) }
+        func go(_ seconds: Double) -> FencePoint { point(seconds, 40, 116.01, speed: 90) }
+        var drive = Drive(round(nil, settle: 30))
+        drive.play(go(-10), come(0), go(10))
+        #expect(drive.alarms.isEmpty)
+        #expect(drive.place() == .out)
+        drive.play(come(20), come(30), come(45))
+        // In at 18.8, still in 30 s later.
+        #expect(drive.told == [])
+        drive.play(come(49))
+        #expect(drive.told == ["enter 1 18.82 by 49.0"])
+        #expect(drive.place() == .in)
+        // Out and in again within 30 s: nothing; and its exit when it holds.
+        drive.play(go(60), come(70), come(110))
+        #expect(drive.alarms.count == 1)
+        drive.play(go(120), go(140), go(152))
+        #expect(drive.alarms.count == 2)
+        #expect(drive.alarms.last?.action == .exit)
+        #expect(drive.alarms.last?.point.time == time(152))
+        #expect(drive.alarms.last?.crossing.time ?? time(0) < time(122))
+    }
+
+    @Test func settleTellsAVisitThatWasLongEnoughBetweenTwoPoints() {
+        var drive = Drive(round(nil, settle: 30))
+        drive.play(point(0, 40, 115.99, speed: 40), point(10, 40, 116.0, speed: 90), point(100, 40, 116.002, speed: 30))
+        // Inside from 8.8 to 62.7: told when it ended, and the exit is held.
+        #expect(drive.alarms.map(\.action) == [.enter, .exit])
+    }
+
+    @Test func settleComparesCrossings() {
+        var drive = Drive(round(nil, settle: 30))
+        drive.play(point(10, 40, 116.01, speed: 90), point(20, 40, 116.0, speed: 90), point(45, 40, 116.0, speed: 90))
+        // In at 18.8, out at 46.2, known at 55.
+        drive.play(point(55, 40, 116.01, speed: 90), point(100, 40, 116.01, speed: 90))
+        #expect(drive.alarms.isEmpty)
+    }
+
+    @Test func staysGoOnThroughADroppedExit() {
+        var drive = Drive(round(StayRule(after: 60, every: 60), settle: 30))
+        drive.play(inside([50]) + [point(60, 40, 116.005, speed: 50), point(75, 40, 116.0, speed: 50)])
+        drive.play(point(140, 40, 116.0))
+        #expect(drive.told == ["enter 1 5.0 by 50.0", "stay 1 65.0 by 75.0", "stay 1 125.0 by 140.0"])
+    }
+}

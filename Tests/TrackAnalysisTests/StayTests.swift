@@ -1,0 +1,191 @@
+import Geodesy
+import Testing
+import TrackModel
+
+@testable import TrackAnalysis
+
+@Suite struct StayTests {
+    private let home = Degrees(latitude: 47, longitude: 9)
+
+    private func at(_ seconds: Double, east: Double, north: Double = 0, radius: Double? = nil) -> Fix {
+        let place = MadeDrive.moved(home, east: east, north: north)
+        return .at(seconds, place.latitude, place.longitude, radius: radius)
+    }
+
+    private func stays(_ fixes: [Fix], _ radius: Double = 21, _ seconds: Int64 = 300) -> [StayPoint] {
+        StayFinder.stays(.stay(radius: radius, seconds: seconds), in: TrackColumns(fixes: fixes).samples)
+    }
+
+    /// Drives east to `metres`, stands there from `begin` to `end`, and drives on; 10 m/s.
+    private func visit(_ begin: Int, _ end: Int, spacing: Int = 1) -> [Fix] {
+        (0...(end + 100)).filter { $0 % spacing == 0 }.map { second in
+            at(Double(second), east: Double(min(second, begin) + max(second - end, 0)) * 10)
+        }
+    }
+
+    @Test func aStayHasItsTimesAndItsPlace() {
+        let found = stays(visit(100, 500))
+        #expect(found.count == 1)
+        // Some seconds of rolling are within reach: three before the stop, while the mean still lags, and two after it.
+        #expect(found.map { $0.start.seconds - MadeDrive.firstTime / 1000 } == [97])
+        #expect(found.map { (404...406).contains($0.duration) } == [true])
+        #expect(
+            found.allSatisfy {
+                GreatCircle.distance(from: $0.place, to: MadeDrive.moved(home, east: 1000, north: 0)) < 1
+            })
+        #expect(found.allSatisfy { !$0.isOpenAtStart && !$0.isOpenAtEnd })
+    }
+
+    @Test func aLightIsNoStay() {
+        // Traccar #3204, #2644.
+        #expect(stays(visit(100, 190)).isEmpty)
+        #expect(stays(visit(100, 390)).isEmpty)
+        #expect(stays(visit(100, 398)).count == 1)
+    }
+
+    @Test func theLastStayNeedsNoDeparture() {
+        // scikit-mobility #190.
+        let fixes = visit(100, 500).filter { $0.time.milliseconds <= MadeDrive.firstTime + 500_000 }
+        #expect(stays(fixes).map(\.isOpenAtEnd) == [true])
+        #expect(stays(Array(fixes.dropFirst(120))).map { [$0.isOpenAtStart, $0.isOpenAtEnd] } == [[true, true]])
+    }
+
+    @Test func anOpenStayIsToldWhileItGoesOn() {
+        var finder = StayFinder(.stay(radius: 21, seconds: 300))
+        var told: [Int64?] = []
+        for sample in TrackColumns(fixes: visit(100, 500)).samples {
+            finder.add(sample)
+            told.append(finder.current?.duration)
+        }
+        #expect(told[396] == nil && told[397] == 300 && told[450] == 353)
+        #expect(finder.current == nil && finder.stays.count == 1)
+        let known = finder.stays
+        finder.finish()
+        #expect(finder.stays == known)
+    }
+
+    @Test func silenceAtOnePlaceBelongsToTheStay() {
+        let night = visit(100, 36_000).filter { fix in
+            let second = (fix.time.milliseconds - MadeDrive.firstTime) / 1000
+            return second < 150 || second > 35_990
+        }
+        let found = stays(night)
+        #expect(found.map { (35_900...35_910).contains($0.duration) } == [true])
+        #expect(found.first.map { $0.longestSilence == 35_842_000 } == true)
+    }
+
+    @Test func silenceWithMovementEndsTheStayAtItsLastPoint() {
+        // trackintel #308, skmob #263: neither a phantom stay, nor one that lasts until the first point outside.
+        let standing = (0...400).map { at(Double($0), east: 0) }
+        let later = (0...100).map { at(Double(4000 + $0), east: 5000 + Double($0) * 10) }
+        #expect(stays(standing + later).map(\.duration) == [400])
+        #expect(stays(Array(standing.prefix(200)) + later).isEmpty)
+    }
+
+    @Test func aColdStartMayBeOffByItsRadius() {
+        func found(_ metres: Double, radius: Double?, after silence: Double) -> [Int64] {
+            let before = (0...350).map { at(Double($0), east: 0) }
+            let start = 350 + silence
+            let after = [at(start, east: metres, radius: radius)] + (1...50).map { at(start + Double($0), east: 0) }
+            return stays(before + after).map(\.duration)
+        }
+        #expect(found(45, radius: 48, after: 300) == [700])
+        // Without the allowance the fix is a stray: the stay goes on around it.
+        #expect(found(45, radius: nil, after: 300) == [700])
+        func pair(_ radius: Double?, _ silence: Double) -> [Int64] {
+            stays((0...350).map { at(Double($0), east: 0) } + [at(350 + silence, east: 45, radius: radius)]).map(
+                \.duration)
+        }
+        #expect(pair(48, 300) == [650])
+        #expect(pair(44, 300) == [350])
+        #expect(pair(nil, 300) == [350])
+        #expect(pair(48, 299) == [350])
+        // No radius counts for more than 50 m.
+        let far = (0...350).map { at(Double($0), east: 0) } + [at(650, east: 55, radius: 90)]
+        #expect(stays(far).map(\.duration) == [350])
+    }
+
+    @Test func aStrayInsideDoesNotSplitAStay() {
+        var fixes = visit(100, 900)
+        fixes[500] = fixes[500].displaced(by: 200, towards: 45)
+        #expect(stays(fixes).count == 1)
+        // movingpandas #296: no point is lost between two stays.
+        fixes[501] = fixes[501].displaced(by: 200, towards: 45)
+        let two = stays(fixes)
+        #expect(two.count == 2 && two.map(\.count).reduce(0, +) == (97...902).count - 2)
+    }
+
+    @Test func twoSparsePointsCanBeAStay() {
+        #expect(stays([at(0, east: 0), at(300, east: 5)]).map(\.duration) == [300])
+        #expect(stays([at(0, east: 0), at(299, east: 5)]).isEmpty)
+        #expect(stays([at(0, east: 0), at(300, east: 22)]).isEmpty)
+    }
+
+    @Test func nineOfTenPointsMayBeMissing() {
+        let (full, sparse) = (stays(visit(100, 900)), stays(visit(100, 900, spacing: 10)))
+        #expect(full.count == 1 && sparse.count == 1)
+        #expect((full[0].duration - sparse[0].duration).magnitude <= 20)
+    }
+
+    @Test func creepingIsStayingOnlyWhenItIsSlow() {
+        // Half of 2 D / T, and twice of it.
+        func creep(_ speed: Double) -> [Fix] { (0...1200).map { at(Double($0), east: Double($0) * speed) } }
+        #expect(!stays(creep(20.0 / 300)).isEmpty)
+        #expect(stays(creep(80.0 / 300)).isEmpty)
+    }
+
+    @Test func staysAscendLastAndDoNotOverlap() {
+        for seed in seeds(100) {
+            var random = SeededGenerator(seed: seed)
+            let samples = StepTests.wildTrack(&random).samples
+            let found = StayFinder.stays(.stay(radius: 30, seconds: 60), in: samples)
+            #expect(found.allSatisfy { $0.end.milliseconds(since: $0.start) >= 60_000 }, "seed \(seed)")
+            #expect(zip(found, found.dropFirst()).allSatisfy { $0.end < $1.start }, "seed \(seed)")
+        }
+    }
+
+    @Test func askingForLongerStaysAddsNeitherStaysNorTime() {
+        for seed in seeds(100) {
+            var random = SeededGenerator(seed: seed)
+            var drive = MadeDrive()
+            drive.seconds = 3600
+            let samples = TrackColumns(fixes: drive.fixes(using: &random)).samples
+            func found(_ seconds: Int64) -> (count: Int, time: Int64) {
+                let stays = StayFinder.stays(.stay(radius: 25, seconds: seconds), in: samples)
+                return (stays.count, stays.reduce(0) { $0 + $1.duration })
+            }
+            let (short, long) = (found(30), found(60))
+            #expect(long.count <= short.count && long.time <= short.time, "seed \(seed)")
+        }
+    }
+
+    @Test func aLargerRadiusDoesNotShortenTheLongestStay() {
+        // movingpandas #108. The wish is 5 s; docs/testing.md says how far it is missed.
+        for seed in 1...60 as ClosedRange<UInt64> {
+            var random = SeededGenerator(seed: seed)
+            let samples = TrackColumns(fixes: MadeDrive().fixes(using: &random)).samples
+            let longest = [20.0, 40, 80].map { radius in
+                StayFinder.stays(.stay(radius: radius, seconds: 20), in: samples).map(\.duration).max() ?? 0
+            }
+            #expect(longest[1] >= longest[0] - 15 && longest[2] >= longest[1] - 15, "seed \(seed): \(longest)")
+        }
+    }
+
+    @Test func aNightOfFlickerIsOneStay() {
+        let seed = UInt64.random(in: 0 ... .max)
+        var random = SeededGenerator(seed: seed)
+        let fixes = (0..<10_000).map { number in
+            at(
+                Double(number) * 4, east: Double.random(in: -8...8, using: &random),
+                north: Double.random(in: -8...8, using: &random))
+        }
+        #expect(stays(fixes).count == 1, "seed \(seed)")
+    }
+
+    @Test func theAntimeridianIsAPlaceLikeOthers() {
+        let fixes = (0...400).map { Fix.at(Double($0), -17, $0 % 2 == 0 ? 179.99995 : -179.99995) }
+        let found = stays(fixes)
+        #expect(found.map(\.duration) == [400])
+        #expect(found.allSatisfy { $0.place.longitude.magnitude > 179.9999 })
+    }
+}
