@@ -25,6 +25,26 @@ import TrackTestKit
         #expect(cache.info().map(\.count) == [5, 10])
     }
 
+    /// The same letter as one character, and as two: the server has two entities.
+    @Test func namesThatLookAlikeAreTwoEntities() throws {
+        let ring = Ring()
+        var cache = try ring.open()
+        let (one, two) = ("\u{E9}", "e\u{301}")
+        cache.fill(0..<3, entity: one)
+        cache.fill(3..<7, entity: two)
+        for _ in 0..<2 {
+            #expect(cache.info().map { Array($0.entity.utf8) } == [Array(two.utf8), Array(one.utf8)])
+            #expect(cache.info().map(\.count) == [4, 3])
+            #expect(cache.batches().map { Array($0.entity.utf8) } == [Array(one.utf8), Array(two.utf8)])
+            cache.sync(now: 0)
+            cache = try ring.reopen(cache, crashSeed: 1)
+        }
+        #expect(try cache.clear(entities: [one], from: nil, through: nil, now: 0).records == 3)
+        #expect(cache.numbers() == [3, 4, 5, 6])
+        cache = try ring.reopen(cache, crashSeed: 2)
+        #expect(cache.numbers() == [3, 4, 5, 6])
+    }
+
     @Test func aBatchNeverSpansAClearedGap() throws {
         let cache = try Ring().open()
         cache.fill(0..<10)
@@ -172,7 +192,8 @@ import TrackTestKit
             }
         }
         let most = Tombstone(
-            below: 1, entities: Set((0..<1200).map { "\($0)" + String(repeating: "x", count: 124) }), times: 0...1)
+            below: 1, entities: Set((0..<1200).map { ExactName("\($0)" + String(repeating: "x", count: 124)) }),
+            times: 0...1)
         #expect(most.pieces.map { $0.entities?.count } == [500, 500, 200])
         #expect(most.pieces.allSatisfy { $0.encoded().count <= RecordFormat.maximumBody })
     }

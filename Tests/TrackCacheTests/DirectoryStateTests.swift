@@ -5,8 +5,8 @@ import Testing
 /// Every event in every state.
 @Suite struct DirectoryStateTests {
     private static let known: [DirectoryState] = [
-        .inherited(isBesideOthers: false), .inherited(isBesideOthers: true), .secured(isBesideOthers: false),
-        .secured(isBesideOthers: true),
+        .inherited(isBesideOthers: false, unsecured: [1, 5]), .inherited(isBesideOthers: true, unsecured: [5]),
+        .secured(isBesideOthers: false), .secured(isBesideOthers: true),
     ]
     private static let unread: [DirectoryState] = [
         .unread(failures: 0), .unread(failures: 3), .unread(failures: 4), .unread(failures: 5), .unread(failures: 14),
@@ -22,8 +22,11 @@ import Testing
     @Test(arguments: unread + [.blind])
     func whatWasReadCounts(state: DirectoryState) {
         var state = state
-        #expect(state.readingEnded(.clear) == .adopt)
-        #expect(state == .inherited(isBesideOthers: false))
+        var empty = state
+        #expect(state.readingEnded(.clear(newest: [1, 5])) == .adopt)
+        #expect(state == .inherited(isBesideOthers: false, unsecured: [1, 5]))
+        #expect(empty.readingEnded(.clear(newest: [])) == .adopt)
+        #expect(empty == .secured(isBesideOthers: false))
     }
 
     @Test(arguments: 0..<15)
@@ -42,7 +45,7 @@ import Testing
 
     @Test(arguments: known)
     func whatIsKnownIsNotReadAgain(state: DirectoryState) {
-        for sight in [DirectoryState.Sight.clear, .blind] {
+        for sight in [DirectoryState.Sight.clear(newest: [9]), .blind] {
             var state = state
             let before = state
             #expect(state.readingEnded(sight) == .tryAgain)
@@ -69,14 +72,23 @@ import Testing
     @Test(arguments: [false, true])
     func onlyWhatWasReadIsSecured(isBeside: Bool) {
         let secured = DirectoryState.secured(isBesideOthers: isBeside)
-        #expect(after(.inherited(isBesideOthers: isBeside)) { $0.securedNewest() } == secured)
-        for state in Self.unread + [.blind, secured] { #expect(after(state) { $0.securedNewest() } == state) }
+        let inherited = DirectoryState.inherited(isBesideOthers: isBeside, unsecured: [1, 5])
+        #expect(after(inherited) { $0.secured(except: []) } == secured)
+        let rest = after(inherited) { $0.secured(except: [5]) }
+        #expect(rest == .inherited(isBesideOthers: isBeside, unsecured: [5]))
+        #expect(rest.unsecured == [5])
+        // What was secured stays so, and what was never in doubt is not.
+        #expect(after(rest) { $0.secured(except: [1, 9]) } == secured)
+        for state in Self.unread + [.blind, secured] {
+            #expect(after(state) { $0.secured(except: [1]) } == state)
+            #expect(state.unsecured.isEmpty)
+        }
     }
 
     @Test func aSegmentGivenUpIsRemembered() {
         for isBeside in [false, true] {
-            #expect(
-                after(.inherited(isBesideOthers: isBeside)) { $0.gaveSegmentUp() } == .inherited(isBesideOthers: true))
+            let inherited = DirectoryState.inherited(isBesideOthers: isBeside, unsecured: [5])
+            #expect(after(inherited) { $0.gaveSegmentUp() } == .inherited(isBesideOthers: true, unsecured: [5]))
             #expect(after(.secured(isBesideOthers: isBeside)) { $0.gaveSegmentUp() } == .secured(isBesideOthers: true))
         }
         for state in Self.unread + [.blind] { #expect(after(state) { $0.gaveSegmentUp() } == state) }
@@ -96,9 +108,9 @@ import Testing
 
     @Test func theStreamIsNamedBesideOthers() {
         #expect(DirectoryState.blind.mustNameStream)
-        #expect(DirectoryState.inherited(isBesideOthers: true).mustNameStream)
+        #expect(DirectoryState.inherited(isBesideOthers: true, unsecured: [5]).mustNameStream)
         #expect(DirectoryState.secured(isBesideOthers: true).mustNameStream)
-        #expect(!DirectoryState.inherited(isBesideOthers: false).mustNameStream)
+        #expect(!DirectoryState.inherited(isBesideOthers: false, unsecured: [5]).mustNameStream)
         #expect(!DirectoryState.secured(isBesideOthers: false).mustNameStream)
     }
 }

@@ -99,6 +99,45 @@ import TrackTestKit
         }
     }
 
+    /// The bound makes room for a new segment. Where none can be made, the oldest one stays, and can still be uploaded.
+    @Test func aDiskThatTakesNoWritesCostsNoSegment() throws {
+        let ring = Ring(limit: 2 * TrackCacheOptions.smallestSegment)
+        let cache = try ring.open()
+        var number = 0
+        while ring.segmentPaths.count < 2 {
+            cache.fill(number..<number + 1, size: 1000)
+            number += 1
+        }
+        ring.disk.isReadOnly = true
+        cache.fill(number..<number + 100, size: 1000)
+        #expect(cache.state != .disk)
+        #expect(cache.counters.droppedByBound == 0)
+        #expect(cache.numbers() == Array(0..<number + 100))
+        ring.disk.isReadOnly = false
+        #expect(cache.tryReturnToDisk(now: 100_000))
+        #expect(cache.counters.droppedByBound > 0)
+        #expect(ring.segmentPaths.count == 2)
+    }
+
+    /// On some file systems a name needs room as well: then the oldest segment makes it.
+    @Test func aFullDiskMakesRoomWhereItCan() throws {
+        let ring = Ring(limit: 2 * TrackCacheOptions.smallestSegment)
+        let cache = try ring.open()
+        var number = 0
+        while ring.segmentPaths.count < 2 {
+            cache.fill(number..<number + 1, size: 1000)
+            number += 1
+        }
+        ring.disk.faults = [DiskFault([.open], times: 1, number: 28)]
+        while cache.counters.segmentsCreated < 3, number < 1000 {
+            cache.fill(number..<number + 1, size: 1000)
+            number += 1
+        }
+        #expect(cache.state == .disk)
+        #expect(cache.counters.memoryFallbacks == 0)
+        #expect(cache.counters.droppedByBound > 0)
+    }
+
     @Test func memoryIsBoundedAndItsLossesAreCounted() throws {
         let ring = Ring(memoryLimit: 20_000)
         let cache = try ring.open()

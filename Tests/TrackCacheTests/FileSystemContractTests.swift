@@ -1,4 +1,5 @@
 import Glibc
+import ProgramTestKit
 import Testing
 import TrackTestKit
 
@@ -147,7 +148,7 @@ import TrackTestKit
         }
     }
 
-    /// With a disk of `bytes`, or, where nobody may mount one, not at all.
+    /// With a disk of `bytes`.
     private func withSmall(
         _ kind: Kind, bytes: Int, _ body: (any CacheFileSystem, String, _ setReadOnly: (Bool) -> Void) throws -> Void
     ) throws {
@@ -156,10 +157,8 @@ import TrackTestKit
                 disk.capacity = bytes
                 return try body(files, path) { disk.isReadOnly = $0 }
             }
-            guard mount("tmpfs", path, "tmpfs", 0, "size=\(bytes)") == 0 else {
-                print("skipped: mounting a tmpfs is not permitted here (errno \(errno))")
-                return
-            }
+            try Need.smallDisks.demand()
+            try require(mount("tmpfs", path, "tmpfs", 0, "size=\(bytes)") == 0, "no tmpfs of \(bytes) bytes")
             defer { umount2(path, Int32(MNT_DETACH)) }
             try body(files, path) { isReadOnly in
                 let flags = UInt(MS_REMOUNT) | (isReadOnly ? UInt(MS_RDONLY) : 0)

@@ -207,7 +207,7 @@ private struct CraftedFiles {
         let time = Int64.random(in: 0...3, using: &dice)
         switch Int.random(in: 0..<6, using: &dice) {
         case 0:
-            let names: Set<String>? = dice.one(in: 3) ? nil : Set(["car", "bus"].filter { _ in dice.one(in: 2) })
+            let names: Set<ExactName>? = dice.one(in: 3) ? nil : Set(["car", "bus"].filter { _ in dice.one(in: 2) })
             let times = dice.one(in: 3) ? Int64.min ... .max : 0...Int64.random(in: 0...3, using: &dice)
             let clear = Tombstone(below: sequence, entities: names, times: times)
             RecordFormat.append(

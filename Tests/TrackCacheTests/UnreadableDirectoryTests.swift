@@ -7,14 +7,16 @@ import TrackTestKit
 /// A directory whose segments cannot be read, sixteen times in a row.
 @Suite struct UnreadableDirectoryTests {
     /// A ring of ten records, and a process that cannot read it and makes ten more.
-    private func begin(_ ring: Ring, failing operations: Set<CacheFileError.Operation>) throws -> TrackCache {
+    private func begin(
+        _ ring: Ring, failing operations: Set<CacheFileError.Operation>, number: Int32 = 5
+    ) throws -> TrackCache {
         let earlier = try ring.open()
         earlier.fill(0..<10)
         // The ledger is generations ahead of one that begins anew.
         for number in 1...10 as ClosedRange<Int64> {
             earlier.writeLedger(now: 0 + number * TrackCache.ledgerInterval, isDurable: true)
         }
-        ring.disk.faults = [DiskFault(operations, number: 5)]
+        ring.disk.faults = [DiskFault(operations, number: number)]
         let cache = try ring.reopen(earlier)
         cache.fill(10..<20)
         try goBlind(cache)
@@ -42,9 +44,10 @@ import TrackTestKit
     }
 
     /// Nothing of ours stands beside it yet, so that what was given up need not stay so.
-    @Test func isReadAgainWhenTheDiskComesBack() throws {
+    /// EIO, ENOMEM, EACCES, EMFILE, ENOSPC, EUCLEAN: whatever the disk says.
+    @Test(arguments: [5, 12, 13, 24, 28, 117] as [Int32]) func isReadAgainWhenTheDiskComesBack(number: Int32) throws {
         let ring = Ring()
-        var cache = try begin(ring, failing: [.open])
+        var cache = try begin(ring, failing: [.open], number: number)
         ring.disk.faults = []
         cache.maintain(now: try #require(cache.nextMaintenance))
         #expect(cache.state == .disk)

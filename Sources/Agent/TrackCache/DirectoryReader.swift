@@ -108,7 +108,7 @@ struct DirectoryReader {
         } catch {
             try passOver(error)
             // A directory, a link or a pipe of that name is no file of ours, and will not become one.
-            if error.number == inputOutputErrno { found.hasMetDiskError = true }
+            if !notAFileErrnos.contains(error.number) { found.hasMetDiskError = true }
             return nil
         }
     }

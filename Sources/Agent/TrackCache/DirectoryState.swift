@@ -12,10 +12,11 @@ enum DirectoryState: Hashable {
     /// Memory hands out. The directory is read again before each attempt to write, and a segment may begin beside the
     /// others when reading says the same once more. Moves to: `inherited`, `secured`.
     case blind
-    /// The directory was read. An earlier process may have left records in the kernel's memory only: the newest segments
-    /// are written once more before the cache relies on them. `isBesideOthers`: segments stand there that the cache gave
-    /// up, so the ledger must name the stream in use. Moves to: `inherited`, `secured`.
-    case inherited(isBesideOthers: Bool)
+    /// The directory was read. An earlier process may have left records of some segments in the kernel's memory only:
+    /// these segments are written once more before the cache calls their records durable. `unsecured`: their first
+    /// sequences; never that of the active segment. `isBesideOthers`: segments stand there that the cache gave up, so the
+    /// ledger must name the stream in use. Moves to: `inherited`, `secured`.
+    case inherited(isBesideOthers: Bool, unsecured: [UInt64])
     /// The same, and all that was found is on the disk. Moves to: `secured`.
     case secured(isBesideOthers: Bool)
 
@@ -27,8 +28,9 @@ enum DirectoryState: Hashable {
 
     /// What a reading that reached its end found out.
     enum Sight: Hashable {
-        /// A stream, or that there is none.
-        case clear
+        /// A stream, or that there is none. `newest`: the first sequences of the segments at whose ends an earlier process
+        /// may have left records that are on no disk.
+        case clear(newest: [UInt64])
         /// There are segments, and the disk refused those that would have told of a stream.
         case blind
     }
@@ -75,11 +77,17 @@ enum DirectoryState: Hashable {
         }
     }
 
+    /// First sequences of the segments whose records a power cut may still take, although they were found.
+    var unsecured: [UInt64] {
+        guard case .inherited(_, let unsecured) = self else { return [] }
+        return unsecured
+    }
+
     /// The ledger must name the stream before a segment of it begins.
     var mustNameStream: Bool {
         switch self {
         case .unread, .blind: true
-        case .inherited(let isBesideOthers), .secured(let isBesideOthers): isBesideOthers
+        case .inherited(let isBesideOthers, _), .secured(let isBesideOthers): isBesideOthers
         }
     }
 
@@ -97,8 +105,9 @@ enum DirectoryState: Hashable {
         case (.inherited, _), (.secured, _):
             // What is known is not read again.
             return .tryAgain
-        case (.unread, .clear), (.blind, .clear):
-            self = .inherited(isBesideOthers: false)
+        case (.unread, .clear(let newest)), (.blind, .clear(let newest)):
+            self = .inherited(isBesideOthers: false, unsecured: newest)
+            if newest.isEmpty { secured(except: []) }
             return .adopt
         case (.unread(let failures), .blind) where failures < Self.blindPatience - 1:
             self = .unread(failures: failures + 1)
@@ -114,16 +123,20 @@ enum DirectoryState: Hashable {
         if self == .blind { self = .secured(isBesideOthers: true) }
     }
 
-    /// The newest segments were written once more, and synchronised.
-    mutating func securedNewest() {
-        if case .inherited(let isBesideOthers) = self { self = .secured(isBesideOthers: isBesideOthers) }
+    /// Segments were written once more, and synchronised. `refused`: those that the disk did not take.
+    mutating func secured(except refused: [UInt64]) {
+        guard case .inherited(let isBesideOthers, let unsecured) = self else { return }
+        let rest = unsecured.filter(refused.contains)
+        self =
+            rest.isEmpty
+            ? .secured(isBesideOthers: isBesideOthers) : .inherited(isBesideOthers: isBesideOthers, unsecured: rest)
     }
 
     /// A segment that could be read at first was given up later, and its file stays.
     mutating func gaveSegmentUp() {
         switch self {
         case .unread, .blind: break
-        case .inherited: self = .inherited(isBesideOthers: true)
+        case .inherited(_, let unsecured): self = .inherited(isBesideOthers: true, unsecured: unsecured)
         case .secured: self = .secured(isBesideOthers: true)
         }
     }

@@ -5,8 +5,9 @@ let inputOutputErrno = EIO
 let wouldBlockErrno = EWOULDBLOCK
 let noEntryErrno = ENOENT
 let busyErrno = EBUSY
-/// What says that the configured path can never be a directory of ours, whatever the disk does.
-let hopelessPathErrnos: Set<Int32> = [ENOTDIR, ENAMETOOLONG, ELOOP]
+let noSpaceErrno = ENOSPC
+/// What says that a name stands for something else than a file: a link, a directory, a pipe.
+let notAFileErrnos: Set<Int32> = [ELOOP, EISDIR, EINVAL]
 
 /// The symbol operators search for, and what it means for the disk, in one phrase.
 func errnoText(_ number: Int32) -> String {
@@ -19,6 +20,8 @@ func errnoText(_ number: Int32) -> String {
     case EPERM: "EPERM (operation not permitted)"
     case ENOENT: "ENOENT (it does not exist)"
     case ENOTDIR: "ENOTDIR (part of the path is not a directory)"
+    case ENAMETOOLONG: "ENAMETOOLONG (the path is too long)"
+    case ELOOP: "ELOOP (a symbolic link is in the way)"
     case ENODEV: "ENODEV (the device is gone)"
     case ENXIO: "ENXIO (the device is gone)"
     case EMFILE: "EMFILE (too many open files)"

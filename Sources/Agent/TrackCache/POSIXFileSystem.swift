@@ -42,6 +42,8 @@ package final class POSIXFileSystem: CacheFileSystem {
     }
 
     package func close(_ file: CacheFile) {
+        // A child process between its fork and its exec has the file open too, and would keep the lock that long.
+        _ = flock(file.descriptor, LOCK_UN)
         // Linux releases the descriptor whatever close returns: repeating it could close somebody else's.
         _ = Glibc.close(file.descriptor)
     }

@@ -22,5 +22,9 @@ struct RecoveredDirectory {
     /// For the journal; `segments` and `records` are counted when the cache adopts.
     var report = TrackCacheRecovery()
 
-    var sight: DirectoryState.Sight { stream == nil && hasMetDiskError ? .blind : .clear }
+    /// A record that fails in one segment is written to one more, and the next attempt replaces that one: what a killed
+    /// process could not synchronise stands at the ends of the newest two.
+    var sight: DirectoryState.Sight {
+        stream == nil && hasMetDiskError ? .blind : .clear(newest: segments.suffix(2).map(\.first))
+    }
 }

@@ -1,3 +1,5 @@
+internal import TrackModel
+
 /// What the cache remembers of one segment file: enough to answer, to bound and to delete without reading it.
 struct Segment {
     let first: UInt64
@@ -48,7 +50,7 @@ struct SegmentTally {
         if count == 0 { first = sequence }
         count += info.count
         guard entities != nil else { return }
-        if let index = entities?.firstIndex(where: { $0.entity == info.entity }) {
+        if let index = entities?.firstIndex(where: { ExactName($0.entity) == ExactName(info.entity) }) {
             entities?[index].merge(info)
         } else if let known = entities?.count, known < Self.maximumEntities {
             entities?.append(info)

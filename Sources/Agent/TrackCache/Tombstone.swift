@@ -1,3 +1,5 @@
+internal import TrackModel
+
 /// One clear: every point before `below` that it names is gone.
 struct Tombstone: Equatable {
     /// Names in one record, at most: 65,536 bytes of body hold them at any length.
@@ -6,14 +8,14 @@ struct Tombstone: Equatable {
 
     let below: UInt64
     /// Nil: every entity.
-    let entities: Set<String>?
+    let entities: Set<ExactName>?
     let times: ClosedRange<Int64>
 
     /// Whether nothing before it can be left.
     var clearsEverything: Bool { entities == nil && times == Int64.min...Int64.max }
 
     func covers(entity: String, time: Int64) -> Bool {
-        times.contains(time) && (entities?.contains(entity) ?? true)
+        times.contains(time) && (entities?.contains(ExactName(entity)) ?? true)
     }
 
     func covers(sequence: UInt64, entity: String, time: Int64) -> Bool {
@@ -41,13 +43,13 @@ struct Tombstone: Equatable {
         }
         bytes.appendInteger(UInt16(entities.count))
         for name in entities.sorted() {
-            bytes.append(UInt8(name.utf8.count))
-            bytes += name.utf8
+            bytes.append(UInt8(name.text.utf8.count))
+            bytes += name.text.utf8
         }
         return bytes
     }
 
-    init(below: UInt64, entities: Set<String>?, times: ClosedRange<Int64>) {
+    init(below: UInt64, entities: Set<ExactName>?, times: ClosedRange<Int64>) {
         self.below = below
         self.entities = entities
         self.times = times
@@ -63,7 +65,7 @@ struct Tombstone: Equatable {
             self.init(below: below, entities: nil, times: from...through)
             return
         }
-        var names: Set<String> = []
+        var names: Set<ExactName> = []
         var offset = 18
         for _ in 0..<count {
             guard offset < body.count else { return nil }
@@ -71,7 +73,7 @@ struct Tombstone: Equatable {
             guard end <= body.count, let name = String(validating: body[(offset + 1)..<end], as: UTF8.self) else {
                 return nil
             }
-            names.insert(name)
+            names.insert(ExactName(name))
             offset = end
         }
         self.init(below: below, entities: names, times: from...through)

@@ -15,7 +15,8 @@ extension TrackCache {
         sync(now: now)
         // What a disk that has not answered yet holds is older, whatever its numbers.
         let below = directoryState.isKnown ? uploading.next : SequenceRange.plausible.upperBound
-        let clear = Tombstone(below: below, entities: entities.map(Set.init), times: lower...upper)
+        let clear = Tombstone(
+            below: below, entities: entities.map { Set($0.map { ExactName($0) }) }, times: lower...upper)
         let pieces = clear.pieces
         guard clear.clearsEverything || tombstones.count + pieces.count <= Self.maximumTombstones else {
             throw TrackCacheError(
@@ -24,9 +25,10 @@ extension TrackCache {
                     + "clear everything, or try again after uploading")
         }
         var removed: UInt64 = 0
-        // What is deleted, but not durably, could come back without the clear.
+        // What is deleted, but not durably, could come back without the clear. So could what an earlier clear took that
+        // stands in a segment which is not secured.
         var mayHaveMissed =
-            !directoryState.isKnown || segments.contains(where: \.hasLeftovers) || !doomed.isEmpty
+            !directoryState.isKnown || !isSecured || segments.contains(where: \.hasLeftovers) || !doomed.isEmpty
             || hasUnsynchronisedUnlinks
         for index in segments.indices where segments[index].last > uploading.acknowledged {
             guard let matched = clearSegment(index, clear) else {
@@ -137,7 +139,7 @@ extension TrackCache {
 
 extension Tombstone {
     fileprivate func mayTouch(_ info: EntityCacheInfo) -> Bool {
-        (entities?.contains(info.entity) ?? true) && info.firstTime <= times.upperBound
+        (entities?.contains(ExactName(info.entity)) ?? true) && info.firstTime <= times.upperBound
             && info.lastTime >= times.lowerBound
     }
 }

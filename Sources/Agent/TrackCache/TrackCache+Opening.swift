@@ -135,26 +135,39 @@ extension TrackCache {
     /// A process that was killed leaves records that the kernel has and the disk may not: found is not durable yet.
     ///
     /// What that process could not synchronise the kernel may call clean without having written it, and synchronising
-    /// would pass it over; so it is written again. It can only stand at the end of the last two segments: a record that
-    /// fails in one is written to one more, and the next attempt replaces that one.
+    /// would pass it over; so it is written again. What the disk refuses is tried again later: `maintain` and each return
+    /// from memory do it. Until then these records are not durable, and uploading goes on: waiting for a block that is bad
+    /// for good helps nobody.
     func secureNewest() {
-        guard case .inherited = directoryState else { return }
-        var isSecured = true
-        for segment in segments.suffix(2) {
+        // A segment that is gone needs no securing.
+        let refused = directoryState.unsecured.filter { first in
+            guard let segment = segments.first(where: { $0.first == first }) else { return false }
             do throws(CacheFileError) {
-                let file = try files.openFile("\(directory)/\(segment.name)", .readWrite)
-                defer { files.close(file) }
-                let start = max(0, segment.end - Self.maximumUnsynchronised)
-                try files.writeFully(file, files.bytes(of: file, at: start, count: segment.end - start), at: start)
-                try files.synchronizeFile(file, dataOnly: true)
-                counters.syncs += 1
+                try writeEndAgain(of: segment)
+                return false
             } catch {
-                // Tried again when the cache returns from memory; waiting for a block that is bad for good helps nobody.
-                isSecured = false
                 count(error)
+                return true
             }
         }
-        if isSecured { directoryState.securedNewest() }
+        directoryState.secured(except: refused)
+    }
+
+    private func writeEndAgain(of segment: Segment) throws(CacheFileError) {
+        let file = try files.openFile("\(directory)/\(segment.name)", .readWrite)
+        defer { files.close(file) }
+        let start = max(0, segment.end - Self.maximumUnsynchronised)
+        try files.writeFully(file, files.bytes(of: file, at: start, count: segment.end - start), at: start)
+        try files.synchronizeFile(file, dataOnly: true)
+        counters.syncs += 1
+    }
+
+    /// Another try, when it is due, while the disk takes new records.
+    func secureWhenDue(now: MonotonicTime) {
+        guard state == .disk, !isSecured, now >= nextAttempt else { return }
+        secureNewest()
+        retryInterval = min(retryInterval * 2, Self.retryIntervals.upperBound)
+        nextAttempt = now + retryInterval
     }
 
     /// A segment that will not grow any more need not keep its preallocation: many short runs must not fill the bound.

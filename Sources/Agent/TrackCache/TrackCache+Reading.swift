@@ -232,9 +232,10 @@ extension TrackCache {
 
     /// What waits for upload, in the order of entity names (bytes of UTF-8). May read segments.
     package func info() -> [EntityCacheInfo] {
-        var entities: [String: EntityCacheInfo] = [:]
+        var entities: [ExactName: EntityCacheInfo] = [:]
         func merge(_ info: EntityCacheInfo) {
-            if entities[info.entity]?.merge(info) == nil { entities[info.entity] = info }
+            let name = ExactName(info.entity)
+            if entities[name]?.merge(info) == nil { entities[name] = info }
         }
         for index in segments.indices {
             let tally = liveTally(index)
@@ -254,7 +255,7 @@ extension TrackCache {
             let record = pending[index]
             merge(EntityCacheInfo(first: record.entity, time: record.time, bytes: record.payload.count))
         }
-        return entities.values.sorted { $0.entity.utf8.lexicographicallyPrecedes($1.entity.utf8) }
+        return entities.sorted { $0.key < $1.key }.map(\.value)
     }
 }
 
@@ -278,7 +279,9 @@ private struct Run {
     /// False when the record does not belong to the run.
     mutating func take(sequence: UInt64, time: Int64, entity: String, _ payload: () -> [UInt8]) -> Bool {
         if let last = records.last {
-            guard records.count < maximumCount, sequence == last.sequence + 1, entity == self.entity else {
+            guard records.count < maximumCount, sequence == last.sequence + 1,
+                ExactName(entity) == ExactName(self.entity)
+            else {
                 return false
             }
         } else {

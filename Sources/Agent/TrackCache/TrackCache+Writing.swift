@@ -60,11 +60,10 @@ extension TrackCache {
 
     /// Makes a new active segment. One of the same name is replaced: it holds nothing that is not in memory.
     func beginSegment(first: UInt64, entities: [String]) throws(CacheFileError) {
-        enforceLimit(adding: options.segmentBytes)
         // The entities that records wait for come first: what was in use long ago need not be carried along.
         var names: [String] = []
         for name in (0..<min(pending.count, 32)).map({ pending[$0].entity }) + entities.suffix(32)
-        where !names.contains(name) {
+        where !names.contains(where: { ExactName($0) == ExactName(name) }) {
             names.append(name)
         }
         let header = SegmentHeader(
@@ -73,7 +72,8 @@ extension TrackCache {
         let writer: SegmentWriter
         do throws(CacheFileError) {
             writer = try SegmentWriter(
-                files: files, directory: directory, header: header, size: options.segmentBytes)
+                files: files, directory: directory, header: header, size: options.segmentBytes,
+                makeRoom: { enforceLimit(adding: options.segmentBytes) })
         } catch {
             // It may stand there all the same, and must not be found when the stream has changed.
             if !segments.contains(where: { $0.first == first }), !doomed.contains(where: { $0.name == name }) {
@@ -174,7 +174,8 @@ extension TrackCache {
         return true
     }
 
-    /// From memory to disk: the first opening, and every return. Afterwards everything is durable.
+    /// From memory to disk: the first opening, and every return. Afterwards everything is durable, except what stands in
+    /// `directoryState.unsecured`.
     func reachDisk(now: MonotonicTime) throws(CacheFileError) {
         if !directoryState.isKnown { try readDirectory() }
         do throws(CacheFileError) {
@@ -195,6 +196,8 @@ extension TrackCache {
         try writePendingOrThrow()
         try saveTombstones()
         state = .disk
+        retryInterval = Self.retryIntervals.lowerBound
+        nextAttempt = now + retryInterval
         cutTails()
         removeFinished()
         openLedger(now: now)

@@ -61,8 +61,8 @@ package final class TrackCache {
 
     /// Opens a directory, which is recovery: whatever is in it, the cache starts.
     ///
-    /// A missing directory is made. When the disk cannot be used the cache starts in memory.
-    /// - Throws: `.inUse` when another process holds the directory, `.directory` when the path can never be one.
+    /// A missing directory is made. When the disk cannot be used, or a file is in the way, the cache starts in memory.
+    /// - Throws: `.inUse` when another process holds the directory, `.directory` when the path is not absolute.
     package init(
         directory: String, options: TrackCacheOptions = TrackCacheOptions(),
         fileSystem: any CacheFileSystem = POSIXFileSystem(), now: MonotonicTime,
@@ -83,13 +83,6 @@ package final class TrackCache {
             try reachDisk(now: now)
         } catch {
             if error.isHeldByAnother { throw inUse() }
-            let isPath = error.operation == .list || error.operation == .makeDirectory
-            if isPath, hopelessPathErrnos.contains(error.number) {
-                throw TrackCacheError(
-                    .directory,
-                    "the cache directory \(directory) cannot be used: \(error); configure one the agent may write"
-                )
-            }
             fallBack(error, now: now)
         }
     }
@@ -129,8 +122,21 @@ package final class TrackCache {
         segments.indices.reduce(UInt64(pending.count)) { $0 + liveCount($1) }
     }
 
-    /// Of these, what a power cut would take now: in memory, or written and not synchronised.
+    /// Of these, the newest, which a power cut would take now: in memory, or written and not synchronised.
     package var unsynchronisedCount: Int { pending.count }
+
+    /// Of these, what a process before this one left in segments whose ends the disk has refused to take again: a power cut
+    /// may take them.
+    package var unsecuredCount: UInt64 {
+        let unsecured = directoryState.unsecured
+        return segments.indices.reduce(0) { $0 + (unsecured.contains(segments[$1].first) ? liveCount($1) : 0) }
+    }
+
+    /// What was found in the directory is on the disk.
+    package var isSecured: Bool {
+        if case .inherited = directoryState { return false }
+        return true
+    }
 
     package var usage: TrackCacheUsage {
         TrackCacheUsage(
@@ -141,11 +147,13 @@ package final class TrackCache {
     /// When `maintain` has something to do, in the clock of `now`; nil when nothing is due.
     package var nextMaintenance: MonotonicTime? {
         switch state {
-        case .disk: pending.isEmpty ? nil : pendingSince + options.syncInterval
+        case .disk: [nextSync, isSecured ? nil : nextAttempt].compactMap(\.self).min()
         case .memory: nextAttempt
         case .closed: nil
         }
     }
+
+    private var nextSync: MonotonicTime? { pending.isEmpty ? nil : pendingSince + options.syncInterval }
 
     /// What the directory holds is known. Until then only what is in memory is counted and handed out.
     package var hasRead: Bool { directoryState.isKnown }
@@ -179,11 +187,13 @@ package final class TrackCache {
         return numbering.next - 1
     }
 
-    /// Does what is due: synchronises after the interval, tries the disk again. Call it at `nextMaintenance`.
+    /// Does what is due: synchronises after the interval, tries again what the disk refused. Call it at `nextMaintenance`.
     package func maintain(now: MonotonicTime) {
         guard let due = nextMaintenance, now >= due else { return }
         switch state {
-        case .disk: sync(now: now)
+        case .disk:
+            if let nextSync, now >= nextSync { sync(now: now) }
+            secureWhenDue(now: now)
         case .memory: tryReturnToDisk(now: now)
         case .closed: break
         }
