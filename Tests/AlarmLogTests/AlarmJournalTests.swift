@@ -87,18 +87,72 @@ import TrackTestKit
         #expect(page.alarms.last?.number == 40)
     }
 
-    @Test func theBoundDropsTheOldestAndCountsThem() throws {
+    @Test func theBoundDropsTheOldestThatNobodyIsOwedAndCountsThem() throws {
         let journal = open(.init(limit: 4096))
         for id in 1...200 as ClosedRange<UInt64> { _ = try journal.append(.sample(id), isOwed: id == 1) }
         #expect(journal.bytes <= 4096)
         #expect(journal.count < 200)
         #expect(journal.counters.dropped == 200 - journal.count)
         let kept = try journal.alarms(AlarmQuery(limit: 1000)).alarms.map(\.number)
-        #expect(kept == Array((201 - UInt64(journal.count))...200))
-        #expect(journal.owed(limit: 9) == [])
+        #expect(kept == [1] + Array((202 - UInt64(journal.count))...200))
+        #expect(journal.owed(limit: 9).map(\.number) == [1])
         // A number is not used again, also not by a process that finds fewer alarms.
         disk.killProcess()
-        #expect(try open(.init(limit: 4096)).append(.sample(999), isOwed: false).number == 201)
+        let again = open(.init(limit: 4096))
+        #expect(again.owed(limit: 9).map(\.number) == [1])
+        #expect(try again.append(.sample(999), isOwed: false).number == 201)
+    }
+
+    @Test func aDroppedAlarmIsKnownAlsoToTheNextProcess() throws {
+        func long(_ id: UInt64) -> NewAlarm {
+            var alarm = NewAlarm.sample(id)
+            alarm.body = String(repeating: "x", count: 300)
+            return alarm
+        }
+        let journal = open(.init(limit: 16_384))
+        for id in 1...60 as ClosedRange<UInt64> { _ = try journal.append(long(id), isOwed: false) }
+        #expect((1..<60).contains(journal.counters.dropped))
+        #expect(journal.count == 60 - journal.counters.dropped)
+        for id in 1...60 as ClosedRange<UInt64> { #expect(try journal.append(long(id), isOwed: false) == .known) }
+        disk.crash(seed: 5)
+        let again = open(.init(limit: 16_384))
+        for id in 1...60 as ClosedRange<UInt64> { #expect(try again.append(long(id), isOwed: false) == .known) }
+        #expect(again.counters == AlarmJournal.Counters())
+        // The traces are bounded too: by size, and by time.
+        for id in 61...400 as ClosedRange<UInt64> { _ = try again.append(long(id), isOwed: false) }
+        #expect(again.bytes <= 16_384)
+        #expect(try again.append(long(1), isOwed: false).number == 401)
+        again.forget(serverTime: 400_001 + 7 * 86_400_000)
+        #expect(try again.append(long(399), isOwed: false).number == 402)
+    }
+
+    @Test func alarmsThatHooksAreOwedFillTheJournalAndLeaveIt() throws {
+        let journal = open(.init(limit: 4096))
+        var taken: [UInt64] = []
+        for id in 1...200 as ClosedRange<UInt64> {
+            if try journal.append(.sample(id), isOwed: true) != .full { taken.append(id) }
+        }
+        #expect(taken.count > 20 && taken == Array(1...UInt64(taken.count)))
+        #expect(journal.owedCount == taken.count && journal.counters.dropped == 0)
+        #expect(journal.bytes <= 4096)
+        disk.killProcess()
+        let again = open(.init(limit: 4096))
+        #expect(again.owedCount == taken.count)
+        #expect(try again.append(.sample(200), isOwed: true) == .full)
+        for number in taken.prefix(10) { again.finish(number) }
+        #expect(try again.append(.sample(200), isOwed: true).number == UInt64(taken.count) + 1)
+        #expect(again.owed(limit: 1000).map(\.number) == Array(11...UInt64(taken.count) + 1))
+    }
+
+    @Test func aLowerLimitTakesNothingThatIsOwed() throws {
+        let journal = open(.init(limit: 1 << 20))
+        for id in 1...1000 as ClosedRange<UInt64> { _ = try journal.append(.sample(id), isOwed: id % 2 == 0) }
+        disk.killProcess()
+        let again = open(.init(limit: 65_536))
+        #expect(again.count == 1000)
+        _ = try again.append(.sample(1001), isOwed: false)
+        #expect(again.owedCount == 500)
+        #expect(again.bytes <= 65_536)
     }
 
     @Test func whatTheServerHasForgottenGoesButNotWhatHooksAreOwed() throws {

@@ -13,6 +13,8 @@ enum AlarmFormat {
         case alarm(Alarm)
         /// All hooks of this alarm have ended.
         case finished(UInt64)
+        /// The size limit has dropped this alarm.
+        case dropped(AlarmTrace)
     }
 
     // MARK: Header
@@ -46,6 +48,10 @@ enum AlarmFormat {
     static func encode(_ record: Record) -> [UInt8] {
         switch record {
         case .finished(let number): encode(2, number: number)
+        case .dropped(let trace):
+            encode(
+                3, number: trace.number,
+                content: NewAlarm(id: trace.id, type: 0, entity: "", time: trace.serverTime, received: 0, body: ""))
         case .alarm(let alarm):
             encode(
                 1, number: alarm.number, flags: alarm.isOwed ? 1 : 0, content: alarm.content,
@@ -99,6 +105,11 @@ enum AlarmFormat {
                 body: body)
             return .alarm(Alarm(number: number, content: content, isOwed: bytes[9] & 1 != 0))
         case 2: return .finished(number)
+        case 3:
+            return .dropped(
+                AlarmTrace(
+                    number: number, id: bytes.integer(at: 24),
+                    serverTime: Int64(bitPattern: bytes.integer(at: 32))))
         default: return nil
         }
     }

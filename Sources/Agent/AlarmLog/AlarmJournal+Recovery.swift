@@ -14,7 +14,7 @@ extension AlarmJournal {
     /// Reads the file if nobody has read it yet. Writes it anew if its end cannot be trusted.
     func makeReady() throws(CacheFileError) {
         if !hasRead { try readFile() }
-        if !isSound { try rewrite(dropping: 0) }
+        if !isSound { try rewrite(dropping: [], traces: traces) }
     }
 
     private func readFile() throws(CacheFileError) {
@@ -37,8 +37,7 @@ extension AlarmJournal {
             }
         } catch {
             files.close(found)
-            entries = []
-            ids = []
+            (entries, traces, ids) = ([], [], [])
             throw error
         }
         file = found
@@ -50,14 +49,15 @@ extension AlarmJournal {
         let size = try files.size(of: file)
         let header = try bytes(of: file, at: 0, count: AlarmFormat.headerBytes) ?? []
         guard let next = AlarmFormat.nextNumber(ofHeader: header) else { return false }
-        (entries, ids, nextNumber) = ([], [], next)
+        (entries, traces, ids, nextNumber) = ([], [], [], next)
         (end, counters.damaged, counters.tornTails) = (AlarmFormat.headerBytes, 0, 0)
         var offset = end
         var finished: Set<UInt64> = []
         // Damage that no sound record follows is the unfinished end of the file, and is not counted as damaged records.
         var unsure = 0
-        // The journal writes at most twice the limit. A longer file is foreign; reading it stops here.
-        while offset < min(size, 4 * options.limit) {
+        // The journal writes at most twice the limit, and the limit may have been higher before. A longer file is foreign;
+        // reading it stops here.
+        while offset < min(size, 2 * Options.limits.upperBound) {
             let head = try bytes(of: file, at: offset, count: AlarmFormat.recordBytes) ?? []
             guard let length = AlarmFormat.length(head), offset + length <= size,
                 let record = try bytes(of: file, at: offset, count: length)
@@ -76,6 +76,12 @@ extension AlarmJournal {
             case .finished(let number)?:
                 finished.insert(number)
                 end = offset + length
+            case .dropped(let trace)?:
+                if trace.number >= (traces.last?.number ?? 0) + 1, ids.insert(trace.id).inserted {
+                    traces.append(trace)
+                    nextNumber = max(nextNumber, trace.number + 1)
+                }
+                end = offset + length
             case nil: unsure += 1
             }
             offset += length
@@ -89,9 +95,9 @@ extension AlarmJournal {
         return true
     }
 
-    /// Writes the file anew, without the `count` oldest alarms and without records of ended hooks. On return the new
-    /// file is durable, and appending to it is safe.
-    func rewrite(dropping count: Int) throws(CacheFileError) {
+    /// Writes the file anew, without the alarms of these numbers and without records of ended hooks. `newTraces`: the
+    /// traces that it has. On return the new file is durable, and appending to it is safe.
+    func rewrite(dropping gone: Set<UInt64>, traces newTraces: [AlarmTrace]) throws(CacheFileError) {
         do throws(CacheFileError) {
             try files.makeDirectory(directory)
         } catch {
@@ -104,7 +110,12 @@ extension AlarmJournal {
         var position = AlarmFormat.headerBytes
         do throws(CacheFileError) {
             try files.writeFully(new, AlarmFormat.header(nextNumber: nextNumber), at: 0)
-            for entry in entries.dropFirst(count) {
+            for trace in newTraces {
+                let record = AlarmFormat.encode(.dropped(trace))
+                try files.writeFully(new, record, at: position)
+                position += record.count
+            }
+            for entry in entries where !gone.contains(entry.number) {
                 guard let alarm = try read(entry) else {
                     damaged += 1
                     continue
@@ -125,10 +136,11 @@ extension AlarmJournal {
         }
         if let file { files.close(file) }
         counters.damaged += damaged
-        counters.dropped += min(count, entries.count)
+        counters.dropped += gone.count
         file = new
         entries = kept
-        ids = Set(kept.map(\.id).filter { $0 != 0 })
+        traces = newTraces
+        ids = Set(kept.map(\.id).filter { $0 != 0 } + newTraces.map(\.id))
         end = position
         // Until the new name is durable, a power cut may bring the old file back.
         isSound = false

@@ -10,12 +10,17 @@ package import TrackCache
 /// Format and limits: docs/formats/alarm-journal.md.
 package final class AlarmJournal {
     package struct Options: Hashable, Sendable {
-        /// The most bytes of the file; beyond it the journal drops the oldest alarms.
+        /// The most bytes of the file. Beyond it the journal drops the oldest alarms, except those whose hooks must still
+        /// run.
         package var limit: Int
         /// Milliseconds, by the server's clock, after which the journal drops an alarm.
         package var retention: Int64
 
-        package init(limit: Int = 1 << 20, retention: Int64 = 7 * 86_400_000) {
+        /// Bytes that the limit may be set to.
+        package static let limits = 65_536...(64 << 20)
+        package static let defaultLimit = 4 << 20
+
+        package init(limit: Int = defaultLimit, retention: Int64 = 7 * 86_400_000) {
             self.limit = limit
             self.retention = retention
         }
@@ -37,8 +42,10 @@ package final class AlarmJournal {
 
     package enum Appended: Hashable, Sendable {
         case new(Alarm)
-        /// The alarm is in the journal already, durably.
+        /// The alarm is in the journal already, or was, durably.
         case known
+        /// Alarms whose hooks must still run fill the journal up to its limit. The journal does not have this alarm.
+        case full
     }
 
     static let name = "alarms.journal"
@@ -69,6 +76,9 @@ package final class AlarmJournal {
 
     /// Ascending by number.
     var entries: [Entry] = []
+    /// Ascending by number; at most a quarter of the size limit.
+    var traces: [AlarmTrace] = []
+    /// Of entries and traces.
     var ids: Set<UInt64> = []
     /// The file that the offsets of `entries` belong to.
     var file: CacheFile?
@@ -134,7 +144,7 @@ package final class AlarmJournal {
         if content.id != 0, ids.contains(content.id) { return .known }
         let alarm = Alarm(number: nextNumber, content: content, isOwed: isOwed)
         let record = AlarmFormat.encode(.alarm(alarm))
-        try makeRoom(for: record.count)
+        guard try makeRoom(for: record.count) else { return .full }
         guard let file else { throw CacheFileError(.open, CacheFileError.notThere) }
         let offset = end
         do throws(CacheFileError) {
@@ -195,6 +205,7 @@ package final class AlarmJournal {
         let (oldest, overflow) = serverTime.subtractingReportingOverflow(options.retention)
         guard !overflow else { return }
         removeEntries { $0.serverTime > 0 && $0.serverTime < oldest && !$0.isOwed }
+        removeTraces { $0.serverTime > 0 && $0.serverTime < oldest }
     }
 
     // MARK: Steps
@@ -217,22 +228,37 @@ package final class AlarmJournal {
         }
     }
 
-    private func makeRoom(for length: Int) throws(CacheFileError) {
-        guard end + length > options.limit else { return }
-        // Drops the oldest alarms, even those whose hooks must still run, until a quarter is free. Dropping fewer would
-        // write a new file for each alarm.
-        let target = options.limit / 4 * 3
-        var rest = entries.reduce(AlarmFormat.headerBytes) { $0 + $1.length }
-        var gone = 0
-        for entry in entries where rest + length > target {
-            rest -= entry.length
-            gone += 1
+    func removeTraces(where isGone: (AlarmTrace) -> Bool) {
+        traces.removeAll { trace in
+            guard isGone(trace) else { return false }
+            ids.remove(trace.id)
+            return true
+        }
+    }
+
+    /// False when only alarms whose hooks must still run could make room.
+    private func makeRoom(for length: Int) throws(CacheFileError) -> Bool {
+        guard end + length > options.limit else { return true }
+        // Half of the limit for alarms and a quarter for traces leave a quarter free: a new file for each alarm would cost
+        // too much.
+        var bytes = entries.reduce(length) { $0 + $1.length }
+        var gone: [Entry] = []
+        for entry in entries where !entry.isOwed && bytes > options.limit / 2 {
+            bytes -= entry.length
+            gone.append(entry)
+        }
+        let new = gone.filter { $0.id != 0 }
+            .map { AlarmTrace(number: $0.number, id: $0.id, serverTime: $0.serverTime) }
+        let kept = Array((traces + new).suffix(options.limit / 4 / AlarmFormat.recordBytes))
+        guard AlarmFormat.headerBytes + kept.count * AlarmFormat.recordBytes + bytes <= options.limit else {
+            return false
         }
         do throws(CacheFileError) {
-            try rewrite(dropping: gone)
+            try rewrite(dropping: Set(gone.map(\.number)), traces: kept)
         } catch {
             // The disk has no room for a second file, so this file may grow beyond the limit.
             guard isSound, end + length <= 2 * options.limit else { throw error }
         }
+        return true
     }
 }

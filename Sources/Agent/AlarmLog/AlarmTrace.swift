@@ -1,0 +1,9 @@
+/// What the journal remembers of an alarm that the size limit has dropped, so that it recognises the push if it comes
+/// again.
+struct AlarmTrace: Hashable, Sendable {
+    let number: UInt64
+    /// The server's number of the push; not 0.
+    let id: UInt64
+    /// The alarm's time by the server's clock; 0 when unknown.
+    let serverTime: Int64
+}
