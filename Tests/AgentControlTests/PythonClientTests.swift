@@ -34,13 +34,7 @@ import Varlink
         print(json.dumps(out))
         """#
 
-    @Test func thePythonModuleIntrospectsAndCallsTheAgent() async throws {
-        guard try await run("python3", ["--version"]).status == 0 else {
-            // In continuous integration nothing may be left out.
-            try #require(ProcessInfo.processInfo.environment["CI"] != "true", "python3 is missing: install it")
-            print("skipped thePythonModuleIntrospectsAndCallsTheAgent: there is no python3")
-            return
-        }
+    @Test(.needs(.python)) func thePythonModuleIntrospectsAndCallsTheAgent() async throws {
         let directory = try TemporaryDirectory()
         let python = directory.path + "/venv/bin/python"
         let venv = try await run("python3", ["-m", "venv", directory.path + "/venv"])

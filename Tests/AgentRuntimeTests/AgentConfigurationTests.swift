@@ -24,6 +24,27 @@ import TrackModel
         #expect(configuration.server.minimumTLS == .v13)
     }
 
+    @Test(arguments: [
+        ("host = \"h\"", "host = \"https://h\"", ":2:", "URL"),
+        ("host = \"h\"", "host = \"h:7443\"", ":2:", "the port"),
+        ("host = \"h\"", "host = \"h\"\nserver_name = \"a b\"", ":3:", "server_name"),
+        ("host = \"h\"", "host = \"h\"\npinned_key = \"sha1//x\"", ":3:", "not a key pin"),
+        ("[service]", "[gnss]\nhost = \"a b\"\n[service]", ":4:", "letters, digits"),
+        ("[service]", "[cache]\ndirectory = \"cache\"\n[service]", ":4:", "begin with /"),
+        ("[service]", "[alarms]\njournal_limit = 100\n[service]", ":4:", "65536...67108864"),
+    ])
+    func whatTheAgentCannotUseIsSaidWithItsLine(_ old: String, _ new: String, _ line: String, _ rule: String) throws {
+        let error = #expect(throws: ConfigurationError.self) {
+            try read(minimal.replacingOccurrences(of: old, with: new))
+        }
+        #expect(error?.detail.contains(line) == true && error?.detail.contains(rule) == true, "\(error?.detail ?? "")")
+    }
+
+    @Test func theAlarmJournalsLimitIsRead() throws {
+        #expect(try read(minimal).alarmJournalLimit == 4 << 20)
+        #expect(try read(minimal + "[alarms]\njournal_limit = 65536\n").alarmJournalLimit == 65_536)
+    }
+
     @Test func parkingIsOffUnlessToldAndReachesTheSettings() throws {
         #expect(try read(minimal).parking == .init(delay: nil, interval: 240))
         let told = try read(minimal + "[parking]\ndelay = 300\ninterval = 60\n")

@@ -1,11 +1,7 @@
 import AgentControl
 import Foundation
-import NIOCore
-import NIOPosix
-import NIOSSL
 import Synchronization
 import Testing
-import TrackWire
 
 @testable import AgentRuntime
 
@@ -22,7 +18,7 @@ import TrackWire
     ) async throws {
         let server = try await WelcomingServer(validity: Self.validity)
         let clock = SettableClock(time)
-        let agent = try await RunningAgent.start(server: server.table, clock: clock) { try SecureConnector($0) }
+        let agent = try await RunningAgent.start(server: server.table, clock: clock) { SecureConnector($0) }
         do {
             try await body(agent, clock)
         } catch {
@@ -113,57 +109,4 @@ private final class SettableClock: SystemClockSource, Sendable {
 
     func read() -> SystemClock { clock.withLock { $0 } }
     func set(_ new: SystemClock) { clock.withLock { $0 = new } }
-}
-
-/// A TLS server on a port of the kernel's choosing that accepts every login.
-private struct WelcomingServer {
-    private let channel: any Channel
-    private let directory: URL
-    /// For the agent's configuration, under `[server]`.
-    let table: String
-
-    init(validity: ClosedRange<Int64>) async throws {
-        directory = FileManager.default.temporaryDirectory.appending(path: "saker-clock-\(UUID())")
-        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
-        let identity = try LinkServer.identity(
-            from: Date(timeIntervalSince1970: Double(validity.lowerBound)),
-            to: Date(timeIntervalSince1970: Double(validity.upperBound)))
-        let authority = directory.appending(path: "authority.pem").path()
-        try Data(identity.certificate.utf8).write(to: URL(fileURLWithPath: authority))
-        var configuration = TLSConfiguration.makeServerConfiguration(
-            certificateChain: try NIOSSLCertificate.fromPEMBytes(Array(identity.certificate.utf8))
-                .map { .certificate($0) },
-            privateKey: .privateKey(try NIOSSLPrivateKey(bytes: Array(identity.key.utf8), format: .pem)))
-        configuration.applicationProtocols = ["saker/1"]
-        let context = try NIOSSLContext(configuration: configuration)
-        channel = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
-            .childChannelInitializer { channel in
-                channel.eventLoop.makeCompletedFuture {
-                    try channel.pipeline.syncOperations.addHandlers([NIOSSLServerHandler(context: context), Welcomer()])
-                }
-            }
-            .bind(host: "127.0.0.1", port: 0).get()
-        let port = try #require(channel.localAddress?.port)
-        table = "host = \"127.0.0.1\"\nport = \(port)\nserver_name = \"localhost\"\nca_file = \"\(authority)\""
-    }
-
-    func stop() async throws {
-        try await channel.close().get()
-        try FileManager.default.removeItem(at: directory)
-    }
-}
-
-private final class Welcomer: ChannelInboundHandler {
-    typealias InboundIn = ByteBuffer
-    typealias OutboundOut = ByteBuffer
-    private var hasWelcomed = false
-
-    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        guard !hasWelcomed else { return }
-        hasWelcomed = true
-        let frame = WireCodec.encode(ServerFrame(.welcome(Welcome())))
-        context.writeAndFlush(wrapOutboundOut(ByteBuffer(bytes: frame)), promise: nil)
-    }
-
-    func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
 }

@@ -68,7 +68,7 @@ import Testing
         #expect(HookDirectory(path: folder + "/file", user: 0).list().refusals.count == 1)
     }
 
-    @Test(.enabled(if: geteuid() == 0, "giving a file away needs root"))
+    @Test(.needs(.root))
     func anotherUsersProgramIsRefused() throws {
         try write("theirs", "#!/bin/sh\n")
         try #require(chown(folder + "/theirs", 12345, 0) == 0)

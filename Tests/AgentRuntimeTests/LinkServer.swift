@@ -57,7 +57,7 @@ struct LinkServer {
             host: "127.0.0.1", port: port, name: "localhost", certificateAuthorityFile: authority.path(),
             pinnedKey: nil, clientCertificateFile: nil, clientKey: nil, minimumTLS: .v13)
         let address = address
-        connector = try await loop.submit { NIOLoopBound(try SecureConnector(address), eventLoop: loop) }.get()
+        connector = try await loop.submit { NIOLoopBound(SecureConnector(address), eventLoop: loop) }.get()
         self.directory = directory
         self.channel = channel
         self.loop = loop

@@ -182,7 +182,7 @@ import Testing
         let output = try await agent.loop.submit { [agent] in
             let output = MetricsOutput(
                 agent.parts.value.agent, .init(textfile: path, interval: 3600, listen: nil), log: log.logger(),
-                loop: agent.loop)
+                loop: agent.loop, isControlOpen: { true })
             output.start()
             return NIOLoopBound(output, eventLoop: agent.loop)
         }.get()

@@ -31,13 +31,15 @@ struct RunningAgent: Sendable {
     private let directory: String
 
     /// Gathers each second as the entity `van`. `server` is what stands under `[server]`; `reaches` makes the way to it.
+    /// `isCacheObstructed`: a file stands where the ring's directory should be.
     static func start(
         server table: String = "host = \"127.0.0.1\"", clock: any SystemClockSource & Sendable = KernelClock(),
-        memory: (any StateKeeper & Sendable)? = nil,
+        memory: (any StateKeeper & Sendable)? = nil, isCacheObstructed: Bool = false,
         reaches: @escaping @Sendable (AgentConfiguration.Server) throws -> any LinkConnector = { _ in NoServer() }
     ) async throws -> RunningAgent {
         let directory = NSTemporaryDirectory() + "saker-agent-\(UInt64.random(in: 0 ... .max))"
         try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
+        if isCacheObstructed { try Data().write(to: URL(fileURLWithPath: directory + "/cache")) }
         let loop = MultiThreadedEventLoopGroup.singleton.next()
         let socket = directory + "/agent.varlink"
         let parts = try await loop.flatSubmit {
@@ -92,6 +94,9 @@ struct RunningAgent: Sendable {
         return (Agent(opened, log: log, loop: loop), feed)
     }
 
+    /// Removes the file that stands where the ring's directory should be.
+    func clearTheWay() throws { try FileManager.default.removeItem(atPath: directory + "/cache") }
+
     /// What the agent remembers stands here.
     var stateFile: StateFile { StateFile(directory: directory) }
 
@@ -105,14 +110,20 @@ struct RunningAgent: Sendable {
 
     /// The receiver has a fix at a second of the test's time; with the default interval each fifth makes a point.
     func fix(_ second: Int64) async throws {
+        try await report(second)
+        try await on { $0.feed.say(.silence) }
+    }
+
+    /// The same, and the epoch has not ended yet.
+    func report(_ second: Int64) async throws {
         try await on { parts in
+            parts.feed.say(.state(.fix))
             parts.feed.say(
                 .report(
                     GNSSReport(
                         time: Timestamp(seconds: 1_780_000_000 + second), mode: 3,
                         latitude: 52 + Double(second % 100_000) / 1e5,
                         longitude: 4.3)))
-            parts.feed.say(.silence)
         }
     }
 

@@ -47,6 +47,45 @@ struct ConfigurationReaderTests {
         #expect(effective.entries.filter(\.isDefault).map(\.key) == ["retries", "limit", "alias"])
     }
 
+    @Test func ofManyUnknownKeysTheFirstAreToldAndTheOthersCounted() {
+        let keys = (0..<20_000).map { "k\($0) = 1" }.joined(separator: "\n")
+        let found = problems("[a]\n\(keys)\n[a.b]\nport = 70000\n") { reader in
+            _ = reader.integer("a.b", "port", default: 1, range: 1...65535)
+        }
+        #expect(found.count == ConfigurationReader.maximumUnknown + 2)
+        #expect(found.contains { $0.hasPrefix("a.toml:20003: port = 70000") })
+        #expect(found.last == "a.toml: and \(20_000 - ConfigurationReader.maximumUnknown) more unknown keys and tables")
+    }
+
+    @Test(arguments: [
+        "tracks.example.net", "tracks.example.net.", "localhost", "van_7", "x", "10.0.0.1", "::1", "fe80::1%eth0",
+        "2001:db8::7", "xn--bcher-kva.example", "7bus.example", String(repeating: "a", count: 63),
+    ])
+    func namesAndAddressesAreHosts(_ host: String) {
+        #expect(HostName.problem(with: host) == nil)
+        #expect(problems("[a]\nhost = \"\(host)\"") { _ = $0.requiredHost("a", "host") } == [])
+    }
+
+    @Test(arguments: [
+        ("https://x", "URL"), ("x:7443", "the port"), ("10.0.0.1:7443", "the port"), ("[::1]", "brackets"),
+        ("a b", "letters, digits"), ("x/y", "letters, digits"), ("bücher.example", "xn--"), ("a..b", "1 to 63"),
+        (".a", "1 to 63"), ("-a", "hyphens inside"), ("a-", "hyphens inside"), ("300.1.1.1", "IPv4"), ("1.2.3", "IPv4"),
+        ("12::34::56", "IPv6"), ("fe80::1%", "IPv6"), (String(repeating: "a", count: 64), "1 to 63"),
+        (String(repeating: "a.", count: 130), "253"), ("a\u{0}b", "letters, digits"),
+    ])
+    func whatIsNoHostIsRefusedWithTheRule(_ host: String, _ rule: String) {
+        #expect(HostName.problem(with: host)?.contains(rule) == true, "\(HostName.problem(with: host) ?? "taken")")
+        // TOML has no NUL.
+        guard !host.contains("\u{0}") else { return }
+        let found = problems("[a]\nhost = \(TOMLText.quoted(host))") { reader in
+            _ = reader.requiredHost("a", "host")
+            _ = reader.optionalHost("a", "host")
+            _ = reader.host("a", "host", default: "localhost")
+        }
+        #expect(
+            found.count == 3 && found.allSatisfy { $0.hasPrefix("a.toml:2: host = ") && $0.contains(rule) }, "\(found)")
+    }
+
     @Test func everyProblemIsReportedWithItsLineTheValueAndTheRule() {
         let found = problems(
             """

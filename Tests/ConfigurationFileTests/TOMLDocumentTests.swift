@@ -68,6 +68,40 @@ struct TOMLDocumentTests {
         }
     }
 
+    @Test func aByteOrderMarkIsSkippedAtTheBeginningAlone() throws {
+        #expect(flat(.table(try TOMLDocument("\u{FEFF}a = 1\n[b]\n", path: "a").root, .header)) == "{a:1,b:{}}")
+        #expect(throws: ConfigurationError.self) { try TOMLDocument("a = 1\n\u{FEFF}b = 2", path: "a") }
+    }
+
+    /// Each text takes seconds when a key costs more in a larger table. The results show that all was read.
+    @Test func largeTablesAndListsAreRead() throws {
+        let count = 40_000
+        let keys = (0..<count).map { "k\($0) = 1" }
+        let table = try TOMLDocument("[t]\n" + keys.joined(separator: "\n"), path: "a")
+        guard case .table(let entries, _)? = table.root["t"] else { throw Missing() }
+        #expect(entries.count == count && table.line(of: ["t", "k\(count - 1)"]) == count + 1)
+        let dotted = try TOMLDocument((0..<count).map { "a.b.k\($0) = 1" }.joined(separator: "\n"), path: "a")
+        guard case .table(let a, _)? = dotted.root["a"], case .table(let b, _)? = a["b"] else { throw Missing() }
+        #expect(b.count == count && dotted.line(of: ["a", "b", "k7"]) == 8)
+        let inline = try TOMLDocument("i = { " + keys.map { "x." + $0 }.joined(separator: ", ") + " }", path: "a")
+        guard case .table(let i, _)? = inline.root["i"], case .table(let x, _)? = i["x"] else { throw Missing() }
+        #expect(x.count == count)
+        let list = try TOMLDocument(String(repeating: "[[l]]\n", count: count), path: "a")
+        guard case .array(let items, _)? = list.root["l"] else { throw Missing() }
+        #expect(items.count == count)
+    }
+
+    private struct Missing: Error {}
+
+    @Test func aKeyOfTooManyPartsIsRefused() throws {
+        let most = Array(repeating: "a", count: 32).joined(separator: ".")
+        #expect(throws: Never.self) { try TOMLDocument("\(most) = 1\n[b.\(most.dropLast(2))]", path: "a") }
+        for text in ["\(most).a = 1", "[\(most).a]", String(repeating: "a.", count: 40_000)] {
+            let error = #expect(throws: ConfigurationError.self) { try TOMLDocument(text, path: "a") }
+            #expect(error?.detail.contains("over 32 parts") == true, "\(error?.detail ?? "")")
+        }
+    }
+
     @Test func everyKeyHasItsLine() throws {
         let text = "a = \"\"\"\r\n[x]\r\nb = 1\r\n\"\"\"\r\n\"c d\".e = 1\r\n[ t . \"u\" ]\r\nf = { g = 1 }\r\n"
         let document = try TOMLDocument(text, path: "a")

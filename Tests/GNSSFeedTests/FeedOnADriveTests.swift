@@ -2,13 +2,14 @@ import AgentLogic
 import DriveSimulation
 import Foundation
 import Geodesy
+import ProgramTestKit
 import Testing
 import TrackModel
 
 @testable import GNSSFeed
 
 /// From the simulated receiver through a real gpsd and libgps to a report.
-@Suite(.enabled(if: RealGPSD.isInstalled, "gpsd is not installed at \(RealGPSD.path)"), .timeLimit(.minutes(5)))
+@Suite(.needs(.gpsd), .timeLimit(.minutes(5)))
 struct FeedOnADriveTests {
     @Test func reportsLieWithinTheNoiseOfTheTruth() async throws {
         let receiver = try SimulatedReceiver()

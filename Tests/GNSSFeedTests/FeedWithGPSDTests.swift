@@ -1,5 +1,6 @@
 import AgentLogic
 import Foundation
+import ProgramTestKit
 import Synchronization
 import Testing
 import TrackModel
@@ -7,18 +8,8 @@ import TrackModel
 @testable import GNSSFeed
 
 /// The feed and a real gpsd.
-@Suite(.enabled(if: RealGPSD.isInstalled, "gpsd is not installed at \(RealGPSD.path)"), .timeLimit(.minutes(5)))
+@Suite(.needs(.gpsd), .timeLimit(.minutes(5)))
 struct FeedWithGPSDTests {
-    private static let recordings = URL(filePath: #filePath).deletingLastPathComponent()
-        .appending(path: "../../../shared/data/receivers").standardizedFileURL
-
-    private static func hasRecording(_ name: String) -> Bool {
-        let path = recordings.appending(path: name).path
-        if FileManager.default.fileExists(atPath: path) { return true }
-        print("skipped: no recording at \(path)")
-        return false
-    }
-
     private func feed(
         port: UInt16, device: String? = nil, into log: EventLog, _ adjust: (inout FeedTiming) -> Void = { _ in }
     ) throws -> GNSSFeed {
@@ -49,10 +40,9 @@ struct FeedWithGPSDTests {
         }
     }
 
-    @Test(arguments: ["bt451.log", "haicom-305N.log", "ublox-glo.log", "sirf2.log", "beidou-bd.log"])
+    @Test(.needs(.allRecordings), arguments: Recordings.receivers)
     func reportsAreWhatGPSDSaysInTheSameSession(recording: String) async throws {
-        guard Self.hasRecording(recording) else { return }
-        let bytes = [UInt8](try Data(contentsOf: Self.recordings.appending(path: recording)))
+        let bytes = try Recordings.receiver(recording)
         let receiver = try SimulatedReceiver()
         let gpsd = try RealGPSD(sources: [receiver.source])
         let connection = try #require(try await receiver.opened())
@@ -85,7 +75,8 @@ struct FeedWithGPSDTests {
             expectSame(report.horizontalError, raw.eph)
             #expect(report.satellitesUsed == raw.satellitesUsed)
         }
-        #expect(reports.contains { $0.mode >= 2 } == log.states.contains(.fix))
+        // Each of them found its place.
+        #expect(reports.contains { $0.mode >= 2 } && log.states.contains(.fix))
         #expect(feed.counters.rejectedLines == 0)
     }
 

@@ -1,4 +1,5 @@
 import Foundation
+import ProgramTestKit
 import Testing
 import TrackModel
 import TrackWire
@@ -6,20 +7,12 @@ import TrackWire
 @testable import AgentLogic
 @testable import GNSSFeed
 
-/// What parking saves on recorded receivers that stood still, through a real gpsd.
-@Suite(.enabled(if: RealGPSD.isInstalled, "gpsd is not installed at \(RealGPSD.path)"), .timeLimit(.minutes(5)))
+/// What parking saves on recorded receivers that stood still, and leaves alone on all others, through a real gpsd.
+@Suite(.needs(.gpsd, .allRecordings), .timeLimit(.minutes(5)))
 struct ParkedRecordingTests {
-    private static let recordings = URL(filePath: #filePath).deletingLastPathComponent()
-        .appending(path: "../../../shared/data/receivers").standardizedFileURL
-
-    /// The fixes that the agent makes of a recording; nil, and said so, when it is not there.
-    private func fixes(of recording: String) async throws -> [Fix]? {
-        let file = Self.recordings.appending(path: recording)
-        guard FileManager.default.fileExists(atPath: file.path) else {
-            print("skipped: no recording at \(file.path)")
-            return nil
-        }
-        let bytes = [UInt8](try Data(contentsOf: file))
+    /// The fixes that the agent makes of a recording.
+    private func fixes(of recording: String) async throws -> [Fix] {
+        let bytes = try Recordings.receiver(recording)
         let receiver = try SimulatedReceiver()
         let gpsd = try RealGPSD(sources: [receiver.source])
         let connection = try #require(try await receiver.opened())
@@ -85,7 +78,7 @@ struct ParkedRecordingTests {
     /// `start`: seconds in which the receiver finds its place, 50 m off at first.
     @Test(arguments: [("sirf2.log", 308), ("ublox-glo.log", 0)])
     func aParkedReceiverMakesFewPointsAndNoDistance(recording: String, start: Int) async throws {
-        guard let fixes = try await fixes(of: recording) else { return }
+        let fixes = try await fixes(of: recording)
         #expect(fixes.count > 200)
         for gather in [2, 5] {
             let before = sampled(fixes, gather: gather, nil)
@@ -106,12 +99,14 @@ struct ParkedRecordingTests {
         #expect(after.points.drop { !$0.isParked }.allSatisfy { $0.isParked })
     }
 
-    @Test(arguments: ["bt451.log", "haicom-305N.log"])
-    func aMovingReceiverLosesNoPoint(recording: String) async throws {
-        guard let fixes = try await fixes(of: recording) else { return }
+    /// They move, or stand for seconds only. The wrong dates of bt451.log are no time in which it stands.
+    @Test(arguments: [("bt451.log", 2), ("haicom-305N.log", 30), ("beidou-bd.log", 2)])
+    func aReceiverThatDoesNotParkLosesNoPoint(recording: String, points: Int) async throws {
+        let fixes = try await fixes(of: recording)
         let before = sampled(fixes, gather: 2, nil)
         let after = sampled(fixes, gather: 2, ParkingOptions(delay: 60, interval: 60))
         #expect(before.points == after.points)
+        #expect(before.points.count >= points)
     }
 
     private func report(_ what: String, _ before: Outcome, _ after: Outcome, _ gather: Int) {

@@ -1,10 +1,8 @@
 import Foundation
+import ProgramTestKit
 
 /// A real gpsd, started for a test and ended with it.
 final class RealGPSD {
-    static let path = "/usr/sbin/gpsd"
-    static var isInstalled: Bool { FileManager.default.isExecutableFile(atPath: path) }
-
     let port: UInt16
     private let directory: URL
     private var process: Process?
@@ -26,7 +24,7 @@ final class RealGPSD {
     /// Starts it (again) on the same port; returns when it accepts connections.
     func launch(sources: [String] = []) throws {
         let process = Process()
-        process.executableURL = URL(filePath: Self.path)
+        process.executableURL = URL(filePath: gpsdPath)
         process.arguments = ["-N", "-n", "-S", "\(port)", "-F", controlPath] + sources
         process.standardOutput = FileHandle.nullDevice
         process.standardError = FileHandle.nullDevice
@@ -88,11 +86,10 @@ final class SimulatedReceiver: Sendable {
 }
 
 extension LoopbackConnection {
-    /// Says what a recorded receiver said, without the recording's comments. Paced, because gpsd passes over what comes
-    /// faster than it reads; blocks the calling thread.
+    /// Says what a recorded receiver said. Paced, because gpsd passes over what comes faster than it reads; blocks the
+    /// calling thread.
     func play(_ recording: [UInt8]) {
-        let lines = recording.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
-        var rest = Array(lines.drop { $0.first == UInt8(ascii: "#") }.joined(separator: [UInt8(ascii: "\n")]))[...]
+        var rest = recording[...]
         while !rest.isEmpty {
             send(rest.prefix(1024))
             rest = rest.dropFirst(1024)

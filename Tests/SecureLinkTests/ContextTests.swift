@@ -36,7 +36,6 @@ import Testing
                 let error = failure(options)
                 #expect(error?.code == .configuration)
                 #expect(error?.detail.contains(file) == true)
-                #expect(error?.retryCanHelp == false)
             }
         }
     }
@@ -177,12 +176,9 @@ import Testing
         #expect(identity.isAddress == isAddress)
     }
 
-    @Test func everyCodeSaysWhetherToRetry() {
-        let never = SecureLinkError.Code.allCases.filter { !SecureLinkError($0, "").retryCanHelp }
-        let identity = SecureLinkError.Code.allCases.filter { SecureLinkError($0, "").isAuthenticationFailure }
-        #expect(Set(identity).isSubset(of: never))
-        #expect(never.contains(.configuration) && !identity.contains(.configuration))
+    @Test func errorsOfOneCodeAreEqual() {
         #expect(SecureLinkError(.reset, "a") == SecureLinkError(.reset, "b"))
+        #expect(SecureLinkError(.reset, "a") != SecureLinkError(.other, "a"))
     }
 
     @Test func detailsCannotCarryControlCharacters() {

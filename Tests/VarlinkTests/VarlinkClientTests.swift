@@ -26,7 +26,7 @@ import Testing
         #expect(await code(directory.path + "/" + String(repeating: "x", count: 120)) == .system)
     }
 
-    @Test(.enabled(if: getuid() == 0, "only root can become somebody who may not open the socket"))
+    @Test(.needs(.root))
     func aSocketThatMayNotBeOpenedIsToldApart() async throws {
         let echo = try await EchoServer.start()
         let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)

@@ -67,34 +67,4 @@ package struct SecureLinkError: Error, Hashable, Sendable, CustomStringConvertib
     package func hash(into hasher: inout Hasher) { hasher.combine(code) }
 
     package var description: String { "\(code.rawValue): \(detail)" }
-
-    /// Whether the same attempt may succeed later although no person changes anything, here or at the server.
-    package var retryCanHelp: Bool {
-        switch code {
-        case .nameResolution, .connectTimeout, .connectRefused, .networkUnreachable, .notTLS, .plainHTTP, .signInPage,
-            .foreignServer,
-            .handshakeTimeout,
-            .certificateNotYetValid, .closedByPeer, .reset, .peerSilent, .sendBufferFull, .cancelled, .other:
-            true
-        case .protocolVersion, .alpnMismatch, .certificateExpired, .certificateUntrusted, .certificateWrongName,
-            .pinMismatch, .clientCertificateRefused, .configuration, .pinRefused:
-            false
-        }
-    }
-
-    /// Whether one side did not accept the identity of the other. Such an error is told at once, and the next tries are
-    /// slow.
-    package var isAuthenticationFailure: Bool {
-        switch code {
-        case .certificateExpired, .certificateUntrusted, .certificateWrongName, .pinMismatch,
-            .clientCertificateRefused:
-            true
-        case .nameResolution, .connectTimeout, .connectRefused, .networkUnreachable, .notTLS, .plainHTTP, .signInPage,
-            .foreignServer,
-            .handshakeTimeout,
-            .certificateNotYetValid, .closedByPeer, .reset, .peerSilent, .sendBufferFull, .cancelled, .other,
-            .protocolVersion, .alpnMismatch, .configuration, .pinRefused:
-            false
-        }
-    }
 }

@@ -161,7 +161,7 @@ package enum AgentInterface {
           last_error: ?string
         )
 
-        # number: the journal's, greater than that of every alarm before. id: the server's, absent for an alarm of the box's
+        # number: the journal's, greater than that of every alarm before. id: the server's, absent for an alarm of the agent's
         # own. type: 3 a server fence's alarm, 4 a local fence's, 65 to 255 messages of the fleet's operator. time: of the
         # server's clock, received: of the agent's. body: an object, or a text when the server sent no JSON.
         type Alarm (

@@ -123,8 +123,8 @@ extension AgentMethod {
         case .clearCache:
             """
             # Forgets points that were not uploaded, for good: those of the entities given (or all), from and through the times
-            # given (or all).
-            method ClearCache(entities: ?[]string, from: ?int, through: ?int) -> (removed: int)
+            # given (or all). durable: false while the disk refuses; a power cut before it takes the clear brings points back.
+            method ClearCache(entities: ?[]string, from: ?int, through: ?int) -> (removed: int, durable: ?bool)
             """
         case .reconnect:
             """

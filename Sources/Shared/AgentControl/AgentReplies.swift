@@ -80,11 +80,17 @@ package struct CacheInfoReply: Codable, Hashable, Sendable {
 }
 
 /// The reply of `ClearCache`.
-package struct ClearCacheReply: Codable, Hashable, Sendable {
+package struct ClearCacheReply: DurableReply, Codable, Hashable {
     /// Points.
     package var removed: Int64
+    /// False: the disk refuses the clear for now. A power cut before the cache is on the disk again brings the points
+    /// back.
+    package var durable: Bool?
 
-    package init(removed: Int64) { self.removed = removed }
+    package init(removed: Int64, durable: Bool) {
+        self.removed = removed
+        self.durable = durable
+    }
 }
 
 /// The reply of `Reconnect`: the agent makes the connection anew.

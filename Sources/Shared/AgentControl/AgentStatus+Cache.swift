@@ -70,7 +70,7 @@ package struct AgentCounters: Codable, Hashable, Sendable {
     package var lost: [String: Int64]
     /// Connections that reached a session.
     package var sessions: Int64
-    /// Live hints: newest positions that the agent sent ahead of a backlog. Nil from an agent that sends none.
+    /// Live hints that the agent sent: newest points ahead of a backlog. Nil from an agent that sends none.
     package var hints: Int64?
     /// When points were lost last.
     package var lastLossTime: Int64?

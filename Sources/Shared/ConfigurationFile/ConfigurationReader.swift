@@ -15,6 +15,8 @@ import Glibc
 package struct ConfigurationReader: Sendable {
     /// Bytes; a configuration is written by people.
     package static let maximumFileBytes = 1 << 20
+    /// Unknown keys and tables that are told one by one; of more, how many there are.
+    static let maximumUnknown = 20
     /// Bytes of a file named by a `…_file` key that holds a secret.
     package static let maximumSecretBytes = 4096
 
@@ -26,6 +28,8 @@ package struct ConfigurationReader: Sendable {
     private var warnings: [String] = []
     /// Keys whose value is a problem already.
     private var refused: Set<[String]> = []
+    /// Keys and tables that nobody asked for.
+    private var unknownCount = 0
 
     /// Reads the file; throws `.unreadable` or `.syntax`.
     package init(path: String) throws(ConfigurationError) {
@@ -208,7 +212,9 @@ package struct ConfigurationReader: Sendable {
             let ordered = problems.enumerated().sorted {
                 ($0.element.line ?? 0, $0.offset) < ($1.element.line ?? 0, $1.offset)
             }
-            throw ConfigurationError(.invalid, ordered.map(\.element))
+            let more = unknownCount - Self.maximumUnknown
+            let rest = ConfigurationProblem(file: path, line: nil, message: "and \(more) more unknown keys and tables")
+            throw ConfigurationError(.invalid, ordered.map(\.element) + (more > 0 ? [rest] : []))
         }
         return EffectiveConfiguration(path: path, entries: entries, warnings: warnings)
     }
@@ -325,6 +331,11 @@ package struct ConfigurationReader: Sendable {
             let here = path + [key]
             if asked.contains(here) { continue }
             let isParent = asked.contains { $0.count > here.count && $0.starts(with: here) }
+            // A guess at what was meant costs more than reading the key.
+            guard isParent || unknownCount < Self.maximumUnknown else {
+                unknownCount += 1
+                continue
+            }
             switch node {
             case .table(let inner, _) where isParent: findUnknown(inner, at: here)
             case _ where isParent: unknown(here, "\(here.joined(separator: ".")) is \(node.kind): it must be a table")
@@ -335,6 +346,7 @@ package struct ConfigurationReader: Sendable {
     }
 
     private mutating func unknown(_ path: [String], _ message: String) {
+        unknownCount += 1
         problems.append(ConfigurationProblem(file: self.path, line: document.line(of: path), message: message))
     }
 

@@ -100,6 +100,14 @@ package struct EnrollmentString: Hashable, Sendable {
 
     // MARK: Reading
 
+    /// Whether a text begins as an enrolment string of this or a later version does, damaged or not.
+    package static func looksLikeOne(_ text: String) -> Bool {
+        let trimmed = text.drop { $0.isWhitespace || $0 == "\"" || $0 == "'" }
+        let version = trimmed.dropFirst("saker".count).prefix { $0.isASCII && $0.isNumber }
+        return trimmed.hasPrefix("saker") && !version.isEmpty
+            && trimmed.dropFirst("saker".count + version.count).first == ":"
+    }
+
     /// Takes what a person pasted: white space, line breaks and quotes around it do no harm.
     package init(decoding pasted: String) throws(EnrollmentStringError) {
         guard pasted.utf8.count <= Self.maximumCharacters else {

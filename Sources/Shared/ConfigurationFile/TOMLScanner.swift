@@ -2,6 +2,10 @@
 struct TOMLScanner {
     /// Arrays and inline tables inside each other.
     static let maximumDepth = 32
+    /// Names of a dotted key or header.
+    static let maximumParts = 32
+    /// Some editors begin a text with it (RFC 3629, section 6).
+    private static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
 
     private let bytes: [UInt8]
     private var index = 0
@@ -9,6 +13,7 @@ struct TOMLScanner {
 
     init(_ text: String) {
         bytes = Array(text.utf8)
+        if bytes.starts(with: Self.byteOrderMark) { index = Self.byteOrderMark.count }
     }
 
     var next: UInt8? { index < bytes.count ? bytes[index] : nil }
@@ -65,6 +70,7 @@ struct TOMLScanner {
     mutating func keyPath() throws(TOMLSyntaxError) -> [String] {
         var path: [String] = []
         repeat {
+            guard path.count < Self.maximumParts else { throw error("a key has over \(Self.maximumParts) parts") }
             skipSpace()
             path.append(try key())
             skipSpace()
@@ -125,20 +131,20 @@ struct TOMLScanner {
 
     private mutating func inlineTable(depth: Int) throws(TOMLSyntaxError) -> TOMLNode {
         index += 1
-        var entries: [String: TOMLNode] = [:]
+        var entries = TOMLTree(.inline)
         skipSpace()
-        if take("}") { return .table(entries, .inline) }
+        if take("}") { return .table(entries.root, .inline) }
         while true {
             let key = try keyPath()
             guard take("=") else { throw error("a key must be followed by = and a value") }
             let value = try value(depth: depth + 1)
-            guard TOMLDocument.insert(key[...], value, in: &entries) else {
+            guard entries.insert(key, value, line: line) else {
                 throw error("\(key.joined(separator: ".")) stands twice")
             }
             skipSpace()
             if take(",") { continue }
             guard take("}") else { throw error("a table in braces must end with } on the same line") }
-            return .table(entries, .inline)
+            return .table(entries.root, .inline)
         }
     }
 

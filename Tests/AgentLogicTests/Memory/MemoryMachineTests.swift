@@ -114,7 +114,7 @@ import TrackTestKit
 
     /// Whatever comes in whatever order: each caller is answered once, and told durable only when its change is written.
     @Test(arguments: 0..<200) mutating func everyCallerIsAnsweredOnceAndNeverFalsely(seed: UInt64) {
-        var dice = SplitMix(seed: seed)
+        var dice = SplitMix(state: seed)
         var (now, changes, writing, onDisk): (Int64, UInt64, UInt64?, UInt64) = (0, 0, nil, 0)
         var asked: [RequestID: UInt64] = [:]
         var answered: Set<RequestID> = []
@@ -158,19 +158,5 @@ import TrackTestKit
         }
         take(machine.timerFired(.patience, now: MonotonicTime(milliseconds: now + 100)))
         #expect(answered.count == asked.count)
-    }
-}
-
-private struct SplitMix: RandomNumberGenerator {
-    private var state: UInt64
-
-    init(seed: UInt64) { state = seed }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ (mixed >> 31)
     }
 }

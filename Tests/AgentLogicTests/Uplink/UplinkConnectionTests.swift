@@ -10,7 +10,7 @@ struct UplinkConnectionTests {
         let link = LinkID(rawValue: 1)
         #expect(
             machine.start(first: 5, next: 9, now: 0) == [
-                .connect(link), .setTimer(.step, milliseconds: 20_000), .report(.connecting),
+                .setTimer(.step, milliseconds: 20_000), .report(.connecting), .connect(link),
             ])
         #expect(
             machine.transportConnected(link, now: 100) == [
@@ -60,7 +60,7 @@ struct UplinkConnectionTests {
     @Test func afterAFailureItConnectsAgainWhenTheWaitIsOver() {
         var machine = UplinkSetup.connecting.make()
         let wait = machine.connectFailed(machine.link, lost, now: 50).delay(of: .step) ?? -1
-        #expect(machine.timerFired(.step, now: 50 + wait).first == .connect(LinkID(rawValue: 2)))
+        #expect(machine.timerFired(.step, now: 50 + wait).last == .connect(LinkID(rawValue: 2)))
     }
 
     @Test func waitsGrowUntilASessionHasLastedAMinute() {
@@ -94,7 +94,7 @@ struct UplinkConnectionTests {
             #expect((300_000...301_000).contains(until))
             #expect(machine.networkChanged(now: 10) == [])
             #expect(machine.reconnectRequested(now: 10) == [])
-            #expect(machine.configurationChanged(now: 10).first == .connect(LinkID(rawValue: 2)))
+            #expect(machine.configurationChanged(now: 10).last == .connect(LinkID(rawValue: 2)))
         }
     }
 
@@ -114,7 +114,7 @@ struct UplinkConnectionTests {
             #expect((floor...floor + 1000).contains(delay))
             #expect(machine.networkChanged(now: 0 + (floor - 1)).contains(.connect(LinkID(rawValue: 2))) == false)
             #expect(machine.reconnectRequested(now: 0 + (floor - 1)).contains(.connect(LinkID(rawValue: 2))) == false)
-            #expect(machine.reconnectRequested(now: 0 + floor).first == .connect(LinkID(rawValue: 2)))
+            #expect(machine.reconnectRequested(now: 0 + floor).last == .connect(LinkID(rawValue: 2)))
         }
     }
 
@@ -126,7 +126,7 @@ struct UplinkConnectionTests {
         let soon = machine.networkChanged(now: 1500)
         #expect(soon.delay(of: .step) == 500)
         #expect(machine.networkChanged(now: 1600).delay(of: .step) == nil)
-        #expect(machine.timerFired(.step, now: 2000).first == .connect(machine.link))
+        #expect(machine.timerFired(.step, now: 2000).last == .connect(machine.link))
     }
 
     @Test func aChangeOfNetworkAsksALinkForASignOfLife() {
@@ -138,7 +138,7 @@ struct UplinkConnectionTests {
 
     @Test func aPersonMayAskForANewConnection() {
         var waiting = UplinkSetup.waiting.make()
-        #expect(waiting.reconnectRequested(now: 1).first == .connect(LinkID(rawValue: 2)))
+        #expect(waiting.reconnectRequested(now: 1).last == .connect(LinkID(rawValue: 2)))
         var online = UplinkMachine.online()
         let old = online.link
         let actions = online.reconnectRequested(now: 1)
@@ -184,7 +184,7 @@ struct UplinkConnectionTests {
     @Test func otherCertificatesEndAWaitAndNoConnection() {
         var refused = UplinkSetup.loggingIn.make()
         _ = refused.refused(refused.link, keyRefused, retryAfterSeconds: 0, now: 0)
-        #expect(refused.trustChanged(now: 10).first == .connect(LinkID(rawValue: 2)))
+        #expect(refused.trustChanged(now: 10).last == .connect(LinkID(rawValue: 2)))
         // What the server asked for is obeyed.
         var asked = UplinkMachine.online()
         _ = asked.closing(asked.link, reason: "maintenance", retryAfterSeconds: 60, now: 0)

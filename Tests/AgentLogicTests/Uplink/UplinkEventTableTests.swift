@@ -149,7 +149,7 @@ struct UplinkWatch {
             case .sendHello:
                 if hasHello { problems.append("a second hello") }
                 hasHello = true
-            case .sendUpload, .sendHeartbeat, .sendNewest, .sendGoodbye, .confirmCache:
+            case .sendUpload, .sendHeartbeat, .sendLiveHint, .sendGoodbye, .confirmCache:
                 if live == nil || !hasHello { problems.append("sends before the login: \(action)") }
             case .setTimer(let timer, let milliseconds):
                 if milliseconds < 0 { problems.append("a negative time") }

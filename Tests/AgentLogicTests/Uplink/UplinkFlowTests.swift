@@ -216,6 +216,12 @@ struct UplinkFlowTests {
 }
 
 extension UplinkMachine {
+    /// Everything up to here is known to be the server's.
+    var acknowledgedThrough: UInt64 {
+        guard case .online(let session) = phase else { return acknowledged }
+        return max(acknowledged, session.acknowledged)
+    }
+
     /// The read whose answer the session waits for.
     var phaseRead: ReadID? {
         guard case .online(let session) = phase else { return nil }

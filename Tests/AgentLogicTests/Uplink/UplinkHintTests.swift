@@ -8,7 +8,7 @@ import TrackTestKit
 struct UplinkHintTests {
     /// Logged in, with `points` in the cache; one of them was gathered by this process unless `isNew` is false.
     private func online(points: UInt64, isNew: Bool = true, tells: Bool = true) -> (UplinkMachine, [UplinkAction]) {
-        var machine = UplinkMachine(gatherInterval: 5, packInterval: 30, seed: 1, tellsNewest: tells)
+        var machine = UplinkMachine(gatherInterval: 5, packInterval: 30, seed: 1, sendsLiveHint: tells)
         _ = machine.start(first: 1, next: points, now: 0)
         if isNew { _ = machine.pointsAppended(next: points + 1, now: 0) }
         _ = machine.connected(machine.link, now: 0)
@@ -19,7 +19,7 @@ struct UplinkHintTests {
 
     @Test func afterALoginWithABacklogItGoesFirst() {
         let (machine, actions) = online(points: 100_000)
-        #expect(actions.first == .sendNewest)
+        #expect(actions.first == .sendLiveHint)
         #expect(actions.read != nil)
         #expect(machine.counters.hints == 1)
     }
@@ -35,19 +35,19 @@ struct UplinkHintTests {
                 actions = machine.batchRead(id, .batch(first: 1, count: 1000, bytes: 7000), now: 0 + second * 1000)
             }
             actions += machine.pointsAppended(next: next, now: 0 + second * 1000)
-            if actions.contains(.sendNewest) { hints.append(second) }
-            actions.removeAll { $0 == .sendNewest }
+            if actions.contains(.sendLiveHint) { hints.append(second) }
+            actions.removeAll { $0 == .sendLiveHint }
         }
         #expect(hints == [30, 60, 90])
     }
 
     @Test func itNeverGoesWhileLive() {
         var (machine, actions) = online(points: 0, isNew: false)
-        #expect(!actions.contains(.sendNewest))
+        #expect(!actions.contains(.sendLiveHint))
         for point in 1...600 as ClosedRange<UInt64> {
             let now = 0 + Int64(point) * 5000 as MonotonicTime
             actions = machine.pointsAppended(next: point + 1, now: now)
-            #expect(!actions.contains(.sendNewest))
+            #expect(!actions.contains(.sendLiveHint))
             if let id = actions.read {
                 _ = machine.batchRead(id, .batch(first: point - 5, count: 6, bytes: 60), now: now)
                 // The acknowledgement of a pack comes just before the next one.
@@ -59,13 +59,13 @@ struct UplinkHintTests {
     }
 
     @Test func withoutASettingWithoutAPointAndWithLittleToCatchUpItDoesNot() {
-        #expect(!online(points: 100_000, tells: false).1.contains(.sendNewest))
-        #expect(!online(points: 100_000, isNew: false).1.contains(.sendNewest))
-        #expect(!online(points: 12).1.contains(.sendNewest))
-        #expect(online(points: 13).1.contains(.sendNewest))
+        #expect(!online(points: 100_000, tells: false).1.contains(.sendLiveHint))
+        #expect(!online(points: 100_000, isNew: false).1.contains(.sendLiveHint))
+        #expect(!online(points: 12).1.contains(.sendLiveHint))
+        #expect(online(points: 13).1.contains(.sendLiveHint))
         // The first point after a start with an old backlog.
         var (machine, _) = online(points: 100_000, isNew: false)
-        #expect(machine.pointsAppended(next: 100_002, now: 5000).first == .sendNewest)
+        #expect(machine.pointsAppended(next: 100_002, now: 5000).first == .sendLiveHint)
     }
 
     @Test func itChangesNeitherHeartbeatsNorDeadlines() {
@@ -73,7 +73,7 @@ struct UplinkHintTests {
         var (silent, other) = online(points: 100_000, tells: false)
         for second in 1...200 as ClosedRange<Int64> {
             let now: MonotonicTime = 0 + second * 1000
-            #expect(first.filter { $0 != .sendNewest } == other)
+            #expect(first.filter { $0 != .sendLiveHint } == other)
             first = telling.pointsAppended(next: 100_001 + UInt64(second), now: now)
             other = silent.pointsAppended(next: 100_001 + UInt64(second), now: now)
             for timer in UplinkTimer.allCases {

@@ -42,7 +42,7 @@ struct UplinkWorld {
     init(seed: UInt64, isHostile: Bool) {
         generator = TestGenerator(seed: seed)
         self.isHostile = isHostile
-        machine = UplinkMachine(gatherInterval: 5, packInterval: 30, seed: seed, tellsNewest: true)
+        machine = UplinkMachine(gatherInterval: 5, packInterval: 30, seed: seed, sendsLiveHint: true)
         watch = UplinkWatch(machine)
         perform(machine.start(first: 1, next: 1, now: 0))
         schedule(.point, after: 0)
@@ -180,7 +180,7 @@ struct UplinkWorld {
         case .acknowledgeCache(let through):
             if through > (stored.last ?? 0) { problems.append("releases what is not stored") }
             released = max(released, through)
-        case .sendHeartbeat, .sendNewest:
+        case .sendHeartbeat, .sendLiveHint:
             let id = machine.link
             if id == open { answer(id) { $0.frameReceived($1, now: $2) } }
         case .closeLink: open = nil

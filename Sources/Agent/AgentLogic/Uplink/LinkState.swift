@@ -89,6 +89,8 @@ package struct LinkTrouble: Hashable, Sendable {
         case foreignServer = "foreign_server"
         /// Closed or reset when TLS began.
         case handshakeCut = "handshake_cut"
+        /// A certificate, a key or a name of this agent's own configuration cannot be used.
+        case credentialsUnusable = "credentials_unusable"
     }
 
     package let kind: Kind
@@ -186,6 +188,6 @@ package struct UplinkCounters: Hashable, Sendable {
     package internal(set) var deadLinks: UInt64 = 0
     /// Times that the server claimed to have what was never sent.
     package internal(set) var serverAhead: UInt64 = 0
-    /// Newest points told ahead of a backlog.
+    /// Live hints: newest points told ahead of a backlog.
     package internal(set) var hints: UInt64 = 0
 }

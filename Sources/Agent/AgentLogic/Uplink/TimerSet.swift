@@ -56,8 +56,8 @@ struct UplinkContext: Hashable, Sendable {
     var counters = UplinkCounters()
     var timers = TimerSet()
     let timing: UplinkTiming
-    /// Whether the newest point is told ahead of a backlog.
-    var tellsNewest = false
-    /// The owner has a newest point: one was appended since this machine was made.
-    var hasNewest = false
+    /// Whether live hints are sent: the newest point ahead of a backlog.
+    var sendsLiveHint = false
+    /// The owner has a point for a live hint: one was appended since this machine was made.
+    var hasLiveHint = false
 }

@@ -125,7 +125,7 @@ extension UplinkMachine {
 extension UplinkMachine {
     /// Points were appended, or numbered anew: `next` is the cache's `nextSequence`. Smaller than before means late.
     package mutating func pointsAppended(next: UInt64, now: MonotonicTime) -> [Action] {
-        context.hasNewest = true
+        context.hasLiveHint = true
         guard next > self.next else { return [] }
         self.next = next
         return inSession { $0.appended(next: next, now: now, in: &$1) }

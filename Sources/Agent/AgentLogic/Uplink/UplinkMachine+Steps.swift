@@ -8,10 +8,9 @@ extension UplinkMachine {
         phase = .connecting
         context.counters.attempts &+= 1
         context.counters.attemptsSinceLogin &+= 1
-        return [
-            .connect(link), context.timers.set(.step, after: timing.connect.addingClamped(timing.handshake), now: now),
-        ]
-            + report(.connecting)
+        let limit = timing.connect.addingClamped(timing.handshake)
+        // Last: an attempt that cannot be begun may fail while this action is performed.
+        return [context.timers.set(.step, after: limit, now: now)] + report(.connecting) + [.connect(link)]
     }
 
     /// Runs an event of the session and ends a drain that it completed.

@@ -22,8 +22,8 @@ package struct UplinkMachine: Hashable, Sendable {
         /// The server owns everything up to this sequence: `TrackCache.acknowledge`.
         case acknowledgeCache(through: UInt64)
         case sendHeartbeat
-        /// Send a heartbeat with the newest point: what waits before it will take a while. Not a probe.
-        case sendNewest
+        /// Send a live hint, a heartbeat with the newest point: what waits before it will take a while. Not a probe.
+        case sendLiveHint
         case sendGoodbye
         /// Close when what was written before has gone, or is stuck; nothing of this link counts any more.
         case closeLink(LinkID)
@@ -103,12 +103,12 @@ package struct UplinkMachine: Hashable, Sendable {
 
     /// Intervals in seconds as ``Settings`` has checked them; `seed` is random, and the same in a repeated run.
     ///
-    /// `tellsNewest`: whether the newest point goes ahead of a backlog (docs/decisions/0009-live-hint.md).
+    /// `sendsLiveHint`: whether a live hint goes ahead of a backlog (docs/decisions/0009-live-hint.md).
     package init(
         gatherInterval: Int, packInterval: Int, seed: UInt64, timing: UplinkTiming = UplinkTiming(),
-        tellsNewest: Bool = false
+        sendsLiveHint: Bool = false
     ) {
-        context = UplinkContext(timing: timing, tellsNewest: tellsNewest)
+        context = UplinkContext(timing: timing, sendsLiveHint: sendsLiveHint)
         backoff = Backoff(range: timing.backoff, seed: seed)
         schedule = PackSchedule(gather: gatherInterval, pack: packInterval)
     }
@@ -123,12 +123,6 @@ package struct UplinkMachine: Hashable, Sendable {
     package var unacknowledgedPoints: Int {
         guard case .online(let session) = phase else { return 0 }
         return session.window.points
-    }
-
-    /// Everything up to here is known to be the server's.
-    package var acknowledgedThrough: UInt64 {
-        guard case .online(let session) = phase else { return acknowledged }
-        return max(acknowledged, session.acknowledged)
     }
 
     // MARK: Wanted or not

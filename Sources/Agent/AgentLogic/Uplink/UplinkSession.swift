@@ -101,11 +101,11 @@ struct UplinkSession: Hashable, Sendable {
     /// While far behind: the newest point ahead of what waits, once a pack interval. It leaves heartbeats, windows and
     /// deadlines as they are.
     private mutating func tellNewest(now: MonotonicTime, in context: inout UplinkContext) -> [Action] {
-        guard context.tellsNewest, context.hasNewest, isConfirmed, isBehind else { return [] }
+        guard context.sendsLiveHint, context.hasLiveHint, isConfirmed, isBehind else { return [] }
         if let hintedAt, now - hintedAt < schedule.packInterval { return [] }
         hintedAt = now
         context.counters.hints &+= 1
-        return [.sendNewest]
+        return [.sendLiveHint]
     }
 
     /// More than two packs are not known to be stored: one may be gathered and one be under way while live.
@@ -277,7 +277,7 @@ struct UplinkSession: Hashable, Sendable {
             + armAcknowledgement(now: now, in: &context) + postponeHeartbeat(now: now, in: &context)
     }
 
-    /// While batches flow the heartbeat moves on with them, so that it never wakes the box; not with each of a backlog.
+    /// While batches flow the heartbeat moves on with them, so that it never wakes the computer; not with each of a backlog.
     private mutating func postponeHeartbeat(now: MonotonicTime, in context: inout UplinkContext) -> [Action] {
         guard now - heartbeatSetAt >= heartbeatInterval / 4 else { return [] }
         return [setHeartbeat(after: heartbeatInterval, now: now, in: &context)]

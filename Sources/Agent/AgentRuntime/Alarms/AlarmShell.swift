@@ -34,6 +34,8 @@ final class AlarmShell {
     private var fresh: [UInt64: Alarm] = [:]
     /// The journal after its last operation.
     private var journal = JournalSnapshot()
+    /// The server's clock, milliseconds since 1970, and when it was told.
+    private var serverClock: (time: Int64, at: MonotonicTime)?
 
     /// `executor` nil: there is no journal, so pushes are neither kept nor acknowledged.
     init(
@@ -78,7 +80,15 @@ final class AlarmShell {
     /// The server's clock says which alarms it will not send again.
     func forgetOld(serverTime: Int64) {
         guard serverTime > 0 else { return }
+        serverClock = (serverTime, context.now)
         onJournal { $0.forget(serverTime: serverTime) }
+    }
+
+    /// The server's clock now; nil before the first login.
+    private var serverTime: Int64? {
+        guard let serverClock else { return nil }
+        let (time, overflow) = serverClock.time.addingReportingOverflow(context.now - serverClock.at)
+        return overflow ? nil : time
     }
 
     private func perform(_ actions: [AlarmInbox.Action]) {
@@ -109,7 +119,10 @@ final class AlarmShell {
     private func journal(_ id: UInt64) {
         guard let content = waiting[id] else { return }
         let isOwed = areHooksOwed
+        let serverTime = serverTime
         let isAccepted = onJournal { journal -> Result<AlarmJournal.Appended, CacheFileError> in
+            // A session may last for weeks: what is too old goes before the size limit drops anything.
+            if let serverTime { journal.forget(serverTime: serverTime) }
             do throws(CacheFileError) {
                 return .success(try journal.append(content, isOwed: isOwed))
             } catch {
@@ -122,6 +135,9 @@ final class AlarmShell {
                 fresh[id] = alarm
                 perform(inbox.journaled(id, isNew: true))
             case .success(.known): perform(inbox.journaled(id, isNew: false))
+            case .success(.full):
+                let reason = "alarms whose hooks have not ended fill the alarm journal: see hooks in saker status"
+                perform(inbox.failed(id, reason: reason))
             case .failure(let error): perform(inbox.failed(id, reason: "\(error)"))
             }
         }

@@ -7,7 +7,7 @@ internal import TrackModel
 internal import TrackWire
 internal import Varlink
 
-/// Custom attributes: the values that programs on the box set, and the programs that are asked at each point.
+/// Custom attributes: the values that programs on the vehicle set, and the programs that are asked at each point.
 ///
 /// Owns the `AttributeBoard`, the `AttributeCollector` and the providers' calls. May touch: the loop's clock, one timer,
 /// the journal. Everything else leaves as an ``Effect``.
@@ -146,9 +146,6 @@ final class AttributeShell {
     }
 
     // MARK: Providers
-
-    /// Providers whose calls wait for a point.
-    var waitingProviders: Int { providers.values.count { $0.waiting != nil } }
 
     func provide(
         _ answer: ProvidedAttributes?, from connection: VarlinkClientConnection, process: Int32

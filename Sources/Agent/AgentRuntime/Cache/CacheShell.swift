@@ -78,7 +78,10 @@ final class CacheShell {
     }
 
     /// Begins with the ring as it was opened.
-    func start() { adopt(snapshot) }
+    func start() {
+        if snapshot.isInMemory { complain(snapshot) }
+        adopt(snapshot)
+    }
 
     // MARK: Points
 
@@ -172,12 +175,23 @@ final class CacheShell {
 
     // MARK: Calls of the control socket
 
-    func info(of entities: [String]?, unacknowledged: Int) -> CacheInfoReply {
-        let known = Dictionary(snapshot.entities.map { ($0.entity, $0) }, uniquingKeysWith: { $1 })
-        let names = entities ?? Array(known.keys)
-        let rows = Set(names).sorted().map { name in
+    /// Entities of one answer: with the longest names it is below a third of what one message takes.
+    static let maximumEntities = 1000
+
+    /// Throws when more entities are asked for, or have points, than an answer takes.
+    func info(of entities: [String]?, unacknowledged: Int) throws(AgentControlError) -> CacheInfoReply {
+        let known = Dictionary(snapshot.entities.map { (ExactName($0.entity), $0) }, uniquingKeysWith: { $1 })
+        let names = entities.map { Set($0.map { ExactName($0) }) } ?? Set(known.keys)
+        guard names.count <= Self.maximumEntities else {
+            let what = entities == nil ? "\(names.count) entities have points" : "\(names.count) entities are named"
+            throw AgentControlError(
+                .parameterError, in: .getCacheInfo,
+                reason: "\(what), and an answer takes \(Self.maximumEntities): name at most that many, and ask again "
+                    + "for others", parameter: "entities")
+        }
+        let rows = names.sorted().map { name in
             EntityCache(
-                entity: name, points: Int64(clamping: known[name]?.count ?? 0), firstTime: known[name]?.firstTime,
+                entity: name.text, points: Int64(clamping: known[name]?.count ?? 0), firstTime: known[name]?.firstTime,
                 lastTime: known[name]?.lastTime)
         }
         return CacheInfoReply(cache: status(unacknowledged: unacknowledged), entities: rows)
@@ -194,9 +208,12 @@ final class CacheShell {
         } then: { [self] result in
             switch result {
             case .success(let cleared):
-                context.log.notice("Cache cleared by request", metadata: ["points": "\(cleared.records)"])
+                context.log.notice(
+                    "Cache cleared by request",
+                    metadata: ["points": "\(cleared.records)", "durable": "\(cleared.isDurable)"])
                 tell(.changed)
-                promise.succeed(ClearCacheReply(removed: Int64(clamping: cleared.records)))
+                promise.succeed(
+                    ClearCacheReply(removed: Int64(clamping: cleared.records), durable: cleared.isDurable))
             case .failure(let error):
                 promise.fail(AgentControlError(.parameterError, in: .clearCache, reason: error.detail))
             }
@@ -216,7 +233,7 @@ final class CacheShell {
     func stopReply(entity: String, before: UInt64) -> EventLoopFuture<StopServiceReply> {
         let promise = context.loop.makePromise(of: StopServiceReply.self)
         let answer = { [self] in
-            let remaining = snapshot.entities.first { $0.entity == entity }?.count ?? 0
+            let remaining = snapshot.entities.first { ExactName($0.entity) == ExactName(entity) }?.count ?? 0
             promise.succeed(
                 StopServiceReply(
                     uploaded: Int64(clamping: acknowledged - before), remaining: Int64(clamping: remaining)))
@@ -251,8 +268,7 @@ final class CacheShell {
         snapshot = new
         if old.isInMemory != new.isInMemory {
             new.isInMemory
-                ? context.log.error(
-                    "Track cache went on in memory", metadata: .event(.cacheMemoryFallback, ["state": "\(new.state)"]))
+                ? complain(new)
                 : context.log.notice("Track cache returned to the disk", metadata: .event(.cacheReturned))
             tell(.changed)
         }
@@ -266,6 +282,11 @@ final class CacheShell {
         }
         scheduleMaintenance()
         tell(.ringIs(new.ends))
+    }
+
+    private func complain(_ snapshot: CacheSnapshot) {
+        context.log.error(
+            "Track cache is in memory", metadata: .event(.cacheMemoryFallback, ["state": "\(snapshot.state)"]))
     }
 
     private func scheduleMaintenance() {

@@ -1,8 +1,10 @@
 internal import AgentControl
 internal import AgentLogic
+internal import AlarmLog
 package import ConfigurationFile
 package import Exposition
 internal import Glibc
+package import SecureLink
 package import TrackModel
 
 /// What the configuration file says; config/agent.toml documents every key with unit, default and range.
@@ -13,7 +15,7 @@ package struct AgentConfiguration: Sendable {
         /// The name the certificate must carry.
         package var name: String
         package var certificateAuthorityFile: String?
-        package var pinnedKey: String?
+        package var pinnedKey: PublicKeyPin?
         package var clientCertificateFile: String?
         /// A file, or a store URI.
         package var clientKey: String?
@@ -30,8 +32,8 @@ package struct AgentConfiguration: Sendable {
         package var applicationCode: Secret?
         package var entity: String
         package var isStartedAtFirstBoot: Bool
-        /// Whether the newest point goes ahead of a backlog.
-        package var tellsNewest: Bool
+        /// Whether a live hint goes ahead of a backlog.
+        package var sendsLiveHint: Bool
     }
 
     package struct GNSS: Hashable, Sendable {
@@ -90,6 +92,8 @@ package struct AgentConfiguration: Sendable {
     package var cache: Cache
     package var parking: Parking
     package var control: Control
+    /// Bytes that the alarm journal may have.
+    package var alarmJournalLimit: Int
     /// Nil: no hooks are run.
     package var hooks: Hooks?
     package var stateDirectory: String
@@ -112,7 +116,7 @@ package struct AgentConfiguration: Sendable {
         let server = readServer(&reader)
         let service = readService(&reader)
         let gnss = GNSS(
-            host: reader.string("gnss", "host", default: "127.0.0.1"),
+            host: reader.host("gnss", "host", default: "127.0.0.1"),
             port: reader.integer("gnss", "port", default: 2947, range: 1...65535),
             device: reader.optionalString("gnss", "device"),
             isKeptOpen: reader.boolean("gnss", "keep_open", default: false))
@@ -121,6 +125,9 @@ package struct AgentConfiguration: Sendable {
         let control = Control(
             socket: reader.string("control", "socket", default: "/run/saker/agent.varlink"),
             group: reader.string("control", "group", default: "saker"))
+        let journalLimit = reader.integer(
+            "alarms", "journal_limit", default: AlarmJournal.Options.defaultLimit, range: AlarmJournal.Options.limits,
+            unit: "bytes")
         let hooks = readHooks(&reader)
         let state = reader.string("state", "directory", default: "/var/lib/saker")
         let level = reader.choice("log", "level", default: LogLevel.info)
@@ -132,15 +139,16 @@ package struct AgentConfiguration: Sendable {
         }
         return AgentConfiguration(
             server: server, service: service, gnss: gnss, cache: cache, parking: parking, control: control,
-            hooks: hooks, stateDirectory: state, logLevel: level, metrics: metrics, effective: effective)
+            alarmJournalLimit: journalLimit, hooks: hooks, stateDirectory: state, logLevel: level, metrics: metrics,
+            effective: effective)
     }
 
     private static func readServer(_ reader: inout ConfigurationReader) -> Server {
-        let host = reader.requiredString("server", "host", hint: "the name or address of the server")
+        let host = reader.requiredHost("server", "host", hint: "the name or address of the server")
         let port = reader.integer("server", "port", default: 7443, range: 1...65535)
-        let name = reader.optionalString("server", "server_name")
+        let name = reader.optionalHost("server", "server_name")
         let authority = reader.optionalString("server", "ca_file")
-        let pin = reader.optionalString("server", "pinned_key")
+        let pin = readPin(&reader)
         let certificate = reader.optionalString("server", "client_certificate")
         let key = reader.optionalString("server", "client_key")
         if (certificate == nil) != (key == nil) {
@@ -168,6 +176,16 @@ package struct AgentConfiguration: Sendable {
             clientKeyPINFile: pinFile.map { reader.resolve($0) } ?? credentialFile(named: "token-pin"),
             clientKeyModule: module.map { reader.resolve($0) }, clientKeyProvider: provider,
             minimumTLS: reader.choice("server", "minimum_tls", default: .v13))
+    }
+
+    private static func readPin(_ reader: inout ConfigurationReader) -> PublicKeyPin? {
+        guard let text = reader.optionalString("server", "pinned_key") else { return nil }
+        do throws(SecureLinkError) {
+            return try PublicKeyPin(parsing: text)
+        } catch {
+            reader.reject("server", "pinned_key", error.detail)
+            return nil
+        }
     }
 
     /// The configuration is printed and told; a PIN in it would be too.
@@ -204,11 +222,11 @@ package struct AgentConfiguration: Sendable {
             reader.reject("service", "entity", "entity = \"\(entity)\": \(problem)")
         }
         let autostart = reader.boolean("service", "autostart", default: true)
-        let tellsNewest = reader.boolean("service", "live_hint", default: true)
+        let sendsLiveHint = reader.boolean("service", "live_hint", default: true)
         guard let number, let id = ServiceID(rawValue: Int64(number)), let accessKey else { return nil }
         return Service(
             id: id, accessKey: accessKey, applicationCode: applicationCode, entity: entity,
-            isStartedAtFirstBoot: autostart, tellsNewest: tellsNewest)
+            isStartedAtFirstBoot: autostart, sendsLiveHint: sendsLiveHint)
     }
 
     /// From the file, else from what systemd passed.
@@ -224,6 +242,9 @@ package struct AgentConfiguration: Sendable {
 
     private static func readCache(_ reader: inout ConfigurationReader) -> Cache {
         let directory = reader.string("cache", "directory", default: "/var/lib/saker/cache")
+        if !directory.hasPrefix("/") {
+            reader.reject("cache", "directory", "directory = \"\(directory)\": it must begin with /")
+        }
         let limit = reader.integer("cache", "limit", default: 256 << 20, range: 0...(1 << 50), unit: "bytes")
         if limit != 0, limit < minimumCacheLimit {
             reader.reject(

@@ -113,7 +113,12 @@ extension Agent: AgentControlHandler {
     // MARK: Cache
 
     package func cacheInfo(entities: [String]?) -> EventLoopFuture<CacheInfoReply> {
-        context.loop.makeSucceededFuture(cache.info(of: entities, unacknowledged: link.unacknowledgedPoints))
+        do throws(AgentControlError) {
+            return context.loop.makeSucceededFuture(
+                try cache.info(of: entities, unacknowledged: link.unacknowledgedPoints))
+        } catch {
+            return context.loop.makeFailedFuture(error)
+        }
     }
 
     package func clearCache(_ selection: CacheSelection) -> EventLoopFuture<ClearCacheReply> { cache.clear(selection) }

@@ -44,8 +44,9 @@ extension Agent {
     /// What was opened once and stays open.
     private static func keysThatWait(_ new: AgentConfiguration, _ old: AgentConfiguration) -> [String] {
         var keys: [String] = []
-        if new.service.tellsNewest != old.service.tellsNewest { keys.append("service.live_hint") }
+        if new.service.sendsLiveHint != old.service.sendsLiveHint { keys.append("service.live_hint") }
         if new.parking != old.parking { keys.append("parking") }
+        if new.alarmJournalLimit != old.alarmJournalLimit { keys.append("alarms.journal_limit") }
         if new.hooks != old.hooks { keys.append("hooks") }
         if new.metrics != old.metrics { keys.append("metrics") }
         if new.cache.directory != old.cache.directory { keys.append("cache.directory") }

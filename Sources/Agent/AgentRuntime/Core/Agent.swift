@@ -63,7 +63,7 @@ package final class Agent {
         ) { router.agent?.route($0) }
         let uplink = UplinkMachine(
             gatherInterval: settings.gatherInterval, packInterval: settings.packInterval, seed: surroundings.seed,
-            tellsNewest: configuration.service.tellsNewest)
+            sendsLiveHint: configuration.service.sendsLiveHint)
         link = LinkShell(
             context, connector: surroundings.connector, server: configuration.server,
             login: Login(configuration.service), machine: uplink, ring: opened.snapshot.ends

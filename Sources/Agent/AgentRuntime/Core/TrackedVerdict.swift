@@ -40,6 +40,8 @@ struct TrackedVerdict: Hashable {
         case .online: return "points are gathered and uploaded"
         case .connecting, .handshaking, .loggingIn: return "connecting to the server; \(keeping)"
         case .waiting(_, let trouble): return "\(trouble.reason); \(keeping)"
+        case .refused(_, let trouble) where trouble.cause == .credentialsUnusable:
+            return "no connection can be made: \(trouble.reason); \(keeping)"
         case .refused(_, let trouble): return "the login is refused: \(trouble.reason); \(keeping)"
         case .closed, .closing: return keeping
         }

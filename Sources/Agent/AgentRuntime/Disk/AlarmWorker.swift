@@ -8,10 +8,10 @@ final class AlarmWorker: AlarmExecutor, Sendable {
     /// Touched on the disk thread alone; the lock, never contended, says so to the compiler.
     private let journal: Mutex<AlarmJournal>
 
-    /// Opens the journal on the calling thread, whatever the disk says.
-    init(directory: String, disk: CacheWorker) {
+    /// Opens the journal on the calling thread, whatever the disk says. `limit`: bytes.
+    init(directory: String, limit: Int, disk: CacheWorker) {
         self.disk = disk
-        journal = Mutex(AlarmJournal(directory: directory))
+        journal = Mutex(AlarmJournal(directory: directory, options: .init(limit: limit)))
     }
 
     func perform<Result: Sendable>(

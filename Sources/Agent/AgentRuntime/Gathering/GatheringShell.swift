@@ -93,7 +93,8 @@ final class GatheringShell {
         guard let feed else { return }
         feed.stop()
         self.feed = nil
-        _ = assembler.flush()
+        // Nothing will end the epoch that waits for its end.
+        if let fix = assembler.flush() { take(fix) }
         watch.change(.stopped, at: context.systemTime)
         tell(.feedChanged)
     }
@@ -103,10 +104,10 @@ final class GatheringShell {
         let old = gnss
         gnss = new
         guard (new.host, new.port, new.device ?? "") != (old.host, old.port, old.device ?? "") else { return }
-        watch = FeedWatch(new, since: context.systemTime)
-        guard feed != nil else { return }
+        let isOpen = feed != nil
         closeFeed()
-        openFeed()
+        watch = FeedWatch(new, since: context.systemTime)
+        if isOpen { openFeed() }
     }
 
     private func feedSaid(_ event: FeedEvent, generation number: Int) {
@@ -179,7 +180,7 @@ final class GatheringShell {
     /// From now on fixes become points of this entity.
     func start(entity new: String) {
         entity = new
-        if samplerEntity == new {
+        if samplerEntity.map({ ExactName($0) }) == ExactName(new) {
             sampler.restart()
         } else {
             retireSampler()
@@ -220,8 +221,8 @@ final class GatheringShell {
 
     /// The agent stops: the feed closes, and fixes become no points any more.
     func shutDown() {
-        closeFeed()
         entity = nil
+        closeFeed()
     }
 
     // MARK: Status

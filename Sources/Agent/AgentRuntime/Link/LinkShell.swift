@@ -233,7 +233,7 @@ final class LinkShell {
             case .acknowledgeCache(let sequence):
                 if let helloStream { tell(.acknowledge(through: sequence, stream: helloStream)) }
             case .sendHeartbeat: channel.send(.heartbeat(Heartbeat()))
-            case .sendNewest: sendNewest()
+            case .sendLiveHint: sendLiveHint()
             case .sendGoodbye: channel.send(.goodbye(Goodbye()))
             case .closeLink(let id): if channel.close(id) { prepared = [:] }
             case .serverAhead(let sequence):
@@ -257,6 +257,8 @@ final class LinkShell {
             context.log.notice("Link online", metadata: .event(.linkOnline, ["session": "\(watch.session ?? "")"]))
         case .waiting(_, let trouble) where isNews:
             context.log.warning("Link lost", metadata: .event(.linkLost, ["reason": "\(trouble.reason)"]))
+        case .refused(_, let trouble) where isNews && trouble.cause == .credentialsUnusable:
+            context.log.error("No connection", metadata: .event(.linkLost, ["reason": "\(trouble.reason)"]))
         case .refused(_, let trouble) where isNews:
             context.log.error("Login refused", metadata: .event(.loginRefused, ["reason": "\(trouble.reason)"]))
         case .closed, .connecting, .handshaking, .loggingIn, .waiting, .refused, .closing: break
@@ -338,8 +340,8 @@ final class LinkShell {
     }
 
     /// Ahead of the backlog, for whoever looks at the map now; as a track point it comes in its turn.
-    private func sendNewest() {
-        guard let newest, newest.entity == entity else { return }
+    private func sendLiveHint() {
+        guard let newest, ExactName(newest.entity) == ExactName(entity) else { return }
         var point = newest.point
         var bytes = PointRecord.encode(point, format: serverPayloadFormat)
         if bytes.count > WireLimits.newestPointBytes {
@@ -354,8 +356,8 @@ final class LinkShell {
 
     private func sendUpload(_ id: ReadID, first: UInt64, count: Int) {
         guard let upload = prepared.removeValue(forKey: id) else { return }
-        channel.send(
-            .upload(Upload(upload.batch, firstSequence: first, entity: upload.entity == entity ? "" : upload.entity)))
+        let isOwn = ExactName(upload.entity) == ExactName(entity)
+        channel.send(.upload(Upload(upload.batch, firstSequence: first, entity: isOwn ? "" : upload.entity)))
     }
 
     // MARK: Status

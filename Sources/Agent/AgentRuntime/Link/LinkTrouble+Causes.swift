@@ -60,8 +60,8 @@ extension LinkTrouble.Cause {
         case .certificateWrongName: self = .certificateWrongName
         case .pinMismatch: self = .pinMismatch
         case .clientCertificateRefused: self = .clientCertificateRefused
-        case .closedByPeer, .reset, .peerSilent, .sendBufferFull, .cancelled, .configuration, .pinRefused, .other:
-            return nil
+        case .configuration, .pinRefused: self = .credentialsUnusable
+        case .closedByPeer, .reset, .peerSilent, .sendBufferFull, .cancelled, .other: return nil
         }
     }
 }

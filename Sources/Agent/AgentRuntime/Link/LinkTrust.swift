@@ -94,6 +94,7 @@ final class LinkTrust {
             context.log.warning(
                 "Certificates refused, the former ones stay in use",
                 metadata: .event(.certificateRefused, ["reason": "\(reason)"]))
+        case .missing(let reason): context.log.complain(ofUnusableCertificates: reason)
         }
     }
 
@@ -115,5 +116,14 @@ final class LinkTrust {
             isBelieved
                 ? "System clock is kept" : "System clock is not kept: certificates are judged at the receiver's time",
             metadata: .event(.clockState, ["synchronised": "\(clock.isSynchronised)", "time": "\(clock.seconds)"]))
+    }
+}
+
+extension Logger {
+    /// No connection can be made with the certificates and keys as they are.
+    func complain(ofUnusableCertificates reason: String) {
+        error(
+            "Certificates cannot be used: points are kept, and no connection is made",
+            metadata: .event(.certificateRefused, ["reason": "\(reason)"]))
     }
 }

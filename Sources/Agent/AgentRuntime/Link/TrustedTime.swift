@@ -28,7 +28,7 @@ struct JudgedTime: Hashable {
 
 /// The time at which certificates are judged: the system's while it can be believed, else the receiver's.
 ///
-/// A box without a battery boots in 1970; without this it could not connect until somebody set its clock.
+/// A computer without a battery boots in 1970; without this it could not connect until somebody set its clock.
 struct TrustedTime {
     /// The newest fix, and when it arrived.
     private var lastFix: (time: Timestamp, arrival: MonotonicTime)?

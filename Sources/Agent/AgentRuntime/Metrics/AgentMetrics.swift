@@ -24,6 +24,8 @@ package enum AgentMetrics {
     static let remembered = Metric(
         "saker_agent_remembered", .gauge, "1 when everything that the agent was told is on the disk, 0 while it is not."
     )
+    static let controlSocket = Metric(
+        "saker_agent_control_socket", .gauge, "1 when the control socket is open, 0 while something is in its way.")
     static let cpu = Metric("saker_agent_cpu_seconds_total", .counter, "Processor time of all threads.")
     static let resident = Metric("saker_agent_resident_memory_bytes", .gauge, "Resident memory of the process.")
     static let textfileFailures = Metric(
@@ -32,8 +34,8 @@ package enum AgentMetrics {
         "saker_agent_scrapes_total", .counter, "Reads of the metrics from the listener, including this one.")
 
     private static let general = [
-        info, start, tracked, service, clockSynchronised, clockDifference, remembered, cpu, resident, textfileFailures,
-        scrapes,
+        info, start, tracked, service, clockSynchronised, clockDifference, remembered, controlSocket, cpu, resident,
+        textfileFailures, scrapes,
     ]
 
     // MARK: Receiver and points

@@ -12,6 +12,7 @@ final class MetricsOutput {
     private let settings: AgentConfiguration.Metrics
     private let loop: any EventLoop
     private let log: Logger
+    private let isControlOpen: () -> Bool
     private let textfile: MetricsTextfile?
     private var timer: RepeatedTask?
     private var listener: MetricsListener?
@@ -21,11 +22,16 @@ final class MetricsOutput {
     /// What was said last of the text file; the same is not said again.
     private var toldFailure: String?
 
-    init(_ agent: Agent, _ settings: AgentConfiguration.Metrics, log: Logger, loop: any EventLoop) {
+    /// `isControlOpen`: whether the process has its control socket.
+    init(
+        _ agent: Agent, _ settings: AgentConfiguration.Metrics, log: Logger, loop: any EventLoop,
+        isControlOpen: @escaping () -> Bool
+    ) {
         self.agent = agent
         self.settings = settings
         self.loop = loop
         self.log = log
+        self.isControlOpen = isControlOpen
         textfile = settings.textfile.map(MetricsTextfile.init)
     }
 
@@ -65,6 +71,7 @@ final class MetricsOutput {
 
     private func page() -> [UInt8] {
         var page = agent.metrics()
+        page.add(AgentMetrics.controlSocket, isControlOpen())
         page.add(AgentMetrics.textfileFailures, textfileFailures)
         page.add(AgentMetrics.scrapes, scrapes)
         return page.text

@@ -10,7 +10,7 @@ struct NetworkNews: Hashable {
     /// Addresses and default routes as they were told, so that a refreshed one is no news.
     private var known: Set<[UInt8]> = []
 
-    /// Links and addresses of a box with many containers; beyond that everything counts as news.
+    /// Links and addresses of a computer with many containers; beyond that everything counts as news.
     private static let maximumKnown = 1024
 
     /// True when a datagram of the kernel holds at least one change that matters. Bytes that are no message are passed

@@ -45,6 +45,10 @@ package enum AgentProcess {
             return 0
         case .check:
             configuration.effective.warnings.forEach { complain("sakerd: \($0)") }
+            if let obstacle = SecureConnector.obstacle(configuration.server) {
+                complain("sakerd: the agent would keep points and make no connection:\n[server]: \(obstacle)")
+                return 1
+            }
             print("\(given.configurationPath) is right")
             return 0
         case .run, .printHelp, .printVersion: return run(configuration, path: given.configurationPath)

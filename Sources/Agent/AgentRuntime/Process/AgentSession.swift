@@ -9,7 +9,7 @@ internal import Systemd
 internal import TrackModel
 internal import Varlink
 
-/// One run of the agent on its loop, from the control socket to the last goodbye.
+/// One run of the agent on its loop, from the first try of the control socket to the last goodbye.
 final class AgentSession {
     private let agent: Agent
     private let loop: any EventLoop
@@ -18,7 +18,7 @@ final class AgentSession {
     private let notifier: Notifier
     private let finished: EventLoopPromise<Void>
     private var control: AgentControlService?
-    private var server: VarlinkServer?
+    private var socket: ControlSocket?
     private var watchdog: RepeatedTask?
     private var network: NetworkWatch?
     private var metrics: MetricsOutput?
@@ -70,13 +70,13 @@ final class AgentSession {
                 metadata: ["method": "\(method.rawValue)", "uid": "\(peer.user)", "pid": "\(peer.process)"])
         }
         self.control = control
-        return VarlinkServer.start(
-            .init(
-                path: settings.socket, group: geteuid() == 0 ? group : nil,
-                service: VarlinkServiceInfo(
-                    vendor: "Saker", product: "sakerd", version: SakerVersion.text, url: "https://varlink.org")),
-            interfaces: [control], on: loop
-        ).assumeIsolated().map { [self] server in self.server = server }.nonisolated()
+        let options = VarlinkServer.Options(
+            path: settings.socket, group: geteuid() == 0 ? group : nil,
+            service: VarlinkServiceInfo(
+                vendor: "Saker", product: "sakerd", version: SakerVersion.text, url: "https://varlink.org"))
+        let socket = ControlSocket(options, [control], log: log, loop: loop) { [unowned self] in tellSystemd() }
+        self.socket = socket
+        return socket.open()
     }
 
     private func begin() {
@@ -85,7 +85,9 @@ final class AgentSession {
         network = NetworkWatch.start(on: loop, log: log) { [unowned self] in
             agent.networkChanged()
         }
-        metrics = MetricsOutput(agent, agent.configuration.metrics, log: log, loop: loop)
+        metrics = MetricsOutput(agent, agent.configuration.metrics, log: log, loop: loop) { [unowned self] in
+            socket?.isOpen == true
+        }
         metrics?.start()
         notifier.ready(status: statusLine)
         if let timeout = notifier.watchdogTimeout {
@@ -102,6 +104,10 @@ final class AgentSession {
         if let control, control.monitorCount > 0 {
             control.publish(AgentEvent(time: agent.context.systemTime.milliseconds, change))
         }
+        tellSystemd()
+    }
+
+    private func tellSystemd() {
         guard notifier.isActive else { return }
         let line = statusLine
         guard line != toldStatus else { return }
@@ -110,7 +116,10 @@ final class AgentSession {
     }
 
     /// For `systemctl status`: no position, nothing that changes with each point.
-    private var statusLine: String { "\(agent.service.entity): \(agent.report().reason)" }
+    private var statusLine: String {
+        let line = "\(agent.service.entity): \(agent.report().reason)"
+        return socket?.obstacle.map { "\(line); no control socket: \($0)" } ?? line
+    }
 
     // MARK: Signals
 
@@ -169,7 +178,7 @@ final class AgentSession {
             finished.succeed()
         }
         let silent = metrics?.stop() ?? loop.makeSucceededVoidFuture()
-        let closed = server?.close() ?? loop.makeSucceededVoidFuture()
+        let closed = socket?.close() ?? loop.makeSucceededVoidFuture()
         closed.assumeIsolated()
             .whenComplete { [self] _ in
                 agent.shutDown().and(silent).assumeIsolated().whenComplete { [self] _ in

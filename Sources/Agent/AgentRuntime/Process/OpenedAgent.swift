@@ -19,11 +19,12 @@ package struct OpenedAgent {
 
     /// With the surroundings of a real machine. Throws what an operator has to mend.
     init(_ configuration: AgentConfiguration, log: Logger) throws {
-        let connector = try SecureConnector(
+        let connector = SecureConnector(
             configuration.server, refusedPINFile: configuration.stateDirectory + "/refused-pin")
         for warning in connector.warnings {
             log.warning("Credential warning", metadata: .event(.credentialWarning, ["warning": "\(warning)"]))
         }
+        if let obstacle = connector.obstacle { log.complain(ofUnusableCertificates: obstacle) }
         let found = StateFile(directory: configuration.stateDirectory).read()
         try self.init(configuration, remembered: found, log: log) { options in
             let (disk, snapshot) = try CacheWorker.open(
@@ -38,7 +39,9 @@ package struct OpenedAgent {
                 clock: KernelClock(), connector: connector, feeds: GNSSFeedSource(), disk: disk,
                 memory: StateWorker(directory: configuration.stateDirectory, disk: disk),
                 seed: UInt64.random(in: .min ... .max),
-                alarms: AlarmWorker(directory: configuration.stateDirectory, disk: disk), hooks: hooks)
+                alarms: AlarmWorker(
+                    directory: configuration.stateDirectory, limit: configuration.alarmJournalLimit, disk: disk),
+                hooks: hooks)
             return (surroundings, snapshot)
         }
     }

@@ -6,10 +6,11 @@ internal import SecureLink
 /// Connections over TCP and TLS, with the certificates and keys that stand in their files.
 ///
 /// The files are read beside the loop: disks and tokens take their time. They are looked at when their directories change
-/// and before each connection; what cannot be used is told once and the former goes on.
+/// and before each connection; what cannot be used is told once and the former goes on. Without a former one each
+/// connection fails with the reason, until the files can be used.
 final class SecureConnector: LinkConnector {
     private var options: TLSClientOptions
-    private var context: TLSContext
+    private var standing: Result<TLSContext, SecureLinkError>
     /// Of what is in force, or was refused last.
     private var stamps: TLSFileStamps
     /// Grows with each reload: what a look at the files of former options finds does not count.
@@ -26,16 +27,44 @@ final class SecureConnector: LinkConnector {
         case new(TLSFileStamps, Result<TLSContext, SecureLinkError>)
     }
 
-    /// Throws when a certificate or key cannot be used. Reads on the calling thread.
-    init(_ server: AgentConfiguration.Server, refusedPINFile: String? = nil) throws(SecureLinkError) {
+    /// Reads on the calling thread.
+    init(_ server: AgentConfiguration.Server, refusedPINFile: String? = nil) {
         self.refusedPINFile = refusedPINFile
-        options = try Self.options(server)
+        let options = Self.options(server)
+        self.options = options
         // Before reading: a change meanwhile is found by the next look.
         stamps = TLSFileStamps(of: options)
-        context = try Self.context(options, refusedPINFile)
+        standing = Result { () throws(SecureLinkError) in try Self.context(options, refusedPINFile) }
     }
 
-    var warnings: [String] { context.warnings.map { "\($0)" } }
+    /// What an operator should know of the certificates and keys in use.
+    var warnings: [String] {
+        switch standing {
+        case .success(let context): context.warnings.map { "\($0)" }
+        case .failure: []
+        }
+    }
+
+    /// Why no connection can be made; nil when the files can be used.
+    var obstacle: String? {
+        switch standing {
+        case .success: nil
+        case .failure(let error): error.detail
+        }
+    }
+
+    /// Why the files of certificates and keys cannot be used; nil when they can. Opens no token: that may count against its
+    /// PIN, and another process may use it.
+    static func obstacle(_ server: AgentConfiguration.Server) -> String? {
+        var options = options(server)
+        if case .store? = options.clientCertificate?.key { options.clientCertificate = nil }
+        do throws(SecureLinkError) {
+            _ = try TLSContext(options)
+            return nil
+        } catch {
+            return error.detail
+        }
+    }
 
     func connect(
         to server: AgentConfiguration.Server, verificationTime: Int64?, on loop: any EventLoop,
@@ -43,9 +72,13 @@ final class SecureConnector: LinkConnector {
     ) -> EventLoopFuture<any Channel> {
         let own = NIOLoopBound(self, eventLoop: loop)
         return look(on: loop).flatMap {
-            SecureLink.connect(
-                to: server.host, port: server.port, on: loop, context: own.value.context,
-                verificationTime: verificationTime, initializer: initializer)
+            switch own.value.standing {
+            case .success(let context):
+                SecureLink.connect(
+                    to: server.host, port: server.port, on: loop, context: context,
+                    verificationTime: verificationTime, initializer: initializer)
+            case .failure(let error): loop.makeFailedFuture(error)
+            }
         }
     }
 
@@ -72,12 +105,7 @@ final class SecureConnector: LinkConnector {
     }
 
     func reload(_ server: AgentConfiguration.Server, on loop: any EventLoop) -> EventLoopFuture<[String]> {
-        let new: TLSClientOptions
-        do throws(SecureLinkError) {
-            new = try Self.options(server)
-        } catch {
-            return loop.makeFailedFuture(error)
-        }
+        let new = Self.options(server)
         generation += 1
         let number = generation
         let promise = loop.makePromise(of: Finding.self)
@@ -89,7 +117,7 @@ final class SecureConnector: LinkConnector {
             let context = try result.get()
             // Of two reloads in a row the later one counts.
             guard connector.generation == number else { return [] }
-            (connector.options, connector.stamps, connector.context) = (new, stamps, context)
+            (connector.options, connector.stamps, connector.standing) = (new, stamps, .success(context))
             connector.rewatch()
             return connector.warnings
         }
@@ -100,7 +128,7 @@ final class SecureConnector: LinkConnector {
     private func look(on loop: any EventLoop) -> EventLoopFuture<Void> {
         guard !isLooking else { return loop.makeSucceededVoidFuture() }
         isLooking = true
-        let (options, known, number) = (options, stamps, generation)
+        let (options, known, number) = (options, mustReadAgain ? nil : stamps, generation)
         let promise = loop.makePromise(of: Finding.self)
         files.async { [refusedPINFile] in
             promise.succeed(TLSFileStamps(of: options) == known ? .nothingNew : Self.read(options, refusedPINFile))
@@ -113,13 +141,23 @@ final class SecureConnector: LinkConnector {
         }
     }
 
+    /// A token that is plugged in changes no file. A PIN that was refused is another matter: a token locks.
+    private var mustReadAgain: Bool {
+        guard case .failure(let error) = standing else { return false }
+        return error.code != .pinRefused
+    }
+
     private func adopt(_ stamps: TLSFileStamps, _ result: Result<TLSContext, SecureLinkError>) {
         self.stamps = stamps
-        switch result {
-        case .success(let new):
-            context = new
+        switch (standing, result) {
+        case (_, .success):
+            standing = result
             deliver(.replaced(warnings: warnings))
-        case .failure(let error): deliver(.refused(reason: error.detail))
+        case (.success, .failure(let error)): deliver(.refused(reason: error.detail))
+        case (.failure(let former), .failure(let error)):
+            standing = result
+            // Another code says less than another sentence: two errors of one code are equal.
+            if error.detail != former.detail { deliver(.missing(reason: error.detail)) }
         }
     }
 
@@ -143,11 +181,11 @@ final class SecureConnector: LinkConnector {
         }
     }
 
-    private static func options(_ server: AgentConfiguration.Server) throws(SecureLinkError) -> TLSClientOptions {
+    static func options(_ server: AgentConfiguration.Server) -> TLSClientOptions {
         var options = TLSClientOptions()
         if let file = server.certificateAuthorityFile { options.trust = .authorities(file: file) }
         if let pin = server.pinnedKey {
-            options.pins = [try PublicKeyPin(parsing: pin)]
+            options.pins = [pin]
             if server.certificateAuthorityFile == nil { options.trust = .pinnedKeys }
         }
         options.serverName = server.name

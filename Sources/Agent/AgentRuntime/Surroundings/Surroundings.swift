@@ -69,6 +69,8 @@ package enum CertificateNews: Hashable, Sendable {
     case replaced(warnings: [String])
     /// They cannot be used; the former ones stay.
     case refused(reason: String)
+    /// They cannot be used, and there are no former ones: no connection can be made.
+    case missing(reason: String)
 }
 
 /// Opens the watch of gpsd.
