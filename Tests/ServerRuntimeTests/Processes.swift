@@ -10,8 +10,10 @@ struct ProcessResult: Sendable {
 }
 
 /// Runs a program to its end.
-func run(_ program: String, _ arguments: [String]) async throws -> ProcessResult {
-    try await RunningProcess(program, arguments).result()
+func run(
+    _ program: String, _ arguments: [String], _ environment: [String: String] = [:]
+) async throws -> ProcessResult {
+    try await RunningProcess(program, arguments, environment: environment).result()
 }
 
 /// The program that this package builds; it lies beside the tests.

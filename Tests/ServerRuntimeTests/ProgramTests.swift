@@ -115,7 +115,8 @@ struct ProgramTests {
         try "".write(toFile: path, atomically: true, encoding: .utf8)
         let bare = try await sakerServer("serve", "--config", path)
         #expect(bare.status == 1)
-        #expect(bare.errors.contains("server.pem"))
+        #expect(bare.errors.contains("there is no store at \(directory.path)/tracks.sqlite"))
+        #expect(bare.errors.contains("saker-server init"))
     }
 
     @Test func theConfigurationInForceIsPrinted() async throws {
@@ -126,6 +127,49 @@ struct ProgramTests {
         #expect(printed.output.contains("\nhttps_port = 8443  # default\n"))
         try printed.output.write(toFile: path, atomically: true, encoding: .utf8)
         #expect(try await sakerServer("serve", "--config", path, "--print-config").status == 0)
+    }
+
+    // MARK: the store
+
+    @Test func aServerDoesNotMakeTheStoreThatIsGone() async throws {
+        let made = try await run(serverPath, ["init", "--directory", home, "--host", "127.0.0.1"])
+        try #require(made.status == 0, "\(made.errors)")
+        let store = home + "/tracks.sqlite"
+        try FileManager.default.removeItem(atPath: store)
+        for arguments in [["serve"], ["serve", "--check"], ["service", "list"]] {
+            let result = try await run(serverPath, arguments + ["--config", configuration])
+            #expect(result.status == 1, "\(arguments)")
+            #expect(result.errors.contains("there is no store at \(store)"), "\(result.errors)")
+            #expect(!FileManager.default.fileExists(atPath: store))
+        }
+        try Data().write(to: URL(fileURLWithPath: store))
+        let empty = try await sakerServer("serve", "--config", configuration)
+        #expect(empty.status == 1)
+        #expect(empty.errors.contains("is empty"))
+    }
+
+    @Test func anAppCodeIsSetListedAndCleared() async throws {
+        let made = try await run(serverPath, ["init", "--directory", home, "--host", "127.0.0.1"])
+        try #require(made.status == 0, "\(made.errors)")
+        func set(_ code: String, _ arguments: String...) async throws -> ProcessResult {
+            try code.write(toFile: home + "/code", atomically: true, encoding: .utf8)
+            let words = ["service", "set-app-code", "--config", configuration, "1"] + arguments
+            return try await run(
+                "sh", ["-c", "exec \"$0\" \"$@\" <\"$CODE\"", serverPath] + words, ["CODE": home + "/code"])
+        }
+        func list() async throws -> String {
+            try await sakerServer("service", "list", "--config", configuration).output
+        }
+        #expect(try await set("com.example;A1\n").status == 0)
+        #expect(try await list().contains("Fleet  (app code)\n"))
+        for wrong in ["", "\n", "a\u{7}b\n", String(repeating: "x", count: 257) + "\n"] {
+            #expect(try await set(wrong).status == 2, "\(wrong)")
+        }
+        #expect(try await list().contains("(app code)"))
+        #expect(try await set("", "--clear").status == 0)
+        #expect(try await !list().contains("app code"))
+        let words = ["service", "set-app-code", "--config", configuration, "9", "--clear"]
+        #expect(try await run(serverPath, words).status == 1)
     }
 
     // MARK: column

@@ -1,16 +1,16 @@
 import ConfigurationFile
 import Exposition
 import Foundation
+import Ingest
 import Testing
 import TrackModel
-import WebAPI
 
 @testable import ServerRuntime
 
 /// Keys without a default: what stands in the sample is an example.
 private let examples: Set<String> = [
     "enrollment.host", "enrollment.port", "enrollment.web_address", "metrics.listen", "tls.ca",
-    "device.client_ca",
+    "device.client_ca", "store.key_file",
 ]
 
 private func read(_ text: String) throws -> ServerConfiguration {
@@ -60,6 +60,22 @@ struct ServerConfigurationTests {
         #expect(try read("").gateway.callPolicy == .entity)
         #expect(try read("[gateway]\ncall_policy = \"service\"").gateway.callPolicy == .service)
         #expect(throws: ConfigurationError.self) { try read("[gateway]\ncall_policy = \"all\"") }
+    }
+
+    @Test func theWebPortsHaveLimits() throws {
+        let usual = try read("").web
+        #expect(usual.connectionsPerAddress == 100)
+        #expect(usual.bytesWithoutKey == 64 << 20 && usual.bytesWithKey == 256 << 20)
+        let given = try read(
+            "[web]\nconnections_per_address = 7\nbytes_without_key = 16777216\nbytes_with_key = 16777217"
+        ).web
+        #expect(
+            given.connectionsPerAddress == 7 && given.bytesWithoutKey == 16_777_216 && given.bytesWithKey == 16_777_217)
+        // A body alone has 8 MiB.
+        for key in ["bytes_without_key", "bytes_with_key"] {
+            #expect(throws: ConfigurationError.self) { try read("[web]\n\(key) = 8388608") }
+        }
+        #expect(throws: ConfigurationError.self) { try read("[web]\nconnections_per_address = 0") }
     }
 
     @Test func metricsAreOfferedWhereTheOperatorSays() throws {

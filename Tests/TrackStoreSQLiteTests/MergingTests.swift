@@ -8,19 +8,18 @@ import TrackTestKit
 
 @Suite struct MergingTests {
     private let bench: Workbench
-    private let clock = StandingClock(.at(0))
 
     init() throws {
         bench = try Workbench()
     }
 
     private func makeStore() async throws -> (store: SQLiteTrackStore, service: ServiceID) {
-        let store = try await bench.open(nil, clock.options)
+        let store = try await bench.open()
         return (store, try await store.createService(named: "fleet", at: .at(0)).id)
     }
 
-    private func merge(_ store: SQLiteTrackStore) async throws {
-        while try await store.mergeChunks(limit: 100) > 0 {}
+    private func merge(_ store: SQLiteTrackStore, at now: Timestamp = .at(0)) async throws {
+        while try await store.mergeChunks(limit: 100, at: now) > 0 {}
     }
 
     private func sizes(_ store: SQLiteTrackStore) async throws -> [Int] {
@@ -61,13 +60,11 @@ import TrackTestKit
         for start in stride(from: Int64(0), to: 60, by: 6) {
             _ = await store.ingest([upload((0..<6).map { point(start + $0) }, to: service, received: .at(10))])
         }
-        clock.set(.at(10 + 3599))
-        #expect(try await store.mergeChunks(limit: 100) == 0)
+        #expect(try await store.mergeChunks(limit: 100, at: .at(10 + 3599)) == 0)
         #expect(try await sizes(store).count == 10)
-        clock.set(.at(10 + 3600))
-        #expect(try await store.mergeChunks(limit: 100) == 10)
+        #expect(try await store.mergeChunks(limit: 100, at: .at(10 + 3600)) == 10)
         #expect(try await sizes(store) == [60])
-        #expect(try await store.mergeChunks(limit: 100) == 0)
+        #expect(try await store.mergeChunks(limit: 100, at: .at(10 + 3600)) == 0)
     }
 
     @Test func supersededPointsVanishAndTheLaterUploadWins() async throws {
@@ -104,10 +101,9 @@ import TrackTestKit
             _ = await store.ingest(
                 (0..<600).map { upload((0..<4).map { point(start + $0) }, to: service, entity: "e\($0)") })
         }
-        clock.set(.at(1_000_000))
         var replaced = 0
         while true {
-            let count = try await store.mergeChunks(limit: 25)
+            let count = try await store.merge(limit: 25)
             if count == 0 { break }
             #expect((25...35).contains(count) || replaced + count == 6000)
             replaced += count
@@ -119,9 +115,8 @@ import TrackTestKit
     @Test func sparsePointsStayWithinSevenDaysAChunk() async throws {
         let (store, service) = try await makeStore()
         for day in 0..<60 as Range<Int64> {
-            clock.set(.at(day * 86_400 + 7200))
             _ = await store.ingest([upload([point(day * 86_400)], to: service, received: .at(day * 86_400))])
-            try await merge(store)
+            try await merge(store, at: .at(day * 86_400 + 7200))
         }
         #expect(try await everything(store, service).count == 60)
         #expect(try await sizes(store).count <= 60 / 7 + 2)
@@ -173,7 +168,7 @@ import TrackTestKit
             _ = await store.ingest([upload((0..<6).map { point(start + $0) }, to: service)])
         }
         try await withThrowingTaskGroup(of: Int.self) { group in
-            for _ in 0..<4 { group.addTask { try await store.mergeChunks(limit: 10) } }
+            for _ in 0..<4 { group.addTask { try await store.merge(limit: 10) } }
             for start in stride(from: Int64(6000), to: 7200, by: 6) {
                 _ = await store.ingest([upload((0..<6).map { point(start + $0) }, to: service)])
             }

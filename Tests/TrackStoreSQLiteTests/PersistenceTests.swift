@@ -75,7 +75,7 @@ import TrackTestKit
         let service = try await store.createService(named: "fleet", at: .at(0)).id
         try store.close()
         #expect(
-            await store.ingest([upload([point(1)], to: service)]) == [.failed(TrackStoreError(.failed, ""))])
+            await store.ingest([upload([point(1)], to: service)]) == [.failed(TrackStoreError(.closed, ""))])
         await #expect(throws: TrackStoreError.self) { try await store.services() }
     }
 
@@ -98,8 +98,7 @@ import TrackTestKit
         let seed = UInt64.random(in: .min ... .max)
         print("crash seed \(seed)")
         var random = SplitMix(state: seed)
-        let clock = StandingClock(.at(1_000_000))
-        let store = try await bench.open(nil, clock.options)
+        let store = try await bench.open()
         let service = try await store.createService(named: "fleet", at: .at(0)).id
         let stream = StreamID(high: 1, low: 1)
         var sequence: UInt64 = 0
@@ -113,7 +112,7 @@ import TrackTestKit
                 payload: Workbench.encode(points), received: .at(Int64(step)))
             _ = try await store.upload([batch])
             sequence += UInt64(points.count)
-            if Int.random(in: 0..<10, using: &random) == 0 { _ = try await store.mergeChunks(limit: 100) }
+            if Int.random(in: 0..<10, using: &random) == 0 { _ = try await store.merge(limit: 100) }
             guard Int.random(in: 0..<8, using: &random) == 0 else { continue }
             let copy = bench.folder.appending(path: "copy-\(step).sqlite").path()
             for suffix in ["", "-wal"] {

@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import ProgramTestKit
 import Testing
 import TrackModel
 import TrackStore
@@ -7,53 +8,13 @@ import TrackTestKit
 
 @testable import TrackStoreSQLite
 
-/// A drive recorded around The Hague, one point a second.
-private enum RecordedDrive {
-    static let file = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-        .deletingLastPathComponent().deletingLastPathComponent()
-        .appending(path: "shared/data/tracks/gpsbabel-sbn-thehague.gpx")
-
-    static func points() throws -> [TrackPoint] {
-        let text = try String(contentsOf: file, encoding: .utf8)
-        return text.components(separatedBy: "<trkpt ").dropFirst().compactMap(point)
-    }
-
-    private static func point(_ text: String) -> TrackPoint? {
-        func value(_ start: String, _ end: String) -> String? {
-            guard let from = text.range(of: start),
-                let to = text.range(of: end, range: from.upperBound..<text.endIndex)
-            else { return nil }
-            return String(text[from.upperBound..<to.lowerBound])
-        }
-        func number(_ tag: String, by factor: Double) -> Int32? {
-            value("<\(tag)>", "</\(tag)>").flatMap(Double.init).map { Int32(($0 * factor).rounded()) }
-        }
-        let withFraction = Date.ISO8601FormatStyle(includingFractionalSeconds: true)
-        guard let latitude = value("lat=\"", "\"").flatMap(Double.init),
-            let longitude = value("lon=\"", "\"").flatMap(Double.init),
-            let place = Coordinate(latitude: latitude, longitude: longitude),
-            let stamp = value("<time>", "</time>"),
-            let date = (try? withFraction.parse(stamp)) ?? (try? Date.ISO8601FormatStyle().parse(stamp))
-        else { return nil }
-        return TrackPoint(
-            Fix(
-                time: Timestamp(milliseconds: Int64((date.timeIntervalSince1970 * 1000).rounded())),
-                coordinate: place, speed: number("speed", by: 100), course: number("course", by: 10).map { $0 % 3600 },
-                altitude: number("ele", by: 10), accuracy: number("hdop", by: 19), mode: .threeDimensional,
-                satellites: value("<sat>", "</sat>").flatMap { UInt8($0) }))
-    }
-}
-
 @Suite struct StoreSizeTests {
-    @Test(
-        .enabled(
-            if: FileManager.default.fileExists(atPath: RecordedDrive.file.path()),
-            "the recorded drive shared/data/tracks is not beside the repository"))
+    @Test(.needs(.recordings([Recordings.theHague])))
     func aRecordedDriveTakesAtMostTenBytesAPointOnceMerged() async throws {
         let bench = try Workbench()
         let store = try await bench.open()
         let service = try await store.createService(named: "fleet", at: .at(0)).id
-        let drive = try RecordedDrive.points()
+        let drive = try RecordedTrack.theHague()
         try #require(drive.count > 3000)
         guard let first = drive.first, let last = drive.last else { return }
         let length = last.fix.time.milliseconds(since: first.fix.time) + 1000
@@ -73,7 +34,7 @@ private enum RecordedDrive {
             }
             _ = await store.ingest(batches)
             stored += track.count
-            while try await store.mergeChunks(limit: 1000) > 0 {}
+            while try await store.merge(limit: 1000) > 0 {}
         }
         #expect(try await store.counts().points == stored)
         try store.close()

@@ -46,23 +46,6 @@ final class Workbench: Sendable {
     }
 }
 
-/// A clock that stands where it is put.
-final class StandingClock: Sendable {
-    private let time: Mutex<Timestamp>
-
-    init(_ time: Timestamp) {
-        self.time = Mutex(time)
-    }
-
-    func set(_ now: Timestamp) {
-        time.withLock { $0 = now }
-    }
-
-    var options: SQLiteTrackStoreOptions {
-        SQLiteTrackStoreOptions(synchronous: .normal, now: { self.time.withLock { $0 } })
-    }
-}
-
 /// A plain point, one a second.
 func point(_ seconds: Int64, speed: Int32 = 1000) -> TrackPoint {
     let wobble = Int32(truncatingIfNeeded: seconds % 100_000)

@@ -5,9 +5,8 @@ import TrackStore
 @Suite struct TrackStoreErrorTests {
     @Test func aRetryHelpsAFullABusyAndAnOrderlyStore() {
         let codes: [TrackStoreError.Code] = [
-            .unknownService, .entityExists, .unknownEntity, .tooManyPoints, .newerSchema, .full, .busy, .outOfTurn,
-            .corrupt,
-            .failed,
+            .unknownService, .entityExists, .unknownEntity, .tooManyPoints, .tooManyNames, .newerSchema, .full, .busy,
+            .outOfTurn, .missing, .corrupt, .closed, .failed,
         ]
         #expect(codes.filter { TrackStoreError($0, "").isRetriable } == [.full, .busy, .outOfTurn])
     }

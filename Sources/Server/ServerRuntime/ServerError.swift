@@ -52,9 +52,9 @@ extension ServerError {
             case .newerSchema: ": use the newer saker-server that made it"
             case .corrupt: ": restore it from a backup"
             case .unknownService, .entityExists, .unknownEntity, .columnExists, .unknownColumn, .tooManyColumns,
-                .tooManyPoints, .outOfTurn, .failed:
+                .tooManyPoints, .tooManyNames, .outOfTurn, .missing, .closed, .failed:
                 ""
             }
-        self.init(.store, error.detail + advice)
+        self.init(error.code == .missing ? .notFound : .store, error.detail + advice)
     }
 }

@@ -8,6 +8,8 @@ package struct TrackStoreError: Error, Equatable, CustomStringConvertible {
         case unknownColumn
         case tooManyColumns
         case tooManyPoints
+        /// A filter names more entities than ``EntityFilter/maximumNames``.
+        case tooManyNames
         /// The store was made by a newer program: it is left untouched.
         case newerSchema
         /// The medium has no space left. A retry can help once there is some.
@@ -16,8 +18,12 @@ package struct TrackStoreError: Error, Equatable, CustomStringConvertible {
         case busy
         /// An earlier batch of the same stream in the same call was not stored. A retry can help, after that batch.
         case outOfTurn
+        /// The store is not where it must be: it was never made, or it was removed.
+        case missing
         /// The stored data contradict themselves.
         case corrupt
+        /// The store was closed by its owner.
+        case closed
         case failed
     }
 
@@ -38,8 +44,7 @@ package struct TrackStoreError: Error, Equatable, CustomStringConvertible {
         switch code {
         case .full, .busy, .outOfTurn: true
         case .unknownService, .entityExists, .unknownEntity, .columnExists, .unknownColumn, .tooManyColumns,
-            .tooManyPoints,
-            .newerSchema, .corrupt, .failed:
+            .tooManyPoints, .tooManyNames, .newerSchema, .missing, .corrupt, .closed, .failed:
             false
         }
     }

@@ -83,7 +83,7 @@ extension SQLiteTrackStore {
         }
     }
 
-    /// The values of some entities by their numbers; at most ``maximumNames``.
+    /// The values of some entities by their numbers; at most as many as one statement can bind.
     static func values(of entities: [Int64], _ database: Database) throws -> [Int64: [String: String]] {
         guard !entities.isEmpty else { return [:] }
         let marks = entities.map { _ in "?" }.joined(separator: ", ")

@@ -5,8 +5,8 @@ package import TrackStore
 import TrackWire
 
 extension SQLiteTrackStore {
-    /// SQLite's own limit on bound values is 32,766.
-    static let maximumNames = 30_000
+    /// Entities whose values one query asks for. SQLite's own limit on bound values is 32,766.
+    private static let entitiesAtOnce = EntityFilter.maximumNames
 
     package func addEntity(
         _ entity: NewEntity, in service: ServiceID, at now: Timestamp
@@ -76,9 +76,10 @@ extension SQLiteTrackStore {
         var arguments: [any DatabaseValueConvertible & Sendable] = [service.rawValue]
         if let names = filter.names {
             let distinct = Set(names.map { EntityKey(service: service, name: $0) }).map(\.name)
-            guard distinct.count <= Self.maximumNames else {
+            guard distinct.count <= EntityFilter.maximumNames else {
                 throw TrackStoreError(
-                    .failed, "a filter takes at most \(Self.maximumNames) names, this one has \(distinct.count)")
+                    .tooManyNames,
+                    "a filter takes at most \(EntityFilter.maximumNames) names, this one has \(distinct.count)")
             }
             condition += " AND e.name IN (\(distinct.map { _ in "?" }.joined(separator: ", ")))"
             arguments += distinct
@@ -124,8 +125,8 @@ extension SQLiteTrackStore {
     /// Rows of ``selectEntities`` with the values of their columns.
     private static func records(_ rows: [Row], _ database: Database) throws -> [EntityRecord] {
         var values: [Int64: [String: String]] = [:]
-        for start in stride(from: 0, to: rows.count, by: maximumNames) {
-            let some: [Int64] = rows[start..<min(start + maximumNames, rows.count)].map { $0[6] }
+        for start in stride(from: 0, to: rows.count, by: entitiesAtOnce) {
+            let some: [Int64] = rows[start..<min(start + entitiesAtOnce, rows.count)].map { $0[6] }
             values.merge(try self.values(of: some, database)) { first, _ in first }
         }
         return try rows.map { try record($0, values: values[$0[6]] ?? [:]) }

@@ -1,17 +1,17 @@
 import GRDB
 import Synchronization
-import TrackModel
+package import TrackModel
 package import TrackStore
 
 extension SQLiteTrackStore {
     /// Stops after the transaction that reaches `limit`; a group of chunks is always replaced whole.
     ///
     /// Reading, decoding and encoding happen in a snapshot beside the writer; the writer is held only to exchange rows.
-    package func mergeChunks(limit: Int) async throws(TrackStoreError) -> Int {
+    package func mergeChunks(limit: Int, at now: Timestamp) async throws(TrackStoreError) -> Int {
         await mergeTurn.take()
         let result: Result<Int, TrackStoreError>
         do throws(TrackStoreError) {
-            result = .success(try await mergeRound(limit: limit))
+            result = .success(try await mergeRound(limit: limit, at: now))
         } catch {
             result = .failure(error)
         }
@@ -19,8 +19,7 @@ extension SQLiteTrackStore {
         return try result.get()
     }
 
-    private func mergeRound(limit: Int) async throws(TrackStoreError) -> Int {
-        let now = options.now()
+    private func mergeRound(limit: Int, at now: Timestamp) async throws(TrackStoreError) -> Int {
         let start = mergeCursor.withLock { $0 }
         var cursor = start
         var hasTurned = false

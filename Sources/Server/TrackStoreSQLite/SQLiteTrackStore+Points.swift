@@ -6,15 +6,23 @@ extension SQLiteTrackStore {
     /// How many superseded points a reader holds before it drops them.
     private static let slack = 65_536
 
-    package func points(
+    package func lastReceived() async throws(TrackStoreError) -> Timestamp? {
+        try await reading { database in
+            // Numbers ascend with the time of storing, whatever a clock said.
+            try Int64.fetchOne(database, sql: "SELECT received FROM chunk ORDER BY id DESC LIMIT 1")
+                .map { Timestamp(milliseconds: $0) }
+        }
+    }
+
+    package func track(
         of entity: String, in service: ServiceID, from: Timestamp, through: Timestamp, limit: Int
-    ) async throws(TrackStoreError) -> [StoredPoint] {
+    ) async throws(TrackStoreError) -> StoredTrack {
         try await reading { database in
             let row = try database.cachedStatement(sql: "SELECT id FROM entity WHERE service = ? AND name = ?")
             guard let id = try Int64.fetchOne(row, arguments: [service.rawValue, entity]) else {
                 throw TrackStoreError(.unknownEntity, "the service has no entity of this name")
             }
-            guard from <= through else { return [] }
+            guard from <= through else { return StoredTrack(points: []) }
             // No chunk is longer than the span, so none that begins earlier reaches into the range.
             let chunks = try database.cachedStatement(
                 sql: """
@@ -30,8 +38,17 @@ extension SQLiteTrackStore {
                 ])
             let limit = max(0, limit)
             var merger = PointMerger()
+            var holes: [TrackHole] = []
             while let row = try rows.next() {
-                merger.add(try StoredChunk(row), in: from...through)
+                do {
+                    merger.add(try StoredChunk(row), in: from...through)
+                } catch let error as TrackStoreError where error.code == .corrupt {
+                    holes.append(
+                        TrackHole(
+                            from: max(from, Timestamp(milliseconds: row[6])),
+                            through: min(through, Timestamp(milliseconds: row[7])), count: row[1],
+                            reason: error.detail))
+                }
                 if merger.count - Self.slack > limit {
                     merger.tidy()
                     guard merger.count <= limit else { throw Self.tooMany(limit) }
@@ -39,7 +56,7 @@ extension SQLiteTrackStore {
             }
             let points = merger.finish()
             guard points.count <= limit else { throw Self.tooMany(limit) }
-            return points
+            return StoredTrack(points: points, holes: holes)
         }
     }
 

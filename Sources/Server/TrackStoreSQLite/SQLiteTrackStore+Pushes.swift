@@ -14,22 +14,38 @@ extension SQLiteTrackStore {
     }
 
     package func pushNews(
-        after message: Int64?, limit: Int
-    ) async throws(TrackStoreError) -> (through: Int64, news: [PushNews]) {
-        try await reading { database in
-            guard let message else {
+        after mark: PushMark?, limit: Int
+    ) async throws(TrackStoreError) -> (through: PushMark, news: [PushNews]) {
+        let former = try mark.map { mark throws(TrackStoreError) in try Mark(mark) }
+        return try await reading { database in
+            guard let former else {
                 let select = try database.cachedStatement(
                     sql: "SELECT COALESCE(MAX(seq), 0) FROM sqlite_sequence WHERE name = 'push_message'")
-                return (try Int64.fetchOne(select) ?? 0, [])
+                return (PushMark(Mark(message: try Int64.fetchOne(select) ?? 0)), [])
             }
             let select = try database.cachedStatement(
                 sql: "SELECT id, service FROM push_message WHERE id > ? ORDER BY id LIMIT ?")
-            let news = try Row.fetchAll(select, arguments: [message, max(0, limit)]).compactMap { row in
+            let news = try Row.fetchAll(select, arguments: [former.message, max(0, limit)]).compactMap { row in
                 try ServiceID(rawValue: row[1]).map {
                     PushNews(message: row[0], service: $0, entities: try Self.targets(of: row[0], database))
                 }
             }
-            return (news.last?.message ?? message, news)
+            return (PushMark(Mark(message: news.last?.message ?? former.message)), news)
+        }
+    }
+
+    /// Messages have ascending numbers in the order of their commits.
+    private struct Mark {
+        /// The last message that was told.
+        var message: Int64
+
+        init(message: Int64) { self.message = message }
+
+        init(_ mark: PushMark) throws(TrackStoreError) {
+            guard let own = mark.content(as: Self.self) else {
+                throw TrackStoreError(.failed, "the mark of push news was made by another store")
+            }
+            self = own
         }
     }
 

@@ -20,9 +20,11 @@ extension SQLiteTrackStore {
 
     package func services() async throws(TrackStoreError) -> [ServiceRecord] {
         try await reading { database in
-            try Row.fetchAll(database, sql: "SELECT id, name, created FROM service ORDER BY id").compactMap { row in
+            try Row.fetchAll(database, sql: "SELECT id, name, created, app_code FROM service ORDER BY id").compactMap {
+                row in
                 ServiceID(rawValue: row[0]).map {
-                    ServiceRecord(id: $0, name: row[1], created: Timestamp(milliseconds: row[2]))
+                    ServiceRecord(
+                        id: $0, name: row[1], created: Timestamp(milliseconds: row[2]), appCode: row[3])
                 }
             }
         }
@@ -51,13 +53,61 @@ extension SQLiteTrackStore {
         try await reading { database in
             try Row.fetchAll(
                 database,
-                sql: "SELECT service, secret, disabled FROM access_key WHERE hash = ? ORDER BY service",
+                sql: """
+                    SELECT k.service, k.secret, k.disabled, s.app_code FROM access_key k
+                    JOIN service s ON s.id = k.service WHERE k.hash = ? ORDER BY k.service
+                    """,
                 arguments: [Data(hash.bytes)]
-            ).compactMap { row in
-                ServiceID(rawValue: row[0]).map {
-                    AccessKeyRecord(hash: hash, service: $0, secret: row[1], isDisabled: row[2])
-                }
+            ).compactMap { row in Self.key(row, hash) }
+        }
+    }
+
+    package func signingKeys() async throws(TrackStoreError) -> [AccessKeyRecord] {
+        try await reading { database in
+            try Row.fetchAll(
+                database,
+                sql: """
+                    SELECT k.service, k.secret, k.disabled, s.app_code, k.hash FROM access_key k
+                    JOIN service s ON s.id = k.service WHERE k.secret IS NOT NULL ORDER BY k.service, k.hash
+                    """
+            ).compactMap { row in Self.key(row, AccessKeyHash(bytes: [UInt8](row[4] as Data))) }
+        }
+    }
+
+    package func replaceSecret(with secret: String, of use: AccessKeyUse) async throws(TrackStoreError) {
+        try await writing { database in
+            // The former text is overwritten where it stood.
+            try database.execute(sql: "PRAGMA secure_delete = ON")
+            defer { try? database.execute(sql: "PRAGMA secure_delete = OFF") }
+            try database.execute(
+                sql: "UPDATE access_key SET secret = ? WHERE hash = ? AND service = ? AND secret IS NOT NULL",
+                arguments: [secret, Data(use.hash.bytes), use.service.rawValue])
+        }
+    }
+
+    /// Columns: service, secret, disabled, app code.
+    private static func key(_ row: Row, _ hash: AccessKeyHash) -> AccessKeyRecord? {
+        ServiceID(rawValue: row[0]).map {
+            AccessKeyRecord(hash: hash, service: $0, secret: row[1], isDisabled: row[2], appCode: row[3])
+        }
+    }
+
+    package func endedKeys(among uses: Set<AccessKeyUse>) async throws(TrackStoreError) -> Set<AccessKeyUse> {
+        guard !uses.isEmpty else { return [] }
+        return try await reading { database in
+            let valid = try database.cachedStatement(
+                sql: "SELECT 1 FROM access_key WHERE hash = ? AND service = ? AND disabled = 0")
+            return try uses.filter {
+                try Int.fetchOne(valid, arguments: [Data($0.hash.bytes), $0.service.rawValue]) == nil
             }
+        }
+    }
+
+    package func setAppCode(_ appCode: String?, of service: ServiceID) async throws(TrackStoreError) {
+        try await writing { database in
+            try self.check(service, database)
+            try database.execute(
+                sql: "UPDATE service SET app_code = ? WHERE id = ?", arguments: [appCode, service.rawValue])
         }
     }
 

@@ -1,15 +1,14 @@
 import Glibc
+package import TrackStore
 
 /// What the store takes of its disk. Asks the file system, never opens the file: closing it would end SQLite's locks.
 extension SQLiteTrackStore {
-    /// Bytes of the database and its log.
-    package var fileBytes: Int64 { Self.bytes(path) + Self.bytes(path + "-wal") }
-
-    /// Bytes that an unprivileged user may still write on the file system; nil when it cannot be asked.
-    package var availableBytes: UInt64? {
+    /// The database and its log, and what an unprivileged user may still write on their file system.
+    package func size() async throws(TrackStoreError) -> StoreSize {
+        try checkOpen()
         var status = statvfs()
-        guard statvfs(path, &status) == 0 else { return nil }
-        return UInt64(status.f_bavail) * UInt64(status.f_frsize)
+        let available = statvfs(path, &status) == 0 ? UInt64(status.f_bavail) * UInt64(status.f_frsize) : nil
+        return StoreSize(bytes: Self.bytes(path) + Self.bytes(path + "-wal"), availableBytes: available)
     }
 
     private static func bytes(_ path: String) -> Int64 {

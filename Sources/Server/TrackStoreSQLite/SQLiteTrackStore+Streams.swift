@@ -9,7 +9,11 @@ extension SQLiteTrackStore {
         _ stream: StreamID, of entity: String, in service: ServiceID, at now: Timestamp
     ) async throws(TrackStoreError) -> StreamClaim {
         let opening = StreamOpening(stream: stream, entity: EntityKey(service: service, name: entity), time: now)
-        if openings.add(opening) { openStreams() }
+        // What is scheduled before the store is closed still runs: closing waits for the writer's queue.
+        try isClosed.withLock { isClosed throws(TrackStoreError) in
+            guard !isClosed else { throw closedError }
+            if openings.add(opening) { openStreams() }
+        }
         return try await opening.claim()
     }
 
@@ -28,11 +32,17 @@ extension SQLiteTrackStore {
         } completion: { _, result in
             switch result {
             case .success(let results):
+                do throws(TrackStoreError) {
+                    try self.checkFiles()
+                } catch {
+                    for opening in taken.all { opening.answer(.failure(error)) }
+                    return
+                }
                 for (opening, result) in zip(taken.all, results) { opening.answer(result) }
             case .failure(let error):
                 // A transaction that did not even begin has taken nothing.
                 let group = taken.all.isEmpty ? self.openings.take() : taken.all
-                let translated = TrackStoreError.translated(error, path: self.path)
+                let translated = self.translated(error)
                 for opening in group { opening.answer(.failure(translated)) }
             }
         }

@@ -10,13 +10,14 @@ package final class SQLiteTrackStore: TrackStore {
     package let path: String
     let options: SQLiteTrackStoreOptions
     let pool: DatabasePool
+    private let files: OpenedFiles
     /// Rows by name. Filled after the commit of what made them.
     let known = Mutex(KnownRows())
     let openings = StreamOpenings()
     let mergeTurn = Turn()
     /// The entity after which the next merging goes on.
     let mergeCursor = Mutex<Int64>(0)
-    private let isClosed = Mutex(false)
+    let isClosed = Mutex(false)
 
     /// Opens the file, or makes it with mode 0600; its directory must exist.
     ///
@@ -27,10 +28,11 @@ package final class SQLiteTrackStore: TrackStore {
         self.path = path
         self.options = options
         do {
-            pool = try Self.open(path, options)
+            pool = try Self.openPool(path, options)
         } catch {
             throw .translated(error, path: path)
         }
+        files = OpenedFiles(path)
         guard options.checksIntegrityAtStart else { return }
         let problems = try await checkStructure()
         guard problems.isEmpty else {
@@ -40,9 +42,7 @@ package final class SQLiteTrackStore: TrackStore {
         }
     }
 
-    /// Waits for the calls that run, moves the log into the file and ends every connection; later calls fail.
-    ///
-    /// What was committed is safe without it. Blocks the calling thread.
+    /// Moves the log into the file and ends every connection. Blocks the calling thread until the calls that run end.
     package func close() throws(TrackStoreError) {
         let isFirst = isClosed.withLock { isClosed in
             defer { isClosed = true }
@@ -62,8 +62,8 @@ package final class SQLiteTrackStore: TrackStore {
         }
     }
 
-    private static func open(_ path: String, _ options: SQLiteTrackStoreOptions) throws -> DatabasePool {
-        try StoreFile.prepare(path)
+    private static func openPool(_ path: String, _ options: SQLiteTrackStoreOptions) throws -> DatabasePool {
+        try StoreFile.prepare(path, makesMissing: options.makesMissing)
         let pool = try DatabasePool(path: path, configuration: configuration(options))
         try pool.writeWithoutTransaction { database in
             try tuneWriter(database, options)
@@ -102,24 +102,53 @@ package final class SQLiteTrackStore: TrackStore {
     func reading<Value: Sendable>(
         _ body: @escaping @Sendable (Database) throws -> Value
     ) async throws(TrackStoreError) -> Value {
+        try checkOpen()
         do {
             return try await pool.read(body)
         } catch {
-            throw .translated(error, path: path)
+            throw translated(error)
         }
     }
 
-    /// Runs on the writing connection, in one transaction that is undone when `body` throws.
+    /// Runs on the writing connection, in one transaction that is undone when `body` throws. Returns when it is committed to
+    /// the file that the store's path names; throws `.missing` when another file is there, or none.
     func writing<Value: Sendable>(
         _ body: @escaping @Sendable (Database) throws -> Value
     ) async throws(TrackStoreError) -> Value {
+        try checkOpen()
         do {
-            return try await pool.write { database in
+            let value = try await pool.write { database in
                 try self.known.withLock { try $0.begin(database) }
                 return try body(database)
             }
+            try checkFiles()
+            return value
         } catch {
-            throw .translated(error, path: path)
+            throw translated(error)
         }
+    }
+
+    /// Throws `.missing` when what was committed before is in no file that anybody can open again.
+    func checkFiles() throws(TrackStoreError) {
+        guard let path = files.missing else { return }
+        // Closing removes the log.
+        try checkOpen()
+        throw TrackStoreError(
+            .missing,
+            "the file \(path) was removed or replaced while the store was in use, so nothing is kept. Stop the server, "
+                + "put the file back or restore a backup, and start the server again")
+    }
+
+    /// Throws `.closed`.
+    func checkOpen() throws(TrackStoreError) {
+        if isClosed.withLock({ $0 }) { throw closedError }
+    }
+
+    var closedError: TrackStoreError { TrackStoreError(.closed, "the store \(path) is closed") }
+
+    /// Whatever SQLite says of a connection that ended meanwhile.
+    func translated(_ error: any Error) -> TrackStoreError {
+        let isMisuse = (error as? DatabaseError)?.resultCode == .SQLITE_MISUSE
+        return isMisuse && isClosed.withLock({ $0 }) ? closedError : .translated(error, path: path)
     }
 }

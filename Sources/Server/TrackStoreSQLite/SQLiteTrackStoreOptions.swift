@@ -1,6 +1,3 @@
-import Glibc
-package import TrackModel
-
 /// How a ``SQLiteTrackStore`` treats its file.
 package struct SQLiteTrackStoreOptions: Sendable {
     /// What a commit waits for.
@@ -20,26 +17,18 @@ package struct SQLiteTrackStoreOptions: Sendable {
     package var checksIntegrityAtStart: Bool
     /// The file grows no further than this, bytes; nil: as far as the medium allows. Then writing throws `.full`.
     package var maximumBytes: Int64?
-    /// The clock by which small chunks grow old enough to be merged.
-    package var now: @Sendable () -> Timestamp
+    /// Make the store when its file is missing or holds nothing; otherwise that throws `.missing`.
+    package var makesMissing: Bool
 
     package init(
         synchronous: Synchronous = .full, busyTimeout: Double = 5, readers: Int = 4,
-        checksIntegrityAtStart: Bool = false, maximumBytes: Int64? = nil,
-        now: @escaping @Sendable () -> Timestamp = Self.systemTime
+        checksIntegrityAtStart: Bool = false, maximumBytes: Int64? = nil, makesMissing: Bool = true
     ) {
         self.synchronous = synchronous
         self.busyTimeout = busyTimeout
         self.readers = readers
         self.checksIntegrityAtStart = checksIntegrityAtStart
         self.maximumBytes = maximumBytes
-        self.now = now
-    }
-
-    /// The system's real-time clock.
-    package static func systemTime() -> Timestamp {
-        var time = timespec()
-        clock_gettime(CLOCK_REALTIME, &time)
-        return Timestamp(milliseconds: Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000)
+        self.makesMissing = makesMissing
     }
 }

@@ -172,6 +172,9 @@ enum Schema {
         CREATE INDEX push_pending ON push (entity, message) WHERE acknowledged IS NULL;
         CREATE INDEX push_by_entity ON push (entity);
         """,
+        """
+        ALTER TABLE service ADD COLUMN app_code TEXT;
+        """,
     ]
 
     /// Runs the steps that the file has not seen, each in a transaction of its own.

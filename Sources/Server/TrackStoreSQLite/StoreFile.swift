@@ -4,11 +4,18 @@ import TrackStore
 
 /// The file before SQLite may touch it: ours, ours to make, or someone else's.
 enum StoreFile {
-    /// Makes the file when it is missing, and refuses one that this program must not change.
-    static func prepare(_ path: String) throws {
-        if try make(path) { return }
+    /// Makes the file when it is missing and may be made, and refuses one that this program must not change.
+    static func prepare(_ path: String, makesMissing: Bool) throws {
+        if try makesMissing && make(path) { return }
         var status = stat()
-        guard stat(path, &status) == 0, status.st_size > 0 else { return }
+        guard stat(path, &status) == 0 else {
+            guard !makesMissing, errno == ENOENT || errno == ENOTDIR else { return }
+            throw missing("there is no store at \(path)")
+        }
+        guard status.st_size > 0 else {
+            if makesMissing { return }
+            throw missing("the store \(path) is empty: the file has 0 bytes")
+        }
         // SQLite takes so short a file for an empty one and would write over it.
         guard status.st_size >= 512 else {
             throw TrackStoreError(
@@ -20,7 +27,7 @@ enum StoreFile {
         configuration.readonly = true
         let file = try DatabaseQueue(path: path, configuration: configuration)
         defer { try? file.close() }
-        try file.read { database in try check(database, path) }
+        try file.read { database in try check(database, path, makesMissing: makesMissing) }
     }
 
     /// Mode 0600 from the first moment; SQLite gives its log the mode of the file. True when the file is new.
@@ -38,12 +45,23 @@ enum StoreFile {
         return true
     }
 
-    private static func check(_ database: Database, _ path: String) throws {
+    /// Someone may have removed a store, or its disk may not be mounted: a new one would hide the loss.
+    private static func missing(_ fact: String) -> TrackStoreError {
+        TrackStoreError(
+            .missing,
+            fact + ". If there was a store, put it back or restore a backup; otherwise make one with "
+                + "`saker-server init`, or correct path in [store]")
+    }
+
+    private static func check(_ database: Database, _ path: String, makesMissing: Bool) throws {
         let application = try Int64.fetchOne(database, sql: "PRAGMA application_id") ?? 0
         let version = try Int.fetchOne(database, sql: "PRAGMA user_version") ?? 0
         let tables = try Int.fetchOne(database, sql: "SELECT COUNT(*) FROM sqlite_master") ?? 0
         // A start that ended before its first transaction leaves an empty database.
-        if application == 0 && version == 0 && tables == 0 { return }
+        if application == 0 && version == 0 && tables == 0 {
+            if makesMissing { return }
+            throw missing("the store \(path) is empty: the database has no tables")
+        }
         guard application == Int64(Schema.applicationID) else {
             throw TrackStoreError(
                 .corrupt, "\(path) is a database, but not a track store. Move it away or correct the store's path")

@@ -149,13 +149,16 @@ struct Initialize: AsyncParsableCommand {
             valueName: "file"))
     var ca: String?
 
-    @Option(help: ArgumentHelp("TCP port for agents. Default: 7443.", valueName: "port"))
+    @Option(parsing: .unconditional, help: ArgumentHelp("TCP port for agents. Default: 7443.", valueName: "port"))
     var devicePort: UInt16?
 
-    @Option(help: ArgumentHelp("TCP port of the Web API over HTTPS. Default: 8443.", valueName: "port"))
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp("TCP port of the Web API over HTTPS. Default: 8443.", valueName: "port"))
     var httpsPort: UInt16?
 
     @Option(
+        parsing: .unconditional,
         help: ArgumentHelp(
             "TCP port of the Web API over plain HTTP, on this machine only. Default: 8080.", valueName: "port"))
     var httpPort: UInt16?
@@ -170,7 +173,7 @@ struct Initialize: AsyncParsableCommand {
         print("Made in \(directory):")
         for (name, purpose) in made.files { print("  \(padded(name, to: 16))\(purpose)") }
         print("\nService \(made.service.rawValue), \"\(name)\"")
-        printKey(made.accessKey, signingKey: nil, made.enrollment)
+        printKey(made.accessKey, made.enrollment)
         print("\nNext: saker-server serve --config \(made.configurationPath)")
     }
 }
@@ -180,7 +183,7 @@ struct Initialize: AsyncParsableCommand {
 struct Services: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "service", abstract: "Services (tenants) and their access keys. Works while the server runs.",
-        subcommands: [Create.self, List.self, RotateKey.self])
+        subcommands: [Create.self, List.self, RotateKey.self, SetAppCode.self])
 
     struct Create: AsyncParsableCommand {
         static let configuration = CommandConfiguration(abstract: "Make a service with an access key.")
@@ -208,7 +211,8 @@ struct Services: AsyncParsableCommand {
             print("     ID  NAME")
             for service in try await ServiceAdministration(try file.load()).list() {
                 let number = String(service.id.rawValue)
-                print(String(repeating: " ", count: max(0, 7 - number.count)) + number + "  " + service.name)
+                let code = service.appCode == nil ? "" : "  (app code)"
+                print(String(repeating: " ", count: max(0, 7 - number.count)) + number + "  " + service.name + code)
             }
         }
     }
@@ -218,7 +222,8 @@ struct Services: AsyncParsableCommand {
             commandName: "rotate-key",
             abstract: "Make a new access key for a service. The earlier keys become invalid at once.",
             discussion:
-                "Vehicles with an earlier key are refused from their next login on, until they are enrolled again.")
+                "Sessions with an earlier key end within seconds. "
+                + "Their vehicles are refused until they are enrolled again.")
 
         @OptionGroup var file: ConfigurationOption
         @Argument(help: "The number of the service.")
@@ -358,20 +363,30 @@ func padded(_ text: String, to width: Int) -> String {
 private func printKey(_ key: ServiceAdministration.NewKey, _ configuration: ServerConfiguration) throws {
     do throws(ServerError) {
         let enrollment = try configuration.enrollmentString(service: key.service, accessKey: key.accessKey)
-        printKey(key.accessKey, signingKey: key.signingKey, enrollment)
+        printKey(key, enrollment)
     } catch {
         // The key exists now and must not be lost for want of a host name.
-        printKey(key.accessKey, signingKey: key.signingKey, nil)
+        printKey(key, nil)
         throw error
     }
 }
 
-private func printKey(_ accessKey: Secret, signingKey: Secret?, _ enrollment: EnrollmentString?) {
-    print("Access key (ak): \(accessKey.revealed)")
-    if let signingKey { print("Signing key (sk): \(signingKey.revealed)") }
-    print("They are not stored readable: this is the only time the access key is shown.")
+private func printKey(_ key: ServiceAdministration.NewKey, _ enrollment: EnrollmentString?) {
     // A signed key is for clients of the Web API; an agent logs in with a plain one.
-    guard let enrollment, signingKey == nil else { return }
+    printKey(key.accessKey, key.signingKey == nil ? enrollment : nil)
+    guard let signingKey = key.signingKey else { return }
+    print("Signing key (sk): \(signingKey.revealed)")
+    print(
+        key.isSigningKeySealed
+            ? "The signing key is stored encrypted."
+            : "The signing key is stored readable, because the server needs it to check signatures: whoever can read the "
+                + "database can read it. key_file in [store] makes the server encrypt it.")
+}
+
+private func printKey(_ accessKey: Secret, _ enrollment: EnrollmentString?) {
+    print("Access key (ak): \(accessKey.revealed)")
+    print("Only a hash of the access key is stored: this is the only time it is shown.")
+    guard let enrollment else { return }
     print(
         "\nEnrolment string: run `saker enroll` with it on a vehicle. It holds the access key; treat it like a password.\n"
     )

@@ -33,7 +33,9 @@ struct Pushes: AsyncParsableCommand {
         var entity: [String] = []
         @Flag(help: "Send it to every entity that the service has now.")
         var all = false
-        @Option(help: "The type of the message, 65 to 255; the programs on the vehicle decide what each means.")
+        @Option(
+            parsing: .unconditional,
+            help: "The type of the message, 65 to 255; the programs on the vehicle decide what each means.")
         var type = PushRules.message
         @Option(
             help: ArgumentHelp(
@@ -114,7 +116,7 @@ struct Pushes: AsyncParsableCommand {
         var entity: String?
         @Option(help: "Only those in this state: waiting, delivered, given-up or expired.")
         var state: PushRecord.State?
-        @Option(help: ArgumentHelp("At most so many.", valueName: "number"))
+        @Option(parsing: .unconditional, help: ArgumentHelp("At most so many.", valueName: "number"))
         var limit = 100
         @Flag(help: "One JSON object a line, times in milliseconds since 1970.")
         var json = false

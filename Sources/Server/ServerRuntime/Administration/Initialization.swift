@@ -68,7 +68,8 @@ package struct Initialization: Sendable {
                 try write(file)
             }
             made += ["", "-wal", "-shm"].map { path(store) + $0 }
-            let key = try await ServiceAdministration(store: path(store)).create(named: name, isSigned: false)
+            let key = try await ServiceAdministration(store: StoreFactory.make(at: path(store)))
+                .create(named: name, isSigned: false)
             let configuration = try loadConfiguration()
             let enrollment = try configuration.enrollmentString(service: key.service, accessKey: key.accessKey)
             let described = files.map { ($0.name, $0.purpose) } + [(store, "the database")]

@@ -1,6 +1,5 @@
 package import TrackModel
 package import TrackStore
-import TrackStoreSQLite
 
 // The custom columns of a service.
 extension ServiceAdministration {
@@ -29,7 +28,7 @@ extension ServiceAdministration {
         }
         let column = ColumnRecord(
             key: key, type: type, description: description, isSearchable: isSearchable,
-            created: SQLiteTrackStoreOptions.systemTime())
+            created: SystemClock.now())
         do throws(TrackStoreError) {
             try await store.addColumn(column, of: kind, in: id)
         } catch {

@@ -2,7 +2,6 @@ import FoundationEssentials
 import JSON
 import TrackModel
 package import TrackStore
-import TrackStoreSQLite
 
 // Messages of the fleet's operator to its vehicles, and the history of all pushes.
 extension ServiceAdministration {
@@ -28,7 +27,7 @@ extension ServiceAdministration {
             targets: entities.map { .entities($0) } ?? .service, lifetime: lifetime)
         if let problem = push.problem { throw ServerError(.usage, problem) }
         do throws(TrackStoreError) {
-            return try await store.queuePush(push, in: id, at: SQLiteTrackStoreOptions.systemTime())
+            return try await store.queuePush(push, in: id, at: SystemClock.now())
         } catch {
             guard error.code == .unknownEntity else { throw ServerError(error) }
             throw ServerError(
@@ -57,7 +56,7 @@ extension ServiceAdministration {
         of service: Int64, matching filter: PushFilter, limit: Int
     ) async throws(ServerError) -> (total: Int, pushes: [PushReport]) {
         let id = try await known(service)
-        let now = SQLiteTrackStoreOptions.systemTime()
+        let now = SystemClock.now()
         do throws(TrackStoreError) {
             let found = try await store.pushes(
                 in: id, matching: filter, at: now, page: Page(offset: 0, limit: limit))

@@ -1,29 +1,20 @@
 package import ConfigurationFile
-import Glibc
 package import TrackModel
-import TrackStore
-import TrackStoreSQLite
+package import TrackStore
 
 /// Services and their keys, also while a server runs on the same store.
 package struct ServiceAdministration: Sendable {
-    let store: SQLiteTrackStore
+    let store: any TrackStore
+    private let protection: SecretProtection
 
     /// Opens the store of a configuration; it must exist.
     package init(_ configuration: ServerConfiguration) async throws(ServerError) {
-        let path = configuration.store.path
-        guard access(path, F_OK) == 0 else {
-            throw ServerError(.notFound, "\(path) does not exist: make a server with `saker-server init` first")
-        }
-        try await self.init(store: path)
+        self.init(store: try await StoreFactory.openForCommand(configuration.store))
     }
 
-    /// Opens a store, or makes it.
-    init(store path: String) async throws(ServerError) {
-        do throws(TrackStoreError) {
-            store = try await SQLiteTrackStore(path: path)
-        } catch {
-            throw ServerError(error)
-        }
+    init(store: SealingStore) {
+        self.store = store
+        protection = store.protection
     }
 
     package struct NewKey: Sendable {
@@ -31,12 +22,14 @@ package struct ServiceAdministration: Sendable {
         package let accessKey: Secret
         /// The `sk` with which requests must be signed; nil when they need not be.
         package let signingKey: Secret?
+        /// False: whoever can read the database can read the signing key.
+        package let isSigningKeySealed: Bool
     }
 
     package func create(named name: String, isSigned: Bool) async throws(ServerError) -> NewKey {
         let name = try Self.checked(name)
         do throws(TrackStoreError) {
-            let service = try await store.createService(named: name, at: SQLiteTrackStoreOptions.systemTime())
+            let service = try await store.createService(named: name, at: SystemClock.now())
             return try await addKey(to: service.id, isSigned: isSigned, replacing: false)
         } catch {
             throw ServerError(error)
@@ -44,9 +37,9 @@ package struct ServiceAdministration: Sendable {
     }
 
     /// In the order of their numbers.
-    package func list() async throws(ServerError) -> [(id: ServiceID, name: String)] {
+    package func list() async throws(ServerError) -> [ServiceRecord] {
         do throws(TrackStoreError) {
-            return try await store.services().map { ($0.id, $0.name) }
+            return try await store.services()
         } catch {
             throw ServerError(error)
         }
@@ -56,11 +49,28 @@ package struct ServiceAdministration: Sendable {
     package func rotateKey(
         of service: Int64, keepingOld: Bool, isSigned: Bool
     ) async throws(ServerError) -> NewKey {
-        guard let id = ServiceID(rawValue: service), try await list().contains(where: { $0.id == id }) else {
-            throw ServerError(.notFound, "there is no service \(service): `saker-server service list` shows all")
-        }
+        let id = try await known(service)
         do throws(TrackStoreError) {
             return try await addKey(to: id, isSigned: isSigned, replacing: !keepingOld)
+        } catch {
+            throw ServerError(error)
+        }
+    }
+
+    /// Sets the app code of a service; nil: it has none from now on. Sessions that are logged in go on.
+    package func setAppCode(_ appCode: Secret?, of service: Int64) async throws(ServerError) {
+        let id = try await known(service)
+        if let code = appCode?.revealed {
+            let hasControl = code.unicodeScalars.contains { $0.value < 0x20 || (0x7F...0x9F).contains($0.value) }
+            guard (1...256).contains(code.utf8.count), !hasControl else {
+                throw ServerError(
+                    .usage,
+                    "an app code has 1 to 256 bytes of UTF-8 and no control characters, this one has \(code.utf8.count) bytes"
+                )
+            }
+        }
+        do throws(TrackStoreError) {
+            try await store.setAppCode(appCode?.revealed, of: id)
         } catch {
             throw ServerError(error)
         }
@@ -73,8 +83,11 @@ package struct ServiceAdministration: Sendable {
         let key = AccessKey.generate(using: &generator)
         let signingKey = isSigned ? AccessKey.generate(using: &generator).revealed : nil
         try await store.addKey(
-            key.hash, secret: signingKey, to: service, replacing: replacing, at: SQLiteTrackStoreOptions.systemTime())
-        return NewKey(service: service, accessKey: Secret(key.revealed), signingKey: signingKey.map(Secret.init))
+            key.hash, secret: signingKey, to: service, replacing: replacing, at: SystemClock.now())
+        let isSealed = if case .sealed = protection { true } else { false }
+        return NewKey(
+            service: service, accessKey: Secret(key.revealed), signingKey: signingKey.map(Secret.init),
+            isSigningKeySealed: isSealed)
     }
 
     /// A name is for people, on one line of a table.

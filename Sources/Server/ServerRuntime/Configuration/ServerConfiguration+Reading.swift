@@ -1,9 +1,9 @@
 package import ConfigurationFile
 import Exposition
 import Glibc
+import Ingest
 import Logging
 import TrackModel
-import WebAPI
 
 extension ServerConfiguration {
     /// Reads a file, or the first of the usual ones; throws everything that is wrong with it at once.
@@ -27,7 +27,7 @@ extension ServerConfiguration {
         let api = readAPI(&reader)
         let tls = readTLS(&reader)
         let enrollment = Enrollment(
-            host: reader.optionalString("enrollment", "host"),
+            host: reader.optionalHost("enrollment", "host"),
             port: reader.optionalInteger("enrollment", "port", range: 1...65535),
             webAddress: reader.optionalString("enrollment", "web_address"))
         let metrics = readMetrics(&reader)
@@ -46,15 +46,19 @@ extension ServerConfiguration {
         let isChecked = reader.boolean("store", "check_at_start", default: true)
         let maximum = reader.integer("store", "maximum_bytes", default: 0, range: 0...(1 << 50), unit: "bytes")
         let merge = reader.integer("store", "merge_interval", default: 60, range: 0...86_400, unit: "s")
+        let clockMayGoBack = reader.boolean("store", "clock_may_go_back", default: false)
+        let keyFile = reader.optionalString("store", "key_file")
         return Store(
             path: reader.resolve(path), synchronous: synchronous, readers: readers, isCheckedAtStart: isChecked,
-            maximumBytes: maximum == 0 ? nil : Int64(maximum), mergeInterval: merge == 0 ? nil : merge)
+            maximumBytes: maximum == 0 ? nil : Int64(maximum), mergeInterval: merge == 0 ? nil : merge,
+            clockMayGoBack: clockMayGoBack,
+            keyFile: credential("store-key") ?? keyFile.map { reader.resolve($0) })
     }
 
     private static func readDevice(_ reader: inout ConfigurationReader) -> Device {
         let authority = reader.optionalString("device", "client_ca")
         return Device(
-            host: reader.string("device", "host", default: "0.0.0.0"),
+            host: reader.host("device", "host", default: "0.0.0.0"),
             port: reader.integer("device", "port", default: 7443, range: 0...65535),
             minimumTLS: reader.choice("device", "minimum_tls", default: .v13),
             connections: reader.integer("device", "connections", default: 50_000, range: 1...1_000_000),
@@ -66,11 +70,11 @@ extension ServerConfiguration {
 
     private static func readWeb(_ reader: inout ConfigurationReader) -> Web {
         let https = Web.Listener(
-            host: reader.string("web", "https_host", default: "0.0.0.0"),
+            host: reader.host("web", "https_host", default: "0.0.0.0"),
             port: reader.integer("web", "https_port", default: 8443, range: 0...65535))
         let hasHTTPS = reader.boolean("web", "https", default: true)
         let http = Web.Listener(
-            host: reader.string("web", "http_host", default: "127.0.0.1"),
+            host: reader.host("web", "http_host", default: "127.0.0.1"),
             port: reader.integer("web", "http_port", default: 8080, range: 0...65535))
         let hasHTTP = reader.boolean("web", "http", default: true)
         return Web(
@@ -78,7 +82,12 @@ extension ServerConfiguration {
             minimumTLS: reader.choice("web", "minimum_tls", default: .v12),
             timeout: reader.integer("web", "timeout", default: 30, range: 1...3600, unit: "s"),
             connections: reader.integer("web", "connections", default: 1000, range: 1...100_000),
-            headerBytes: reader.integer("web", "header_bytes", default: 65_536, range: 1024...1_048_576, unit: "bytes"))
+            connectionsPerAddress: reader.integer("web", "connections_per_address", default: 100, range: 1...100_000),
+            headerBytes: reader.integer("web", "header_bytes", default: 65_536, range: 1024...1_048_576, unit: "bytes"),
+            bytesWithoutKey: reader.integer(
+                "web", "bytes_without_key", default: 64 << 20, range: (16 << 20)...(1 << 40), unit: "bytes"),
+            bytesWithKey: reader.integer(
+                "web", "bytes_with_key", default: 256 << 20, range: (16 << 20)...(1 << 40), unit: "bytes"))
     }
 
     private static func readAPI(_ reader: inout ConfigurationReader) -> API {
@@ -112,16 +121,15 @@ extension ServerConfiguration {
         let key = reader.string("tls", "key", default: "server-key.pem")
         let authority = reader.optionalString("tls", "ca")
         // The unit hands the key over as a credential when the operator has put one there.
-        let credential = keyCredential()
         return TLS(
-            certificate: reader.resolve(certificate), key: credential ?? reader.resolve(key),
+            certificate: reader.resolve(certificate), key: credential("tls-key") ?? reader.resolve(key),
             authority: authority.map { reader.resolve($0) })
     }
 
-    /// The credential `tls-key` when it holds anything: the unit makes an empty one where there is none.
-    private static func keyCredential() -> String? {
+    /// The file of a credential when it holds anything: the unit makes an empty one where there is none.
+    private static func credential(_ name: String) -> String? {
         guard let directory = getenv("CREDENTIALS_DIRECTORY") else { return nil }
-        let path = String(cString: directory) + "/tls-key"
+        let path = String(cString: directory) + "/\(name)"
         return FileStatus(of: path).map { $0.size > 1 } == true ? path : nil
     }
 }

@@ -1,8 +1,8 @@
 package import ConfigurationFile
 package import Exposition
+package import Ingest
 package import Logging
 package import TrackModel
-package import WebAPI
 
 /// What the configuration file says; config/server.toml documents every key with unit, default and range.
 package struct ServerConfiguration: Sendable {
@@ -15,6 +15,10 @@ package struct ServerConfiguration: Sendable {
         package var maximumBytes: Int64?
         /// Seconds between rounds of merging; nil for none.
         package var mergeInterval: Int?
+        /// Take points by a clock that is more than a day behind what is stored.
+        package var clockMayGoBack: Bool
+        /// Holds the key that signing keys are encrypted with; nil: they are readable in the store.
+        package var keyFile: String?
     }
 
     package enum Synchronous: String, CaseIterable, Sendable {
@@ -35,7 +39,7 @@ package struct ServerConfiguration: Sendable {
 
     /// What devices may do beside uploading.
     package struct Gateway: Hashable, Sendable {
-        package var callPolicy: CallPolicy
+        package var callPolicy: DevicePolicy
     }
 
     package struct Web: Hashable, Sendable {
@@ -51,7 +55,11 @@ package struct ServerConfiguration: Sendable {
         /// Seconds.
         package var timeout: Int
         package var connections: Int
+        package var connectionsPerAddress: Int
         package var headerBytes: Int
+        /// Of requests of all connections that have not shown a valid key, and of all that have.
+        package var bytesWithoutKey: Int
+        package var bytesWithKey: Int
     }
 
     package struct API: Hashable, Sendable {

@@ -10,7 +10,8 @@ extension ServerSample {
 # directory of this file.
 
 [store]
-# The database: one SQLite file, which the server makes if it is missing. Its directory must be writable and on a local disk.
+# The database: one SQLite file, which `saker-server init` makes. Its directory must be writable and on a local disk. The
+# server does not start without it, because a new database would hide that the old one is gone.
 # path = "tracks.sqlite"
 # What a commit waits for. "full": every acknowledged point survives a power cut. "normal": a power cut may take the last
 # commits, but the file stays sound.
@@ -23,6 +24,13 @@ extension ServerSample {
 # maximum_bytes = 0
 # Seconds between rounds of merging small chunks of points into large ones, 0 ... 86400; 0 for no merging.
 # merge_interval = 60
+# The server takes no points while its clock is before the day on which this version was made, or more than a day behind the
+# newest stored points. If the clock was ahead when these came, set this to true for one start.
+# clock_may_go_back = false
+# A file with 64 hexadecimal digits (`openssl rand -hex 32` makes them). With it, signing keys (sk) stand encrypted in the
+# database, and signed requests can be checked only with it: keep a copy. Under systemd a credential "store-key" that is not
+# empty replaces the file. Default: no file; then whoever can read the database can read the signing keys.
+# key_file = "store.key"
 
 [device]
 # Address on which the server waits for agents: "0.0.0.0" for every IPv4 address, "::" for IPv6 and IPv4.
@@ -42,8 +50,9 @@ extension ServerSample {
 # client_ca = "fleet-ca.pem"
 
 [gateway]
-# What an agent may ask of the Web API through its connection, without an access key. "entity": the data of the entity that
-# it is logged in as. "service": everything that a key of its service may ask.
+# Whose data the programs on a vehicle may read and write through the agent's connection, without an access key: with calls of
+# the Web API and with custom points. "entity": of the entity that the agent is logged in as. "service": everything that a
+# key of its service may ask.
 # call_policy = "entity"
 
 [web]
@@ -58,13 +67,21 @@ extension ServerSample {
 # http_port = 8080
 # Lowest TLS version that the server accepts from clients: "1.2" or "1.3".
 # minimum_tls = "1.2"
-# Most seconds for a whole request to arrive, for a client to take the next piece of an answer, and between two requests,
-# 1 ... 3600.
+# Most seconds for the headers of a request to arrive, for its body to arrive, for a client to take the next piece of an
+# answer, and between two requests, 1 ... 3600. The server closes a connection that takes longer.
 # timeout = 30
-# Most connections at one time on each of the two ports, 1 ... 100000. Further connections wait.
+# Most connections at one time on each of the two ports, 1 ... 100000. For one more the server closes the oldest connection
+# that has not shown a valid key, else the oldest that is between two requests.
 # connections = 1000
+# Most of these from one address, 1 ... 100000. Behind a reverse proxy all clients have the address of the proxy: then set this to
+# the same number as connections.
+# connections_per_address = 100
 # Most bytes of all headers of a request, 1024 ... 1048576.
 # header_bytes = 65536
+# Most bytes that requests may hold in memory, 16777216 ... 1099511627776: of all connections together that have not yet shown
+# a valid key, and of all that have, with their answers. Beyond that, the connection that holds the most is refused (HTTP 503).
+# bytes_without_key = 67108864
+# bytes_with_key = 268435456
 
 [api]
 # Time zone of formatted times in answers, minutes east of UTC, -1439 ... 1439. Existing clients expect Beijing's 480.

@@ -16,7 +16,7 @@ struct MetricsService: Service {
         let listener = try await MetricsListener.start(on: address, group: MultiThreadedEventLoopGroup.singleton) {
             loop in
             // The page looks at files: the event loop serves the devices meanwhile.
-            loop.makeFutureWithTask { figures.page().text }
+            loop.makeFutureWithTask { await figures.page().text }
         }.get()
         if !address.isLocal {
             logger.warning(

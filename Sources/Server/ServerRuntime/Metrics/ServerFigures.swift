@@ -5,25 +5,28 @@ import Gateway
 import Ingest
 import Synchronization
 import TrackModel
-import TrackStoreSQLite
+import TrackStore
 import WebAPI
 import WebListener
 
 /// Looks at everything that the server's metrics tell of. Looking at files may wait for the disk: not for an event loop.
 final class ServerFigures: Sendable {
     private let configuration: ServerConfiguration
-    private let store: SQLiteTrackStore
+    private let store: any StoreUpkeep
     private let ingest: IngestWriter
     private let gateway: GatewayServer
     private let api: APICounters
     private let durations: RequestDurations
+    private let web: WebCounters
+    private let requestMemory: RequestMemory
     private let merging: MergeRecord
     private let started: Double
     private let scrapes = Atomic<UInt64>(0)
 
     init(
-        _ configuration: ServerConfiguration, store: SQLiteTrackStore, ingest: IngestWriter, gateway: GatewayServer,
-        api: APICounters, durations: RequestDurations, merging: MergeRecord,
+        _ configuration: ServerConfiguration, store: any StoreUpkeep, ingest: IngestWriter, gateway: GatewayServer,
+        api: APICounters, durations: RequestDurations, web: WebCounters, requestMemory: RequestMemory,
+        merging: MergeRecord,
         started: Double = Date().timeIntervalSince1970
     ) {
         self.configuration = configuration
@@ -32,19 +35,21 @@ final class ServerFigures: Sendable {
         self.gateway = gateway
         self.api = api
         self.durations = durations
+        self.web = web
+        self.requestMemory = requestMemory
         self.merging = merging
         self.started = started
     }
 
     /// Counts as one scrape.
-    func page() -> MetricsPage {
+    func page() async -> MetricsPage {
         scrapes.wrappingAdd(1, ordering: .relaxed)
         var page = MetricsPage()
         addGeneral(to: &page)
         addDevices(to: &page)
         addIngest(to: &page)
         addAPI(to: &page)
-        addStore(to: &page)
+        addStore(try? await store.size(), to: &page)
         return page
     }
 
@@ -79,10 +84,16 @@ final class ServerFigures: Sendable {
         let (counts, device) = (ingest.counts, gateway.counts)
         page.add(ServerMetrics.points, counts.storedPoints)
         page.add(ServerMetrics.refusedPoints, device.refusedPoints)
+        page.add(ServerMetrics.rescuedPoints, device.rescuedPoints)
         page.add(ServerMetrics.batches, counts.storedBatches)
         page.add(ServerMetrics.duplicates, counts.duplicateBatches)
+        page.add(ServerMetrics.replacedBatches, counts.replacedBatches)
+        page.add(ServerMetrics.staleBatches, counts.staleBatches)
+        page.add(ServerMetrics.rewoundBatches, counts.rewoundBatches)
         page.add(ServerMetrics.failedBatches, counts.failedBatches)
         page.add(ServerMetrics.ignoredAttributes, device.batchesWithIgnoredAttributes)
+        let clock = Timestamp(milliseconds: Int64(Date().timeIntervalSince1970 * 1000))
+        page.add(ServerMetrics.clockWrong, ingest.clock.problem(at: clock) != nil)
         page.add(ServerMetrics.waiting, ingest.waitingBytes)
         page.add(ServerMetrics.commits, counts.commits)
         page.add(ServerMetrics.failedCommits, counts.failedCommits)
@@ -96,12 +107,17 @@ final class ServerFigures: Sendable {
             page.add(ServerMetrics.requests, count, answer.way.rawValue, answer.call, String(answer.status))
         }
         page.add(ServerMetrics.requestDurations, durations.histogram)
+        page.add(ServerMetrics.readingsWithHoles, api.readingsWithHoles)
+        page.add(ServerMetrics.webConnections, web.open)
+        for (reason, count) in web.ended { page.add(ServerMetrics.endedConnections, count, reason) }
+        page.add(ServerMetrics.requestBytes, requestMemory.bytes)
     }
 
-    private func addStore(to page: inout MetricsPage) {
-        page.add(ServerMetrics.storeBytes, store.fileBytes)
+    /// `size` nil: the store could not tell.
+    private func addStore(_ size: StoreSize?, to page: inout MetricsPage) {
+        page.add(ServerMetrics.storeBytes, ifKnown: size?.bytes)
         page.add(ServerMetrics.storeLimit, ifKnown: configuration.store.maximumBytes)
-        page.add(ServerMetrics.storeAvailable, ifKnown: store.availableBytes)
+        page.add(ServerMetrics.storeAvailable, ifKnown: size?.availableBytes)
         guard configuration.store.mergeInterval != nil else { return }
         let counts = merging.counts
         page.add(ServerMetrics.mergeRounds, counts.rounds)

@@ -52,15 +52,30 @@ package enum ServerMetrics {
         "saker_server_points_stored_total", .counter, "Points of stored batches, from devices and through the Web API.")
     static let refusedPoints = Metric(
         "saker_server_points_refused_total", .counter, "Points that were not stored because they break a rule.")
+    static let rescuedPoints = Metric(
+        "saker_server_points_rescued_total", .counter,
+        "Points stored although another agent had used their sequences: two agents use one stream.")
     static let batches = Metric("saker_server_batches_stored_total", .counter, "Batches stored.")
     static let duplicates = Metric(
         "saker_server_batches_duplicate_total", .counter,
         "Batches that had been stored before and were acknowledged again.")
+    static let replacedBatches = Metric(
+        "saker_server_batches_replaced_total", .counter,
+        "Batches refused because a newer login had opened the stream, or the entity had been deleted.")
+    static let staleBatches = Metric(
+        "saker_server_batches_stale_total", .counter,
+        "Batches given back because the entity had changed since the batch was worked out.")
+    static let rewoundBatches = Metric(
+        "saker_server_batches_rewound_total", .counter,
+        "Batches refused because the store had lost commits that it had confirmed.")
     static let failedBatches = Metric(
-        "saker_server_batches_failed_total", .counter, "Batches given back because the store did not take them.")
+        "saker_server_batches_failed_total", .counter, "Batches given back because the store failed.")
     static let ignoredAttributes = Metric(
         "saker_server_batches_ignored_attributes_total", .counter,
         "Batches stored without some of their attributes, which had no track column or another type.")
+    static let clockWrong = Metric(
+        "saker_server_clock_wrong", .gauge,
+        "1 while the server's clock cannot be right, so no points are taken; otherwise 0.")
     static let waiting = Metric(
         "saker_server_ingest_waiting_bytes", .gauge, "Memory of the batches that wait for their transaction.")
     static let commits = Metric(
@@ -70,7 +85,8 @@ package enum ServerMetrics {
         "saker_server_commit_failures_total", .counter, "Transactions with batches that failed, each try counted.")
 
     private static let ingest = [
-        points, refusedPoints, batches, duplicates, failedBatches, ignoredAttributes, waiting, commits, failedCommits,
+        points, refusedPoints, rescuedPoints, batches, duplicates, replacedBatches, staleBatches, rewoundBatches,
+        failedBatches, ignoredAttributes, clockWrong, waiting, commits, failedCommits,
     ]
 
     // MARK: Web API
@@ -83,7 +99,20 @@ package enum ServerMetrics {
         "saker_server_api_request_duration_seconds", .histogram,
         "Time from the last byte of a request through HTTP to its answer.")
 
-    private static let api = [requests, requestDurations]
+    static let readingsWithHoles = Metric(
+        "saker_server_api_incomplete_readings_total", .counter,
+        "Readings of tracks that left out points because the store cannot read them.")
+    static let webConnections = Metric("saker_server_web_connections", .gauge, "Connections on the web ports.")
+    static let endedConnections = Metric(
+        "saker_server_web_connections_ended_total", .counter, labels: ["reason"],
+        "Connections on the web ports that the server ended or refused, by reason.")
+    static let requestBytes = Metric(
+        "saker_server_web_request_bytes", .gauge,
+        "Bytes that requests and answers hold for all connections on the web ports.")
+
+    private static let api = [
+        requests, requestDurations, readingsWithHoles, webConnections, endedConnections, requestBytes,
+    ]
 
     // MARK: Store
 

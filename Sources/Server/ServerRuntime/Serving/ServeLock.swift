@@ -21,5 +21,9 @@ final class ServeLock: Sendable {
         self.descriptor = descriptor
     }
 
-    deinit { close(descriptor) }
+    deinit {
+        // A child process between its fork and its exec has the file open too, and would keep the lock that long.
+        flock(descriptor, LOCK_UN)
+        close(descriptor)
+    }
 }

@@ -11,7 +11,6 @@ import ServiceLifecycle
 package import Systemd
 import TrackModel
 import TrackStore
-import TrackStoreSQLite
 import UnixSignals
 import WebAPI
 import WebListener
@@ -25,6 +24,8 @@ package struct ServerRuntime: Sendable {
     private let logger: Logger
     private let apiCounters = APICounters()
     private let durations = RequestDurations()
+    private let webCounters = WebCounters()
+    private let requestMemory: RequestMemory
     private let mergeRecord = MergeRecord()
 
     /// `portsFile` is written, as JSON, once every port listens.
@@ -33,6 +34,9 @@ package struct ServerRuntime: Sendable {
         logger: Logger
     ) {
         self.configuration = configuration
+        requestMemory = RequestMemory(
+            RequestMemory.Limits(
+                bytesWithoutKey: configuration.web.bytesWithoutKey, bytesWithKey: configuration.web.bytesWithKey))
         self.portsFile = portsFile
         self.notifier = notifier
         self.threshold = threshold
@@ -48,10 +52,36 @@ package struct ServerRuntime: Sendable {
         let lock = try ServeLock(store: configuration.store.path)
         defer { withExtendedLifetime(lock) {} }
         notifier.status("opening the store")
-        let store = try await openStore()
-        defer { try? store.close() }
+        let store = try await StoreFactory.open(configuration.store)
+        do {
+            await sealSecrets(store)
+            try await serve(store)
+        } catch {
+            try? await store.close()
+            throw error
+        }
+        try? await store.close()
+        logger.info("saker-server has stopped")
+    }
+
+    /// Signing keys that cannot be used concern the requests that are signed with them, nothing else.
+    private func sealSecrets(_ store: SealingStore) async {
+        let problem: String?
+        do throws(TrackStoreError) {
+            problem = try await store.sealAll() ?? store.protection.problem
+        } catch {
+            problem = error.detail
+        }
+        guard let problem else { return }
+        logger.error(
+            "signing keys cannot be encrypted or decrypted as configured",
+            metadata: ["reason": "\(problem)"])
+    }
+
+    private func serve(_ store: any TrackStore) async throws(ServerError) {
         // The one way of points into the store, for devices and for the Web API.
-        let ingest = IngestWriter(store: store, logger: logger)
+        let ingest = IngestWriter(store: store, logger: logger, clock: try await clockRule(store))
+        _ = ingest.clock.problem(at: SystemClock.now())
         let (web, device, router) = (try webIdentity(), try deviceIdentity(), router(store, ingest))
         let gateway = gateway(store, ingest, router, device)
         let group = serviceGroup(
@@ -64,7 +94,6 @@ package struct ServerRuntime: Sendable {
         } catch {
             throw explain(error)
         }
-        logger.info("saker-server has stopped")
     }
 
     private func warnOfReadableKey() {
@@ -90,21 +119,17 @@ package struct ServerRuntime: Sendable {
         if let authority = configuration.tls.authority {
             _ = try CertificateMaker.details(of: try TextFile.read(authority))
         }
-        guard access(configuration.store.path, F_OK) == 0 else { return }
-        let store = try await openStore()
-        try? store.close()
+        let store = try await StoreFactory.open(configuration.store)
+        try? await store.close()
+        if let problem = store.protection.problem { throw ServerError(.configuration, problem) }
     }
 
     // MARK: Parts
 
-    private func openStore() async throws(ServerError) -> SQLiteTrackStore {
+    private func clockRule(_ store: any TrackStore) async throws(ServerError) -> ClockRule {
+        guard !configuration.store.clockMayGoBack else { return ClockRule() }
         do throws(TrackStoreError) {
-            return try await SQLiteTrackStore(
-                path: configuration.store.path,
-                options: SQLiteTrackStoreOptions(
-                    synchronous: configuration.store.synchronous == .full ? .full : .normal,
-                    readers: configuration.store.readers, checksIntegrityAtStart: configuration.store.isCheckedAtStart,
-                    maximumBytes: configuration.store.maximumBytes))
+            return ClockRule(newest: try await store.lastReceived())
         } catch {
             throw ServerError(error)
         }
@@ -132,7 +157,7 @@ package struct ServerRuntime: Sendable {
         }
     }
 
-    private func router(_ store: SQLiteTrackStore, _ ingest: IngestWriter) -> APIRouter {
+    private func router(_ store: any TrackStore, _ ingest: IngestWriter) -> APIRouter {
         let api = configuration.api
         return APIRouter(
             store: store, ingest: ingest,
@@ -141,11 +166,11 @@ package struct ServerRuntime: Sendable {
                 strictMethods: api.strictMethods, futureTolerance: Int64(api.futureTolerance),
                 maximumAge: api.maximumAge.map(Int64.init), maximumRawPoints: api.maximumRawPoints,
                 maximumProcessedPoints: api.maximumProcessedPoints),
-            logger: logger, counters: apiCounters, now: SQLiteTrackStoreOptions.systemTime)
+            logger: logger, counters: apiCounters, now: SystemClock.now)
     }
 
     private func gateway(
-        _ store: SQLiteTrackStore, _ ingest: IngestWriter, _ router: APIRouter, _ identity: ServerIdentity
+        _ store: any TrackStore, _ ingest: IngestWriter, _ router: APIRouter, _ identity: ServerIdentity
     ) -> GatewayServer {
         let device = configuration.device
         var settings = GatewayConfiguration(
@@ -158,9 +183,10 @@ package struct ServerRuntime: Sendable {
         settings.limits.customPointLead = Int64(api.futureTolerance) * 1000
         settings.limits.customPointAge = api.maximumAge.map { Int64($0) * 1000 }
         let policy = configuration.gateway.callPolicy
+        settings.limits.devicePolicy = policy
         return GatewayServer(
             configuration: settings, store: store, ingest: ingest, logger: logger,
-            now: SQLiteTrackStoreOptions.systemTime,
+            now: SystemClock.now,
             callHandler: { service, entity, path, parameters in
                 let answer = await router.call(
                     service: service, entity: entity, path: path, parameters: parameters, policy: policy)
@@ -171,7 +197,7 @@ package struct ServerRuntime: Sendable {
     /// In start order; stopped in reverse: first no new requests, then the devices, then the writer that both submit
     /// to, then the upkeep.
     private func serviceGroup(
-        _ store: SQLiteTrackStore, ingest: IngestWriter, router: APIRouter, web identity: ServerIdentity,
+        _ store: any TrackStore, ingest: IngestWriter, router: APIRouter, web identity: ServerIdentity,
         device: ServerIdentity, gateway: GatewayServer
     ) -> ServiceGroup {
         let web = configuration.web
@@ -193,10 +219,13 @@ package struct ServerRuntime: Sendable {
                 logger: logger),
         ]
         if let interval = configuration.store.mergeInterval {
-            services.append(Merging(store: store, interval: .seconds(interval), logger: logger, record: mergeRecord))
+            services.append(
+                Merging(
+                    store: store, interval: .seconds(interval), now: SystemClock.now, logger: logger,
+                    record: mergeRecord))
         }
         services.append(MemoryReturn())
-        services.append(PushCleanup(store: store, now: SQLiteTrackStoreOptions.systemTime, logger: logger))
+        services.append(PushCleanup(store: store, now: SystemClock.now, logger: logger))
         if let timeout = notifier.watchdogTimeout {
             services.append(
                 Watchdog(store: store, notifier: notifier, timeout: timeout) {
@@ -210,7 +239,7 @@ package struct ServerRuntime: Sendable {
         if let address = configuration.metrics {
             let figures = ServerFigures(
                 configuration, store: store, ingest: ingest, gateway: gateway, api: apiCounters, durations: durations,
-                merging: mergeRecord)
+                web: webCounters, requestMemory: requestMemory, merging: mergeRecord)
             services.append(
                 MetricsService(address: address, figures: figures, logger: logger) { ports.note(.metrics, $0) })
         }
@@ -230,8 +259,9 @@ package struct ServerRuntime: Sendable {
         return WebListener(
             router: router, host: place.host, port: place.port, identity: identity,
             limits: WebListener.Limits(
-                timeout: Int64(web.timeout), maximumConnections: web.connections, maximumHeaderBytes: web.headerBytes),
-            durations: durations,
+                timeout: Int64(web.timeout), maximumConnections: web.connections,
+                connectionsPerAddress: web.connectionsPerAddress, maximumHeaderBytes: web.headerBytes),
+            memory: requestMemory, counters: webCounters, durations: durations,
             group: MultiThreadedEventLoopGroup.singleton, logger: logger, onBound: { ports.note(name, $0) })
     }
 

@@ -4,7 +4,6 @@ import ServiceLifecycle
 import Systemd
 import TrackModel
 import TrackStore
-import TrackStoreSQLite
 
 /// Merges small chunks of the store, one round after another, while the server runs.
 struct Merging: Service {
@@ -13,6 +12,7 @@ struct Merging: Service {
 
     let store: any TrackStore
     let interval: Duration
+    let now: @Sendable () -> Timestamp
     let logger: Logger
     let record: MergeRecord
 
@@ -31,7 +31,7 @@ struct Merging: Service {
         var hasFailed = false
         do throws(TrackStoreError) {
             while !Task.isCancelled {
-                let count = try await store.mergeChunks(limit: Self.entitiesAtOnce)
+                let count = try await store.mergeChunks(limit: Self.entitiesAtOnce, at: now())
                 if count == 0 { break }
                 replaced += count
             }

@@ -7,11 +7,13 @@ package struct StoredChunk: Sendable {
     package let points: [TrackPoint]
     package let received: [Timestamp]
 
-    /// Decodes what the store keeps of a chunk; `received` is the receive time of its first point.
+    /// Decodes what the store keeps of a chunk; `received` is the receive time of its first point, `first` and `last` are
+    /// the least and the greatest time of its points.
     ///
     /// Throws `.corrupt`.
     package init(
-        id: Int64, count: Int, isCompressed: Bool, received: Timestamp, runs: [UInt8]?, payload: [UInt8]
+        id: Int64, first: Timestamp, last: Timestamp, count: Int, isCompressed: Bool, received: Timestamp,
+        runs: [UInt8]?, payload: [UInt8]
     ) throws(TrackStoreError) {
         self.id = id
         do {
@@ -22,9 +24,13 @@ package struct StoredChunk: Sendable {
         guard points.count == count else {
             throw TrackStoreError(.corrupt, "chunk \(id) should hold \(count) points, it holds \(points.count)")
         }
-        guard let times = ReceiveRuns.decode(runs, first: received, count: count) else {
+        let times = points.lazy.map(\.fix.time)
+        guard times.min() == first, times.max() == last else {
+            throw TrackStoreError(.corrupt, "chunk \(id) does not begin and end when its columns say")
+        }
+        guard let received = ReceiveRuns.decode(runs, first: received, count: count) else {
             throw TrackStoreError(.corrupt, "the receive times of chunk \(id) do not fit its \(count) points")
         }
-        self.received = times
+        self.received = received
     }
 }

@@ -22,7 +22,8 @@ package protocol EntityStore: Sendable {
     /// withdrawn; they stay in the history as long as all others do.
     func deleteEntity(named name: String, in service: ServiceID, at now: Timestamp) async throws(TrackStoreError)
     func entity(named name: String, in service: ServiceID) async throws(TrackStoreError) -> EntityRecord?
-    /// Matches in the order of their names (bytes of UTF-8), and how many there are without the page's bounds.
+    /// Matches in the order of their names (bytes of UTF-8), and how many there are without the page's bounds. Throws
+    /// `.tooManyNames` beyond ``EntityFilter/maximumNames``.
     func entities(
         in service: ServiceID, matching filter: EntityFilter, page: Page
     ) async throws(TrackStoreError) -> (total: Int, entities: [EntityRecord])

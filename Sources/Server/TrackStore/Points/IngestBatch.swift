@@ -1,7 +1,7 @@
 package import TrackModel
 
 /// Points of one entity on their way into the store.
-package struct IngestBatch: Sendable {
+package struct IngestBatch: Hashable, Sendable {
     package var service: ServiceID
     /// Must satisfy ``EntityName``. Made when a batch of no stream brings points and the service does not have it.
     package var entity: String

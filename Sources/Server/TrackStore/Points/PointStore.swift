@@ -29,11 +29,24 @@ package protocol PointStore: Sendable {
     /// point as late is stored. It is no point of the track: no range, count, stream or version knows it. It makes no entity:
     /// without one it fails with `.unknownEntity`.
     func ingest(_ batches: [IngestBatch]) async -> [IngestOutcome]
-    /// Points with `from <= time <= through`, ascending; of two with the same time the one stored later.
+    /// About when the points that were stored last were received, by the server's clock of that time; nil: there are none.
+    func lastReceived() async throws(TrackStoreError) -> Timestamp?
+    /// The points with `from <= time <= through`. What cannot be read is a hole, and the rest is answered all the same.
     /// Throws `.unknownEntity`, `.tooManyPoints` when there are more than `limit`.
-    func points(
+    func track(
         of entity: String, in service: ServiceID, from: Timestamp, through: Timestamp, limit: Int
-    ) async throws(TrackStoreError) -> [StoredPoint]
+    ) async throws(TrackStoreError) -> StoredTrack
+}
+
+extension PointStore {
+    /// As ``track(of:in:from:through:limit:)`` for a caller who needs all or nothing: throws `.corrupt` for a hole.
+    package func points(
+        of entity: String, in service: ServiceID, from: Timestamp, through: Timestamp, limit: Int
+    ) async throws(TrackStoreError) -> [StoredPoint] {
+        let track = try await self.track(of: entity, in: service, from: from, through: through, limit: limit)
+        if let hole = track.holes.first { throw TrackStoreError(.corrupt, hole.reason) }
+        return track.points
+    }
 }
 
 extension StoreDecorator {
@@ -53,11 +66,17 @@ extension StoreDecorator {
         }
     }
 
-    package func points(
-        of entity: String, in service: ServiceID, from: Timestamp, through: Timestamp, limit: Int
-    ) async throws(TrackStoreError) -> [StoredPoint] {
+    package func lastReceived() async throws(TrackStoreError) -> Timestamp? {
         try await passing { store async throws(TrackStoreError) in
-            try await store.points(of: entity, in: service, from: from, through: through, limit: limit)
+            try await store.lastReceived()
+        }
+    }
+
+    package func track(
+        of entity: String, in service: ServiceID, from: Timestamp, through: Timestamp, limit: Int
+    ) async throws(TrackStoreError) -> StoredTrack {
+        try await passing { store async throws(TrackStoreError) in
+            try await store.track(of: entity, in: service, from: from, through: through, limit: limit)
         }
     }
 }

@@ -9,11 +9,12 @@ package protocol PushStore: Sendable {
     func queuePush(
         _ push: NewPush, in service: ServiceID, at now: Timestamp
     ) async throws(TrackStoreError) -> QueuedPush
-    /// Word of the messages after one, in their order, at most `limit`, whoever queued them; nil: none. `through` is what to
-    /// ask after next.
+    /// Word of the messages after a mark, in their order, at most `limit`, whoever queued them; nil: none. `through` is the
+    /// mark to ask after next. A store may tell of a message twice and forgets none. Throws `.failed` for a mark that
+    /// another store made.
     func pushNews(
-        after message: Int64?, limit: Int
-    ) async throws(TrackStoreError) -> (through: Int64, news: [PushNews])
+        after mark: PushMark?, limit: Int
+    ) async throws(TrackStoreError) -> (through: PushMark, news: [PushNews])
     /// What an entity has not acknowledged of the messages after one and whose lifetime has not ended, in their order.
     func pendingPushes(
         of entity: String, in service: ServiceID, after message: Int64, at now: Timestamp, limit: Int
@@ -38,10 +39,10 @@ extension StoreDecorator {
     }
 
     package func pushNews(
-        after message: Int64?, limit: Int
-    ) async throws(TrackStoreError) -> (through: Int64, news: [PushNews]) {
+        after mark: PushMark?, limit: Int
+    ) async throws(TrackStoreError) -> (through: PushMark, news: [PushNews]) {
         try await passing { store async throws(TrackStoreError) in
-            try await store.pushNews(after: message, limit: limit)
+            try await store.pushNews(after: mark, limit: limit)
         }
     }
 

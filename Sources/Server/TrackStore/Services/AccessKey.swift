@@ -26,7 +26,7 @@ package struct AccessKey: Sendable, CustomStringConvertible, CustomDebugStringCo
 }
 
 /// SHA-256 of an access key: what the store keeps. Keys have 160 random bits, so no salt or slow hash is needed.
-package struct AccessKeyHash: Sendable {
+package struct AccessKeyHash: Hashable, Sendable {
     package let bytes: [UInt8]
 
     package init(bytes: [UInt8]) {

@@ -11,8 +11,18 @@ package protocol ServiceStore: Sendable {
     func addKey(
         _ hash: AccessKeyHash, secret: String?, to service: ServiceID, replacing: Bool, at now: Timestamp
     ) async throws(TrackStoreError)
-    /// Every key with this hash, one a service; empty when the key is unknown.
+    /// Every key with this hash, one a service, with the app code of its service; empty when the key is unknown.
     func keys(matching hash: AccessKeyHash) async throws(TrackStoreError) -> [AccessKeyRecord]
+    /// Every key that has a secret, disabled ones too, in the order of their services.
+    func signingKeys() async throws(TrackStoreError) -> [AccessKeyRecord]
+    /// Keeps another text as the secret of a key that has one, and leaves as little of the former text as the store can. Of
+    /// a key that is not there, or that has no secret, nothing changes.
+    func replaceSecret(with secret: String, of use: AccessKeyUse) async throws(TrackStoreError)
+    /// Those of some keys that do not open their service any more: disabled, removed, or of no service. Whoever keeps a
+    /// session open asks from time to time, so that a key that has ended ends its sessions too.
+    func endedKeys(among uses: Set<AccessKeyUse>) async throws(TrackStoreError) -> Set<AccessKeyUse>
+    /// Sets the app code of a service; nil: it has none from now on. Throws `.unknownService`.
+    func setAppCode(_ appCode: String?, of service: ServiceID) async throws(TrackStoreError)
 }
 
 extension StoreDecorator {
@@ -39,6 +49,30 @@ extension StoreDecorator {
     package func keys(matching hash: AccessKeyHash) async throws(TrackStoreError) -> [AccessKeyRecord] {
         try await passing { store async throws(TrackStoreError) in
             try await store.keys(matching: hash)
+        }
+    }
+
+    package func signingKeys() async throws(TrackStoreError) -> [AccessKeyRecord] {
+        try await passing { store async throws(TrackStoreError) in
+            try await store.signingKeys()
+        }
+    }
+
+    package func replaceSecret(with secret: String, of use: AccessKeyUse) async throws(TrackStoreError) {
+        try await passing { store async throws(TrackStoreError) in
+            try await store.replaceSecret(with: secret, of: use)
+        }
+    }
+
+    package func endedKeys(among uses: Set<AccessKeyUse>) async throws(TrackStoreError) -> Set<AccessKeyUse> {
+        try await passing { store async throws(TrackStoreError) in
+            try await store.endedKeys(among: uses)
+        }
+    }
+
+    package func setAppCode(_ appCode: String?, of service: ServiceID) async throws(TrackStoreError) {
+        try await passing { store async throws(TrackStoreError) in
+            try await store.setAppCode(appCode, of: service)
         }
     }
 }

@@ -1,19 +1,26 @@
-/// What keeps a store small and sound.
+package import TrackModel
+
+/// What keeps a store small and sound, and its end.
 package protocol StoreUpkeep: Sendable {
-    /// Merges small neighbouring chunks of some entities into larger ones; returns how many chunks it replaced.
+    /// Merges small neighbouring chunks of some entities into larger ones; returns how many chunks it replaced. `now` says
+    /// how old a chunk is: small ones wait for more until they are ``ChunkLimits/patience`` old.
     ///
     /// Stops soon after `limit`; call again until it returns 0, which means that nothing is due, not that no small
     /// chunk is left. Readers see the same points before, during and after. Cheap when nothing is due.
-    func mergeChunks(limit: Int) async throws(TrackStoreError) -> Int
+    func mergeChunks(limit: Int, at now: Timestamp) async throws(TrackStoreError) -> Int
     /// Checks the store's own consistency; an empty list means sound. Each entry is a sentence for an operator.
     func checkIntegrity() async throws(TrackStoreError) -> [String]
     func counts() async throws(TrackStoreError) -> StoreCounts
+    func size() async throws(TrackStoreError) -> StoreSize
+    /// Ends the store: waits for the calls that run, and every later call fails with `.closed`. Every commit is safe
+    /// without it. Closing again does nothing.
+    func close() async throws(TrackStoreError)
 }
 
 extension StoreDecorator {
-    package func mergeChunks(limit: Int) async throws(TrackStoreError) -> Int {
+    package func mergeChunks(limit: Int, at now: Timestamp) async throws(TrackStoreError) -> Int {
         try await passing { store async throws(TrackStoreError) in
-            try await store.mergeChunks(limit: limit)
+            try await store.mergeChunks(limit: limit, at: now)
         }
     }
 
@@ -26,6 +33,18 @@ extension StoreDecorator {
     package func counts() async throws(TrackStoreError) -> StoreCounts {
         try await passing { store async throws(TrackStoreError) in
             try await store.counts()
+        }
+    }
+
+    package func size() async throws(TrackStoreError) -> StoreSize {
+        try await passing { store async throws(TrackStoreError) in
+            try await store.size()
+        }
+    }
+
+    package func close() async throws(TrackStoreError) {
+        try await passing { store async throws(TrackStoreError) in
+            try await store.close()
         }
     }
 }

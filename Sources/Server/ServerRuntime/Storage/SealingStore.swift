@@ -1,0 +1,84 @@
+import TrackModel
+import TrackStore
+
+/// A store whose signing keys are encrypted on their way in and decrypted on their way out.
+///
+/// It also stands around a store without encryption, so that a sealed secret is never taken for a readable one: without
+/// the right key, asking for an access key that has a sealed secret throws `.failed`, and nothing else is concerned.
+struct SealingStore: StoreDecorator {
+    let inner: any TrackStore
+    let protection: SecretProtection
+
+    func addKey(
+        _ hash: AccessKeyHash, secret: String?, to service: ServiceID, replacing: Bool, at now: Timestamp
+    ) async throws(TrackStoreError) {
+        var kept = secret
+        if let secret { kept = try sealed(secret, AccessKeyUse(service: service, hash: hash)) }
+        try await inner.addKey(hash, secret: kept, to: service, replacing: replacing, at: now)
+    }
+
+    func keys(matching hash: AccessKeyHash) async throws(TrackStoreError) -> [AccessKeyRecord] {
+        try opened(try await inner.keys(matching: hash))
+    }
+
+    func signingKeys() async throws(TrackStoreError) -> [AccessKeyRecord] {
+        try opened(try await inner.signingKeys())
+    }
+
+    func replaceSecret(with secret: String, of use: AccessKeyUse) async throws(TrackStoreError) {
+        try await inner.replaceSecret(with: try sealed(secret, use), of: use)
+    }
+
+    /// Encrypts what is still readable, if there is a key to encrypt it with. Returns why signing keys cannot be used that
+    /// are in use; nil when all can be.
+    func sealAll() async throws(TrackStoreError) -> String? {
+        for key in try await inner.signingKeys() {
+            guard let secret = key.secret else { continue }
+            let use = AccessKeyUse(service: key.service, hash: key.hash)
+            if SecretSeal.isSealed(secret) {
+                do throws(TrackStoreError) {
+                    _ = try opened(secret, use)
+                } catch {
+                    if !key.isDisabled { return error.detail }
+                }
+            } else if case .sealed = protection {
+                try await replaceSecret(with: secret, of: use)
+            }
+        }
+        return nil
+    }
+
+    private func opened(_ keys: [AccessKeyRecord]) throws(TrackStoreError) -> [AccessKeyRecord] {
+        var keys = keys
+        for index in keys.indices {
+            guard let secret = keys[index].secret else { continue }
+            let use = AccessKeyUse(service: keys[index].service, hash: keys[index].hash)
+            keys[index].secret = try opened(secret, use)
+        }
+        return keys
+    }
+
+    private func sealed(_ secret: String, _ use: AccessKeyUse) throws(TrackStoreError) -> String {
+        switch protection {
+        case .none: return secret
+        case .sealed(let seal): return try seal.seal(secret, of: use)
+        case .unavailable(let reason):
+            throw TrackStoreError(.failed, "the signing key cannot be encrypted: \(reason)")
+        }
+    }
+
+    private func opened(_ text: String, _ use: AccessKeyUse) throws(TrackStoreError) -> String {
+        guard SecretSeal.isSealed(text) else { return text }
+        switch protection {
+        case .sealed(let seal): return try seal.open(text, of: use)
+        case .none:
+            throw TrackStoreError(
+                .failed,
+                "the signing key of service \(use.service.rawValue) is encrypted: give the key that it was encrypted with "
+                    + "as key_file in [store], or as the credential store-key")
+        case .unavailable(let reason):
+            throw TrackStoreError(
+                .failed, "the signing key of service \(use.service.rawValue) is encrypted: \(reason)")
+        }
+    }
+}
