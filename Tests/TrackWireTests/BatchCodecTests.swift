@@ -1,3 +1,4 @@
+import ProgramTestKit
 import Testing
 import TrackModel
 
@@ -6,8 +7,8 @@ import TrackModel
 @Suite struct BatchCodecTests {
     @Test(arguments: [1, 2, 3, 6, 30, 1000])
     func randomPointsComeBackExactly(count: Int) throws {
-        for seed in seeds(30) {
-            var random = SeededGenerator(seed: seed)
+        for seed in Dice.seeds(30) {
+            var random = Dice(seed: seed)
             let points = RandomTrack.wild(count: count, using: &random)
             let batch = BatchCodec.encode(points)
             #expect(batch.count == count)
@@ -101,8 +102,8 @@ import TrackModel
     }
 
     @Test func pointRecordsAreShortAndExact() throws {
-        for seed in seeds(300) {
-            var random = SeededGenerator(seed: seed)
+        for seed in Dice.seeds(300) {
+            var random = Dice(seed: seed)
             let point = RandomTrack.wild(count: 1, using: &random)[0]
             #expect(try PointRecord.decode(PointRecord.encode(point)) == point, "seed \(seed)")
         }
@@ -117,11 +118,9 @@ import TrackModel
         #expect(throws: WireError(.tooLarge, "")) { try PointRecord.decode(BatchEncoder.encode([full, full])) }
     }
 
-    @Test func liveBatchesKeepTheirBudgetOnARealDrive() throws {
-        guard let track = RealTracks.theHague() else {
-            return print("skipped: no recorded tracks beside the repository")
-        }
-        let live = RealTracks.resampled(track, seconds: 5)
+    @Test(.needs(.recordings([Recordings.theHague]))) func liveBatchesKeepTheirBudgetOnARealDrive() throws {
+        let track = try RecordedTrack.theHague()
+        let live = resampled(track, seconds: 5)
         let size = try bytesAPoint(live, batch: 6)
         print("live, six points at 5 s: \(size) bytes of payload a point over \(live.count) points")
         #expect(size <= 12)
@@ -129,15 +128,23 @@ import TrackModel
         #expect(live.allSatisfy { PointRecord.encode($0).count <= 45 })
     }
 
-    @Test func backlogBatchesKeepTheirBudgetOnARealDrive() throws {
-        guard let track = RealTracks.theHague() else {
-            return print("skipped: no recorded tracks beside the repository")
-        }
+    @Test(.needs(.recordings([Recordings.theHague]))) func backlogBatchesKeepTheirBudgetOnARealDrive() throws {
+        let track = try RecordedTrack.theHague()
         let size = try bytesAPoint(track, batch: 1000)
         print("backlog, 1,000 points at 1 s: \(size) bytes of payload a point over \(track.count) points")
         #expect(size <= 7)
-        let slow = RealTracks.resampled(track, seconds: 5)
+        let slow = resampled(track, seconds: 5)
         print("backlog, at 5 s: \(try bytesAPoint(slow, batch: slow.count)) bytes of payload a point")
+    }
+
+    /// Every `seconds`-th second of a track.
+    private func resampled(_ points: [TrackPoint], seconds: Int64) -> [TrackPoint] {
+        var due = Int64.min
+        return points.filter { point in
+            guard point.fix.time.milliseconds >= due else { return false }
+            due = point.fix.time.milliseconds + seconds * 1000 - 50
+            return true
+        }
     }
 
     private func bytesAPoint(_ points: [TrackPoint], batch: Int) throws -> Double {

@@ -1,4 +1,5 @@
 import Compression
+import ProgramTestKit
 import Testing
 import TrackModel
 
@@ -7,8 +8,8 @@ import TrackModel
 /// What no payload may do, whoever made it: crash, hang, or take memory its bytes do not account for.
 @Suite struct BatchHostilityTests {
     @Test func everyTruncationIsRefused() throws {
-        for seed in seeds(20) {
-            var random = SeededGenerator(seed: seed)
+        for seed in Dice.seeds(20) {
+            var random = Dice(seed: seed)
             let bytes = BatchEncoder.encode(RandomTrack.wild(count: 7, using: &random))
             for length in 0..<bytes.count {
                 #expect(throws: WireError.self, "seed \(seed), length \(length)") {
@@ -22,8 +23,8 @@ import TrackModel
     }
 
     @Test func randomBytesNeverCrash() {
-        for seed in seeds(20_000) {
-            var random = SeededGenerator(seed: seed)
+        for seed in Dice.seeds(20_000) {
+            var random = Dice(seed: seed)
             let count = Int.random(in: 0...80, using: &random)
             let bytes = [1] + (0..<count).map { _ in UInt8.random(in: 0...255, using: &random) }
             check(bytes, seed)
@@ -31,8 +32,8 @@ import TrackModel
     }
 
     @Test func mutatedPayloadsNeverCrash() {
-        for seed in seeds(400) {
-            var random = SeededGenerator(seed: seed)
+        for seed in Dice.seeds(400) {
+            var random = Dice(seed: seed)
             let count = Int.random(in: 1...40, using: &random)
             let whole = BatchEncoder.encode(RandomTrack.wild(count: count, using: &random))
             for _ in 0..<20 {

@@ -1,3 +1,4 @@
+import ProgramTestKit
 import Testing
 
 @testable import TrackWire
@@ -84,8 +85,8 @@ import Testing
     }
 
     @Test func randomBytesNeverHoldMoreThanTheLimit() {
-        for seed in seeds(200) {
-            var random = SeededGenerator(seed: seed)
+        for seed in Dice.seeds(200) {
+            var random = Dice(seed: seed)
             var decoder = FrameDecoder(maximumFrameBytes: 1000)
             for _ in 0..<50 {
                 decoder.append((0..<100).map { _ in UInt8.random(in: 0...255, using: &random) })

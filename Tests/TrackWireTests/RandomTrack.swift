@@ -1,26 +1,9 @@
+import ProgramTestKit
 import TrackModel
-
-/// SplitMix64: the same numbers everywhere for the same seed.
-struct SeededGenerator: RandomNumberGenerator {
-    private var state: UInt64
-
-    init(seed: UInt64) { state = seed }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ (mixed >> 31)
-    }
-}
-
-/// Fresh seeds on every run; whatever fails prints its own.
-func seeds(_ count: Int) -> [UInt64] { (0..<count).map { _ in UInt64.random(in: 0 ... .max) } }
 
 enum RandomTrack {
     /// Points of every kind: drives, jumps, gaps in any column, times that go back, all attribute types.
-    static func wild(count: Int, using random: inout SeededGenerator) -> [TrackPoint] {
+    static func wild(count: Int, using random: inout Dice) -> [TrackPoint] {
         let presence: [Double] = (0..<9).map { _ in [0, 0.02, 0.5, 0.98, 1].randomElement(using: &random) ?? 1 }
         let parked: Double = [0, 0, 0.02, 0.5, 1].randomElement(using: &random) ?? 0
         func chance(_ probability: Double) -> Bool { Double.random(in: 0..<1, using: &random) < probability }
@@ -62,7 +45,7 @@ enum RandomTrack {
         }
     }
 
-    private static func value(using random: inout SeededGenerator) -> AttributeValue {
+    private static func value(using random: inout Dice) -> AttributeValue {
         switch Int.random(in: 0...4, using: &random) {
         case 0: .integer(Int64.random(in: .min ... .max, using: &random))
         case 1: .integer(Int64.random(in: 0...100, using: &random))

@@ -1,3 +1,4 @@
+import ProgramTestKit
 import Testing
 import TrackModel
 
@@ -63,8 +64,8 @@ import TrackModel
         #expect(throws: WireError(.malformed, "")) { try WireCodec.decodeClient([]) }
         #expect(throws: WireError(.malformed, "")) { try WireCodec.decodeServer([0xFA, 0x01, 0x00]) }
         #expect(throws: WireError(.malformed, "")) { try WireCodec.decodeClient([0x0A, 0x7F]) }
-        for seed in seeds(2000) {
-            var random = SeededGenerator(seed: seed)
+        for seed in Dice.seeds(2000) {
+            var random = Dice(seed: seed)
             let bytes = (0..<Int.random(in: 0...60, using: &random)).map { _ in
                 UInt8.random(in: 0...255, using: &random)
             }

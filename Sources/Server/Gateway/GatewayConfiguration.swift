@@ -1,4 +1,4 @@
-package import NIOCore
+package import Ingest
 package import ServerIdentity
 import TrackWire
 
@@ -47,6 +47,8 @@ package struct GatewayLimits: Hashable, Sendable {
     /// Longest path and parameters of a call together, bytes.
     package var callBytes = 256 * 1024
     var pushes = PushMachine.Limits()
+    /// Whose custom points a session may bring.
+    package var devicePolicy = DevicePolicy.entity
     /// How far ahead of the server's clock a custom point may be, milliseconds.
     package var customPointLead: Int64 = 600_000
     /// How old a custom point may be, milliseconds; nil for any age.
@@ -58,21 +60,21 @@ package struct GatewayLimits: Hashable, Sendable {
 /// How long the gateway waits for what.
 package struct GatewayDeadlines: Hashable, Sendable {
     /// From the accepted connection to the end of the TLS handshake.
-    package var handshake = TimeAmount.seconds(10)
+    package var handshake = Duration.seconds(10)
     /// From the handshake to the Hello, and again from the Hello to the answer.
-    package var login = TimeAmount.seconds(10)
+    package var login = Duration.seconds(10)
     /// Seconds without a frame after which the agent sends a Heartbeat.
     package var heartbeatInterval = WireLimits.heartbeatInterval
     /// From a call to its answer.
-    package var call = TimeAmount.seconds(20)
+    package var call = Duration.seconds(20)
     /// From one whole frame to the next.
-    package var idle = TimeAmount.seconds(3 * Int64(WireLimits.heartbeatInterval))
+    package var idle = Duration.seconds(3 * Int64(WireLimits.heartbeatInterval))
     /// From the gateway's Closing to the end of the connection.
-    package var close = TimeAmount.seconds(5)
+    package var close = Duration.seconds(5)
     /// What an agent is told to wait when the store refuses points, seconds.
     package var busyRetryAfter: UInt32 = 30
     /// How long ``GatewayServer/stop()`` waits for what was received to be stored, whatever the store does.
-    package var drain: Duration = .seconds(10)
+    package var drain = Duration.seconds(10)
 
     package init() {}
 }

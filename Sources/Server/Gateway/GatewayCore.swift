@@ -20,6 +20,7 @@ package final class GatewayCore: Sendable {
     let ingest: IngestWriter
     let registry = SessionRegistry()
     let pushDesk: PushDesk
+    private let keyWatch: KeyWatch
     let census: ConnectionCensus
     let counters: GatewayCounters
     let logger: Logger
@@ -41,6 +42,7 @@ package final class GatewayCore: Sendable {
         counters = GatewayCounters()
         self.ingest = ingest
         pushDesk = PushDesk(store: store, registry: registry, sleep: tasks.sleep, logger: logger)
+        keyWatch = KeyWatch(store: store, registry: registry, sleep: tasks.sleep, logger: logger)
         census = ConnectionCensus(limits: limits)
         self.store = store
         self.logger = logger
@@ -69,8 +71,14 @@ package final class GatewayCore: Sendable {
 
     // MARK: Life
 
-    /// Looks for messages to agents and notes what becomes of them, until ``takeNothingMore()``.
-    package func deliverPushes() async { await pushDesk.run() }
+    /// Looks for messages to agents, for what becomes of them, and for keys that end, until ``takeNothingMore()``.
+    package func watchStore() async {
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { await self.keyWatch.run() }
+            await pushDesk.run()
+            group.cancelAll()
+        }
+    }
 
     /// No connection may come any more and no frame is taken. What was submitted is still stored and acknowledged.
     package func takeNothingMore() {

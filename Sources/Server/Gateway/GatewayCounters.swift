@@ -15,6 +15,8 @@ package struct GatewayCounts: Hashable, Sendable {
     /// Connections closed because a frame broke a rule of the protocol.
     package var violations: UInt64 = 0
     package var refusedPoints: UInt64 = 0
+    /// Points whose sequences another agent had used for other points of the same entity; stored all the same.
+    package var rescuedPoints: UInt64 = 0
     /// Batches stored without some of their attributes: no track column, or of another type.
     package var batchesWithIgnoredAttributes: UInt64 = 0
     /// Newest points of heartbeats that broke a rule of the model and were left alone.

@@ -76,7 +76,7 @@ package final class GatewayServer: Sendable {
         }
         let (core, ended) = (core, pushesHaveEnded)
         let task = Task {
-            await core.deliverPushes()
+            await core.watchStore()
             ended.finish()
         }
         state.withLock { $0 = .running(channel, pushes: task) }
@@ -104,7 +104,7 @@ package final class GatewayServer: Sendable {
         await drain()
         running.pushes.cancel()
         core.dismissAll()
-        await core.census.untilEmpty(atMost: .nanoseconds(2 * configuration.deadlines.close.nanoseconds))
+        await core.census.untilEmpty(atMost: configuration.deadlines.close * 2)
         core.logger.info("gateway stopped", metadata: ["connections_left": "\(core.census.count)"])
     }
 

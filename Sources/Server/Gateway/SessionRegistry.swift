@@ -1,5 +1,6 @@
 import Synchronization
 package import TrackModel
+import TrackStore
 
 /// One login on one connection, for people.
 package struct SessionInfo: Hashable, Sendable {
@@ -37,6 +38,7 @@ final class SessionRegistry: Sendable {
         var info: SessionInfo
         var link: SessionLink
         var key: Key
+        var access: AccessKeyUse
     }
 
     private struct State {
@@ -44,12 +46,15 @@ final class SessionRegistry: Sendable {
         var entries: [UInt64: Entry] = [:]
         var byStream: [Key: UInt64] = [:]
         var byEntity: [Place: Set<UInt64>] = [:]
+        var byAccess: [AccessKeyUse: Set<UInt64>] = [:]
 
         mutating func remove(_ number: UInt64) -> Entry? {
             guard let entry = entries.removeValue(forKey: number) else { return nil }
             let place = Place(entry.info.entity, entry.info.service)
             byEntity[place]?.remove(number)
             if byEntity[place]?.isEmpty == true { byEntity[place] = nil }
+            byAccess[entry.access]?.remove(number)
+            if byAccess[entry.access]?.isEmpty == true { byAccess[entry.access] = nil }
             return entry
         }
     }
@@ -65,13 +70,16 @@ final class SessionRegistry: Sendable {
     }
 
     /// Adds a session; returns the one it replaces, which is to be closed.
-    func add(_ info: SessionInfo, stream: StreamID, link: SessionLink) -> SessionLink? {
+    func add(
+        _ info: SessionInfo, stream: StreamID, access: AccessKeyUse, link: SessionLink
+    ) -> SessionLink? {
         state.withLock { state in
             let key = Key(service: info.service, stream: stream)
             let former = state.byStream[key].flatMap { state.remove($0) }
-            state.entries[info.number] = Entry(info: info, link: link, key: key)
+            state.entries[info.number] = Entry(info: info, link: link, key: key, access: access)
             state.byStream[key] = info.number
             state.byEntity[Place(info.entity, info.service), default: []].insert(info.number)
+            state.byAccess[access, default: []].insert(info.number)
             return former?.link
         }
     }
@@ -98,6 +106,14 @@ final class SessionRegistry: Sendable {
     func links(of service: ServiceID) -> [SessionLink] {
         state.withLock { $0.entries.values.filter { $0.info.service == service }.map(\.link) }
     }
+
+    /// The sessions that a key has opened.
+    func links(using access: AccessKeyUse) -> [SessionLink] {
+        state.withLock { state in state.byAccess[access, default: []].compactMap { state.entries[$0]?.link } }
+    }
+
+    /// The keys of all sessions.
+    var keys: Set<AccessKeyUse> { state.withLock { Set($0.byAccess.keys) } }
 
     var links: [SessionLink] { state.withLock { $0.entries.values.map(\.link) } }
 

@@ -8,7 +8,13 @@ package struct IngestCounts: Hashable, Sendable {
     package var duplicateBatches: UInt64 = 0
     /// Points of stored batches.
     package var storedPoints: UInt64 = 0
-    /// Batches given back because the store did not take them.
+    /// Batches whose claim did not hold any more.
+    package var replacedBatches: UInt64 = 0
+    /// Batches worked out from a version that was not the entity's any more.
+    package var staleBatches: UInt64 = 0
+    /// Batches that named more as stored than the store had: it lost commits.
+    package var rewoundBatches: UInt64 = 0
+    /// Batches given back because the store failed.
     package var failedBatches: UInt64 = 0
     /// Newest points, told ahead of their track, that reached the store.
     package var hints: UInt64 = 0

@@ -64,4 +64,6 @@ package enum IngestFailure: Error, Hashable, Sendable {
     case rewound
     /// The store failed; the log says why.
     case failed
+    /// The server's clock cannot be right: see ``ClockRule``. A later try can help.
+    case clock
 }

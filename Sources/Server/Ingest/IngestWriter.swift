@@ -29,6 +29,8 @@ package final class IngestWriter: Sendable {
     let limits: IngestLimits
     let tasks: ServerTasks
     private let logger: Logger
+    /// Says whether points may be taken at all. Ask it before points are judged by their times.
+    package let clock: ClockGuard
     private let counters = IngestCounters()
     let requestNumbers = Atomic<UInt64>(0)
     private let state: Mutex<State>
@@ -36,12 +38,14 @@ package final class IngestWriter: Sendable {
     private let wake: AsyncStream<Void>.Continuation
 
     package init(
-        store: any TrackStore, limits: IngestLimits = IngestLimits(), logger: Logger, tasks: ServerTasks = ServerTasks()
+        store: any TrackStore, limits: IngestLimits = IngestLimits(), logger: Logger,
+        tasks: ServerTasks = ServerTasks(), clock: ClockRule = ClockRule()
     ) {
         self.store = store
         self.limits = limits
         self.tasks = tasks
         self.logger = logger
+        self.clock = ClockGuard(clock, logger: logger)
         state = Mutex(State(queue: IngestQueue(capacity: limits.waitingBytes)))
         // One waiting wake-up is as good as many: whoever wakes takes all there is.
         (work, wake) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
@@ -167,6 +171,8 @@ package final class IngestWriter: Sendable {
         }
         let failures = outcomes.compactMap(\.storeFailure)
         if failures.count < outcomes.count { counters.committed(in: duration) }
+        let stored = zip(batches, outcomes).filter { $0.1.isKept && $0.0.hint == nil }
+        if let newest = stored.map(\.0.received).max() { clock.stored(at: newest) }
         if let failure = failures.first {
             counters.change { $0.failedCommits &+= 1 }
             state.withLock { $0.isStoreFailing = true }
@@ -226,7 +232,10 @@ package final class IngestWriter: Sendable {
                 counts.storedBatches &+= 1
                 counts.storedPoints &+= UInt64(job.batch.points.count)
             case .duplicate: counts.duplicateBatches &+= 1
-            case .replaced, .rewound, .stale, .failed: counts.failedBatches &+= 1
+            case .replaced: counts.replacedBatches &+= 1
+            case .stale: counts.staleBatches &+= 1
+            case .rewound: counts.rewoundBatches &+= 1
+            case .failed: counts.failedBatches &+= 1
             }
         }
         return result

@@ -50,6 +50,41 @@ import TrackWire
         }
     }
 
+    /// Two boxes from one disk image number in the same stream, and each has points of its own.
+    @Test(arguments: ["bus", "car"])
+    func boxesFromOneImageLoseNothing(entity: String) async throws {
+        try await Fixture.run { fixture in
+            let first = try await fixture.login()
+            first.send(.upload(upload(1...10)))
+            try await acknowledged(first, through: 10)
+            var hello = fixture.hello(entity: entity)
+            hello.nextSequence = 12
+            let own = Upload(BatchCodec.encode(points(101...111)), firstSequence: 1)
+            // The second time its acknowledgement was lost.
+            for _ in 1...2 {
+                let second = try await fixture.connect()
+                #expect(await second.hello(hello)?.welcome?.storedThrough == 0)
+                second.send(.upload(own))
+                try await acknowledged(second, through: 11)
+                await second.close()
+            }
+            // The first one goes on behind what it was acknowledged.
+            hello = fixture.hello()
+            (hello.firstSequence, hello.nextSequence) = (11, 21)
+            let again = try await fixture.connect()
+            #expect(await again.hello(hello)?.welcome?.storedThrough == 10)
+            again.send(.upload(upload(11...20)))
+            try await acknowledged(again, through: 20)
+            let own1 = (1...20).map(time)
+            let own2 = (101...111).map(time)
+            #expect(try await fixture.storedTimes() == (entity == "car" ? own1 + own2 : own1))
+            #expect(try await fixture.storedTimes(of: entity) == (entity == "car" ? own1 + own2 : own2))
+            // Point 11 of the first was under a sequence that the second had used, if they are the same entity.
+            #expect(fixture.server.counts.rescuedPoints == (entity == "car" ? 10 + 1 : 0))
+            #expect(try await fixture.store.counts().points == 31)
+        }
+    }
+
     @Test func aSessionOfADeletedEntityEndsAndStoresNothingMore() async throws {
         try await Fixture.run { fixture in
             let agent = try await fixture.login()

@@ -86,6 +86,61 @@ import TrackWire
         }
     }
 
+    @Test func aKeyForSignedRequestsOpensNoSession() async throws {
+        try await Fixture.run { fixture in
+            let signed = AccessKey("a key that signs")
+            try await fixture.store.addKey(
+                signed.hash, secret: "secret", to: fixture.service, replacing: false, at: Fixture.now)
+            var hello = fixture.hello()
+            hello.ak = signed.revealed
+            let agent = try await fixture.connect()
+            let refused = try #require(await agent.hello(hello)?.refused)
+            #expect(refused.code == .authentication && refused.reason.contains("signed requests"))
+            #expect(!refused.reason.contains(signed.revealed))
+        }
+    }
+
+    @Test func aServiceWithAnAppCodeWantsIt() async throws {
+        try await Fixture.run { fixture in
+            try await fixture.store.setAppCode("fleet \u{E9}", of: fixture.service)
+            for wrong in ["", "fleet", "fleet \u{E8}", "fleet e\u{301}"] {
+                var hello = fixture.hello()
+                hello.appCode = wrong
+                let agent = try await fixture.connect()
+                let refused = try #require(await agent.hello(hello)?.refused)
+                #expect(refused.code == .authentication && refused.reason.contains("app code"), "\(wrong)")
+                #expect(!refused.reason.contains("\u{E9}"))
+            }
+            var hello = fixture.hello()
+            hello.appCode = "fleet \u{E9}"
+            let agent = try await fixture.connect()
+            #expect(await agent.hello(hello)?.welcome != nil)
+        }
+    }
+
+    @Test func aKeyThatEndsEndsItsSessionsAndNoOthers() async throws {
+        try await Fixture.run { fixture in
+            let other = try await fixture.store.createService(named: "other", at: Fixture.now)
+            try await fixture.store.addKey(
+                Fixture.key.hash, secret: nil, to: other.id, replacing: false, at: Fixture.now)
+            var hello = fixture.hello(stream: StreamID(high: 1, low: 1))
+            hello.serviceID = other.id.rawValue
+            let stays = try await fixture.connect()
+            #expect(await stays.hello(hello)?.welcome != nil)
+            let agent = try await fixture.login()
+            agent.send(.upload(upload(1...3)))
+            #expect(await agent.next()?.message?.uploadAck?.storedThrough == 3)
+            try await fixture.store.addKey(
+                AccessKey("the new key").hash, secret: nil, to: fixture.service, replacing: true, at: Fixture.now)
+            let closing = try #require(await agent.next()?.message?.closing)
+            #expect(closing.code == .internal && closing.reason.contains("access key"))
+            #expect(await agent.next() == nil)
+            #expect(fixture.server.sessions.map(\.service) == [other.id])
+            stays.send(.heartbeat(Heartbeat()))
+            #expect(await stays.next()?.message?.isHeartbeat == true)
+        }
+    }
+
     @Test func aKeyOfAnotherServiceIsRefused() async throws {
         try await Fixture.run { fixture in
             let other = try await fixture.store.createService(named: "other", at: Fixture.now)

@@ -120,6 +120,22 @@ import TrackWire
         }
     }
 
+    @Test func customPointsOfAnotherEntityNeedTheOperatorsLeave() async throws {
+        try await Fixture.run(configure: { $0.limits.devicePolicy = .entity }) { fixture in
+            let agent = try await fixture.login()
+            agent.send(.points(Points(BatchCodec.encode(points(1...4)), id: 77, entity: "bicycle")))
+            let refused = try #require(await agent.next()?.message?.pointsReply)
+            #expect(refused.id == 77 && refused.stored == 0)
+            #expect(refused.error.contains("bicycle") && refused.error.contains("call_policy"), "\(refused.error)")
+            #expect(try await fixture.store.entity(named: "bicycle", in: fixture.service) == nil)
+            for (id, name) in [(78, ""), (79, "car")] as [(UInt64, String)] {
+                agent.send(.points(Points(BatchCodec.encode(points(1...4)), id: id, entity: name)))
+                let taken = try #require(await agent.next()?.message?.pointsReply)
+                #expect(taken.id == id && taken.stored == 4 && taken.error.isEmpty)
+            }
+        }
+    }
+
     @Test func violationsCloseTheConnectionAndStoreNothing() async throws {
         let changes: [(String, (inout Upload) -> Void)] = [
             ("no payload", { $0.payloadBytes = [] }),

@@ -1,16 +1,15 @@
-import Foundation
 import Ingest
 import Logging
 import NIOCore
 import NIOSSL
 import TrackModel
 import TrackStore
-import TrackStoreSQLite
+import TrackTestKit
 import TrackWire
 
 @testable import Gateway
 
-/// A gateway on a port of the kernel's choice over a store in a temporary folder, with one service and its key.
+/// A gateway on a port of the kernel's choice over a store in memory, with one service and its key.
 struct Fixture {
     static let now = Timestamp(milliseconds: 1_800_000_000_000)
     static let key = AccessKey("a key of the test")
@@ -22,31 +21,29 @@ struct Fixture {
     let certificate: TestCertificate
     let port: Int
 
-    /// Runs `body` against a started gateway, and stops it and removes its files in the end.
+    /// Runs `body` against a started gateway, and stops it in the end.
     static func run(
         wrapping wrap: (any TrackStore) -> any TrackStore = { $0 },
         configure: (inout GatewayConfiguration) -> Void = { _ in },
         limits: (inout IngestLimits) -> Void = { _ in },
         callHandler: GatewayCallHandler? = nil,
+        clock: @escaping @Sendable () -> Timestamp = { now },
         _ body: (Fixture) async throws -> Void
     ) async throws {
-        let folder = FileManager.default.temporaryDirectory.appending(path: "gateway-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: folder) }
-        let sqlite = try await SQLiteTrackStore(path: folder.appending(path: "store.sqlite").path)
-        defer { try? sqlite.close() }
-        let service = try await sqlite.createService(named: "test", at: now)
-        try await sqlite.addKey(key.hash, secret: nil, to: service.id, replacing: false, at: now)
+        let memory = ReferenceTrackStore()
+        let service = try await memory.createService(named: "test", at: now)
+        try await memory.addKey(key.hash, secret: nil, to: service.id, replacing: false, at: now)
 
         let certificate = try TestCertificate()
         var configuration = GatewayConfiguration(
             host: "127.0.0.1", port: 0, identity: try certificate.server())
         configuration.deadlines.close = .seconds(1)
+        configuration.limits.devicePolicy = .service
         configure(&configuration)
         var bounds = IngestLimits()
         bounds.retries = [.zero, .zero]
         limits(&bounds)
-        let store = wrap(sqlite)
+        let store = wrap(memory)
         let quiet = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
         let ingest = IngestWriter(store: store, limits: bounds, logger: quiet)
         // Ends with the writer; a store that hangs keeps nobody waiting.
@@ -56,11 +53,11 @@ struct Fixture {
             writing.cancel()
         }
         let server = GatewayServer(
-            configuration: configuration, store: store, ingest: ingest, logger: quiet, now: { now },
+            configuration: configuration, store: store, ingest: ingest, logger: quiet, now: clock,
             callHandler: callHandler)
         try await server.start()
         let fixture = Fixture(
-            store: sqlite, server: server, ingest: ingest, service: service.id, certificate: certificate,
+            store: memory, server: server, ingest: ingest, service: service.id, certificate: certificate,
             port: server.localPort ?? 0)
         do {
             try await body(fixture)

@@ -1,79 +1,44 @@
 import Ingest
-import Logging
 import NIOCore
 import NIOSSL
 import NIOTLS
 import TrackModel
+import TrackStore
 import TrackWire
 
 /// Sent down every pipeline when the gateway stops.
 struct GatewayStops: Sendable {}
 
-/// One device connection above TLS: frames in, answers out, deadlines, and reading only while there is room.
-///
-/// Lives on its channel's event loop. What a frame means is decided by ``LoginRules`` and ``UploadRules``; here is
-/// only who waits for whom.
+/// One device connection above TLS: turns what the channel tells into events of its ``SessionMachine``, and performs the
+/// machine's actions. Decides nothing. Lives on its channel's event loop.
 final class GatewayConnection: ChannelDuplexHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
 
-    /// Moves down this list only; any phase may go to `closing`.
-    enum Phase {
-        case handshake
-        /// The next frame must be the Hello.
-        case hello
-        /// The store is being asked; nothing is read.
-        case login(LoginRequest)
-        case open(OpenSession)
-        case closing
-    }
-
-    struct OpenSession {
-        let rules: UploadRules
-        let link: SessionLink
-    }
-
-    /// A frame that is decoded and waits for memory to be free.
-    enum HeldFrame {
-        case upload(Upload)
-        case points(Points)
-    }
-
-    let core: GatewayCore
-    let address: String
-    var context: ChannelHandlerContext?
-    var phase = Phase.handshake
-    /// Of the session, from the Hello on.
-    var number: UInt64?
-    var window: SessionWindow
-    var held: HeldFrame?
-    /// Of an open session.
-    var claims: SessionClaims?
-    var tasks: [UInt64: Task<Void, Never>] = [:]
-    var nextTask: UInt64 = 0
-    /// Calls that were not answered yet, by a number of the connection's own, with their deadlines.
-    var calls: [UInt64: Scheduled<Void>] = [:]
-    var pushes: PushMachine
-    var pushTimer: Scheduled<Void>?
-    /// Whether the log says that this session sends attributes that are no columns.
-    var hasToldIgnored = false
-    /// Newest points from heartbeats: one is with the writer at a time, and the newest of the others waits.
-    var isStoringHint = false
-    var waitingHint: TrackPoint?
+    private let core: GatewayCore
+    private let work: SessionWork
+    private var journal: SessionJournal
+    private var machine: SessionMachine
     private var decoder: FrameDecoder
-    private var isDraining = false
+    private var context: ChannelHandlerContext?
+    /// Of the session, from the Hello on.
+    private var link: SessionLink?
+    /// Of an open session.
+    private var entity: EntityKey?
+    private var timers: [SessionTimer: Scheduled<Void>] = [:]
+    /// Actions that are not performed yet: an action may cause events, such as another writability.
+    private var queue: [SessionMachine.Action] = []
+    private var isPerforming = false
     /// The channel asked for bytes while there was no room for them.
     private var isReadWanted = false
-    private var isProcessing = false
-    private var lastFrame = NIODeadline.uptimeNanoseconds(0)
-    private var deadline: Scheduled<Void>?
 
     init(core: GatewayCore, address: String) {
         self.core = core
-        self.address = address
-        window = SessionWindow(limits: core.limits)
-        pushes = PushMachine(limits: core.limits.pushes)
+        work = SessionWork(core)
+        journal = SessionJournal(core, address: address)
+        machine = SessionMachine(
+            limits: core.limits, deadlines: core.deadlines, offersCalls: core.callHandler != nil)
         decoder = FrameDecoder(maximumFrameBytes: core.limits.loginFrameBytes)
     }
 
@@ -81,170 +46,210 @@ final class GatewayConnection: ChannelDuplexHandler {
 
     func handlerAdded(context: ChannelHandlerContext) {
         self.context = context
-        schedule(core.deadlines.handshake)
+        let isWritable = context.channel.isWritable
+        tell { machine, now, _ in machine.opened(isWritable: isWritable, now: now) }
     }
 
     func handlerRemoved(context: ChannelHandlerContext) {
-        finish()
+        tell { machine, _, _ in machine.gone() }
         self.context = nil
     }
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
-        if case .handshakeCompleted(let negotiated)? = event as? TLSUserEvent, case .handshake = phase {
-            if negotiated == WireLimits.applicationProtocol {
-                phase = .hello
-                schedule(core.deadlines.login)
-            } else {
-                core.counters.add(to: \.failedHandshakes)
-                close()
-            }
+        if case .handshakeCompleted(let negotiated)? = event as? TLSUserEvent {
+            let isOurs = negotiated == WireLimits.applicationProtocol
+            tell { machine, now, _ in machine.handshakeCompleted(isOurs: isOurs, now: now) }
         }
         context.fireUserInboundEventTriggered(event)
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        if case .closing = phase { return }
+        guard !machine.dropsBytes else { return }
         decoder.append(unwrapInboundIn(data).readableBytesView)
-        resume()
+        tell { _, _, _ in [] }
     }
 
     func triggerUserOutboundEvent(context: ChannelHandlerContext, event: Any, promise: EventLoopPromise<Void>?) {
         guard event is GatewayStops else { return context.triggerUserOutboundEvent(event, promise: promise) }
-        end(.shutdown, "the server stops or restarts", retryAfter: 5)
+        tell { machine, now, _ in machine.stopped(now: now) }
         promise?.succeed()
     }
 
     func read(context: ChannelHandlerContext) {
-        // While closing, TLS waits for the peer's goodbye; what else comes is dropped.
-        if case .closing = phase { return context.read() }
-        if hasRoom { context.read() } else { isReadWanted = true }
+        if machine.takesFrames || machine.dropsBytes { context.read() } else { isReadWanted = true }
     }
 
     func channelWritabilityChanged(context: ChannelHandlerContext) {
-        resume()
+        let isWritable = context.channel.isWritable
+        tell { machine, _, _ in machine.writabilityChanged(isWritable) }
         context.fireChannelWritabilityChanged()
     }
 
     func channelInactive(context: ChannelHandlerContext) {
-        finish()
+        tell { machine, _, _ in machine.gone() }
         context.fireChannelInactive()
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        if case .handshake = phase { core.counters.add(to: \.failedHandshakes) }
-        core.logger.debug("connection failed", metadata: metadata(["error": "\(error)"]))
-        close()
+        journal.failed(error)
+        tell { machine, now, _ in machine.failed(now: now) }
     }
 
-    // MARK: Reading
+    // MARK: Events from elsewhere
 
-    /// Whether a frame may be taken now; otherwise it waits in the decoder, and more bytes wait in the kernel.
-    private var hasRoom: Bool {
-        switch phase {
-        case .handshake, .hello: true
-        case .login, .closing: false
-        case .open: window.isOpen && held == nil && !isDraining && context?.channel.isWritable == true
-        }
+    func settled(_ jobs: [SettledJob]) { tell { $0.settled(jobs, now: $1, clock: $2) } }
+    func spaceIsFree() { tell { machine, now, _ in machine.spaceIsFree(now: now) } }
+    func drain() { tell { machine, now, _ in machine.drain(now: now) } }
+    /// The session's access key does not open its service any more.
+    func keyEnded() { tell { machine, now, _ in machine.keyEnded(now: now) } }
+    /// Something was queued for the session's entity.
+    func pushesMayWait() { tell { $0.pushesMayWait(now: $1, clock: $2) } }
+    /// They are acknowledged, by whichever session of the entity.
+    func pushesSettled(_ ids: [UInt64]) { tell { $0.pushesSettled(ids, now: $1, clock: $2) } }
+
+    // MARK: The machine
+
+    private typealias Event = (inout SessionMachine, MonotonicTime, Timestamp) -> [SessionMachine.Action]
+
+    private func told(_ event: Event) -> [SessionMachine.Action] {
+        let now = context?.eventLoop.now ?? .now()
+        return event(&machine, MonotonicTime(milliseconds: Int64(now.uptimeNanoseconds / 1_000_000)), core.now())
     }
 
-    /// Goes on with what has arrived as far as there is room, and asks for more.
-    func resume() {
-        guard !isProcessing else { return }
-        isProcessing = true
-        defer { isProcessing = false }
-        if let waiting = held, case .open(let session) = phase {
-            held = nil
-            attempt { () throws(ProtocolViolation) in try self.take(waiting, in: session) }
-        }
-        var isStarved = false
-        while hasRoom, !isStarved {
-            attempt { () throws(ProtocolViolation) in isStarved = try !self.takeFrame() }
-        }
-        if hasRoom, isReadWanted {
-            isReadWanted = false
-            context?.read()
-        }
+    /// An event: performs its actions, and goes on with the frames that have arrived as far as there is room.
+    private func tell(_ event: Event) {
+        queue += told(event)
+        guard !isPerforming else { return }
+        isPerforming = true
+        repeat {
+            while !queue.isEmpty {
+                let actions = queue
+                queue = []
+                for action in actions { perform(action) }
+            }
+        } while takeFrame()
+        isPerforming = false
+        guard isReadWanted, machine.takesFrames || machine.dropsBytes else { return }
+        isReadWanted = false
+        context?.read()
     }
 
-    /// False when no whole frame has arrived.
-    private func takeFrame() throws(ProtocolViolation) -> Bool {
-        let frame: ClientFrame
-        do {
+    /// An event that answers an action: its actions come before those that follow the action.
+    private func answer(_ event: Event) {
+        for action in told(event) { perform(action) }
+    }
+
+    /// False when no whole frame has arrived, or none may be taken.
+    private func takeFrame() -> Bool {
+        guard machine.takesFrames else { return false }
+        do throws(WireError) {
             guard let bytes = try decoder.next() else { return false }
-            frame = try WireCodec.decodeClient(bytes)
+            let frame = try WireCodec.decodeClient(bytes)
+            queue += told { $0.received(frame, now: $1, clock: $2) }
         } catch {
-            throw ProtocolViolation(error.detail)
-        }
-        lastFrame = now
-        switch phase {
-        case .hello: try greet(frame)
-        case .open(let session): try take(frame, in: session)
-        // A client speaks after the handshake; TLS delivers nothing before it.
-        case .handshake, .login, .closing: throw ProtocolViolation("a frame before its time")
+            queue += told { machine, now, _ in machine.malformed(error.detail, now: now) }
         }
         return true
     }
 
-    private func attempt(_ step: () throws(ProtocolViolation) -> Void) {
-        do {
-            try step()
-        } catch {
-            core.counters.add(to: \.violations)
-            core.logger.info("protocol violation", metadata: metadata(["reason": "\(error.reason)"]))
-            end(.protocol, error.reason, retryAfter: 60)
-        }
-    }
+    // MARK: Actions
 
-    /// The session begins: frames may be as long as the protocol allows, silence as long as the idle deadline.
-    func open(_ session: OpenSession) {
-        phase = .open(session)
-        decoder.maximumFrameBytes = core.limits.frameBytes
-        lastFrame = now
-        schedule(core.deadlines.idle)
-    }
-
-    /// Takes no further frames; what was submitted is still answered.
-    func drain() {
-        isDraining = true
-    }
-
-    // MARK: Deadlines
-
-    /// The loop's clock.
-    private var now: NIODeadline { context?.eventLoop.now ?? lastFrame }
-
-    func schedule(_ delay: TimeAmount) {
-        deadline?.cancel()
-        deadline = context?.eventLoop.assumeIsolated().scheduleTask(in: delay) { self.deadlinePassed() }
-    }
-
-    private func deadlinePassed() {
-        switch phase {
-        case .handshake:
-            core.counters.add(to: \.failedHandshakes)
-            close()
-        case .hello: end(.protocol, "no hello came in time", retryAfter: 0)
-        case .login: end(.busy, "the store did not answer in time", retryAfter: core.deadlines.busyRetryAfter)
-        case .open:
-            let silent = now - lastFrame
-            if !window.isEmpty || held != nil || isDraining {
-                // It is we who keep the agent waiting.
-                schedule(core.deadlines.idle)
-            } else if silent >= core.deadlines.idle {
-                end(.idle, "nothing came for \(silent.nanoseconds / 1_000_000_000) s", retryAfter: 0)
-            } else {
-                schedule(core.deadlines.idle - silent)
+    private func perform(_ action: SessionMachine.Action) {
+        switch action {
+        case .admit(let request): admit(request)
+        case .register(let request, let began): register(request, began)
+        case .unregister: if let link { core.registry.remove(link.number) }
+        case .openStream(let stream, let entity):
+            work.open(stream, of: entity, on: context) { [self] result in
+                tell { machine, now, _ in machine.streamOpened(result, now: now) }
             }
-        // TLS had its time to say goodbye: the channel is closed under it.
-        case .closing:
+        case .findTimes(let entity, let ranges):
+            work.findTimes(of: entity, in: ranges, on: context) { [self] times in
+                tell { machine, now, _ in machine.timesFound(times, now: now) }
+            }
+        case .reserve(let reservation, let cost):
+            guard let link else { return }
+            answer { machine, now, clock in
+                machine.reserved(reservation, cost: cost, reserve(cost, for: link, clock), now: now, clock: clock)
+            }
+        case .release(let cost): core.ingest.cancel(cost)
+        case .submit(let ticket, let batch, let cost):
+            guard let link else { return }
+            core.ingest.submit(IngestJob(owner: link, ticket: ticket, batch: batch, cost: cost))
+        case .forget: if let link { core.ingest.forget(link.source) }
+        case .startCall(let number, let call): start(number, call)
+        case .cancelCall(let number): work.cancel(.call(number))
+        case .loadPushes(let message, let limit):
+            guard let entity else { return }
+            work.loadPushes(of: entity, after: message, limit: limit, on: context) { [self] found in
+                tell { $0.pushesLoaded(found, now: $1, clock: $2) }
+            }
+        case .settlePushes(let outcomes): core.pushDesk.settle(outcomes)
+        case .send(let frame): send(frame)
+        case .sendPush(let push):
+            guard context?.channel.isWritable == true else { return }
+            core.counters.add(to: \.sentPushes)
+            send(ServerFrame(.push(push)))
+        case .acceptFrames(let bytes): decoder.maximumFrameBytes = bytes
+        case .show(let point): if let link { core.registry.note(point, of: link.number) }
+        case .setTimer(let timer, let milliseconds): set(timer, milliseconds)
+        case .cancelTimer(let timer): timers.removeValue(forKey: timer)?.cancel()
+        case .abandon:
+            for timer in timers.values { timer.cancel() }
+            timers = [:]
+            work.cancelAll()
+        case .note(let note): journal.note(note)
+        case .close: context?.close(promise: nil)
+        case .cutOff:
             let tls = try? context?.pipeline.syncOperations.context(handlerType: NIOSSLServerHandler.self)
             tls?.close(promise: nil)
         }
     }
 
-    // MARK: Writing and closing
+    private func admit(_ request: LoginRequest) {
+        guard let context else { return }
+        let number = core.registry.makeNumber()
+        link = SessionLink(number: number, connection: self, eventLoop: context.eventLoop)
+        journal.session = number
+        work.admit(request, on: context) { [self] result in
+            tell { machine, now, clock in
+                let clockProblem = core.ingest.clock.problem(at: clock).map { SessionMachine.Barrier.clockWrong($0) }
+                let barrier = core.census.isClosed ? .stopping : clockProblem
+                return machine.admitted(result, session: number, barrier: barrier, now: now, clock: clock)
+            }
+        }
+    }
 
-    func send(_ frame: ServerFrame) {
+    private func reserve(
+        _ cost: Int, for link: SessionLink, _ clock: Timestamp
+    ) -> SessionMachine.ReservationAnswer {
+        if let problem = core.ingest.clock.problem(at: clock) { return .clockWrong(problem) }
+        return core.ingest.reserve(cost, for: link) ? .granted : .later
+    }
+
+    private func register(_ request: LoginRequest, _ began: Timestamp) {
+        guard let link else { return }
+        let info = SessionInfo(
+            number: link.number, service: request.service, entity: request.entity, address: journal.address,
+            agentVersion: request.agentVersion, began: began, newestPoint: nil)
+        let access = AccessKeyUse(service: request.service, hash: request.key)
+        let former = core.registry.add(info, stream: request.stream, access: access, link: link)
+        former?.perform { connection in
+            connection.tell { machine, now, _ in machine.replaced(now: now) }
+        }
+        entity = EntityKey(service: request.service, name: request.entity)
+        journal.entity = entity
+    }
+
+    private func start(_ number: UInt64, _ call: Call) {
+        guard let entity else { return }
+        let isStarted = work.start(number, call, by: entity, on: context) { [self] status, json in
+            tell { machine, now, _ in machine.callAnswered(number, status: status, json: json, now: now) }
+        }
+        answer { machine, now, _ in machine.callStarted(number, isStarted, now: now) }
+    }
+
+    private func send(_ frame: ServerFrame) {
         guard let context else { return }
         let bytes = WireCodec.encode(frame)
         var buffer = context.channel.allocator.buffer(capacity: bytes.count)
@@ -252,75 +257,11 @@ final class GatewayConnection: ChannelDuplexHandler {
         context.writeAndFlush(wrapOutboundOut(buffer), promise: nil)
     }
 
-    /// Says why, as far as the peer can hear it by now, and closes.
-    func end(_ code: ClosingCode, _ reason: String, retryAfter: UInt32) {
-        switch phase {
-        case .handshake, .closing: break
-        case .hello, .login:
-            let refusedCode: RefusedCode =
-                switch code {
-                case .protocol: .protocol
-                case .busy, .shutdown: .busy
-                case .unspecified, .replaced, .idle, .internal, .UNRECOGNIZED: .internal
-                }
-            core.counters.refused(refusedCode)
-            send(LoginRefusal(refusedCode, reason, retryAfter: retryAfter).frame)
-        case .open:
-            var closing = Closing()
-            closing.code = code
-            closing.reason = reason
-            closing.retryAfter = retryAfter
-            send(ServerFrame(.closing(closing)))
+    private func set(_ timer: SessionTimer, _ milliseconds: Int64) {
+        timers.removeValue(forKey: timer)?.cancel()
+        timers[timer] = context?.eventLoop.assumeIsolated().scheduleTask(in: .milliseconds(milliseconds)) { [self] in
+            timers[timer] = nil
+            tell { $0.timerFired(timer, now: $1, clock: $2) }
         }
-        close()
-    }
-
-    func close() {
-        if case .closing = phase { return }
-        phase = .closing
-        held = nil
-        // Before the peer can know: who has seen the end finds no session any more.
-        if let number { core.registry.remove(number) }
-        schedule(core.deadlines.close)
-        context?.close(promise: nil)
-        if isReadWanted { context?.read() }
-    }
-
-    /// The connection is gone: nothing may point to it any more.
-    private func finish() {
-        phase = .closing
-        held = nil
-        deadline?.cancel()
-        deadline = nil
-        for task in tasks.values { task.cancel() }
-        tasks = [:]
-        for deadline in calls.values { deadline.cancel() }
-        calls = [:]
-        pushTimer?.cancel()
-        pushTimer = nil
-        guard let number else { return }
-        core.registry.remove(number)
-        core.ingest.forget(.session(number))
-    }
-
-    func metadata(_ more: Logger.Metadata = [:]) -> Logger.Metadata {
-        var metadata = more
-        metadata["address"] = "\(address)"
-        if let number { metadata["session"] = "\(number)" }
-        if case .open(let session) = phase {
-            metadata["service"] = "\(session.rules.service.rawValue)"
-            metadata["entity"] = "\(session.rules.entity)"
-        }
-        return metadata
-    }
-}
-
-extension LoginRefusal {
-    var frame: ServerFrame {
-        var refused = Refused()
-        refused.code = code
-        refused.reason = reason
-        refused.retryAfter = retryAfter
-        return ServerFrame(.refused(refused))
     }
 }

@@ -20,7 +20,7 @@ struct SessionLink: IngestOwner {
     }
 
     func spaceIsFree() {
-        perform { $0.resume() }
+        perform { $0.spaceIsFree() }
     }
 
     func perform(_ action: @escaping @Sendable (GatewayConnection) -> Void) {

@@ -67,7 +67,7 @@ final class PushDesk: Sendable {
     // MARK: Word of new messages
 
     private func watch() async {
-        var position: Int64?
+        var position: PushMark?
         var isFailing = false
         while !Task.isCancelled {
             do throws(TrackStoreError) {

@@ -413,7 +413,7 @@ package nonisolated struct Hello: Sendable {
   /// Access key of the service.
   package var ak: String = String()
 
-  /// The Web API's mcode, for keys that ask for one.
+  /// The app code of the service, which the Web API calls mcode. A service without one takes any.
   package var appCode: String = String()
 
   /// The entity this agent logs in as; created when the service does not know it.

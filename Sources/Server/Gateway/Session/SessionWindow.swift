@@ -6,33 +6,37 @@ enum Submission: Hashable {
     case points(id: UInt64, stored: Int, refusals: [PointRefusal])
     /// The newest point of a heartbeat. Nobody is told what became of it.
     case newest
+    /// Points whose sequences an earlier session stored as other points. The batch behind it is acknowledged.
+    case rescued
 }
 
 /// What a connection has handed over and not yet been told about. Full means: its next frame waits unread.
-struct SessionWindow {
+struct SessionWindow: Hashable {
+    private struct Entry: Hashable {
+        let submission: Submission
+        /// Of the payload as received.
+        let bytes: Int
+    }
+
     private let limits: GatewayLimits
-    /// By ticket, with the bytes of the payload as received.
-    private var submissions: [UInt64: (submission: Submission, bytes: Int)] = [:]
+    /// By ticket.
+    private var submissions: [UInt64: Entry] = [:]
     private var lastTicket: UInt64 = 0
     private var batches = 0
     private var bytes = 0
-    private(set) var calls = 0
 
     init(limits: GatewayLimits) {
         self.limits = limits
     }
 
-    var isOpen: Bool { batches < limits.windowBatches && bytes < limits.windowBytes && calls < limits.calls }
-    /// Nothing waits for us.
-    var isEmpty: Bool { batches == 0 && calls == 0 }
-
+    var isOpen: Bool { batches < limits.windowBatches && bytes < limits.windowBytes }
     /// No batch is on its way to the store.
-    var hasNoBatch: Bool { batches == 0 }
+    var isEmpty: Bool { batches == 0 }
 
     /// Returns the ticket under which the batch is handed over. A newest point takes no room.
     mutating func submitted(_ submission: Submission, bytes count: Int) -> UInt64 {
         lastTicket += 1
-        submissions[lastTicket] = (submission, count)
+        submissions[lastTicket] = Entry(submission: submission, bytes: count)
         if submission != .newest {
             batches += 1
             bytes += count
@@ -42,14 +46,11 @@ struct SessionWindow {
 
     /// Nil for a ticket that is not known.
     mutating func settled(_ ticket: UInt64) -> Submission? {
-        guard let (submission, count) = submissions.removeValue(forKey: ticket) else { return nil }
-        if submission != .newest {
+        guard let entry = submissions.removeValue(forKey: ticket) else { return nil }
+        if entry.submission != .newest {
             batches -= 1
-            bytes -= count
+            bytes -= entry.bytes
         }
-        return submission
+        return entry.submission
     }
-
-    mutating func called() { calls += 1 }
-    mutating func answered() { calls -= 1 }
 }

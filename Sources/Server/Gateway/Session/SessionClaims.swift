@@ -7,7 +7,7 @@ import TrackStore
 /// claimed before its first batch, and only when every batch before is stored. So no batch is ever stored ahead of an
 /// earlier one, an acknowledgement covers all that came before it, and the claim on the Hello's entity, which only a login
 /// makes, is never taken back from a newer session.
-struct SessionClaims {
+struct SessionClaims: Hashable {
     enum Step: Hashable {
         /// The entity is claimed.
         case submit
@@ -17,9 +17,11 @@ struct SessionClaims {
         case wait
     }
 
-    private struct Held {
+    private struct Held: Hashable {
         var entity: EntityKey
         var epoch: Int64
+        /// What earlier sessions stored.
+        let base: UInt64
         /// What is stored, as far as this session knows.
         var previous: UInt64
     }
@@ -35,7 +37,7 @@ struct SessionClaims {
     /// `claim` is the login's.
     init(_ stream: StreamID, of entity: EntityKey, _ claim: StreamClaim) {
         self.stream = stream
-        own = Held(entity: entity, epoch: claim.epoch, previous: claim.storedThrough)
+        own = Held(entity: entity, epoch: claim.epoch, base: claim.storedThrough, previous: claim.storedThrough)
         current = entity
     }
 
@@ -53,7 +55,14 @@ struct SessionClaims {
     mutating func opened(_ claim: StreamClaim) {
         guard let entity = opening else { return }
         opening = nil
-        other = Held(entity: entity, epoch: claim.epoch, previous: claim.storedThrough)
+        other = Held(
+            entity: entity, epoch: claim.epoch, base: claim.storedThrough, previous: claim.storedThrough)
+    }
+
+    /// What earlier sessions of the stream stored for a claimed entity; 0 without a claim.
+    func base(of entity: EntityKey) -> UInt64 {
+        guard let held = entity == own.entity ? own : other, held.entity == entity else { return 0 }
+        return held.base
     }
 
     /// Where a batch of a claimed entity stands; the next one stands behind it. Nil without a claim.

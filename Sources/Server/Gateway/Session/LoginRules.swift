@@ -3,16 +3,20 @@ import TrackStore
 import TrackWire
 
 /// A Hello whose form is right; whether its key opens the service is the store's to say.
-struct LoginRequest: Sendable {
+struct LoginRequest: Hashable, Sendable {
     var service: ServiceID
-    var key: AccessKey
+    var key: AccessKeyHash
+    /// Empty when the agent has none.
+    var appCode: String
     var entity: String
     var stream: StreamID
+    /// The sequences of the points that the agent still has.
+    var waiting: Range<UInt64>
     var agentVersion: String
 }
 
 /// Why a login failed, as the agent is told.
-struct LoginRefusal: Error, Equatable {
+struct LoginRefusal: Error, Hashable {
     var code: RefusedCode
     /// Names the rule; holds no secret.
     var reason: String
@@ -58,8 +62,8 @@ enum LoginRules {
         }
         guard !hello.ak.isEmpty else { throw LoginRefusal(.authentication, "ak must not be empty") }
         return LoginRequest(
-            service: service, key: AccessKey(hello.ak), entity: hello.entity, stream: stream,
-            agentVersion: hello.agentVersion)
+            service: service, key: AccessKey(hello.ak).hash, appCode: hello.appCode, entity: hello.entity,
+            stream: stream, waiting: hello.firstSequence..<hello.nextSequence, agentVersion: hello.agentVersion)
     }
 }
 
@@ -78,16 +82,28 @@ enum Login {
         _ request: LoginRequest, to store: any TrackStore, at now: Timestamp
     ) async throws(LoginRefusal) -> Admission {
         do {
-            let hash = request.key.hash
-            let keys = try await store.keys(matching: hash)
-            let isAllowed = keys.contains { key in
-                AccessKeyHash.constantTimeEqual(key.hash, hash) && key.service == request.service && !key.isDisabled
+            let keys = try await store.keys(matching: request.key)
+            let key = keys.first { key in
+                AccessKeyHash.constantTimeEqual(key.hash, request.key) && key.service == request.service
+                    && !key.isDisabled
             }
-            guard isAllowed else {
+            guard let key else {
                 let isKnown = try await store.services().contains { $0.id == request.service }
                 throw isKnown
                     ? LoginRefusal(.authentication, "the access key does not open service \(request.service.rawValue)")
                     : LoginRefusal(.service, "service \(request.service.rawValue) does not exist")
+            }
+            // Its `ak` travels in the clear parts of signed requests, so it alone proves nothing.
+            guard key.secret == nil else {
+                throw LoginRefusal(
+                    .authentication,
+                    "the access key is for signed requests, not for agents: give the agent another one")
+            }
+            guard key.accepts(appCode: request.appCode) else {
+                throw LoginRefusal(
+                    .authentication,
+                    "the app code is not the one of service \(request.service.rawValue): set app_code in the agent's "
+                        + "configuration")
             }
             let columns = try await store.columns(of: .track, in: request.service)
             // Last: it ends the sessions that the stream had before.

@@ -4,7 +4,7 @@ import TrackStore
 import TrackWire
 
 /// A frame that breaks a rule of the protocol: the connection is closed with this reason and nothing of it is stored.
-struct ProtocolViolation: Error, Equatable {
+struct ProtocolViolation: Error, Hashable {
     /// For people; holds no secret and no position.
     var reason: String
 
@@ -20,7 +20,7 @@ struct PointRefusal: Hashable, Sendable {
 }
 
 /// Points from one frame, checked and ready for the store.
-struct CheckedBatch: Sendable {
+struct CheckedBatch: Hashable, Sendable {
     var batch: IngestBatch
     var refusals: [PointRefusal]
     /// Attributes that were left out: no track column, or of another type.
@@ -28,7 +28,7 @@ struct CheckedBatch: Sendable {
 }
 
 /// The rules of Upload and Points messages.
-struct UploadRules: Sendable {
+struct UploadRules: Hashable, Sendable {
     let service: ServiceID
     /// The entity of the Hello.
     let entity: String
@@ -71,6 +71,9 @@ struct UploadRules: Sendable {
     /// Throws what the sender is told in the reply: nothing of its connection breaks by it.
     func check(_ custom: Points, at now: Timestamp) throws(ProtocolViolation) -> CheckedBatch {
         let name = try entityName(custom.entity, "points")
+        if let problem = limits.devicePolicy.problem(naming: [name], by: entity) {
+            throw ProtocolViolation("points: \(problem)")
+        }
         let isCompressed = try isCompressed(custom.encoding, "points")
         let bytes = try payload(custom.payloadBytes, "points")
         let points = try points(bytes, isCompressed: isCompressed, count: custom.count, "points")

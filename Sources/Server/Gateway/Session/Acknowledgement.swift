@@ -34,7 +34,7 @@ enum Acknowledgement {
             case .points(let id, let stored, let refusals):
                 flush()
                 messages.append(reply(id: id, stored: stored, refusals: refusals))
-            case .newest: break
+            case .newest, .rescued: break
             }
         }
         flush()

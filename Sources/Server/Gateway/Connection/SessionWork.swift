@@ -1,0 +1,135 @@
+import Ingest
+import Logging
+import NIOCore
+import Synchronization
+import TrackModel
+import TrackStore
+import TrackWire
+
+/// What one connection has others do off its event loop. Each answer comes back on the loop, also after a cancellation.
+final class SessionWork {
+    enum Kind: Hashable {
+        case admission, stream, times, pushes
+        case call(UInt64)
+    }
+
+    private let core: GatewayCore
+    private var tasks: [Kind: Task<Void, Never>] = [:]
+
+    init(_ core: GatewayCore) {
+        self.core = core
+    }
+
+    func cancel(_ kind: Kind) { tasks[kind]?.cancel() }
+
+    func cancelAll() {
+        for task in tasks.values { task.cancel() }
+        tasks = [:]
+    }
+
+    /// Asks the store for a login.
+    func admit(
+        _ request: LoginRequest, on context: ChannelHandlerContext?,
+        then: @escaping (Result<Admission, LoginRefusal>) -> Void
+    ) {
+        let core = core
+        start(.admission, on: context, then: then) {
+            do throws(LoginRefusal) {
+                return .success(try await Login.admit(request, to: core.store, at: core.now()))
+            } catch {
+                return .failure(error)
+            }
+        }
+    }
+
+    /// Claims an entity on a stream.
+    func open(
+        _ stream: StreamID, of entity: EntityKey, on context: ChannelHandlerContext?,
+        then: @escaping (Result<StreamClaim, IngestFailure>) -> Void
+    ) {
+        let core = core
+        start(.stream, on: context, then: then) {
+            do throws(TrackStoreError) {
+                return .success(
+                    try await core.store.openStream(stream, of: entity.name, in: entity.service, at: core.now()))
+            } catch {
+                core.logger.error("store cannot open a stream", metadata: ["reason": "\(error.detail)"])
+                return .failure(IngestFailure(error))
+            }
+        }
+    }
+
+    /// Asks the store for the times of an entity's points; nil: it failed.
+    func findTimes(
+        of entity: EntityKey, in ranges: [ClosedRange<Timestamp>], on context: ChannelHandlerContext?,
+        then: @escaping (Set<Timestamp>?) -> Void
+    ) {
+        let core = core
+        start(.times, on: context, then: then) {
+            var times: Set<Timestamp> = []
+            do throws(TrackStoreError) {
+                for range in ranges {
+                    let found = try await core.store.points(
+                        of: entity.name, in: entity.service, from: range.lowerBound, through: range.upperBound,
+                        limit: 200_000)
+                    for stored in found { times.insert(stored.point.fix.time) }
+                }
+                return times
+            } catch {
+                core.logger.error("store cannot find points", metadata: ["reason": "\(error.detail)"])
+                return nil
+            }
+        }
+    }
+
+    /// Asks the store for an entity's pushes; nil: it failed.
+    func loadPushes(
+        of entity: EntityKey, after message: Int64, limit: Int, on context: ChannelHandlerContext?,
+        then: @escaping ([PendingPush]?) -> Void
+    ) {
+        let core = core
+        start(.pushes, on: context, then: then) {
+            do throws(TrackStoreError) {
+                return try await core.store.pendingPushes(
+                    of: entity.name, in: entity.service, after: message, at: core.now(), limit: limit)
+            } catch {
+                core.logger.error("store cannot tell of pushes", metadata: ["reason": "\(error.detail)"])
+                return nil
+            }
+        }
+    }
+
+    /// Begins a call; false when all connections together have too many at work.
+    func start(
+        _ number: UInt64, _ call: Call, by entity: EntityKey, on context: ChannelHandlerContext?,
+        then: @escaping ((Int32, String)) -> Void
+    ) -> Bool {
+        guard let handler = core.callHandler, context != nil else { return false }
+        guard core.callsAtWork.add(1, ordering: .relaxed).newValue <= core.limits.callsOfAll else {
+            core.callsAtWork.subtract(1, ordering: .relaxed)
+            return false
+        }
+        let core = core
+        start(.call(number), on: context, then: then) {
+            let answer = await handler(entity.service, entity.name, call.path, call.parameters)
+            core.callsAtWork.subtract(1, ordering: .relaxed)
+            return answer
+        }
+        return true
+    }
+
+    private func start<Answer: Sendable>(
+        _ kind: Kind, on context: ChannelHandlerContext?, then: @escaping (Answer) -> Void,
+        _ work: @escaping @Sendable () async -> Answer
+    ) {
+        guard let eventLoop = context?.eventLoop else { return }
+        let bound = NIOLoopBound((work: self, then: then), eventLoop: eventLoop)
+        tasks[kind] = Task(executorPreference: core.tasks.executor) {
+            let answer = await work()
+            eventLoop.execute {
+                bound.value.work.tasks[kind] = nil
+                bound.value.then(answer)
+            }
+        }
+    }
+}

@@ -1,0 +1,43 @@
+import Ingest
+import TrackWire
+
+/// How a session ends before its connection does.
+enum SessionEnd: Hashable {
+    /// The agent closes.
+    case goodbye
+    /// The agent broke a rule of the protocol.
+    case violation(String)
+    /// The agent is told why, and how many seconds to stay away.
+    case closing(ClosingCode, String, retryAfter: UInt32)
+
+    /// A batch was not stored. `busy`: what an agent is told to wait when the store refuses points, seconds.
+    init(_ failure: IngestFailure, busy: UInt32) {
+        switch failure {
+        case .busy: self = .closing(.busy, "the store cannot take points now", retryAfter: busy)
+        case .clock: self = .closing(.busy, "the server's clock is wrong", retryAfter: busy)
+        case .unknownService: self = .closing(.internal, "the service does not exist any more", retryAfter: 300)
+        case .replaced:
+            self = .closing(
+                .replaced, "a newer connection logged in with the same stream, or the entity was deleted",
+                retryAfter: 60)
+        case .rewound: self = .closing(.busy, "the store has lost points: log in again", retryAfter: busy)
+        case .failed: self = .closing(.internal, "the store failed; the server's log says why", retryAfter: 60)
+        }
+    }
+}
+
+/// What an open session does upon an event, and how it ends then, if it does.
+struct SessionStep: Hashable {
+    var actions: [SessionMachine.Action]
+    var end: SessionEnd?
+
+    init(_ actions: [SessionMachine.Action] = [], end: SessionEnd? = nil) {
+        self.actions = actions
+        self.end = end
+    }
+
+    /// This one and then the next, which must not follow an end.
+    static func + (first: Self, second: Self) -> Self {
+        SessionStep(first.actions + second.actions, end: first.end ?? second.end)
+    }
+}

@@ -1,0 +1,108 @@
+import Ingest
+import TrackModel
+import TrackStore
+import TrackWire
+
+extension SessionMachine {
+    /// What the shell does for the machine, in the order of the actions.
+    enum Action: Hashable {
+        /// Give the session a number and ask the store; `admitted` follows.
+        case admit(LoginRequest)
+        /// Enter the session into the registry, and tell the one that it replaces.
+        case register(LoginRequest, began: Timestamp)
+        /// Take the session out of the registry.
+        case unregister
+        /// Claim another entity than the Hello's for this session; `streamOpened` follows.
+        case openStream(StreamID, of: EntityKey)
+        /// Look which times within these ranges the entity has points for; `timesFound` follows.
+        case findTimes(of: EntityKey, [ClosedRange<Timestamp>])
+        /// Ask the writer for memory; `reserved` follows at once.
+        case reserve(Reservation, cost: Int)
+        /// Give memory back that was reserved.
+        case release(cost: Int)
+        /// Hand a batch to the writer, with the memory that was reserved for it.
+        case submit(ticket: UInt64, IngestBatch, cost: Int)
+        /// Tell the writer that the session submits nothing more.
+        case forget
+        /// Begin a call unless too many are at work; `callStarted` follows at once, and `callAnswered` later.
+        case startCall(UInt64, Call)
+        case cancelCall(UInt64)
+        /// Ask the store for what waits after this message; `pushesLoaded` follows.
+        case loadPushes(after: Int64, limit: Int)
+        /// Tell the store, and the entity's other sessions.
+        case settlePushes([PushDesk.Outcome])
+        case send(ServerFrame)
+        /// Send and count it, but only while the channel is writable: what an agent does not read must not pile up here.
+        /// The next attempt brings it.
+        case sendPush(Push)
+        /// From now on a frame may be so long, bytes.
+        case acceptFrames(upTo: Int)
+        /// Show the newest point of the entity, which no track has yet.
+        case show(TrackPoint)
+        /// Call `timerFired` once after this time; replaces an earlier timer of the same name.
+        case setTimer(SessionTimer, milliseconds: Int64)
+        case cancelTimer(SessionTimer)
+        /// Cancel every timer and all work: nothing is waited for any more.
+        case abandon
+        /// Count it, and log what is to be logged.
+        case note(SessionNote)
+        /// Close the connection as TLS does it.
+        case close
+        /// Close the connection under TLS, which had its time.
+        case cutOff
+    }
+
+    /// What the writer says to a reservation.
+    enum ReservationAnswer: Hashable {
+        /// The memory is the session's.
+        case granted
+        /// `spaceIsFree` follows when it may be asked for again.
+        case later
+        /// Nothing is taken, for this reason: the server's clock is wrong.
+        case clockWrong(String)
+    }
+
+    /// Why nobody may log in.
+    enum Barrier: Hashable {
+        /// The server stops.
+        case stopping
+        /// The server takes no points, for this reason.
+        case clockWrong(String)
+    }
+
+    /// What memory is reserved for.
+    enum Reservation: Hashable {
+        /// The frame that is held.
+        case frame
+        /// The newest point of a heartbeat.
+        case hint
+    }
+}
+
+/// The timers of a ``SessionMachine``.
+enum SessionTimer: Hashable {
+    /// The deadline of the phase.
+    case phase
+    case pushes
+    /// The deadline of a call, by the connection's own number of it.
+    case call(UInt64)
+}
+
+/// What a session tells the counters and the log.
+enum SessionNote: Hashable {
+    case handshakeFailed
+    /// The login broke a rule, or the store refused it.
+    case loginRefused(LoginRefusal, entity: String)
+    /// The connection ended before its login.
+    case loginEnded(RefusedCode)
+    case loggedIn(agentVersion: String)
+    case violation(String)
+    /// `firstReason`: nil when the log is not to tell of it.
+    case pointsRefused(Int, firstReason: String?)
+    case attributesIgnored(Set<String>, isFirst: Bool)
+    case hintRefused
+    /// So many points of an agent had the sequences of other points.
+    case pointsRescued(Int, isFirst: Bool)
+    case pushAcknowledged
+    case pushGivenUp(id: UInt64, type: UInt32)
+}

@@ -1,0 +1,69 @@
+import Ingest
+import TrackModel
+import TrackStore
+
+/// What the writer, the store and the calls answer.
+extension SessionMachine {
+    // MARK: The writer
+
+    /// The answer to `reserve`.
+    mutating func reserved(
+        _ reservation: Reservation, cost: Int, _ answer: ReservationAnswer, now: MonotonicTime, clock: Timestamp
+    ) -> [Action] {
+        guard case .open = phase else { return answer == .granted ? [.release(cost: cost)] : [] }
+        return inSession(now) { $0.reserved(reservation, cost: cost, answer, clock: clock) }
+    }
+
+    /// A reservation that failed before may succeed now.
+    mutating func spaceIsFree(now: MonotonicTime) -> [Action] { inSession(now) { $0.proceed() } }
+
+    /// A transaction has ended.
+    mutating func settled(_ jobs: [SettledJob], now: MonotonicTime, clock: Timestamp) -> [Action] {
+        // A failure after the end must not leave its mark behind.
+        guard case .open = phase else { return [.forget] }
+        return inSession(now) { $0.settled(jobs, clock: clock) }
+    }
+
+    /// What the store has of the times that it was asked for; nil: it failed.
+    mutating func timesFound(_ times: Set<Timestamp>?, now: MonotonicTime) -> [Action] {
+        inSession(now) { $0.timesFound(times) }
+    }
+
+    mutating func streamOpened(_ result: Result<StreamClaim, IngestFailure>, now: MonotonicTime) -> [Action] {
+        inSession(now) { $0.streamOpened(result) }
+    }
+
+    // MARK: Calls
+
+    /// The answer to `startCall`: false when too many are at work.
+    mutating func callStarted(_ number: UInt64, _ isStarted: Bool, now: MonotonicTime) -> [Action] {
+        guard case .open = phase else { return isStarted ? [.cancelCall(number)] : [] }
+        return inSession(now) { SessionStep($0.calls.started(number, isStarted, now: now)) }
+    }
+
+    mutating func callAnswered(_ number: UInt64, status: Int32, json: String, now: MonotonicTime) -> [Action] {
+        inSession(now) { SessionStep($0.calls.answered(number, status: status, json: json)) }
+    }
+
+    // MARK: Pushes
+
+    /// The session begins, or something was queued for its entity.
+    mutating func pushesMayWait(now: MonotonicTime, clock: Timestamp) -> [Action] {
+        inSession(now) { $0.inPushes(clock) { $0.mayWait(now: now) } }
+    }
+
+    /// What the store had; nil: it failed.
+    mutating func pushesLoaded(_ found: [PendingPush]?, now: MonotonicTime, clock: Timestamp) -> [Action] {
+        inSession(now) { session in
+            session.inPushes(clock) { pushes in
+                guard let found else { return pushes.loadFailed(now: now) }
+                return pushes.loaded(found, now: now)
+            }
+        }
+    }
+
+    /// Another session of the entity has acknowledged them.
+    mutating func pushesSettled(_ ids: [UInt64], now: MonotonicTime, clock: Timestamp) -> [Action] {
+        inSession(now) { $0.inPushes(clock) { $0.settledElsewhere(ids, now: now) } }
+    }
+}

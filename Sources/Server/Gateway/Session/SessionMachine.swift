@@ -1,0 +1,166 @@
+import Ingest
+import TrackModel
+import TrackStore
+import TrackWire
+
+/// The decisions of one device connection: what is read, answered, stored and waited for. Knows no channel and no clock.
+///
+/// Every `mutating func` is an event; `now` is read from one clock, `clock` is the server's date. Do the actions in their
+/// order. A late or repeated event is normal and does nothing. What frames mean is decided by ``LoginRules`` and
+/// ``UploadRules``.
+struct SessionMachine: Hashable {
+    /// Moves down this list only; any phase may go to `closing` and to `gone`.
+    enum Phase: Hashable {
+        /// TLS.
+        case handshake
+        /// The next frame must be the Hello.
+        case hello
+        /// The store is being asked; nothing is read.
+        case login(LoginRequest)
+        case open(OpenSession)
+        /// What still comes is dropped.
+        case closing
+        /// There is no connection any more.
+        case gone
+    }
+
+    let limits: GatewayLimits
+    let deadlines: GatewayDeadlines
+    /// Whether calls are answered over this connection.
+    private let offersCalls: Bool
+    var phase = Phase.handshake
+    /// Of the phase.
+    var deadline: MonotonicTime?
+    /// The channel takes what is written.
+    private var isWritable = true
+
+    init(limits: GatewayLimits, deadlines: GatewayDeadlines, offersCalls: Bool) {
+        self.limits = limits
+        self.deadlines = deadlines
+        self.offersCalls = offersCalls
+    }
+
+    // MARK: Reading
+
+    /// Whether a frame may be taken now; otherwise it waits in the decoder, and more bytes wait in the kernel.
+    var takesFrames: Bool {
+        switch phase {
+        case .handshake, .hello: true
+        case .login, .closing, .gone: false
+        case .open(let session): isWritable && session.takesFrames
+        }
+    }
+
+    /// Whether bytes are dropped as they come: TLS waits for the peer's goodbye.
+    var dropsBytes: Bool {
+        switch phase {
+        case .handshake, .hello, .login, .open: false
+        case .closing, .gone: true
+        }
+    }
+
+    // MARK: The connection
+
+    /// The connection was accepted.
+    mutating func opened(isWritable: Bool, now: MonotonicTime) -> [Action] {
+        self.isWritable = isWritable
+        return [set(deadlines.handshake, now)]
+    }
+
+    /// TLS stands. `isOurs`: the client speaks this protocol.
+    mutating func handshakeCompleted(isOurs: Bool, now: MonotonicTime) -> [Action] {
+        guard case .handshake = phase else { return [] }
+        guard isOurs else { return [.note(.handshakeFailed)] + close(now) }
+        phase = .hello
+        return [set(deadlines.login, now)]
+    }
+
+    mutating func writabilityChanged(_ isWritable: Bool) -> [Action] {
+        self.isWritable = isWritable
+        return []
+    }
+
+    /// The connection or TLS failed.
+    mutating func failed(now: MonotonicTime) -> [Action] {
+        guard case .handshake = phase else { return close(now) }
+        return [.note(.handshakeFailed)] + close(now)
+    }
+
+    /// The connection has ended.
+    mutating func gone() -> [Action] {
+        switch phase {
+        case .gone: return []
+        case .handshake, .hello, .login, .closing:
+            phase = .gone
+            return [.abandon, .forget]
+        case .open(let session):
+            phase = .gone
+            return session.abandon() + [.abandon, .unregister, .forget]
+        }
+    }
+
+    // MARK: Frames
+
+    /// A whole message.
+    mutating func received(_ frame: ClientFrame, now: MonotonicTime, clock: Timestamp) -> [Action] {
+        switch phase {
+        case .hello: return greeted(frame, now)
+        case .open: return inSession(now) { $0.received(frame, now: now, clock: clock) }
+        // A client speaks after the handshake; TLS delivers nothing before it.
+        case .handshake, .login: return end(.violation("a frame before its time"), now)
+        case .closing, .gone: return []
+        }
+    }
+
+    /// The bytes that came are no frame of the protocol.
+    mutating func malformed(_ reason: String, now: MonotonicTime) -> [Action] { end(.violation(reason), now) }
+
+    private mutating func greeted(_ frame: ClientFrame, _ now: MonotonicTime) -> [Action] {
+        guard case .hello(let hello)? = frame.message else {
+            return end(.violation("the first frame must be a hello"), now)
+        }
+        do throws(LoginRefusal) {
+            let request = try LoginRules.check(hello)
+            phase = .login(request)
+            return [set(deadlines.login, now), .admit(request)]
+        } catch {
+            return refuse(error, entity: hello.entity, now)
+        }
+    }
+
+    // MARK: Login
+
+    /// What the store says to the login. `session`: the number that it has from now on; `barrier`: why nobody
+    /// may come now.
+    mutating func admitted(
+        _ result: Result<Admission, LoginRefusal>, session number: UInt64, barrier: Barrier?, now: MonotonicTime,
+        clock: Timestamp
+    ) -> [Action] {
+        guard case .login(let request) = phase else { return [] }
+        switch barrier {
+        case .stopping?:
+            let refusal = LoginRefusal(.busy, "the server stops or restarts", retryAfter: 5)
+            return refuse(refusal, entity: request.entity, now)
+        case .clockWrong(let reason)?:
+            let refusal = LoginRefusal(.busy, reason, retryAfter: deadlines.busyRetryAfter)
+            return refuse(refusal, entity: request.entity, now)
+        case nil: break
+        }
+        switch result {
+        case .failure(let refusal): return refuse(refusal, entity: request.entity, now)
+        case .success(let admission):
+            let session = OpenSession(
+                request, admission, limits: limits, deadlines: deadlines, offersCalls: offersCalls, now: now)
+            phase = .open(session)
+            let welcome = Welcome(admission, to: request, session: number, limits, deadlines, at: clock)
+            return [
+                .register(request, began: clock), .acceptFrames(upTo: limits.frameBytes), set(deadlines.idle, now),
+                .note(.loggedIn(agentVersion: request.agentVersion)), .send(ServerFrame(.welcome(welcome))),
+            ] + pushesMayWait(now: now, clock: clock)
+        }
+    }
+
+    private mutating func refuse(_ refusal: LoginRefusal, entity: String, _ now: MonotonicTime) -> [Action] {
+        [.note(.loginRefused(refusal, entity: entity)), .send(refusal.frame)] + close(now)
+    }
+}

@@ -1,0 +1,57 @@
+import TrackModel
+import TrackStore
+import TrackWire
+
+// What the gateway tells an agent, as messages.
+
+extension Welcome {
+    init(
+        _ admission: Admission, to request: LoginRequest, session: UInt64, _ limits: GatewayLimits,
+        _ deadlines: GatewayDeadlines, at clock: Timestamp
+    ) {
+        self.init()
+        self.session = session
+        serverTime = clock.milliseconds
+        // What the agent still has, it sends: with a copied disk these may be other points under the same sequences.
+        let stored = admission.claim.storedThrough
+        storedThrough = request.waiting.isEmpty ? stored : min(stored, request.waiting.lowerBound - 1)
+        trackColumns = admission.columns.map(TrackColumn.init)
+        heartbeatInterval = UInt32(clamping: deadlines.heartbeatInterval)
+        self.limits.batchPoints = UInt32(clamping: limits.batchPoints)
+        self.limits.windowBatches = UInt32(clamping: limits.windowBatches)
+        self.limits.windowBytes = UInt32(clamping: limits.windowBytes)
+        payloadFormat = UInt32(WireLimits.payloadFormat)
+    }
+}
+
+extension TrackColumn {
+    fileprivate init(_ column: ColumnRecord) {
+        self.init()
+        key = column.key
+        switch column.type {
+        case .integer: type = .integer
+        case .double: type = .double
+        case .string: type = .string
+        }
+    }
+}
+
+extension LoginRefusal {
+    var frame: ServerFrame {
+        var refused = Refused()
+        refused.code = code
+        refused.reason = reason
+        refused.retryAfter = retryAfter
+        return ServerFrame(.refused(refused))
+    }
+}
+
+extension Push {
+    init(_ push: PendingPush) {
+        self.init()
+        id = push.id
+        type = push.type
+        json = push.body
+        time = push.created.milliseconds
+    }
+}

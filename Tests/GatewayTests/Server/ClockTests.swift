@@ -1,0 +1,53 @@
+import Synchronization
+import Testing
+import TrackModel
+import TrackWire
+
+@testable import Gateway
+
+/// A server whose clock is wrong costs nobody a point.
+@Suite(.timeLimit(.minutes(5))) struct ClockTests {
+    @Test func byAWrongClockNoPointIsRefusedAndNoneIsTaken() async throws {
+        let time = Mutex(Timestamp(seconds: 0))
+        try await Fixture.run(clock: { time.withLock { $0 } }) { fixture in
+            let early = try await fixture.connect()
+            let refused = try #require(await early.hello(fixture.hello())?.refused)
+            #expect(refused.code == .busy && refused.reason.contains("before this program was made"))
+
+            time.withLock { $0 = Fixture.now }
+            let agent = try await fixture.login()
+            agent.send(.upload(upload(1...8)))
+            #expect(await agent.next()?.message?.uploadAck?.storedThrough == 8)
+
+            // The clock is lost while the agent is there.
+            time.withLock { $0 = Timestamp(seconds: 0) }
+            agent.send(.upload(upload(9...16)))
+            let closing = try #require(await agent.next()?.message?.closing)
+            #expect(closing.code == .busy && closing.reason.contains("set the clock"))
+            #expect(await agent.next() == nil)
+            #expect(fixture.server.counts.refusedPoints == 0)
+
+            time.withLock { $0 = Fixture.now }
+            let again = try await fixture.connect()
+            #expect(await again.hello(fixture.hello())?.welcome?.storedThrough == 8)
+            again.send(.upload(upload(9...16)))
+            let acknowledged = try #require(await again.next()?.message?.uploadAck)
+            #expect(acknowledged.storedThrough == 16 && acknowledged.refused.isEmpty)
+        }
+    }
+
+    @Test func aClockFarBehindWhatIsStoredTakesNoPoints() async throws {
+        let time = Mutex(Fixture.now)
+        try await Fixture.run(clock: { time.withLock { $0 } }) { fixture in
+            let agent = try await fixture.login()
+            agent.send(.upload(upload(1...8)))
+            #expect(await agent.next()?.message?.uploadAck?.storedThrough == 8)
+            time.withLock { $0 = Fixture.now.adding(milliseconds: -23 * 3_600_000) }
+            agent.send(.upload(upload(9...16)))
+            #expect(await agent.next()?.message?.uploadAck?.storedThrough == 16)
+            time.withLock { $0 = Fixture.now.adding(milliseconds: -25 * 3_600_000) }
+            agent.send(.upload(upload(17...20)))
+            #expect(await agent.next()?.message?.closing?.code == .busy)
+        }
+    }
+}
