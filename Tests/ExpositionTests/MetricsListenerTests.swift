@@ -82,6 +82,40 @@ import Testing
         try await listener.close().get()
     }
 
+    @Test func idleConnectionsKeepNobodyOut() async throws {
+        for limits in [(connections: 3, perAddress: 9), (connections: 9, perAddress: 3)] {
+            var bounds = MetricsListener.Limits()
+            (bounds.connections, bounds.connectionsPerAddress) = limits
+            bounds.time = .minutes(10)
+            let listener = try await start(.internet(host: "127.0.0.1", port: 0), bounds)
+            let port = try #require(listener.port)
+            var idle: [Peer] = []
+            for _ in 0..<12 { idle.append(try await Peer.connect(port: port)) }
+            #expect(try await exchange(listener, "GET /metrics HTTP/1.1\r\n\r\n").hasSuffix("saker_x 1\n"))
+            for peer in idle { try await peer.close() }
+            try await listener.close().get()
+        }
+    }
+
+    @Test func whoWaitsForAPageIsNobodysPlace() async throws {
+        var limits = MetricsListener.Limits()
+        limits.connections = 2
+        let promises = Mutex<[EventLoopPromise<[UInt8]>]>([])
+        let listener = try await start(.internet(host: "127.0.0.1", port: 0), limits) { loop in
+            let promise = loop.makePromise(of: [UInt8].self)
+            promises.withLock { $0.append(promise) }
+            return promise.futureResult
+        }
+        let port = try #require(listener.port)
+        let waiting = [try await Peer.connect(port: port), try await Peer.connect(port: port)]
+        for peer in waiting { try await peer.send("GET /metrics HTTP/1.1\r\n\r\n") }
+        while promises.withLock({ $0.count }) < 2 { await Task.yield() }
+        #expect(try await exchange(listener, "GET /metrics HTTP/1.1\r\n\r\n") == "")
+        promises.withLock { $0.forEach { $0.succeed(Self.page) } }
+        for peer in waiting { #expect(try await peer.untilEnd().hasSuffix("saker_x 1\n")) }
+        try await listener.close().get()
+    }
+
     @Test func whoSaysNothingIsClosed() async throws {
         var limits = MetricsListener.Limits()
         limits.time = .milliseconds(50)

@@ -22,10 +22,11 @@ struct Bench: Sendable {
 
     init(
         _ options: WebAPIOptions = WebAPIOptions(), secret: String? = nil,
-        store: any TrackStore = ReferenceTrackStore(), limits: IngestLimits = IngestLimits()
+        store: any TrackStore = ReferenceTrackStore(), limits: IngestLimits = IngestLimits(),
+        clock: ClockRule = ClockRule(made: Timestamp(milliseconds: .min))
     ) async throws {
         self.store = store
-        running = RunningIngest(store, limits: limits)
+        running = RunningIngest(store, limits: limits, clock: clock)
         service = try await store.createService(named: "demo", at: Self.now).id
         try await store.addKey(AccessKey(Self.key).hash, secret: secret, to: service, replacing: false, at: Self.now)
         router = APIRouter(

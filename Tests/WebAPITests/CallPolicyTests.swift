@@ -1,24 +1,26 @@
+import Ingest
 import Testing
+import TrackModel
 import TrackStore
 
 @testable import WebAPI
 
 @Suite struct CallPolicyTests {
     private func status(
-        _ bench: Bench, _ path: String, _ parameters: [String: String], _ policy: CallPolicy = .entity
+        _ bench: Bench, _ path: String, _ parameters: [String: String], _ policy: DevicePolicy = .entity
     ) async -> (status: Int, json: String) {
         await bench.router.call(
             service: bench.service, entity: "van_07", path: path, parameters: parameters, policy: policy)
     }
 
     @Test func anEntityIsToldByItsBytes() {
-        #expect(CallPolicy.entity.problem(with: .entities(["van"]), by: "van") == nil)
-        #expect(CallPolicy.entity.problem(with: .entities([]), by: "van") == nil)
-        #expect(CallPolicy.entity.problem(with: .entities(["van", "bus"]), by: "van")?.contains("bus") == true)
-        #expect(CallPolicy.entity.problem(with: .entities(["e\u{301}"]), by: "\u{E9}") != nil)
-        #expect(CallPolicy.entity.problem(with: .wholeService, by: "van")?.contains("call_policy") == true)
-        #expect(CallPolicy.service.problem(with: .wholeService, by: "van") == nil)
-        #expect(CallPolicy.service.problem(with: .entities(["bus"]), by: "van") == nil)
+        #expect(DevicePolicy.entity.problem(with: .entities(["van"]), by: "van") == nil)
+        #expect(DevicePolicy.entity.problem(with: .entities([]), by: "van") == nil)
+        #expect(DevicePolicy.entity.problem(with: .entities(["van", "bus"]), by: "van")?.contains("bus") == true)
+        #expect(DevicePolicy.entity.problem(with: .entities(["e\u{301}"]), by: "\u{E9}") != nil)
+        #expect(DevicePolicy.entity.problem(with: .wholeService, by: "van")?.contains("call_policy") == true)
+        #expect(DevicePolicy.service.problem(with: .wholeService, by: "van") == nil)
+        #expect(DevicePolicy.service.problem(with: .entities(["bus"]), by: "van") == nil)
     }
 
     @Test(arguments: [
@@ -60,6 +62,25 @@ import TrackStore
         #expect(refused.json.contains("call_policy"))
         #expect(try await bench.store.entity(named: "bus", in: bench.service) == nil)
         #expect(await status(bench, path, parameters, .service).status != 240)
+    }
+
+    /// What is judged is what is answered: the service's columns belong to the filter in both.
+    @Test func aSearchableColumnNamesOthersToo() async throws {
+        let bench = try await Bench()
+        try await bench.store.addColumn(
+            ColumnRecord(key: "team", type: .string, description: "", isSearchable: true, created: Bench.now),
+            of: .entity, in: bench.service)
+        for name in ["van_07", "bus"] {
+            try await bench.store.addEntity(
+                NewEntity(name: name, values: ["team": "north"]), in: bench.service, at: Bench.now)
+        }
+        let refused = await status(bench, "entity/list", ["filter": "team:north"])
+        #expect(refused.status == 240 && !refused.json.contains("bus"), "\(refused.json)")
+        let own = await status(bench, "entity/list", ["filter": "team:north|entity_names:van_07"])
+        #expect(own.status == 0 && !own.json.contains("bus"), "\(own.json)")
+        // A list of no names is about nobody.
+        #expect(await status(bench, "entity/list", ["filter": "team:north|entity_names:,"]).status == 3003)
+        #expect(await status(bench, "entity/list", ["filter": "team:north"], .service).status == 0)
     }
 
     @Test func whatCannotBeReadFailsForThat() async throws {

@@ -116,4 +116,17 @@ struct EntityTests {
         #expect(WallClock(zoneMinutes: 0).text(Timestamp(milliseconds: .max)) == nil)
         #expect(WallClock(zoneMinutes: 0).text(Timestamp(milliseconds: .min + 1000)) == nil)
     }
+
+    @Test func aFilterWithTooManyNamesIsAParameterErrorThatNamesTheBound() async throws {
+        let bench = try await Bench()
+        _ = try await bench.post("entity/add", "entity_name=e7")
+        func list(_ count: Int) async throws -> JSONValue {
+            let names = (0..<count).map { "e\($0)" }.joined(separator: ",")
+            return try await bench.post("entity/list", "filter=entity_names:\(names)")
+        }
+        #expect(try await list(30_000)["total"]?.integerValue == 1)
+        let refused = try await list(30_001)
+        #expect(refused.status == 2)
+        #expect(refused["message"]?.stringValue?.contains("30000") == true)
+    }
 }

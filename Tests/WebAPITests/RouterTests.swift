@@ -1,3 +1,4 @@
+import Ingest
 import JSON
 import Testing
 import TrackModel
@@ -69,6 +70,24 @@ struct RouterTests {
             AccessKey("new").hash, secret: nil, to: bench.service, replacing: true, at: Bench.now)
         #expect(try await status("ak=\(Bench.key)&service_id=1") == 201)
         #expect(try await status("ak=new&service_id=1") == 3003)
+    }
+
+    @Test func aServiceWithAnAppCodeWantsItWithEveryKey() async throws {
+        let bench = try await Bench()
+        func status(_ query: String = "") async throws -> Int64? { try await bench.get("entity/list", query).status }
+        #expect(try await status() == 3003)
+        #expect(try await status("mcode=anything") == 3003)
+        try await bench.store.setAppCode("com.example;A1", of: bench.service)
+        #expect(try await status() == 102)
+        #expect(try await status("mcode=") == 102)
+        #expect(try await status("mcode=com.example%3BA2") == 230)
+        #expect(try await status("mcode=com.example%3BA1") == 3003)
+        // An agent has shown the code at its login.
+        let call = await bench.router.call(
+            service: bench.service, entity: "van", path: "track/getlatestpoint", parameters: [:], policy: .entity)
+        #expect(call.status == 3003)
+        try await bench.store.setAppCode(nil, of: bench.service)
+        #expect(try await status() == 3003)
     }
 
     @Test func everyCallTakesGETAndPOSTUnlessTheOperatorWantsOnlyTheDocumentedOne() async throws {

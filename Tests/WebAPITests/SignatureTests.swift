@@ -1,4 +1,5 @@
 import Testing
+import TrackStore
 
 @testable import WebAPI
 
@@ -58,6 +59,57 @@ struct SignatureTests {
             isPOST: true, paths: ["/api/v3/entity/add"], query: "", bodyPairs: [],
             decoded: [("entity_name", value), ("ak", "k"), ("sn", signature)])
         #expect(Signature.verify(signature, of: subject, secret: "sk"))
+    }
+
+    /// Signs as a client does: the query of a GET, or the sorted body of a POST.
+    private func sign(_ path: String, _ pairs: String) -> String {
+        let base = "/api/v3/\(path)?\(pairs)demo-sk"
+        return String(decoding: Signature.digest(FormEncoding.encoded(base.utf8, .go)), as: UTF8.self)
+    }
+
+    private func send(
+        _ bench: Bench, _ method: String, _ target: String, body: String = "",
+        type: String? = "application/x-www-form-urlencoded"
+    ) async throws -> Int64? {
+        try await bench.send(
+            APIRequest(method: method, target: "/api/v3/\(target)", contentType: type, body: Array(body.utf8))
+        ).status
+    }
+
+    /// Whoever reads one signed address in a log has not the key to the rest of the service.
+    @Test func aCapturedAddressOpensNothingElse() async throws {
+        let bench = try await Bench(secret: "demo-sk")
+        for name in ["van", "bus"] { try await bench.upload(name, [try point(1_772_677_800, 30, 103)]) }
+        let query = "ak=\(Bench.key)&service_id=1&entity_name=van"
+        let signed = "track/getlatestpoint?\(query)&sn=\(sign("track/getlatestpoint", query))"
+        #expect(try await send(bench, "GET", signed) == 0)
+        let json = #"{"entity_name":"bus"}"#
+        for method in ["GET", "POST", "HEAD"] {
+            #expect(try await send(bench, method, signed, body: "entity_name=bus") == 211)
+            #expect(try await send(bench, method, signed, body: json, type: "application/json") == 211)
+            // Not even a body without parameters, which would make a POST's signature cover nothing.
+            #expect(try await send(bench, method, signed, body: "&") == 211)
+            #expect(try await send(bench, method, signed, body: "{}", type: "application/json") == 211)
+        }
+        // The same pairs, none added: the same request.
+        #expect(try await send(bench, "POST", signed) == 0)
+        #expect(try await send(bench, "GET", "\(signed)&entity_name=bus") == 211)
+        #expect(try await send(bench, "GET", "\(signed)&%73n=1") == 211)
+    }
+
+    @Test func theQueryOfASignedPOSTIsNotTaken() async throws {
+        let bench = try await Bench(secret: "demo-sk")
+        let body = "ak=\(Bench.key)&entity_name=van&service_id=1"
+        let sn = sign("entity/add", body)
+        #expect(try await send(bench, "POST", "entity/add?entity_desc=mine", body: "\(body)&sn=\(sn)") == 211)
+        #expect(try await send(bench, "POST", "entity/add?ak=\(Bench.key)", body: "\(body)&sn=\(sn)") == 211)
+        #expect(try await bench.store.entity(named: "van", in: bench.service) == nil)
+        // The signature itself may stand in either, and what has no value is not given.
+        #expect(try await send(bench, "POST", "entity/add?entity_desc=&sn=\(sn)", body: body) == 0)
+        #expect(try await bench.store.entity(named: "van", in: bench.service)?.description == "")
+        // A key without a signing key takes parameters from both.
+        let plain = try await Bench()
+        #expect(try await send(plain, "POST", "entity/add?ak=\(Bench.key)&service_id=1", body: "entity_name=van") == 0)
     }
 
     @Test func aKeyWithASecretWantsASignatureAndOneWithoutIgnoresIt() async throws {

@@ -21,9 +21,26 @@ struct UploadTests {
                 + #""latitude":39.9,"direction":359,"height":44.5,"radius":6,"speed":22.4,"object_name":"o"}}"#)
     }
 
+    @Test func whileTheClockIsWrongNoPointIsJudgedAndNoneIsTaken() async throws {
+        let bench = try await Bench(clock: ClockRule(made: Bench.now.adding(milliseconds: 1)))
+        let item = #"{"entity_name":"a","latitude":1,"longitude":1,"loc_time":1772677800,"coord_type_input":"wgs84"}"#
+        let answers = [
+            try await bench.post("track/addpoint", "entity_name=a&\(place)"),
+            try await bench.post("track/addpoints", "point_list=[\(item)]"),
+        ]
+        for answer in answers {
+            #expect(answer.status == 1)
+            #expect(answer["message"]?.stringValue?.contains("clock is wrong") == true)
+        }
+        #expect(try await bench.store.counts().points == 0)
+    }
+
     @Test(arguments: [
         ("entity_name=a&latitude=91&longitude=0&loc_time=1", 2), ("entity_name=a&latitude=x&longitude=0&loc_time=1", 2),
         ("entity_name=a&latitude=nan&longitude=0&loc_time=1", 2),
+        ("entity_name=a&latitude=1%00junk&longitude=0&loc_time=1", 2),
+        ("entity_name=a&latitude=0x1p3&longitude=0&loc_time=1", 2),
+        ("entity_name=a&latitude=1&longitude=0&loc_time=1%00", 2),
         ("entity_name=a&latitude=1772677800&longitude=1&loc_time=1", 2),
         ("entity_name=a&longitude=0&loc_time=1", 2), ("latitude=1&longitude=1&loc_time=1", 2),
         ("entity_name=a&latitude=1&longitude=1", 2), ("entity_name=a&latitude=1&longitude=1&loc_time=0", 2),

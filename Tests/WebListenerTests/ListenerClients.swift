@@ -26,10 +26,12 @@ final class RawClient: Sendable {
     private let collector: Collector
     private let channel: any Channel
 
-    init(port: Int) async throws {
+    /// Without `reads` it takes nothing of what comes.
+    init(port: Int, reads: Bool = true) async throws {
         let collector = Collector()
         self.collector = collector
         channel = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+            .channelOption(.autoRead, value: reads)
             .channelInitializer { $0.pipeline.addHandler(collector) }
             .connect(host: "127.0.0.1", port: port).get()
     }
@@ -41,6 +43,9 @@ final class RawClient: Sendable {
     func send(_ text: String) {
         channel.writeAndFlush(ByteBuffer(string: text), promise: nil)
     }
+
+    /// Says nothing more, and listens on.
+    func endHalf() { channel.close(mode: .output, promise: nil) }
 
     func close() { channel.close(promise: nil) }
 
@@ -62,7 +67,7 @@ final class RawClient: Sendable {
 
     func untilReceived(_ text: String) async throws {
         try await withDeadline {
-            while !self.received.contains(text) { try await Task.sleep(for: .milliseconds(5)) }
+            while !self.received.contains(text) { try await pause() }
         }
     }
 }
@@ -129,4 +134,10 @@ struct TestCertificate {
         self.certificate = try certificate.serializeAsPEM().pemString
         self.key = key.pemRepresentation
     }
+}
+
+/// Between two looks at what must come; ends when the deadline around the looks is over.
+func pause() async throws {
+    try Task.checkCancellation()
+    await Task.yield()
 }

@@ -15,28 +15,32 @@ import WebAPI
 private let accessKey = "demo-ak"
 
 /// The API of service 1, which one key opens and which has no entity.
-private func router(_ logger: Logger) async throws -> (router: APIRouter, ingest: RunningIngest) {
+private func router(_ logger: Logger, _ counters: APICounters) async throws -> (
+    router: APIRouter, ingest: RunningIngest
+) {
     let (store, now) = (ReferenceTrackStore(), Timestamp(seconds: 1_772_677_900))
     let service = try await store.createService(named: "demo", at: now).id
     try await store.addKey(AccessKey(accessKey).hash, secret: nil, to: service, replacing: false, at: now)
     let ingest = RunningIngest(store)
     let router = APIRouter(
-        store: store, ingest: ingest.writer, options: WebAPIOptions(), logger: logger, now: { now })
+        store: store, ingest: ingest.writer, options: WebAPIOptions(), logger: logger, counters: counters, now: { now })
     return (router, ingest)
 }
 
 /// A listener on a port of the kernel's choice.
 private func withListener(
     limits: WebListener.Limits = WebListener.Limits(), identity: ServerIdentity? = nil,
+    memory: RequestMemory = RequestMemory(), counters: WebCounters = WebCounters(), api: APICounters = APICounters(),
     _ body: @Sendable (Int) async throws -> Void
 ) async throws {
     let (ports, continuation) = AsyncStream.makeStream(of: Int.self)
     let logger = Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() })
-    let (router, ingest) = try await router(logger)
+    let (router, ingest) = try await router(logger, api)
     defer { withExtendedLifetime(ingest) {} }
     let listener = WebListener(
-        router: router, host: "127.0.0.1", port: 0, identity: identity, limits: limits,
-        group: MultiThreadedEventLoopGroup.singleton, logger: logger, onBound: { continuation.yield($0) })
+        router: router, host: "127.0.0.1", port: 0, identity: identity, limits: limits, memory: memory,
+        counters: counters, group: MultiThreadedEventLoopGroup.singleton, logger: logger,
+        onBound: { continuation.yield($0) })
     let services = ServiceGroup(services: [listener], logger: logger)
     try await withThrowingTaskGroup(of: Void.self) { group in
         group.addTask { try await services.run() }
@@ -152,19 +156,137 @@ struct ListenerTests {
         }
     }
 
-    @Test func aConnectionOverTheLimitWaitsForItsTurn() async throws {
-        try await withListener(limits: WebListener.Limits(timeout: 60, maximumConnections: 1)) { port in
-            let first = try await RawClient(port: port)
-            first.send("GET /api/v3/entity/list HTTP/1.1\r\nHost: x\r\n\r\n")
-            try await first.untilReceived("\"status\":101")
+    @Test func theOldestSilentConnectionGoesForTheNewest() async throws {
+        let counters = WebCounters()
+        try await withListener(limits: WebListener.Limits(timeout: 60, maximumConnections: 2), counters: counters) {
+            port in
+            var holders: [RawClient] = []
+            // One after the other: only an answer says that the listener knows of a connection.
+            for _ in 0..<2 {
+                let holder = try await RawClient(port: port)
+                holder.send("GET /api/v3/entity/list HTTP/1.1\r\nHost: x\r\n\r\n")
+                try await holder.untilReceived("\"status\":101")
+                holders.append(holder)
+            }
             let second = try await RawClient(port: port)
             second.send("GET /api/v3/entity/list HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
-            // While the listener answers the first once more, it could have taken the second.
-            first.send("GET /nothing HTTP/1.1\r\nHost: x\r\n\r\n")
-            try await first.untilReceived("404")
-            #expect(second.received.isEmpty)
-            first.close()
             #expect(try await second.untilClosed().contains("\"status\":101"))
+            _ = try await holders[0].untilClosed()
+            holders[1].send("GET /nothing HTTP/1.1\r\nHost: x\r\n\r\n")
+            try await holders[1].untilReceived("404")
+            #expect(counters.ended.first { $0.reason == "replaced" }?.count == 1)
+        }
+    }
+
+    @Test func aConnectionWithAKeyIsNobodysPlace() async throws {
+        try await withListener(limits: WebListener.Limits(timeout: 60, connectionsPerAddress: 2)) { port in
+            let known = try await RawClient(port: port)
+            let request = "GET /api/v3/entity/list?ak=\(accessKey)&service_id=1 HTTP/1.1\r\nHost: x\r\n\r\n"
+            known.send(request)
+            try await known.untilReceived("\"status\":3003")
+            let earlier = try await RawClient(port: port)
+            earlier.send("GET /nothing HTTP/1.1\r\nHost: x\r\n\r\n")
+            try await earlier.untilReceived("404")
+            let later = try await RawClient(port: port)
+            _ = try await earlier.untilClosed()
+            known.send(request.replacing("list", with: "nothing"))
+            try await known.untilReceived("\"status\":260")
+            later.send("GET /nothing HTTP/1.1\r\nHost: x\r\n\r\n")
+            try await later.untilReceived("404")
+        }
+    }
+
+    @Test func aClientThatSendsRequestsAndTakesNoAnswerIsCutOff() async throws {
+        let counters = WebCounters()
+        try await withListener(limits: WebListener.Limits(timeout: 1), counters: counters) { port in
+            let client = try await RawClient(port: port, reads: false)
+            // More answers than the kernel takes in, and no more requests ahead than are allowed.
+            for _ in 0..<2000 { client.send(String(repeating: "GET /api/v3/entity/list HTTP/1.1\r\n\r\n", count: 8)) }
+            try await withDeadline {
+                while counters.open > 0 || counters.ended.allSatisfy({ $0.count == 0 }) {
+                    try await pause()
+                }
+            }
+            client.close()
+        }
+    }
+
+    @Test func moreRequestsAheadThanAllowedEndTheConnection() async throws {
+        let counters = WebCounters()
+        try await withListener(counters: counters) { port in
+            let client = try await RawClient(port: port)
+            client.send(String(repeating: "GET /api/v3/entity/list HTTP/1.1\r\n\r\n", count: 300))
+            _ = try await client.untilClosed()
+            #expect(counters.ended.first { $0.reason == "pipelining" }?.count == 1)
+        }
+    }
+
+    @Test func bodiesWithoutAKeyShareABudgetAndTheLargestGoes() async throws {
+        let memory = RequestMemory(RequestMemory.Limits(bytesWithoutKey: 2 << 20, bytesWithKey: 64 << 20))
+        try await withListener(memory: memory) { port in
+            func begin(_ bytes: Int, query: String = "") async throws -> RawClient {
+                let client = try await RawClient(port: port)
+                let head = "POST /api/v3/entity/add\(query) HTTP/1.1\r\nHost: x\r\nContent-Length: 4000000\r\n\r\n"
+                client.send(head + String(repeating: "a", count: bytes))
+                return client
+            }
+            func untilHeld(_ bytes: Int) async throws {
+                try await withDeadline {
+                    while memory.bytes < bytes { try await pause() }
+                }
+            }
+            let small = try await begin(100_000)
+            let large = try await begin(1_200_000)
+            try await untilHeld(1_300_000)
+            // With a key its bytes count elsewhere.
+            let known = try await begin(3_000_000, query: "?ak=\(accessKey)&service_id=1")
+            try await untilHeld(4_300_000)
+            let third = try await begin(1_000_000)
+            #expect(try await large.untilClosed().hasPrefix("HTTP/1.1 503 "))
+            try await untilHeld(4_100_000)
+            for client in [small, third, known] { #expect(client.received.isEmpty) }
+            known.send(String(repeating: "a", count: 1_000_000))
+            try await known.untilReceived("\"status\":2,")
+            for client in [small, third, known] { client.close() }
+            try await withDeadline { while memory.bytes > 0 { try await pause() } }
+        }
+    }
+
+    @Test func aBodyThatDoesNotComeInTimeIsToldSo() async throws {
+        try await withListener(limits: WebListener.Limits(timeout: 1)) { port in
+            let client = try await RawClient(port: port)
+            client.drip("POST /api/v3/entity/add HTTP/1.1\r\nContent-Length: 1000\r\n\r\n", every: .milliseconds(50))
+            #expect(try await client.untilClosed().hasPrefix("HTTP/1.1 408 "))
+        }
+    }
+
+    @Test func whoExpectsIsToldToContinue() async throws {
+        try await withListener { port in
+            let client = try await RawClient(port: port)
+            let body = "ak=\(accessKey)&service_id=1&entity_name=van"
+            let head = "POST /api/v3/entity/add HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\n"
+            client.send(head + "Content-Length: \(body.utf8.count)\r\n\r\n")
+            try await client.untilReceived("HTTP/1.1 100 Continue\r\n\r\n")
+            client.send(body)
+            try await client.untilReceived("\"status\":0,")
+            // A body that will not be taken is not asked for, and what would follow is not known to be it.
+            client.send(head + "Content-Length: 9000000\r\n\r\n")
+            let all = try await client.untilClosed()
+            #expect(all.contains("\"status\":10,") && all.contains("Connection: close"), "\(all)")
+            #expect(all.components(separatedBy: "100 Continue").count == 2)
+        }
+    }
+
+    @Test func halfABodyIsNoBody() async throws {
+        let counters = APICounters()
+        try await withListener(api: counters) { port in
+            let client = try await RawClient(port: port)
+            client.send(
+                "POST /api/v3/entity/add HTTP/1.1\r\nContent-Length: 1000\r\n\r\nak=\(accessKey)&service_id=1&entity_name=van"
+            )
+            client.endHalf()
+            #expect(try await !client.untilClosed().contains("\"status\""))
+            #expect(counters.answers.isEmpty)
         }
     }
 }

@@ -18,10 +18,16 @@ package final class APICounters: Sendable {
     }
 
     private let state = Mutex<[Answer: UInt64]>([:])
+    private let holes = Atomic<UInt64>(0)
 
     package init() {}
 
     package var answers: [Answer: UInt64] { state.withLock { $0 } }
+
+    /// Readings of tracks that met points which the store cannot read.
+    package var readingsWithHoles: UInt64 { holes.load(ordering: .relaxed) }
+
+    func metHoles() { holes.wrappingAdd(1, ordering: .relaxed) }
 
     /// `call` is what the client wrote; only names of the API become one here, so that their number stays small.
     func answered(_ way: Way, _ call: String?, _ status: APIStatus) {

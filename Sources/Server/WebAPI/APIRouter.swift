@@ -39,6 +39,7 @@ package struct APIRouter: Sendable {
         if request.method == "OPTIONS" { return Self.preflight(request) }
         let target = RequestTarget(request.target)
         var callback: String?
+        var caller: Caller?
         var answer: Answer
         do {
             guard let path = target.endpoint else { throw APIFailure(.unknownCall) }
@@ -48,16 +49,30 @@ package struct APIRouter: Sendable {
             let form = try RequestForm(request, query: target.query)
             if request.method == "GET" { callback = try Self.callback(form.parameters) }
             if options.strictMethods, request.method != endpoint.method.rawValue { throw APIFailure(.method) }
-            let caller = try await authenticate(form, target, isPOST: request.method == "POST")
-            answer = try await endpoint.run(call(endpoint, caller, form.parameters), store)
+            let known = try await authenticate(form, target, isPOST: request.method == "POST")
+            caller = known
+            answer = try await endpoint.read(call(endpoint, known, form.parameters), store).answer()
         } catch {
             answer = Answer(APIFailure(error, of: target.endpoint ?? "", logger: logger))
         }
         counters.answered(.http, target.endpoint, answer.status)
         var response = Self.response(answer, callback: callback)
+        response.hasValidKey = caller != nil
         // Nothing of ours lives at such an address: a wrong base address must not look like an answer.
         if target.endpoint == nil { response.httpStatus = 404 }
         return response
+    }
+
+    /// Whether the query of a target names a key that opens its service and wants no signature: before the body is here.
+    package func knowsKey(of target: String) async -> Bool {
+        guard let pairs = try? FormEncoding.pairs(RequestTarget(target).query) else { return false }
+        let parameters = Parameters(pairs.map { ($0.key, $0.value) })
+        guard let key = parameters["ak"], let number = try? parameters.integer("service_id") else { return false }
+        let records = try? await store.keys(matching: AccessKey(key).hash)
+        let code = parameters["mcode"] ?? ""
+        return records?.contains {
+            $0.service.rawValue == number && !$0.isDisabled && $0.secret == nil && $0.accepts(appCode: code)
+        } == true
     }
 
     /// The answer to a body that was too large to be read to its end.
@@ -73,7 +88,7 @@ package struct APIRouter: Sendable {
     ///
     /// The session's entity stands in for a missing `entity_name`.
     package func call(
-        service: ServiceID, entity: String, path: String, parameters: [String: String], policy: CallPolicy
+        service: ServiceID, entity: String, path: String, parameters: [String: String], policy: DevicePolicy
     ) async -> (status: Int, json: String) {
         let target = RequestTarget(path)
         let name = target.endpoint ?? RequestTarget("/api/v3/\(path)").endpoint
@@ -82,11 +97,11 @@ package struct APIRouter: Sendable {
             guard let name, let endpoint = Endpoint.named[name] else { throw APIFailure(.unknownCall, path) }
             let caller = Caller(service: service, entity: entity)
             let pairs = parameters.map { (key: $0.key, value: $0.value) }
-            let call = call(endpoint, caller, Parameters(pairs))
-            if let problem = policy.problem(with: endpoint.subject(call), by: entity) {
+            let reading = try await endpoint.read(call(endpoint, caller, Parameters(pairs)), store)
+            if let problem = policy.problem(with: reading.subject, by: entity) {
                 throw APIFailure(.notAllowed, problem)
             }
-            answer = try await endpoint.run(call, store)
+            answer = try await reading.answer()
         } catch {
             answer = Answer(APIFailure(error, of: name ?? "", logger: logger))
         }
@@ -99,7 +114,7 @@ package struct APIRouter: Sendable {
     private func call(_ endpoint: Endpoint, _ caller: Caller, _ parameters: Parameters) -> APICall {
         APICall(
             path: endpoint.path, caller: caller, parameters: endpoint.taken(of: parameters), ingest: ingest,
-            options: options, pages: pages, now: now(), logger: logger)
+            options: options, pages: pages, now: now(), logger: logger, counters: counters)
     }
 
     private func authenticate(_ form: RequestForm, _ target: RequestTarget, isPOST: Bool) async throws -> Caller {
@@ -111,8 +126,13 @@ package struct APIRouter: Sendable {
             throw APIFailure(.unknownService)
         }
         guard !record.isDisabled else { throw APIFailure(.keyDisabled) }
+        if record.appCode != nil {
+            guard let code = form.parameters["mcode"] else { throw APIFailure(.appCodeMissing) }
+            guard record.accepts(appCode: code) else { throw APIFailure(.appCode) }
+        }
         if let secret = record.secret {
             guard form.bodyBytes <= Signature.maximumBodyBytes else { throw APIFailure(.bodyTooLarge) }
+            if let problem = form.problemWithCoverage(isPOST: isPOST) { throw APIFailure(.signature, problem) }
             guard let signature = form.parameters["sn"],
                 Signature.verify(signature, of: form.signed(target, isPOST: isPOST), secret: secret)
             else { throw APIFailure(.signature) }

@@ -9,31 +9,54 @@ struct Endpoint: Sendable {
         case post = "POST"
     }
 
+    /// A request that has been read: what is judged is what is answered.
+    struct Reading: Sendable {
+        /// Whom it is about, for callers that may not ask about everyone.
+        let subject: CallSubject
+        /// Throws ``APIFailure``, or the store's error as it is: the router makes an answer of both.
+        let answer: @Sendable () async throws -> Answer
+    }
+
     /// `module/action`, all lower case.
     let path: String
     /// The documented method. The other one works too, unless the operator wants it refused.
     let method: Method
-    /// Names of the parameters. A parameter that is not named here does not reach `run`.
+    /// Names of the parameters. A parameter that is not named here does not reach `read`.
     let parameters: [String]
     /// The endpoint also takes a parameter for every column of this kind that the service has.
     let columns: ColumnKind?
-    /// Whom a request is about, for callers that may not ask about everyone.
-    let subject: @Sendable (APICall) -> CallSubject
-    /// Throws ``APIFailure``, or the store's error as it is: the router makes an answer of both.
-    let run: @Sendable (APICall, any TrackStore) async throws -> Answer
+    /// Reads a request and changes nothing. Throws like ``Reading/answer``.
+    let read: @Sendable (APICall, any TrackStore) async throws -> Reading
 
+    /// For a request whose subject its parameters name plainly, such as ``APICall/namedEntity``.
+    ///
     /// `run` may ask for the parts of the store that it uses, such as `any EntityStore & ColumnStore`.
     init(
         _ path: String, _ method: Method, _ parameters: [String], columns: ColumnKind? = nil,
         about subject: @escaping @Sendable (APICall) -> CallSubject = { _ in .wholeService },
         run: @escaping @Sendable (APICall, any TrackStore) async throws -> Answer
     ) {
+        self.init(path, method, parameters, columns: columns, reading: { call, _ in call }, about: subject) {
+            request, _, store in
+            try await run(request, store)
+        }
+    }
+
+    /// For a request whose subject is known only when it has been read: `about` and `run` get the same reading.
+    init<Request: Sendable>(
+        _ path: String, _ method: Method, _ parameters: [String], columns: ColumnKind? = nil,
+        reading: @escaping @Sendable (APICall, any TrackStore) async throws -> Request,
+        about subject: @escaping @Sendable (Request) -> CallSubject,
+        run: @escaping @Sendable (Request, APICall, any TrackStore) async throws -> Answer
+    ) {
         self.path = path
         self.method = method
         self.parameters = parameters
         self.columns = columns
-        self.subject = subject
-        self.run = run
+        read = { call, store in
+            let request = try await reading(call, store)
+            return Reading(subject: subject(request)) { try await run(request, call, store) }
+        }
     }
 
     static let all = EntityEndpoints.all + TrackEndpoints.all

@@ -1,3 +1,4 @@
+import Admission
 import HTTPTypes
 import Hummingbird
 import HummingbirdCore
@@ -11,16 +12,23 @@ package import WebAPI
 /// One port on which the Web API answers through HTTP, with or without TLS.
 package struct WebListener: Service {
     package struct Limits: Sendable {
-        /// Seconds for a whole request, for the next piece of an answer to be taken, and between requests.
+        /// Seconds for the headers of a request, for its body, for the next piece of an answer to be taken, and between
+        /// requests.
         package var timeout: Int64
-        /// Open connections; more wait unaccepted.
+        /// Open connections. For one more the oldest without a valid key goes.
         package var maximumConnections: Int
+        /// Of these from one address.
+        package var connectionsPerAddress: Int
         /// Bytes of all headers of a request.
         package var maximumHeaderBytes: Int
 
-        package init(timeout: Int64 = 30, maximumConnections: Int = 1000, maximumHeaderBytes: Int = 65_536) {
+        package init(
+            timeout: Int64 = 30, maximumConnections: Int = 1000, connectionsPerAddress: Int = 100,
+            maximumHeaderBytes: Int = 65_536
+        ) {
             self.timeout = timeout
             self.maximumConnections = maximumConnections
+            self.connectionsPerAddress = connectionsPerAddress
             self.maximumHeaderBytes = maximumHeaderBytes
         }
     }
@@ -33,6 +41,8 @@ package struct WebListener: Service {
     private let port: Int
     private let identity: ServerIdentity?
     private let limits: Limits
+    private let memory: RequestMemory
+    private let counters: WebCounters
     private let durations: RequestDurations
     private let group: any EventLoopGroup
     private let logger: Logger
@@ -41,10 +51,12 @@ package struct WebListener: Service {
     /// The application protocols that an identity must offer.
     package static let applicationProtocols = ["http/1.1"]
 
-    /// With an identity it speaks HTTPS. Port 0 lets the kernel choose; `onBound` gets the port once it listens.
+    /// With an identity it speaks HTTPS. Port 0 lets the kernel choose; `onBound` gets the port once it listens. `memory` and
+    /// `counters` are those of all listeners.
     package init(
         router: APIRouter, host: String, port: Int, identity: ServerIdentity?,
-        limits: Limits = Limits(), durations: RequestDurations = RequestDurations(),
+        limits: Limits = Limits(), memory: RequestMemory = RequestMemory(), counters: WebCounters = WebCounters(),
+        durations: RequestDurations = RequestDurations(),
         group: any EventLoopGroup, logger: Logger, onBound: @escaping @Sendable (Int) -> Void = { _ in }
     ) {
         self.router = router
@@ -52,6 +64,8 @@ package struct WebListener: Service {
         self.port = port
         self.identity = identity
         self.limits = limits
+        self.memory = memory
+        self.counters = counters
         self.durations = durations
         self.group = group
         self.logger = logger
@@ -69,9 +83,7 @@ package struct WebListener: Service {
                 try await respond(to: request, on: context.channel)
             },
             server: try server(),
-            configuration: ApplicationConfiguration(
-                address: .hostname(host, port: port),
-                availableConnectionsDelegate: .maximum(limits.maximumConnections, logger: quiet)),
+            configuration: ApplicationConfiguration(address: .hostname(host, port: port)),
             onServerRunning: { [onBound] channel in onBound(channel.localAddress?.port ?? 0) },
             eventLoopGroupProvider: .shared(group), logger: quiet)
         do {
@@ -83,31 +95,36 @@ package struct WebListener: Service {
     }
 
     private func server() throws -> HTTPServerBuilder {
-        let timeout = TimeAmount.seconds(limits.timeout)
-        let plain = HTTPServerBuilder.http1(
-            configuration: HTTP1Channel.Configuration(
-                additionalChannelHandlers: [ConnectionDeadline(timeout)],
-                httpDecoderConfiguration: .init(
-                    maxHeaderFieldSize: limits.maximumHeaderBytes, maxHeaderListSize: limits.maximumHeaderBytes,
-                    maxHeaderFieldCount: 100)))
-        guard let identity else { return plain }
-        return try .tls(
-            plain,
-            tlsConfiguration: identity.configuration)
+        let (limits, memory, counters, identity) = (limits, memory, counters, identity)
+        let door = WebDoor(
+            .init(connections: limits.maximumConnections, perAddress: limits.connectionsPerAddress), counters: counters)
+        return HTTPServerBuilder { responder in
+            let plain = HTTP1Channel(
+                responder: responder,
+                configuration: HTTP1Channel.Configuration(
+                    httpDecoderConfiguration: .init(
+                        maxHeaderFieldSize: limits.maximumHeaderBytes, maxHeaderListSize: limits.maximumHeaderBytes,
+                        maxHeaderFieldCount: 100)))
+            func guarded(_ base: some ServerChildChannel) -> any ServerChildChannel {
+                GuardedChannel(base: base, limits: limits.watch, door: door, memory: memory, counters: counters)
+            }
+            guard let identity else { return guarded(plain) }
+            return guarded(try TLSChannel(plain, tlsConfiguration: identity.configuration))
+        }
     }
 
     private func respond(to request: Request, on channel: any Channel) async throws -> Response {
         let answer: APIResponse
-        do {
-            let buffer = try await request.body.collect(upTo: APIRouter.maximumBodyBytes)
-            channel.triggerUserOutboundEvent(ConnectionDeadline.Event.requestComplete, promise: nil)
+        if let body = try await body(of: request, on: channel) {
             let began = ContinuousClock.now
-            answer = await router.respond(to: APIRequest(request, body: Array(buffer.readableBytesView)))
+            answer = await router.respond(to: APIRequest(request, body: body))
             durations.record(ContinuousClock.now - began)
-        } catch is NIOTooManyBytesError {
-            // What is left of the body is read and dropped, until the deadline.
+        } else {
+            // What is left of the body is read and dropped, until its time is over.
             answer = router.bodyTooLarge()
         }
+        if answer.hasValidKey { channel.triggerUserOutboundEvent(ConnectionGuard.Event.keyShown, promise: nil) }
+        channel.triggerUserOutboundEvent(ConnectionGuard.Event.answerMade(bytes: answer.body.count), promise: nil)
         var fields = HTTPFields()
         for (name, value) in answer.headers {
             if let name = HTTPField.Name(name) { fields.append(HTTPField(name: name, value: value)) }
@@ -118,6 +135,22 @@ package struct WebListener: Service {
             body: request.method == .head ? ResponseBody() : Self.body(answer.body))
     }
 
+    /// Nil when it is too large, which is known before the first byte of it when the client says how much will come.
+    private func body(of request: Request, on channel: any Channel) async throws -> [UInt8]? {
+        let announced = request.headers[.contentLength].flatMap { Int($0) }
+        guard (announced ?? 0) <= APIRouter.maximumBodyBytes else { return nil }
+        if announced ?? .max > Self.pieceBytes, await router.knowsKey(of: request.head.path ?? "") {
+            channel.triggerUserOutboundEvent(ConnectionGuard.Event.keyShown, promise: nil)
+        }
+        channel.triggerUserOutboundEvent(ConnectionGuard.Event.bodyWanted, promise: nil)
+        var body: [UInt8] = []
+        for try await piece in request.body {
+            guard body.count + piece.readableBytes <= APIRouter.maximumBodyBytes else { return nil }
+            body += piece.readableBytesView
+        }
+        return body
+    }
+
     private static func body(_ bytes: [UInt8]) -> ResponseBody {
         guard bytes.count > pieceBytes else { return ResponseBody(byteBuffer: ByteBuffer(bytes: bytes)) }
         return ResponseBody(contentLength: bytes.count) { writer in
@@ -126,6 +159,15 @@ package struct WebListener: Service {
             }
             try await writer.finish(nil)
         }
+    }
+}
+
+extension WebListener.Limits {
+    /// An answer that takes four times as long as a client may take is not waited for.
+    var watch: ConnectionWatch.Limits {
+        ConnectionWatch.Limits(
+            client: .seconds(timeout), answer: .seconds(4 * timeout), parting: .seconds(min(timeout, 5)),
+            requestsAhead: 32)
     }
 }
 

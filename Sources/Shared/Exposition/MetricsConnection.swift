@@ -8,15 +8,18 @@ final class MetricsConnection: ChannelInboundHandler {
 
     private let time: TimeAmount
     private let page: MetricsListener.Page
+    private let onServed: (Bool) -> Void
     private var request = MetricsRequest()
     private var isAnswered = false
     private var isSent = false
     private var hasInputEnded = false
     private var deadline: Scheduled<Void>?
 
-    init(time: TimeAmount, page: @escaping MetricsListener.Page) {
+    /// `onServed` is told true when the request is whole, and false when its answer goes out.
+    init(time: TimeAmount, page: @escaping MetricsListener.Page, onServed: @escaping (Bool) -> Void) {
         self.time = time
         self.page = page
+        self.onServed = onServed
     }
 
     // The handler is added before a server's connection is active.
@@ -34,6 +37,7 @@ final class MetricsConnection: ChannelInboundHandler {
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         guard !isAnswered, let answer = request.take(unwrapInboundIn(data).readableBytesView) else { return }
         isAnswered = true
+        onServed(true)
         let channel = context.channel
         switch answer {
         case .refused(let refusal): send(MetricsRequest.response(refusal), to: channel)
@@ -60,6 +64,7 @@ final class MetricsConnection: ChannelInboundHandler {
     }
 
     private func send(_ response: [UInt8], to channel: any Channel) {
+        onServed(false)
         channel.writeAndFlush(ByteBuffer(bytes: response)).assumeIsolated().whenComplete { [self] _ in
             isSent = true
             channel.close(mode: hasInputEnded ? .all : .output, promise: nil)

@@ -1,3 +1,4 @@
+internal import Admission
 internal import LocalSocket
 package import NIOCore
 internal import NIOPosix
@@ -7,8 +8,11 @@ internal import Synchronization
 /// connections are bounded.
 package final class MetricsListener: Sendable {
     package struct Limits: Hashable, Sendable {
-        /// Open at one time; one more is closed at once.
+        /// Open at one time. For one more the oldest goes whose page is not being made; when all wait for a page, the
+        /// newest.
         package var connections = 8
+        /// Of these from one address; a Unix socket's clients have all.
+        package var connectionsPerAddress = 4
         /// For the request to arrive and the answer to be taken.
         package var time = TimeAmount.seconds(10)
 
@@ -35,7 +39,7 @@ package final class MetricsListener: Sendable {
     ) -> EventLoopFuture<MetricsListener> {
         let loop = group.any()
         let bootstrap: @Sendable () -> ServerBootstrap = {
-            Self.bootstrap(loop, group, Census(most: limits.connections), limits.time, page)
+            Self.bootstrap(loop, group, Census(limits, address), limits.time, page)
         }
         let started: EventLoopFuture<MetricsListener>
         switch address {
@@ -58,9 +62,9 @@ package final class MetricsListener: Sendable {
             .childChannelOption(.allowRemoteHalfClosure, value: true)
             .childChannelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
-                    guard census.enter() else { throw TooMany() }
-                    channel.closeFuture.whenComplete { _ in census.leave() }
-                    try channel.pipeline.syncOperations.addHandler(MetricsConnection(time: time, page: page))
+                    guard census.enter(channel) else { throw TooMany() }
+                    try channel.pipeline.syncOperations.addHandler(
+                        MetricsConnection(time: time, page: page) { census.note(channel, isServed: $0) })
                 }
             }
     }
@@ -85,20 +89,51 @@ package final class MetricsListener: Sendable {
     private struct TooMany: Error {}
 
     private final class Census: Sendable {
-        private let most: Int
-        private let open = Atomic(0)
-
-        init(most: Int) {
-            self.most = most
+        private struct State {
+            var table: AdmissionTable<ObjectIdentifier>
+            var channels: [ObjectIdentifier: any Channel] = [:]
         }
 
-        func enter() -> Bool {
-            if open.wrappingAdd(1, ordering: .relaxed).newValue <= most { return true }
-            leave()
-            return false
+        private let state: Mutex<State>
+
+        init(_ limits: Limits, _ address: MetricsAddress) {
+            let perAddress: Int =
+                switch address {
+                case .unix: limits.connections
+                case .internet: limits.connectionsPerAddress
+                }
+            state = Mutex(State(table: AdmissionTable(.init(connections: limits.connections, perAddress: perAddress))))
         }
 
-        func leave() { open.wrappingSubtract(1, ordering: .relaxed) }
+        /// Another connection may go for it.
+        func enter(_ channel: any Channel) -> Bool {
+            let id = ObjectIdentifier(channel)
+            let (isAdmitted, gone) = state.withLock { state -> (Bool, (any Channel)?) in
+                switch state.table.enter(id, from: ClientAddress.group(channel.remoteAddress)) {
+                case .refused: return (false, nil)
+                case .admitted:
+                    state.channels[id] = channel
+                    return (true, nil)
+                case .replacing(let other):
+                    state.channels[id] = channel
+                    return (true, state.channels.removeValue(forKey: other))
+                }
+            }
+            gone?.close(promise: nil)
+            if isAdmitted { channel.closeFuture.whenComplete { [self] _ in leave(id) } }
+            return isAdmitted
+        }
+
+        func note(_ channel: any Channel, isServed: Bool) {
+            state.withLock { $0.table.note(ObjectIdentifier(channel), isServed ? .busy : .resting) }
+        }
+
+        private func leave(_ id: ObjectIdentifier) {
+            state.withLock { state in
+                state.table.leave(id)
+                state.channels[id] = nil
+            }
+        }
     }
 }
 

@@ -26,6 +26,9 @@ extension APIFailure {
         // The log has the store's reason.
         case IngestFailure.unknownService: self.init(.unknownService)
         case IngestFailure.busy: self.init(.internalError, "the store cannot take points now: try again")
+        case IngestFailure.clock:
+            self.init(
+                .internalError, "the server's clock is wrong, so no points are taken: set it, then send them again")
         case IngestFailure.replaced, IngestFailure.rewound, IngestFailure.failed: self.init(.internalError)
         case let error as TrackStoreError:
             self.init(error, concernsEntities: path.hasPrefix("entity/"))
@@ -50,7 +53,10 @@ extension APIFailure {
             self.init(.parameter, "a service has at most \(ColumnRecord.maximumCount) entity columns")
         case .tooManyColumns: self.init(.tooManyTrackColumns)
         case .tooManyPoints: self.init(.tooManyPointsInRange)
-        case .newerSchema, .full, .busy, .outOfTurn, .corrupt, .failed: self.init(.internalError)
+        case .tooManyNames:
+            self.init(.parameter, "filter: entity_names takes at most \(EntityFilter.maximumNames) names")
+        case .newerSchema, .full, .busy, .outOfTurn, .missing, .corrupt, .closed, .failed:
+            self.init(.internalError)
         }
     }
 }

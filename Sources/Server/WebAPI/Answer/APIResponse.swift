@@ -4,10 +4,15 @@ package struct APIResponse: Sendable {
     package var httpStatus: Int
     package var headers: [(name: String, value: String)]
     package var body: [UInt8]
+    /// The request had a key that opens its service, and a right signature if the key wants one.
+    package var hasValidKey: Bool
 
-    package init(httpStatus: Int = 200, headers: [(name: String, value: String)], body: [UInt8]) {
+    package init(
+        httpStatus: Int = 200, headers: [(name: String, value: String)], body: [UInt8], hasValidKey: Bool = false
+    ) {
         self.httpStatus = httpStatus
         self.headers = headers
         self.body = body
+        self.hasValidKey = hasValidKey
     }
 }

@@ -6,9 +6,11 @@ enum APIStatus: Int, Hashable, Sendable, CaseIterable {
     case method = 3
     case bodyTooLarge = 10
     case keyMissing = 101
+    case appCodeMissing = 102
     case keyUnknown = 200
     case keyDisabled = 201
     case signature = 211
+    case appCode = 230
     case notAllowed = 240
     case unknownCall = 260
     case trackColumnExists = 2001
@@ -35,9 +37,11 @@ enum APIStatus: Int, Hashable, Sendable, CaseIterable {
         case .method: "http method错误"
         case .bodyTooLarge: "POST数据超过8M限制"
         case .keyMissing: "AK参数不存在"
+        case .appCodeMissing: "MCODE参数不存在，mobile类型mcode参数必需"
         case .keyUnknown: "APP不存在，AK有误请检查再重试"
         case .keyDisabled: "APP被用户自己禁用，请在控制台解禁"
         case .signature: "APP SN校验失败"
+        case .appCode: "APP Mcode码校验失败"
         case .notAllowed: "APP 服务被禁用"
         case .unknownCall: "服务不存在"
         case .trackColumnExists: "track的属性字段已存在"

@@ -2,6 +2,15 @@ import TrackModel
 import TrackStore
 
 extension EntityFilter {
+    /// Of the call's parameter `filter`, with the service's searchable columns.
+    init(_ call: APICall, _ store: any ColumnStore) async throws {
+        let searchable = try await store.columns(of: .entity, in: call.service).filter(\.isSearchable).map(\.key)
+        try self.init(parsing: call.parameters["filter"], searchable: Set(searchable))
+    }
+
+    /// Without names it is about all, whatever else it says.
+    var subject: CallSubject { names.map(CallSubject.entities) ?? .wholeService }
+
     /// `key:value` pairs joined by `|`; `=` for `:` too, split at the first of either. Empty pairs are passed over.
     /// `searchable`: the entity columns that may be keys too.
     init(parsing text: String?, searchable: Set<String> = []) throws(APIFailure) {

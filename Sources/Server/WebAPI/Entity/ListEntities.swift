@@ -5,10 +5,9 @@ import TrackStore
 extension EntityEndpoints {
     /// `entity/list`
     static let list = Endpoint(
-        "entity/list", .get, ["filter", "coord_type_output", "page_index", "page_size"], about: \.filteredEntities
-    ) { (call, store: any EntityStore & ColumnStore) in
-        let searchable = try await store.columns(of: .entity, in: call.service).filter(\.isSearchable).map(\.key)
-        let filter = try EntityFilter(parsing: call.parameters["filter"], searchable: Set(searchable))
+        "entity/list", .get, ["filter", "coord_type_output", "page_index", "page_size"],
+        reading: { call, store in try await EntityFilter(call, store) }, about: \.subject
+    ) { (filter, call, store: any EntityStore & ColumnStore) in
         let points = try await call.pointWriter(store)
         let page = call.parameters.page(defaultSize: 100, maximumSize: 1000)
         let found = try await store.entities(

@@ -16,6 +16,7 @@ struct APICall: Sendable {
     let pages: PageCache
     let now: Timestamp
     let logger: Logger
+    let counters: APICounters
 
     var service: ServiceID { caller.service }
 
@@ -52,6 +53,15 @@ struct APICall: Sendable {
         guard !text.unicodeScalars.contains(where: { $0.value < 0x20 || (0x7F...0x9F).contains($0.value) }) else {
             throw APIFailure(.parameter, "\(name) must not hold control characters")
         }
+    }
+
+    /// Counts and logs a reading that met points which the store cannot read.
+    func note(_ holes: [TrackHole]) {
+        guard let first = holes.first else { return }
+        counters.metHoles()
+        logger.error(
+            "stored points cannot be read: the answer leaves them out",
+            metadata: ["reason": "\(first.reason)", "chunks": "\(holes.count)", "call": "\(path)"])
     }
 
     /// What the store, the room Ingest or the endpoint itself threw, as the API says it.

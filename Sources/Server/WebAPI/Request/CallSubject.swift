@@ -1,25 +1,23 @@
-import TrackStore
+import Ingest
 
 /// Whose data a request reads or changes, as far as its parameters say.
 enum CallSubject: Hashable, Sendable {
-    /// These, and no others. None when the parameters cannot be read: then the request fails for that.
+    /// These, and no others.
     case entities([String])
     case wholeService
 }
 
 extension APICall {
-    /// Of a request with `entity_name`.
+    /// Of a request with `entity_name`. Nobody when it is missing: then the request fails for that.
     var namedEntity: CallSubject { .entities([parameters["entity_name"] ?? caller.entity].compactMap(\.self)) }
+}
 
-    /// Of a request with `filter`: without names in it, it is about all.
-    var filteredEntities: CallSubject {
-        guard let filter = try? EntityFilter(parsing: parameters["filter"]) else { return .entities([]) }
-        return filter.names.map(CallSubject.entities) ?? .wholeService
-    }
-
-    /// Of a request with `point_list`; points without a name are refused one by one.
-    var entitiesOfPointList: CallSubject {
-        guard let list = try? pointList() else { return .entities([]) }
-        return .entities(list.compactMap { try? UploadedPoint($0).entityName() })
+extension DevicePolicy {
+    /// Nil when a session of `entity` may ask about `subject`; otherwise a sentence that says what to do.
+    func problem(with subject: CallSubject, by entity: String) -> String? {
+        switch subject {
+        case .entities(let names): problem(naming: names, by: entity)
+        case .wholeService: problemWithWholeService(by: entity)
+        }
     }
 }

@@ -1,13 +1,16 @@
+import JSON
+import TrackModel
+
 /// The parameters of one call, from query and body together.
 struct Parameters: Sendable {
-    private var values: [String: String] = [:]
+    private var values: [ExactName: String] = [:]
 
     init() {}
 
     /// Repeats of a key are joined with commas; an empty value counts as not given.
     init(_ pairs: some Sequence<(key: String, value: String)>) {
         for (key, value) in pairs where !value.isEmpty {
-            values[key] = values[key].map { "\($0),\(value)" } ?? value
+            values[ExactName(key)] = values[ExactName(key)].map { "\($0),\(value)" } ?? value
         }
     }
 
@@ -19,26 +22,26 @@ struct Parameters: Sendable {
     /// Those of these names.
     func only(_ names: [String]) -> Parameters {
         var some = Parameters()
-        for name in names { some.values[name] = values[name] }
+        for name in names { some[name] = self[name] }
         return some
     }
 
     /// Nil when not given or empty.
     subscript(key: String) -> String? {
-        get { values[key] }
-        set { values[key] = newValue?.isEmpty == true ? nil : newValue }
+        get { values[ExactName(key)] }
+        set { values[ExactName(key)] = newValue?.isEmpty == true ? nil : newValue }
     }
 
     // MARK: Typed
 
     func required(_ key: String) throws(APIFailure) -> String {
-        guard let value = values[key] else { throw APIFailure(.parameter, "\(key) is required") }
+        guard let value = self[key] else { throw APIFailure(.parameter, "\(key) is required") }
         return value
     }
 
     /// Stray white space does no harm.
     func integer(_ key: String) throws(APIFailure) -> Int64? {
-        guard let text = values[key] else { return nil }
+        guard let text = self[key] else { return nil }
         guard let value = Int64(Self.trimmed(text)) else {
             throw APIFailure(.parameter, "\(key) must be a whole number")
         }
@@ -51,8 +54,8 @@ struct Parameters: Sendable {
     }
 
     func double(_ key: String) throws(APIFailure) -> Double? {
-        guard let text = values[key] else { return nil }
-        guard let value = Double(Self.trimmed(text)), value.isFinite else {
+        guard let text = self[key] else { return nil }
+        guard let value = Double(decimal: Self.trimmed(text)) else {
             throw APIFailure(.parameter, "\(key) must be a number")
         }
         return value
@@ -60,7 +63,7 @@ struct Parameters: Sendable {
 
     /// 0 and 1, and the words for them; not given is false.
     func flag(_ key: String) throws(APIFailure) -> Bool {
-        switch values[key].map({ Self.trimmed($0).lowercased() }) {
+        switch self[key].map({ Self.trimmed($0).lowercased() }) {
         case nil, "0", "false": return false
         case "1", "true": return true
         default: throw APIFailure(.parameter, "\(key) must be 0 or 1")
@@ -70,7 +73,7 @@ struct Parameters: Sendable {
     /// A page that is zero, negative or no number is the default; a size over the maximum is the maximum.
     func page(defaultSize: Int, maximumSize: Int) -> (index: Int, size: Int) {
         func number(_ key: String) -> Int? {
-            values[key].flatMap { Int(Self.trimmed($0)) }.flatMap { $0 > 0 ? $0 : nil }
+            self[key].flatMap { Int(Self.trimmed($0)) }.flatMap { $0 > 0 ? $0 : nil }
         }
         return (min(number("page_index") ?? 1, 1 << 21 - 1), min(number("page_size") ?? defaultSize, maximumSize))
     }

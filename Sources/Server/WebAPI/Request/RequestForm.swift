@@ -5,6 +5,8 @@ struct RequestForm: Sendable {
     /// Query and body together; the body wins.
     let parameters: Parameters
     let bodyBytes: Int
+    /// Names of the parameters that the query gives.
+    private let queryNames: [String]
     /// Of a urlencoded body, as sent.
     private let bodyPairs: [FormEncoding.Pair]
     /// Of the body, however it was encoded.
@@ -12,10 +14,21 @@ struct RequestForm: Sendable {
 
     init(_ request: APIRequest, query: Substring) throws(APIFailure) {
         bodyBytes = request.body.count
-        var parameters = Parameters(try FormEncoding.pairs(query).map { ($0.key, $0.value) })
+        let queryPairs = try FormEncoding.pairs(query).map { (key: $0.key, value: $0.value) }
+        queryNames = queryPairs.filter { !$0.value.isEmpty }.map(\.key)
+        var parameters = Parameters(queryPairs)
         (bodyPairs, decoded) = try Self.body(of: request)
         parameters.merge(Parameters(decoded))
         self.parameters = parameters
+    }
+
+    /// Nil when a signature covers every parameter of the request; otherwise what to do. A signature covers the body of a
+    /// POST or, without a body, the query.
+    func problemWithCoverage(isPOST: Bool) -> String? {
+        guard bodyBytes > 0 else { return nil }
+        guard isPOST else { return "the signature of a GET covers its query only: send it without a body" }
+        guard let name = queryNames.first(where: { !$0.utf8.elementsEqual("sn".utf8) }) else { return nil }
+        return "the signature of a POST covers its body only: send \(name) in the body"
     }
 
     func signed(_ target: RequestTarget, isPOST: Bool) -> Signature.Subject {

@@ -6,6 +6,7 @@ extension TrackEndpoints {
     static let addPoint = Endpoint(
         "track/addpoint", .post, UploadedPoint.fields, columns: .track, about: \.namedEntity
     ) { (call, store: any ColumnStore) in
+        try call.checkClock()
         var parameters = call.parameters
         parameters["entity_name"] = parameters["entity_name"] ?? call.caller.entity
         let uploaded = UploadedPoint(parameters)

@@ -9,9 +9,9 @@ extension TrackEndpoints {
 
     /// `track/addpoints`
     static let addPoints = Endpoint(
-        "track/addpoints", .post, ["point_list"], about: \.entitiesOfPointList
-    ) { (call, store: any ColumnStore) in
-        let list = try call.pointList()
+        "track/addpoints", .post, ["point_list"], reading: { call, _ in try call.pointList() }, about: subject
+    ) { (list, call, store: any ColumnStore) in
+        try call.checkClock()
         guard list.count <= maximumPoints else { throw APIFailure(.tooManyPointsUploaded) }
         var upload = Upload(list, columns: try await store.columns(of: .track, in: call.service), call)
         if !upload.groups.isEmpty {
@@ -28,6 +28,11 @@ extension TrackEndpoints {
             }
         }
         return upload.answer
+    }
+
+    /// Points without a name are refused one by one.
+    @Sendable private static func subject(of list: [JSONValue]) -> CallSubject {
+        .entities(list.compactMap { try? UploadedPoint($0).entityName() })
     }
 
     /// A list of points on its way into the store.
@@ -98,6 +103,11 @@ extension APICall {
         guard case .array(let list) = value else { throw APIFailure(.parameter, "point_list must be a JSON array") }
         guard !list.isEmpty else { throw APIFailure(.parameter, "point_list is empty") }
         return list
+    }
+
+    /// Throws while the server's clock is wrong: judged by it, points that are right would be refused.
+    func checkClock() throws(IngestFailure) {
+        if ingest.clock.problem(at: now) != nil { throw .clock }
     }
 
     func batch(of entity: String, _ points: [TrackPoint]) -> IngestBatch {

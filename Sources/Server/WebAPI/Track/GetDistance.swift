@@ -5,7 +5,10 @@ extension TrackEndpoints {
     static let distance = Endpoint("track/getdistance", .get, TrackQuery.parameters, about: \.namedEntity) {
         (call, store: any PointStore) in
         let query = try TrackQuery(call)
-        let reading = try await TrackReading(query, call.options, store)
-        return Answer { reading.writeDistance(query, to: &$0) }
+        let reading = try await TrackReading(query, call, store)
+        return Answer { answer in
+            reading.writeDistance(query, to: &answer)
+            reading.writeHoles(to: &answer)
+        }
     }
 }

@@ -24,6 +24,7 @@ extension TrackEndpoints {
             answer.member("total", points.count)
             answer.member("size", shown.count)
             reading.writeDistance(query, to: &answer)
+            reading.writeHoles(to: &answer)
             // There are no road data to know toll roads from.
             answer.member("toll_distance", 0)
             if let first = points.first, let last = points.last {
@@ -47,6 +48,6 @@ extension TrackEndpoints {
         of query: TrackQuery, page: Int, _ call: APICall, _ store: any PointStore
     ) async throws -> TrackReading {
         if page > 1, let kept = call.pages.content(of: query, as: TrackReading.self, now: call.now) { return kept }
-        return try await TrackReading(query, call.options, store)
+        return try await TrackReading(query, call, store)
     }
 }

@@ -29,10 +29,11 @@ extension TrackEndpoints {
     ) async throws -> StoredPoint {
         guard let limit, !latest.point.isWithin(radius: limit) else { return latest }
         let time = latest.point.fix.time
-        let day = try await store.points(
+        let day = try await store.track(
             of: name, in: call.service, from: time.adding(milliseconds: -maximumRange * 1000), through: time,
             limit: call.options.maximumRawPoints)
-        return day.last { $0.point.isWithin(radius: limit) } ?? latest
+        call.note(day.holes)
+        return day.points.last { $0.point.isWithin(radius: limit) } ?? latest
     }
 }
 

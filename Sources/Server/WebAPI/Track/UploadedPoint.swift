@@ -131,7 +131,7 @@ struct UploadedPoint {
         case .string(let text):
             let text = Parameters.trimmed(text)
             if text.isEmpty { return nil }
-            if let value = Double(text), value.isFinite { return value }
+            if let value = Double(decimal: text) { return value }
             throw Self.parameter("\(key) must be a number")
         default: throw Self.parameter("\(key) must be a number")
         }

@@ -1,0 +1,239 @@
+import Admission
+import NIOCore
+import NIOHTTP1
+
+/// Carries out ``ConnectionWatch`` for one connection: the times, the bytes that it holds, its standing, `100 Continue`.
+///
+/// It stands right behind the HTTP decoder. In front of everything stands its ``ArrivalMeter``, which counts what comes from
+/// the wire, and closes without a farewell that nobody may take.
+final class ConnectionGuard: ChannelDuplexHandler {
+    typealias InboundIn = HTTPServerRequestPart
+    typealias InboundOut = HTTPServerRequestPart
+    typealias OutboundIn = HTTPServerResponsePart
+    typealias OutboundOut = HTTPServerResponsePart
+
+    /// Sent down the pipeline to it.
+    enum Event: Sendable {
+        /// The body of the request will be read.
+        case bodyWanted
+        /// The request had a valid key.
+        case keyShown
+        /// Its answer is made, of so many bytes.
+        case answerMade(bytes: Int)
+        case giveUp(ConnectionWatch.Reason)
+    }
+
+    /// The request ended before its end.
+    struct Incomplete: Error {}
+
+    private let door: WebDoor
+    private let memory: RequestMemory
+    private let counters: WebCounters
+    private var watch: ConnectionWatch
+    private var hasKey = false
+    /// The client sends its body only after `100 Continue`.
+    private var isExpecting = false
+    /// The last answer is on its way, and the client may still be sending.
+    private var isParting = false
+    private var alarm: Scheduled<Void>?
+    private var alarmTime = NIODeadline.distantFuture
+    private var context: ChannelHandlerContext?
+    var meter: ArrivalMeter?
+
+    init(_ limits: ConnectionWatch.Limits, door: WebDoor, memory: RequestMemory, counters: WebCounters) {
+        self.door = door
+        self.memory = memory
+        self.counters = counters
+        watch = ConnectionWatch(limits, at: .now())
+    }
+
+    func handlerAdded(context: ChannelHandlerContext) {
+        self.context = context
+        memory.enter(context.channel)
+        watchTheClock()
+    }
+
+    func handlerRemoved(context: ChannelHandlerContext) {
+        memory.leave(context.channel)
+        alarm?.cancel()
+        alarm = nil
+        meter = nil
+        self.context = nil
+    }
+
+    // MARK: In
+
+    /// Bytes came from the wire. False: they are not wanted.
+    func arrived(_ bytes: Int) -> Bool {
+        guard !watch.isOver, let context else { return false }
+        // What is only passed over is not held.
+        guard watch.wait != .rest else { return true }
+        if !memory.take(bytes, for: context.channel) { perform(watch.giveUp(.memory)) }
+        return !watch.isOver
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        guard !watch.isOver else { return }
+        switch unwrapInboundIn(data) {
+        case .head(let head):
+            perform(watch.head(at: .now()))
+            guard !watch.isOver else { return }
+            isExpecting =
+                head.version == .http1_1
+                && head.headers[canonicalForm: "expect"].contains { $0.lowercased() == "100-continue" }
+        case .body: isExpecting = false
+        case .end:
+            isExpecting = false
+            watch.end(at: .now())
+        }
+        settle()
+        context.fireChannelRead(data)
+    }
+
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        // Half a body must not pass for a whole one.
+        if case ChannelEvent.inputClosed? = event as? ChannelEvent, !watch.isComplete {
+            context.fireErrorCaught(Incomplete())
+        }
+        context.fireUserInboundEventTriggered(event)
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        if !watch.isComplete { context.fireErrorCaught(Incomplete()) }
+        context.fireChannelInactive()
+    }
+
+    // MARK: Out
+
+    func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+        guard !watch.isOver else {
+            promise?.fail(ChannelError.ioOnClosedChannel)
+            return
+        }
+        let taken = promise ?? context.eventLoop.makePromise()
+        watch.wrote(at: .now())
+        let bound = NIOLoopBound(self, eventLoop: context.eventLoop)
+        taken.futureResult.whenComplete { _ in bound.value.took() }
+        switch unwrapOutboundIn(data) {
+        case .head(var head):
+            // Its body was not asked for, and what comes next is not known to be it.
+            if isExpecting, watch.isNextIncomplete { head.headers.replaceOrAdd(name: "Connection", value: "close") }
+            context.write(wrapOutboundOut(.head(head)), promise: taken)
+        case .body: context.write(data, promise: taken)
+        case .end: end(context, data, taken)
+        }
+        settle()
+    }
+
+    private func end(_ context: ChannelHandlerContext, _ data: NIOAny, _ promise: EventLoopPromise<Void>) {
+        let isLast = isExpecting && watch.isNextIncomplete
+        memory.giveBack(1, of: watch.requests, for: context.channel)
+        watch.answered(at: .now())
+        context.write(data, promise: promise)
+        if isLast { part(context, after: promise.futureResult) }
+    }
+
+    func close(context: ChannelHandlerContext, mode: CloseMode, promise: EventLoopPromise<Void>?) {
+        guard isParting, mode == .all else { return context.close(mode: mode, promise: promise) }
+        // Whoever waited for the request has given up. The client has its time to take the answer.
+        context.channel.closeFuture.cascade(to: promise)
+    }
+
+    private func took() {
+        watch.took(at: .now())
+        settle()
+    }
+
+    func triggerUserOutboundEvent(context: ChannelHandlerContext, event: Any, promise: EventLoopPromise<Void>?) {
+        guard let event = event as? Event else {
+            context.triggerUserOutboundEvent(event, promise: promise)
+            return
+        }
+        switch event {
+        case .bodyWanted:
+            guard isExpecting, watch.isNextIncomplete, !watch.isOver else { break }
+            isExpecting = false
+            let head = HTTPResponseHead(version: .http1_1, status: .continue)
+            context.writeAndFlush(wrapOutboundOut(.head(head)), promise: nil)
+        case .keyShown:
+            hasKey = true
+            if !memory.becameKnown(context.channel) { perform(watch.giveUp(.memory)) }
+        case .answerMade(let bytes):
+            if !memory.take(bytes, for: context.channel) { perform(watch.giveUp(.memory)) }
+        case .giveUp(let reason):
+            // It may have been told while the refusal was on its way.
+            if !watch.isOver { perform(watch.giveUp(reason)) }
+        }
+        settle()
+        promise?.succeed()
+    }
+
+    // MARK: Ends
+
+    private func perform(_ action: ConnectionWatch.Action?) {
+        guard let action, let context else { return }
+        switch action {
+        case .close(let reason):
+            if !watch.isOver { counters.ended(reason) }
+            watch.refused(at: .now())
+            memory.leave(context.channel)
+            meter?.close()
+        case .refuse(let reason):
+            counters.ended(reason)
+            refuse(reason, context)
+        }
+    }
+
+    private func refuse(_ reason: ConnectionWatch.Reason, _ context: ChannelHandlerContext) {
+        let isLate = reason == .time
+        let text =
+            isLate
+            ? #"{"status":1,"message":"the request did not come in time"}"#
+            : #"{"status":1,"message":"the server holds too many requests now: try again later"}"#
+        var head = HTTPResponseHead(version: .http1_1, status: isLate ? .requestTimeout : .serviceUnavailable)
+        head.headers.add(name: "Content-Type", value: "application/json; charset=utf-8")
+        head.headers.add(name: "Content-Length", value: String(text.utf8.count))
+        head.headers.add(name: "Connection", value: "close")
+        if !isLate { head.headers.add(name: "Retry-After", value: "30") }
+        context.write(wrapOutboundOut(.head(head)), promise: nil)
+        context.write(wrapOutboundOut(.body(.byteBuffer(ByteBuffer(string: text)))), promise: nil)
+        let sent = context.eventLoop.makePromise(of: Void.self)
+        context.write(wrapOutboundOut(.end(nil)), promise: sent)
+        part(context, after: sent.futureResult)
+    }
+
+    /// Ends this half. A client that still sends would lose the last answer if its half ended too.
+    private func part(_ context: ChannelHandlerContext, after sent: EventLoopFuture<Void>) {
+        watch.refused(at: .now())
+        memory.leave(context.channel)
+        isParting = true
+        // What has come of the request is held no more.
+        if !watch.isComplete { context.fireErrorCaught(Incomplete()) }
+        let bound = NIOLoopBound(context, eventLoop: context.eventLoop)
+        sent.whenComplete { _ in bound.value.close(mode: .output, promise: nil) }
+        context.flush()
+        settle()
+    }
+
+    // MARK: Time and standing
+
+    private func settle() {
+        guard let context else { return }
+        door.note(context.channel, !hasKey ? .stranger : watch.wait == .request ? .resting : .busy)
+        watchTheClock()
+    }
+
+    /// One alarm, which is set anew when it goes off too early: most deadlines only move on.
+    private func watchTheClock() {
+        guard let context else { return }
+        let deadline = watch.deadline
+        if alarm != nil, alarmTime <= deadline { return }
+        alarm?.cancel()
+        alarmTime = deadline
+        alarm = context.eventLoop.assumeIsolated().scheduleTask(deadline: deadline) { [self] in
+            alarm = nil
+            if let action = watch.check(at: .now()) { perform(action) }
+            settle()
+        }
+    }
+}

@@ -1,0 +1,97 @@
+import NIOCore
+import Synchronization
+
+/// Knows how many bytes of requests and answers the connections of all listeners hold, and tells who holds too many to give
+/// up.
+package final class RequestMemory: Sendable {
+    package struct Limits: Hashable, Sendable {
+        /// Of all connections that have not yet shown a valid key.
+        package var bytesWithoutKey: Int
+        /// Of all that have.
+        package var bytesWithKey: Int
+
+        package init(bytesWithoutKey: Int = 64 << 20, bytesWithKey: Int = 256 << 20) {
+            self.bytesWithoutKey = bytesWithoutKey
+            self.bytesWithKey = bytesWithKey
+        }
+    }
+
+    private struct State {
+        var strangers: MemoryBudget<ObjectIdentifier>
+        var known: MemoryBudget<ObjectIdentifier>
+        var members: [ObjectIdentifier: any Channel] = [:]
+        /// Those with a valid key.
+        var isKnown: Set<ObjectIdentifier> = []
+
+        mutating func take(_ bytes: Int, for id: ObjectIdentifier) -> [any Channel] {
+            let victims = isKnown.contains(id) ? known.take(bytes, for: id) : strangers.take(bytes, for: id)
+            return victims.compactMap { members[$0] }
+        }
+    }
+
+    private let state: Mutex<State>
+
+    package init(_ limits: Limits = Limits()) {
+        state = Mutex(
+            State(strangers: MemoryBudget(limits.bytesWithoutKey), known: MemoryBudget(limits.bytesWithKey)))
+    }
+
+    /// Bytes that are held now.
+    package var bytes: Int { state.withLock { $0.strangers.total + $0.known.total } }
+
+    func enter(_ channel: any Channel) {
+        state.withLock { $0.members[ObjectIdentifier(channel)] = channel }
+    }
+
+    func leave(_ channel: any Channel) {
+        let id = ObjectIdentifier(channel)
+        state.withLock { state in
+            state.members[id] = nil
+            state.isKnown.remove(id)
+            state.strangers.giveBackAll(of: id)
+            state.known.giveBackAll(of: id)
+        }
+    }
+
+    /// False: the connection itself must give up.
+    func take(_ bytes: Int, for channel: any Channel) -> Bool {
+        let victims = state.withLock { $0.take(bytes, for: ObjectIdentifier(channel)) }
+        return tell(victims, but: channel)
+    }
+
+    /// It has shown a valid key: from now on its bytes count among those with one. False like ``take(_:for:)``.
+    func becameKnown(_ channel: any Channel) -> Bool {
+        let id = ObjectIdentifier(channel)
+        let victims = state.withLock { state -> [any Channel] in
+            guard state.isKnown.insert(id).inserted else { return [] }
+            return state.take(state.strangers.giveBackAll(of: id), for: id)
+        }
+        return tell(victims, but: channel)
+    }
+
+    /// `part` of `whole` of what it holds is held no more.
+    func giveBack(_ part: Int, of whole: Int, for channel: any Channel) {
+        let id = ObjectIdentifier(channel)
+        state.withLock { state in
+            if part >= whole {
+                state.strangers.giveBackAll(of: id)
+                state.known.giveBackAll(of: id)
+            } else {
+                state.strangers.giveBack(state.strangers.bytes(of: id) / whole * part, of: id)
+                state.known.giveBack(state.known.bytes(of: id) / whole * part, of: id)
+            }
+        }
+    }
+
+    private func tell(_ victims: [any Channel], but own: any Channel) -> Bool {
+        var isSafe = true
+        for victim in victims {
+            if victim === own {
+                isSafe = false
+            } else {
+                victim.triggerUserOutboundEvent(ConnectionGuard.Event.giveUp(.memory), promise: nil)
+            }
+        }
+        return isSafe
+    }
+}

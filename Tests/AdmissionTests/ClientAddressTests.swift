@@ -1,0 +1,24 @@
+import Admission
+import NIOCore
+import Testing
+
+@Suite struct ClientAddressTests {
+    private func group(_ text: String) throws -> String {
+        ClientAddress.group(try SocketAddress(ipAddress: text, port: 1))
+    }
+
+    @Test func aNetworkOfOneClientCountsAsOne() throws {
+        #expect(try group("2001:db8:1:2::1") == group("2001:db8:1:2:ffff::9"))
+        #expect(try group("2001:db8:1:2::1") != group("2001:db8:1:3::1"))
+        #expect(try group("192.0.2.1") != group("192.0.2.2"))
+    }
+
+    @Test func iPv4ThroughAnIPv6SocketIsTheSameClient() throws {
+        #expect(try group("::ffff:192.0.2.1") == group("192.0.2.1"))
+        #expect(try group("::ffff:192.0.2.1") != group("::ffff:192.0.2.2"))
+    }
+
+    @Test func clientsOfAUnixSocketAreOneGroup() throws {
+        #expect(ClientAddress.group(try SocketAddress(unixDomainSocketPath: "/x")) == ClientAddress.group(nil))
+    }
+}
