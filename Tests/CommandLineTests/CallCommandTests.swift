@@ -56,6 +56,39 @@ import Varlink
         try await agent.stop()
     }
 
+    @Test func withoutANameAVehicleAsksAboutItself() async throws {
+        let status = try JSONValue(encoding: ["status": SampleStatus.tracked])
+        let agent = try await ScriptedServer.start(["Call": .reply(Self.latest), "GetStatus": .reply(status)])
+        let latest = try await agent.saker("track", "latest")
+        #expect(latest.status == 0 && latest.output.contains("货车 07"), "\(latest.errors)")
+        let history = try await agent.saker("track", "history", "--from", "1h ago")
+        #expect(history.status == 0, "\(history.errors)")
+        let calls = try await agent.asked.filter { $0.method == "Call" }
+        #expect(calls.count >= 2)
+        #expect(calls.allSatisfy { $0.parameters["parameters"]?["entity_name"] == "货车 07" })
+        try await agent.stop()
+    }
+
+    @Test func theListOfAVehicleThatMayAskAboutItselfAloneIsItself() async throws {
+        let status = try JSONValue(encoding: ["status": SampleStatus.tracked])
+        let refusal: JSONValue = ["status": 240, "response": ["status": 240, "message": "APP 服务被禁用: own only"]]
+        let own: JSONValue = [
+            "status": 0, "response": ["status": 0, "total": 1, "entities": [["entity_name": "货车 07"]]],
+        ]
+        let agent = try await ScriptedServer.start([
+            "Call": .turns([.reply(refusal), .reply(own), .reply(refusal)]), "GetStatus": .reply(status),
+        ])
+        let list = try await agent.saker("entity", "list")
+        #expect(list.status == 0 && list.lines.count > 1 && list.lines[1].hasPrefix("货车 07"), "\(list.errors)")
+        let filters = try await agent.asked.filter { $0.method == "Call" }
+            .map { $0.parameters["parameters"]?["filter"] }
+        #expect(filters == [nil, "entity_names:货车 07"])
+        // Another entity stays refused.
+        let other = try await agent.saker("entity", "list", "bus")
+        #expect(other.status == 1 && other.errors.contains("own only") && !other.errors.contains("禁用"))
+        try await agent.stop()
+    }
+
     @Test func offlineIsToldInTheAgentsWords() async throws {
         let error = AgentControlError(.networkError, in: .call, reason: "the server cannot be reached: no route")
         let agent = try await ScriptedServer.start([

@@ -63,19 +63,39 @@ import Testing
     @Test func aPinnedKeyAndASystemTrustAreWrittenAsSuch() async throws {
         let directory = try TemporaryDirectory()
         let pinned = try await SakerProgram.run(
-            [
-                "enroll", line(.pinnedKey([UInt8](repeating: 7, count: 32)), web: nil), "--directory",
-                directory.path + "/a",
-            ])
+            ["enroll", "-", "--directory", directory.path + "/a"],
+            input: line(.pinnedKey([UInt8](repeating: 7, count: 32)), web: nil))
         #expect(pinned.status == 0, "\(pinned.errors)")
         #expect(
             try text(directory.path + "/a/agent.toml")
                 .contains("pinned_key = \"sha256//BwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwc=\""))
         #expect(mode(directory.path + "/a/ca.pem") == nil)
         #expect(mode(directory.path + "/a/client.toml") == nil)
-        let system = try await SakerProgram.run(["enroll", line(.system), "--directory", directory.path + "/b"])
+        let file = directory.path + "/line.txt"
+        try "\"\(line(.system))\"\n".write(toFile: file, atomically: true, encoding: .utf8)
+        let system = try await SakerProgram.run(["enroll", file, "--directory", directory.path + "/b"])
         #expect(system.status == 0, "\(system.errors)")
         #expect(!(try text(directory.path + "/b/agent.toml")).contains("pinned_key"))
+    }
+
+    @Test func aLineAsAnArgumentIsRefusedAndNotRepeated() async throws {
+        let directory = try TemporaryDirectory()
+        for given in [line(.system), "'\(line(.system))'", "saker9:AbCd"] {
+            let result = try await SakerProgram.run(["enroll", given, "--directory", directory.path + "/a"])
+            #expect(result.status == 2)
+            for text in ["standard input", "file", "rotate-key"] { #expect(result.errors.contains(text)) }
+            #expect(!result.errors.contains(given) && !result.output.contains(given))
+            #expect(mode(directory.path + "/a") == nil)
+        }
+    }
+
+    @Test func aFileThatCannotBeReadOrHoldsNoLineIsRefused() async throws {
+        let directory = try TemporaryDirectory()
+        let missing = try await SakerProgram.run(["enroll", directory.path + "/none"])
+        #expect(missing.status == 1 && missing.errors.contains("No such file"), "\(missing.errors)")
+        try Data([0xFF, 0xFE]).write(to: URL(fileURLWithPath: directory.path + "/bytes"))
+        let bytes = try await SakerProgram.run(["enroll", directory.path + "/bytes"])
+        #expect(bytes.status == 1 && bytes.errors.contains("holds no enrolment line"), "\(bytes.errors)")
     }
 
     @Test func whatIsThereStaysUnlessForced() async throws {

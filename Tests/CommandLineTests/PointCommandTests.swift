@@ -37,6 +37,29 @@ import Varlink
         try await agent.stop()
     }
 
+    /// Ushuaia's harbour, and a place below the sea: west, south and down as a person types them.
+    @Test func aWesternAndSouthernPlaceIsTakenAsItIsTyped() async throws {
+        let agent = try await ScriptedServer.start(["AddPoints": Self.stored])
+        let result = try await agent.saker(
+            "point", "add", "--lat", "-54.8", "--lon", "-68.3", "--altitude", "-3.5", "--attribute", "temp=-5",
+            "--time", "2026-03-05T08:20:12Z")
+        #expect(result.status == 0, "\(result.errors)")
+        let point = try await agent.asked.first?.parameters["points"]?.arrayValue?.first
+        #expect(point?["latitude"] == -54.8 && point?["longitude"] == -68.3 && point?["altitude"] == -3.5)
+        #expect(point?["attributes"] == ["temp": -5])
+        try await agent.stop()
+    }
+
+    /// A number that breaks a rule is answered with the rule, not with "missing value".
+    @Test(arguments: [
+        ["point", "add", "--lat", "1", "--lon", "2", "--speed", "-1"], ["point", "import", "x", "--skip", "-1"],
+        ["alarms", "--limit", "-1"], ["point", "add", "--lat", "-91", "--lon", "2"],
+    ])
+    func aNegativeNumberThatMayNotBeIsNotAMissingValue(arguments: [String]) async throws {
+        let result = try await SakerProgram.run(arguments)
+        #expect(result.status == 2 && !result.errors.contains("Missing value"), "\(result.errors)")
+    }
+
     @Test(arguments: [
         ["point", "add", "--lat", "91", "--lon", "2"], ["point", "add", "--lat", "1"],
         ["point", "add", "--lat", "1", "--lon", "2", "--speed=-1"],

@@ -162,6 +162,26 @@ private final class TinyWebServer: Sendable {
         #expect(!result.errors.contains("\u{1B}"))
     }
 
+    @Test(arguments: [
+        (3003, "指定entity不存在", "(status 3003): there is no such entity (saker entity list shows all entities)"),
+        (2, "参数错误: page_size: 1 to 5000", "(status 2): a value breaks a rule: page_size: 1 to 5000"),
+        (240, "APP 服务被禁用: not about 货车 08", "(status 240): this is not allowed: not about 货车 08"),
+        (9999, "没有", "(status 9999)"), (9999, "no: never", "(status 9999): no: never"),
+    ])
+    func aRefusalIsToldInOneLanguage(status: Int, message: String, told: String) async throws {
+        let (result, _) = try await run(
+            ["track", "latest", "van"], .init(body: "{\"status\":\(status),\"message\":\"\(message)\"}"))
+        #expect(result.errors.hasSuffix("the server refused \(told)\n"), "\(result.errors)")
+    }
+
+    @Test func withoutAnAgentTheEntityMustBeNamed() async throws {
+        for command in [["track", "latest"], ["track", "history", "--from", "1h ago"]] {
+            let (result, requests) = try await run(command)
+            #expect(result.status == 2 && result.errors.contains("which entity?"), "\(result.errors)")
+            #expect(requests.isEmpty)
+        }
+    }
+
     @Test(arguments: ["", "<html>", "[]", #"{"status":"0"}"#])
     func anAnswerThatIsNoneIsExitCode1(body: String) async throws {
         let (result, _) = try await run(["track", "latest", "van"], .init(body: body))

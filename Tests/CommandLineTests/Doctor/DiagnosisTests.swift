@@ -68,6 +68,11 @@ import Varlink
                 $0.unit = UnitFacts(load: "loaded", active: "activating", result: "exit-code", restarts: 9)
             },
             .agent, .failed, "exit-code", "journalctl -u sakerd"),
+        Case(
+            "file in the socket's place",
+            silent(.refused) {
+                $0.files = [FileFacts(path: "/run/saker/agent.varlink", role: .socket, found: .inTheWay)]
+            }, .agent, .failed, "is no socket", "sudo mv /run/saker/agent.varlink "),
         Case("elsewhere", silent(.missing), .agent, .failed, "nothing listens", "--socket"),
         Case(
             "no group",
@@ -113,7 +118,7 @@ import Varlink
             "no right", Facts.with { $0.configuration = .forbidden }, .configuration, .notChecked, "may not read",
             "sudo saker doctor"),
         Case(
-            "wrong", Facts.with { $0.configuration = .invalid(["a.toml:3: prot: no such key"]) }, .configuration,
+            "wrong", Facts.with { $0.configuration = .invalid(["a.toml:3: prot: no such key"], nil) }, .configuration,
             .failed,
             "no such key", "Correct /etc/saker/agent.toml"),
         Case(
@@ -239,6 +244,13 @@ import Varlink
             "client certificate", Facts.link(.refused, "client_certificate_refused"), .tls, .failed, "",
             "client_certificate"),
         Case("not TLS", Facts.link(.waiting, "not_tls"), .tls, .failed, "", "device port"),
+        Case(
+            "unusable files", Facts.link(.refused, "credentials_unusable", "ca.pem holds no PEM certificates"), .tls,
+            .failed, "ca.pem holds no", "by itself"),
+        Case(
+            "unusable files, closed port",
+            Facts.link(.refused, "credentials_unusable").changed { $0.server?.connection = .refused("no") }, .tls,
+            .failed, "so it is", "by itself"),
         Case("sign-in page", Facts.link(.waiting, "sign_in_page"), .tls, .failed, "so it is", "Sign in"),
         Case("plain HTTP", Facts.link(.waiting, "plain_http"), .tls, .failed, "", "web port"),
         Case("proxy that speaks HTTP", Facts.link(.waiting, "alpn_mismatch"), .tls, .failed, "", "undecrypted"),
@@ -285,6 +297,15 @@ import Varlink
             "not remembered",
             Facts.status { $0.remembered = RememberedStatus(state: .failing, lastError: "no space left") }, .disk,
             .failed, "no space left", "df -h"),
+        Case(
+            "in the way",
+            Facts.status { ($0.cache.state, $0.cache.lastError) = (.memory, "ENOTDIR") }.changed {
+                $0.files = [FileFacts(path: "/var/lib/saker", role: .writable, found: .inTheWay)]
+            }, .disk, .failed, "ENOTDIR", "sudo mv /var/lib/saker "),
+        Case(
+            "in the way, permissions",
+            Facts.with { $0.files = [FileFacts(path: "/var/lib/saker", role: .writable, found: .inTheWay)] },
+            .permissions, .failed, "/var/lib/saker is a file", "sudo mv /var/lib/saker "),
         Case("read-only", Facts.with { $0.disk?.isReadOnly = true }, .disk, .failed, "read-only", "remount,rw"),
         Case("tight", Facts.with { $0.disk?.free = 4 << 20 }, .disk, .warning, "4 MiB of", "df -h"),
         Case(

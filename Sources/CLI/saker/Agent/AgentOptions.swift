@@ -39,7 +39,7 @@ struct AgentOptions: ParsableArguments {
         } else {
             for line in show(try Self.decoded(reply)) { Console.print(line) }
             if reply["durable"]?.boolValue == false {
-                Console.print("The disk has not answered yet: a power cut now would undo this. See: saker status")
+                Console.print("This is not on the disk yet: a power cut now would undo it. See: saker status")
             }
         }
     }

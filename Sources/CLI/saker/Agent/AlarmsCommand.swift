@@ -25,17 +25,22 @@ struct AlarmsCommand: AsyncParsableCommand {
     var through: String?
 
     @Option(
-        name: .long,
+        name: .long, parsing: .unconditional,
         help: "Only those of a type: 3 server fence, 4 local fence, 65 to 255 messages of the fleet's operator.")
     var type: Int64?
 
     @Option(
-        name: .long,
+        name: .long, parsing: .unconditional,
         help: ArgumentHelp("Only those with a greater number, the oldest of them first.", valueName: "number"))
     var after: Int64?
 
-    @Option(name: .long, help: ArgumentHelp("At most so many, 1 to 1000.", valueName: "number"))
+    @Option(
+        name: .long, parsing: .unconditional, help: ArgumentHelp("At most so many, 1 to 1000.", valueName: "number"))
     var limit: Int64 = 100
+
+    func validate() throws {
+        guard 1...1000 ~= limit else { throw ValidationError("--limit \(limit) is not allowed: give 1 to 1000") }
+    }
 
     func run() async throws {
         let now = TimeText.now

@@ -55,7 +55,7 @@ struct ServiceCommand: ParsableCommand {
         @OptionGroup var agent: AgentOptions
 
         @Option(
-            name: .long,
+            name: .long, parsing: .unconditional,
             help: ArgumentHelp("Seconds for the last upload, 0 to 3600 (default: 10).", valueName: "seconds"))
         var timeout: Double?
 

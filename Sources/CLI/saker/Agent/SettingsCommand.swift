@@ -91,22 +91,26 @@ struct SettingsCommand: ParsableCommand {
         @OptionGroup var agent: AgentOptions
 
         @Option(
-            name: .long,
+            name: .long, parsing: .unconditional,
             help: ArgumentHelp("Skip fixes with a larger estimated error; 0 turns this off.", valueName: "metres"))
         var desiredAccuracy: Double?
 
-        @Option(name: .long, help: ArgumentHelp("Skip fixes that moved less; 0 for off.", valueName: "metres"))
+        @Option(
+            name: .long, parsing: .unconditional,
+            help: ArgumentHelp("Skip fixes that moved less; 0 for off.", valueName: "metres"))
         var distanceFilter: Double?
 
         @Option(name: .long, help: "How the vehicle travels; decides which speeds are plausible.")
         var activity: AgentControl.Activity?
 
         @Option(
-            name: .long,
+            name: .long, parsing: .unconditional,
             help: ArgumentHelp("Count as parked after this time without movement; 0 for never.", valueName: "seconds"))
         var parkingDelay: Int64?
 
-        @Option(name: .long, help: ArgumentHelp("From one point to the next while parked.", valueName: "seconds"))
+        @Option(
+            name: .long, parsing: .unconditional,
+            help: ArgumentHelp("From one point to the next while parked.", valueName: "seconds"))
         var parkingInterval: Int64?
 
         func validate() throws {

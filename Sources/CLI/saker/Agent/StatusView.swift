@@ -177,6 +177,7 @@ extension LinkStatus {
         case .loggingIn: "logging in"
         case .online: "online"
         case .waiting: "waiting to try again"
+        case .refused where lastErrorCause == "credentials_unusable": "cannot be made"
         case .refused: "refused by the server"
         case .closing: "closing"
         }

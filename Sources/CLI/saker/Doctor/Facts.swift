@@ -57,15 +57,16 @@ enum ConfigurationFacts: Hashable {
     case missing
     /// This user may not read it.
     case forbidden
-    /// What is wrong, a sentence each.
-    case invalid([String])
+    /// What is wrong, a sentence each; the places when they could be read.
+    case invalid([String], ConfiguredPlaces?)
     /// The file was read, but there is no sakerd to judge it.
     case unjudged(ConfiguredPlaces, String)
     case valid(ConfiguredPlaces, warnings: [String])
 
     var places: ConfiguredPlaces? {
         switch self {
-        case .missing, .forbidden, .invalid: nil
+        case .missing, .forbidden: nil
+        case .invalid(_, let places): places
         case .unjudged(let places, _), .valid(let places, _): places
         }
     }
@@ -175,12 +176,16 @@ struct FileFacts: Hashable {
         case writable
         /// The configuration, which the agent reads.
         case readable
+        /// The agent's control socket.
+        case socket
     }
 
     enum Found: Hashable {
         case missing
         /// This user may not look.
         case hidden
+        /// Something else stands there: no directory for `writable`, no socket for `socket`.
+        case inTheWay
         case mode(UInt32, owner: UInt32, group: UInt32 = 0)
     }
 

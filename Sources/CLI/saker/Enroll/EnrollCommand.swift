@@ -9,17 +9,17 @@ struct EnrollCommand: AsyncParsableCommand {
         commandName: "enroll",
         abstract: "Sets this vehicle up with the line that saker-server printed.",
         discussion: """
-            The line contains the access key. If you give it as an argument, other users can see it while the command
-            runs, and it stays in the shell's history. So paste it, or send it to standard input.
+            The line contains the access key. As an argument, other users could see it while the command runs, and it
+            would stay in the shell's history. So paste it, send it to standard input, or name a file that holds it.
 
             Examples:
               sudo saker enroll -                    asks for the line
               ssh fleet saker-server … | sudo saker enroll - --entity van_07
-              sudo saker enroll saker1:AbCd… --force
+              sudo saker enroll /media/usb/van_07.txt --force
             """)
 
-    @Argument(help: ArgumentHelp("The line, or - to read it from standard input.", valueName: "line"))
-    var line: String = "-"
+    @Argument(help: ArgumentHelp("A file with the line, or - to read it from standard input.", valueName: "file"))
+    var file: String = "-"
 
     @Option(
         name: .long,
@@ -53,7 +53,7 @@ struct EnrollCommand: AsyncParsableCommand {
     }
 
     private func given() throws -> String {
-        guard line == "-" else { return line }
+        guard file == "-" else { return try read(file) }
         guard Console.asksTerminal else {
             guard let text = Console.readAll(limit: EnrollmentString.maximumCharacters) else {
                 throw CommandFailure(.failed, "standard input has no enrolment line")
@@ -62,6 +62,26 @@ struct EnrollCommand: AsyncParsableCommand {
         }
         Console.write("Paste the line that saker-server printed: ")
         return Self.readHidden() ?? ""
+    }
+
+    private func read(_ path: String) throws -> String {
+        guard !EnrollmentString.looksLikeOne(path) else {
+            throw CommandFailure(
+                .usage,
+                "the line holds the access key, and other users see arguments: give it to standard input (sudo saker enroll -) "
+                    + "or name a file that holds it. Was somebody else on this machine? Then make a new key, on the server: "
+                    + "saker-server service rotate-key")
+        }
+        guard let handle = fopen(path, "re") else {
+            throw CommandFailure(.failed, "cannot read \(path.printable): \(String(cString: strerror(errno)))")
+        }
+        defer { fclose(handle) }
+        var bytes = [UInt8](repeating: 0, count: EnrollmentString.maximumCharacters + 1)
+        let count = fread(&bytes, 1, bytes.count, handle)
+        guard let text = String(validating: bytes.prefix(count), as: UTF8.self), !text.isEmpty else {
+            throw CommandFailure(.failed, "\(path.printable) holds no enrolment line")
+        }
+        return text
     }
 
     /// Reads a line from the terminal without showing it, because the line holds a key.

@@ -30,7 +30,7 @@ extension PointCommand {
         var entity: String?
 
         @Option(
-            name: .long,
+            name: .long, parsing: .unconditional,
             help: ArgumentHelp(
                 "Pass over so many points at the beginning: they are stored already.", valueName: "count"))
         var skip: Int64 = 0

@@ -27,25 +27,28 @@ struct PointCommand: ParsableCommand {
 
         @OptionGroup var agent: AgentOptions
 
-        @Option(name: .long, help: ArgumentHelp("Degrees north, WGS 84.", valueName: "degrees"))
+        @Option(
+            name: .long, parsing: .unconditional, help: ArgumentHelp("Degrees north, WGS 84.", valueName: "degrees"))
         var lat: Double
 
-        @Option(name: .long, help: ArgumentHelp("Degrees east.", valueName: "degrees"))
+        @Option(name: .long, parsing: .unconditional, help: ArgumentHelp("Degrees east.", valueName: "degrees"))
         var lon: Double
 
         @Option(name: .long, help: ArgumentHelp("When it was there.", valueName: "time"))
         var time: String = "now"
 
-        @Option(name: .long, help: ArgumentHelp("Metres per second.", valueName: "m/s"))
+        @Option(name: .long, parsing: .unconditional, help: ArgumentHelp("Metres per second.", valueName: "m/s"))
         var speed: Double?
 
-        @Option(name: .long, help: ArgumentHelp("Degrees from true north.", valueName: "degrees"))
+        @Option(
+            name: .long, parsing: .unconditional, help: ArgumentHelp("Degrees from true north.", valueName: "degrees"))
         var course: Double?
 
-        @Option(name: .long, help: ArgumentHelp("Metres above mean sea level.", valueName: "m"))
+        @Option(
+            name: .long, parsing: .unconditional, help: ArgumentHelp("Metres above mean sea level.", valueName: "m"))
         var altitude: Double?
 
-        @Option(name: .long, help: ArgumentHelp("Horizontal error.", valueName: "m"))
+        @Option(name: .long, parsing: .unconditional, help: ArgumentHelp("Horizontal error.", valueName: "m"))
         var accuracy: Double?
 
         @Option(

@@ -49,7 +49,7 @@ struct PointFile {
                 }
                 members[field.rawValue] = .integer(time.milliseconds)
             case .latitude, .longitude, .speed, .course, .altitude, .accuracy:
-                guard let number = Double(text), number.isFinite else {
+                guard let number = Double(decimal: text) else {
                     throw Self.failure(path, "\(point.place): \(field.rawValue) '\(text)' is no number")
                 }
                 members[field.rawValue] = .double(number)

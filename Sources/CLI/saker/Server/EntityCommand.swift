@@ -17,7 +17,8 @@ struct EntityCommand: ParsableCommand {
 
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Lists the entities of the service with their latest positions.")
+            abstract: "Lists the entities of the service with their latest positions.",
+            discussion: "On a vehicle whose agent may ask about its own entity alone, the command lists that entity.")
 
         @OptionGroup var server: ServerOptions
 
@@ -28,20 +29,16 @@ struct EntityCommand: ParsableCommand {
         private static let maximumPages: Int64 = 1000
         /// The status with which the server says that nothing matched.
         private static let nothing: Int64 = 3003
+        /// The status with which the server says that an agent may ask about its own entity alone.
+        private static let notAllowed: Int64 = 240
 
         func run() async throws {
-            let filter = entities.isEmpty ? [] : [("filter", "entity_names:" + entities.joined(separator: ","))]
             try await WebClient.with(server) { client in
                 var table = TextTable(
                     [], header: ["ENTITY", "LAST POINT", "AGE", "PLACE", "DESCRIPTION"])
                 var count: Int64 = 0
                 for index in 1...Self.maximumPages {
-                    let answer = try await client.call(
-                        "entity/list",
-                        [
-                            ("coord_type_output", "wgs84"), ("page_index", String(index)),
-                            ("page_size", String(Self.pageSize)),
-                        ] + filter, allowed: [Self.nothing])
+                    let answer = try await page(index, client)
                     if server.json { Console.print(answer.description) }
                     let entities = answer["entities"]?.arrayValue ?? []
                     for entity in entities { table.add(Self.row(entity, now: TimeText.now)) }
@@ -51,6 +48,23 @@ struct EntityCommand: ParsableCommand {
                 if server.json { return }
                 for line in count == 0 ? [nothingFound] : table.lines { Console.print(line) }
             }
+        }
+
+        private func page(_ index: Int64, _ client: WebClient) async throws -> JSONValue {
+            func ask(_ names: [String], allowed: Set<Int64>) async throws -> JSONValue {
+                let filter = names.isEmpty ? [] : [("filter", "entity_names:" + names.joined(separator: ","))]
+                return try await client.call(
+                    "entity/list",
+                    [
+                        ("coord_type_output", "wgs84"), ("page_index", String(index)),
+                        ("page_size", String(Self.pageSize)),
+                    ] + filter, allowed: allowed)
+            }
+            guard entities.isEmpty else { return try await ask(entities, allowed: [Self.nothing]) }
+            let answer = try await ask([], allowed: [Self.nothing, Self.notAllowed])
+            guard answer["status"]?.integerValue == Self.notAllowed else { return answer }
+            guard let own = try await client.ownEntity() else { throw client.refusal(Self.notAllowed, answer) }
+            return try await ask([own], allowed: [Self.nothing])
         }
 
         private var nothingFound: String {

@@ -2,14 +2,14 @@ import ArgumentParser
 import ConfigurationFile
 import Glibc
 
-/// How the server is reached: through the agent of this box, which needs no key; or over HTTPS, when anything about the
+/// How the server is reached: through the agent of this vehicle, which needs no key; or over HTTPS, when anything about the
 /// server is given or there is no agent. What is not given then stands in a file: ~/.config/saker/client.toml or
 /// /etc/saker/client.toml.
 struct ServerOptions: ParsableArguments {
     @Option(name: .long, help: ArgumentHelp("The server, as in https://fleet.example:8443.", valueName: "url"))
     var server: String?
 
-    @Option(name: .long, help: ArgumentHelp("The service's number.", valueName: "number"))
+    @Option(name: .long, parsing: .unconditional, help: ArgumentHelp("The service's number.", valueName: "number"))
     var serviceId: Int64?
 
     @Option(
@@ -25,7 +25,7 @@ struct ServerOptions: ParsableArguments {
     @Option(
         name: .long,
         help: ArgumentHelp(
-            "File with [server] url, service_id, ak_file and ca_file (default: ~/.config/saker/client.toml, then "
+            "File with [server] url, service_id, ak_file, app_code_file and ca_file (default: ~/.config/saker/client.toml, then "
                 + "/etc/saker/client.toml).", valueName: "file"))
     var config: String?
 
@@ -44,6 +44,8 @@ struct ServerOptions: ParsableArguments {
         let base: ServerAddress
         let service: Int64
         let accessKey: Secret
+        /// What the service wants beside the key, if it wants anything.
+        let appCode: Secret?
         let authorityFile: String?
     }
 
@@ -76,7 +78,7 @@ struct ServerOptions: ParsableArguments {
                 .usage, "no access key: give --ak-file FILE, set SAKER_AK, or ak_file in \(ClientFile.places)")
         }
         return Resolved(
-            base: address, service: service, accessKey: accessKey,
+            base: address, service: service, accessKey: accessKey, appCode: file?.appCode,
             authorityFile: ca ?? file?.authorityFile)
     }
 
@@ -149,6 +151,7 @@ struct ClientFile {
     let url: String?
     let service: Int64?
     let accessKey: Secret?
+    let appCode: Secret?
     let authorityFile: String?
 
     static let places = "~/.config/saker/client.toml or /etc/saker/client.toml"
@@ -174,10 +177,12 @@ struct ClientFile {
                 _ = reader.optionalString("server", "ak")
                 _ = reader.optionalString("server", "ak_file")
             }
+            let appCode = reader.secret("server", "app_code")
             let authority = reader.optionalString("server", "ca_file").map { reader.resolve($0) }
             _ = try reader.finish()
             return ClientFile(
-                url: url, service: service.map { Int64($0) }, accessKey: key, authorityFile: authority)
+                url: url, service: service.map { Int64($0) }, accessKey: key, appCode: appCode,
+                authorityFile: authority)
         } catch {
             throw CommandFailure(.failed, error.detail)
         }

@@ -12,6 +12,7 @@ struct TrackCommand: ParsableCommand {
             agent's own entity, and needs no key.
 
             Examples:
+              saker track latest
               saker track latest van_07 --server https://fleet.example:8443 --service-id 1 --ak-file key
               saker track history van_07 --from '2h ago'
               saker track history van_07 --from 2026-03-05 --to 2026-03-06 --json
@@ -30,20 +31,22 @@ struct TrackCommand: ParsableCommand {
 
         @OptionGroup var server: ServerOptions
 
-        @Argument(help: "The entity's name.")
-        var entity: String
+        @Argument(help: "The entity's name. On a vehicle, default: the agent's own entity.")
+        var entity: String?
 
         func run() async throws {
-            let answer = try await WebClient.with(server) { client in
-                try await client.call(
+            let (name, answer) = try await WebClient.with(server) { client in
+                let name = try await client.entity(entity)
+                let answer = try await client.call(
                     "track/getlatestpoint",
                     [
-                        ("entity_name", entity), ("coord_type_output", "wgs84"),
+                        ("entity_name", name), ("coord_type_output", "wgs84"),
                         ("process_option", "denoise_grade=0,need_mapmatch=0"),
                     ])
+                return (name, answer)
             }
             if server.json { return Console.print(answer.description) }
-            for line in TrackView.latest(answer["latest_point"], entity: entity, now: TimeText.now) {
+            for line in TrackView.latest(answer["latest_point"], entity: name, now: TimeText.now) {
                 Console.print(line)
             }
         }
@@ -55,8 +58,8 @@ struct TrackCommand: ParsableCommand {
 
         @OptionGroup var server: ServerOptions
 
-        @Argument(help: "The entity's name.")
-        var entity: String
+        @Argument(help: "The entity's name. On a vehicle, default: the agent's own entity.")
+        var entity: String?
 
         @Option(name: .long, help: ArgumentHelp("From this time on.", valueName: "time"))
         var from: String
@@ -70,10 +73,11 @@ struct TrackCommand: ParsableCommand {
             let end = try min(TimeArgument.parse(to, "--to", now: now), now)
             let windows = try Self.windows(from: start, to: end)
             try await WebClient.with(server) { client in
+                let name = try await client.entity(entity)
                 var view = TrackView.History()
                 if !server.json { Console.print(TrackView.header) }
                 for window in windows {
-                    try await page(client, window, &view)
+                    try await page(client, name, window, &view)
                 }
                 if !server.json {
                     Console.print("")
@@ -86,7 +90,7 @@ struct TrackCommand: ParsableCommand {
         private static let maximumPages: Int64 = 1000
 
         private func page(
-            _ client: WebClient, _ window: ClosedRange<Int64>, _ view: inout TrackView.History
+            _ client: WebClient, _ entity: String, _ window: ClosedRange<Int64>, _ view: inout TrackView.History
         ) async throws {
             var index: Int64 = 1
             while true {

@@ -65,6 +65,31 @@ struct WebClient {
         return result
     }
 
+    /// The entity that a person named, or else the entity of the agent that asks.
+    func entity(_ name: String?) async throws -> String {
+        if let name { return name }
+        guard let own = try await ownEntity() else {
+            throw CommandFailure(
+                .usage, "which entity? Give its name; only on a vehicle, through the agent, may it be left out")
+        }
+        return own
+    }
+
+    /// The entity of the agent that asks; nil when no agent asks.
+    func ownEntity() async throws -> String? {
+        guard case .agent(let agent) = way else { return nil }
+        let status: AgentStatus
+        do {
+            status = try await agent.client.status()
+        } catch {
+            throw agent.failure(error)
+        }
+        guard let entity = status.entity else {
+            throw CommandFailure(.failed, "the agent has no entity yet: saker service start --entity NAME")
+        }
+        return entity
+    }
+
     /// Calls `path` (as in `track/gettrack`) and returns the answer when its status is 0.
     ///
     /// Statuses of `allowed` count as answers too.
@@ -101,8 +126,9 @@ struct WebClient {
         _ server: ServerOptions.Resolved, _ http: HTTPClient, _ path: String, _ parameters: [(String, String)],
         post: Bool
     ) async throws -> (status: Int64, answer: JSONValue) {
-        let form =
-            [("ak", server.accessKey.revealed), ("service_id", String(server.service))] + parameters
+        var form = [("ak", server.accessKey.revealed), ("service_id", String(server.service))]
+        if let code = server.appCode { form.append(("mcode", code.revealed)) }
+        form += parameters
         let encoded = form.map { "\(FormText.encoded($0.0))=\(FormText.encoded($0.1))" }.joined(separator: "&")
         var request = HTTPClientRequest(url: "\(server.base.text)/\(path)" + (post ? "" : "?" + encoded))
         request.headers.add(name: "User-Agent", value: "saker")
@@ -136,22 +162,17 @@ struct WebClient {
 
     /// The server's answer as an error, with what to do about it.
     func refusal(_ code: Int64, _ answer: JSONValue) -> CommandFailure {
-        let hint: String? =
-            switch code {
-            case 3003: "there is no such entity (saker entity list shows all entities)"
-            case 3005: "an entity of this name exists already"
-            case 101, 200...203: "the access key is not accepted: check --ak-file or SAKER_AK"
-            case 210, 220, 230: "the access key may not be used from here"
-            case 211: "this access key needs signed requests, and saker does not sign: use another key"
-            case 301, 302, 401, 402: "the key's quota is used up: try later"
-            case 4005: "the service does not exist, or the key belongs to another service: check --service-id"
-            default: nil
-            }
-        let message = (answer["message"]?.stringValue ?? "").printable
+        let detail = Self.detail(of: answer["message"]?.stringValue ?? "").printable
+        let reason = [Refusal.text(code), detail.isEmpty ? nil : detail].compactMap { $0 }.joined(separator: ": ")
         return CommandFailure(
-            .failed,
-            "the server refused (status \(code)): \([message, hint ?? ""].filter { !$0.isEmpty }.joined(separator: "; "))"
-        )
+            .failed, "the server refused (status \(code))" + (reason.isEmpty ? "" : ": \(reason)"))
+    }
+
+    /// The published text of each status is Chinese. What a Saker server adds to it, after a colon, is English.
+    static func detail(of message: String) -> String {
+        let parts = message.split(separator: ": ", maxSplits: 1, omittingEmptySubsequences: false)
+        guard let first = parts.first, !first.utf8.allSatisfy({ $0 < 0x80 }) else { return message }
+        return parts.count == 2 ? String(parts[1]) : ""
     }
 
     /// The error as a sentence. The error's own text may hold the request's address, which holds the key.

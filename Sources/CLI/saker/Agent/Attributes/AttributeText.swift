@@ -22,10 +22,7 @@ enum AttributeText {
     }
 
     private static func number(_ text: String) -> JSONValue? {
-        // Double reads words such as "nan" and "infinity" too.
-        guard let number = Double(text), number.isFinite, text.utf8.contains(where: { (0x30...0x39).contains($0) })
-        else { return nil }
-        return .double(number)
+        Double(decimal: text).map(JSONValue.double)
     }
 
     private static func unquoted(_ text: String) -> String {

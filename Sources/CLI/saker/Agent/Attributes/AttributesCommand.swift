@@ -33,7 +33,7 @@ struct AttributesCommand: ParsableCommand {
         var values: [String]
 
         @Option(
-            name: .long,
+            name: .long, parsing: .unconditional,
             help: ArgumentHelp("Forget the values after this time (default: never).", valueName: "seconds"))
         var ttl: Double?
 

@@ -44,6 +44,12 @@ enum AgentChecks {
                 .agent, "sakerd is not installed (\(detail))",
                 "In Saker's sources: make build && sudo make install. Then: sudo saker enroll -")
         }
+        if let file = facts.files.first(where: { $0.role == .socket && $0.found == .inTheWay }) {
+            return .failed(
+                .agent,
+                "\(file.path) is no socket and is in the way of the agent's (\(detail)); the agent tracks without it",
+                "Move it: sudo mv \(file.path) \(file.path).old. The agent then opens its socket by itself")
+        }
         let restart = "See why: journalctl -u sakerd -n 50. Then: sudo systemctl restart sakerd"
         guard let unit = facts.unit else {
             return .failed(

@@ -1,4 +1,4 @@
-/// The certificate files of this box and how long they last.
+/// The certificate files of this vehicle and how long they last.
 enum CertificateCheck {
     /// Days before the end that are time to act.
     private static let soon: Int64 = 30

@@ -15,7 +15,7 @@ enum ConfigurationCheck {
         case .forbidden:
             return .notChecked(
                 .configuration, "\(facts.user.name) may not read \(path)", "sudo saker doctor")
-        case .invalid(let problems):
+        case .invalid(let problems, _):
             return .failed(
                 .configuration, problems.joined(separator: "; "),
                 "Correct \(path) and check it: sudo saker doctor. Then: sudo systemctl restart sakerd")

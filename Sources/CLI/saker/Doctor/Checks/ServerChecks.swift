@@ -6,6 +6,9 @@ enum ServerChecks {
     private static let connecting: Set<String> = ["connect_timeout", "connect_refused", "network_unreachable"]
     private static let login: Set<String> = ["key_refused", "service_unknown", "parameter_refused", "login_timeout"]
 
+    /// The agent makes no connection at all.
+    private static let unusable: Set<String> = ["credentials_unusable"]
+
     private static func isOnline(_ facts: Facts) -> Bool { facts.status?.link.state == .online }
 
     /// What the agent's last try ended with; nil while it is online.
@@ -60,6 +63,9 @@ enum ServerChecks {
         guard let link = facts.status?.link else { return .notChecked(.tls, "only the agent can tell") }
         if link.state == .online {
             return .ok(.tls, "the server's certificate is accepted" + (link.encryption.map { ", \($0)" } ?? ""))
+        }
+        if let cause = link.lastErrorCause, unusable.contains(cause) {
+            return .failed(.tls, reason(link), tlsRemedy(cause, facts))
         }
         if let obstacle = obstacle(facts) { return .notChecked(.tls, obstacle) }
         if let cause = link.lastErrorCause {
@@ -156,6 +162,10 @@ enum ServerChecks {
         case "pin_mismatch":
             return
                 "If the server's operator confirms the new key: set pinned_key in [server] of \(file), \(reload). If not, a proxy on the way may answer in the server's place: use another network"
+        case "credentials_unusable":
+            return
+                "Put the file right that is named here, or its key in [server] of \(file): the agent reads certificates and keys "
+                + "again by itself. If you change a key, \(reload)"
         case "client_certificate_refused":
             return
                 "Set client_certificate and client_key in [server] of \(file) to what the server's authority signed, "

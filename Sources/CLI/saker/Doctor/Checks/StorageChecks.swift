@@ -19,7 +19,7 @@ enum StorageChecks {
             return .failed(
                 .disk,
                 "points are in memory only, and a power cut loses them: \(reason)" + (found.map { "; \($0)" } ?? ""),
-                remedy(facts.disk, directory))
+                obstacle(facts).map(wayOut) ?? remedy(facts.disk, directory))
         }
         if let remembered = facts.status?.remembered, remembered.state == .failing {
             let reason = remembered.lastError ?? "the disk refuses writes"
@@ -27,7 +27,7 @@ enum StorageChecks {
                 .disk,
                 "what the agent was told last is not on the disk, and a restart may forget it: \(reason)"
                     + (found.map { "; \($0)" } ?? ""),
-                remedy(facts.disk, directory))
+                obstacle(facts).map(wayOut) ?? remedy(facts.disk, directory))
         }
         guard let disk = facts.disk, let found else {
             return .notChecked(
@@ -42,6 +42,15 @@ enum StorageChecks {
                     + "df -h \(disk.directory)")
         }
         return .ok(.disk, found)
+    }
+
+    /// The file that stands where the agent needs a directory.
+    private static func obstacle(_ facts: Facts) -> String? {
+        facts.files.first { $0.role == .writable && $0.found == .inTheWay }?.path
+    }
+
+    private static func wayOut(_ path: String) -> String {
+        "A file is in the way. Move it: sudo mv \(path) \(path).old. The agent then goes on by itself within a minute"
     }
 
     private static func remedy(_ disk: DiskFacts?, _ directory: String?) -> String {
@@ -93,6 +102,9 @@ enum StorageChecks {
     }
 
     static func permissions(_ facts: Facts) -> Check {
+        if let path = obstacle(facts) {
+            return .failed(.permissions, "\(path) is a file, and the agent needs a directory there", wayOut(path))
+        }
         for file in facts.files {
             guard case .mode(let mode, let owner, let group) = file.found else { continue }
             switch file.role {
@@ -122,13 +134,13 @@ enum StorageChecks {
                     .permissions,
                     "\(file.path) holds a secret and has mode \(octal(mode)): every user has access to it",
                     "sudo chmod o-rwx \(file.path)")
-            case .credential: continue
+            case .credential, .socket: continue
             }
         }
-        if let hidden = facts.files.first(where: { $0.found == .hidden }) {
+        if let hidden = facts.files.first(where: { $0.found == .hidden && $0.role != .socket }) {
             return .notChecked(.permissions, "\(facts.user.name) may not look at \(hidden.path)", "sudo saker doctor")
         }
-        let seen = facts.files.filter { $0.found != .missing }
+        let seen = facts.files.filter { $0.found != .missing && $0.role != .socket }
         guard !seen.isEmpty else { return .notChecked(.permissions, "there is no file of the agent to check") }
         return .ok(.permissions, seen.map(\.path).joined(separator: ", "))
     }

@@ -16,7 +16,7 @@ enum ConfigurationProbe {
         do {
             places = try read(path)
         } catch {
-            return .invalid(error.problems.map(\.description))
+            return .invalid(error.problems.map(\.description), nil)
         }
         // Without them sakerd would miss a key that is there.
         if let hidden = places.credentials.first(where: { !isVisible($0) }) {
@@ -40,7 +40,7 @@ enum ConfigurationProbe {
                 places, warnings: lines.filter { $0.hasPrefix(prefix) }.map { String($0.dropFirst(prefix.count)) })
         }
         return .invalid(
-            Array(lines.filter { !$0.hasPrefix("sakerd: the configuration cannot be used") }.prefix(maximumProblems)))
+            Array(lines.filter { !$0.hasPrefix("sakerd: the ") }.prefix(maximumProblems)), places)
     }
 
     private static func read(_ path: String) throws(ConfigurationError) -> ConfiguredPlaces {

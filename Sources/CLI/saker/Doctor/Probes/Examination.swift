@@ -88,7 +88,7 @@ struct Examination {
         let user = MachineProbe.agentUser(socket: socket, configurationPath: configurationPath)
         let directories = [places?.stateDirectory, facts.status?.cache.directory ?? places?.cacheDirectory]
         let configuration = MachineProbe.file(configurationPath, .readable, agentUser: user)
-        return [configuration]
+        return [configuration, MachineProbe.file(socket, .socket, agentUser: user)]
             + directories.compactMap(\.self).map { MachineProbe.file($0, .writable, agentUser: user) }
             + (places?.credentials ?? []).map { MachineProbe.file($0, .credential, agentUser: user) }
     }

@@ -70,14 +70,32 @@ enum MachineProbe {
 
     static func file(_ path: String, _ role: FileFacts.Role, agentUser: UInt32?) -> FileFacts {
         var facts = stat()
-        let found: FileFacts.Found =
-            if stat(path, &facts) == 0 {
-                .mode(facts.st_mode & 0o7777, owner: facts.st_uid, group: facts.st_gid)
-            } else {
-                errno == EACCES ? .hidden : .missing
-            }
+        var path = path
+        let found: FileFacts.Found
+        if stat(path, &facts) == 0 {
+            let kind = facts.st_mode & S_IFMT
+            let isInTheWay = role == .writable && kind != S_IFDIR || role == .socket && kind != S_IFSOCK
+            found = isInTheWay ? .inTheWay : .mode(facts.st_mode & 0o7777, owner: facts.st_uid, group: facts.st_gid)
+        } else if errno == ENOTDIR, let obstacle = obstacle(on: path) {
+            path = obstacle
+            found = .inTheWay
+        } else {
+            found = errno == EACCES ? .hidden : .missing
+        }
         let group = agentUser.flatMap { getpwuid($0)?.pointee.pw_gid }
         return FileFacts(path: path, role: role, found: found, agentUser: agentUser, agentGroup: group)
+    }
+
+    /// The first part of a path that is no directory.
+    private static func obstacle(on path: String) -> String? {
+        var prefix = ""
+        for name in path.split(separator: "/") {
+            prefix += "/\(name)"
+            var facts = stat()
+            guard stat(prefix, &facts) == 0 else { return nil }
+            if facts.st_mode & S_IFMT != S_IFDIR { return prefix }
+        }
+        return nil
     }
 
     /// The owner of the agent's socket, else the user that the unit runs it as.
