@@ -24,8 +24,9 @@ let package = Package(
     targets: [
         .systemLibrary(name: "CGPS", path: "Rooms/CLibraries/CGPS", pkgConfig: "libgps"),
         .systemLibrary(name: "CZlib", path: "Rooms/CLibraries/CZlib", pkgConfig: "zlib"),
+        .systemLibrary(name: "COpenSSL", path: "Rooms/CLibraries/COpenSSL", pkgConfig: "openssl"),
         .target(name: "Crypto", swiftSettings: house),
-        .room("Geodesy", in: "Shared"),
+        .room("Geodesy", in: "Shared", ["TrackModel"]),
         .room("TrackModel", in: "Shared"),
         .room("Compression", in: "Shared", ["CZlib"]),
         .room(
@@ -34,21 +35,28 @@ let package = Package(
         .room("JSON", in: "Shared"),
         .room("LocalSocket", in: "Shared", [.nioCore, .nioPosix]),
         .room("Varlink", in: "Shared", ["JSON", "LocalSocket", .nioCore, .nioPosix]),
-        .room("Exposition", in: "Shared", ["LocalSocket", .nioCore, .nioPosix]),
+        .room("Admission", in: "Shared", [.nioCore]),
+        .room("Exposition", in: "Shared", ["Admission", "LocalSocket", .nioCore, .nioPosix]),
         .room("AgentControl", in: "Shared", ["JSON", "LocalSocket", "Varlink", "TrackModel", .nioCore]),
         .room("ConfigurationFile", in: "Shared"),
         .room("AgentLogic", in: "Agent", ["TrackModel", "Geodesy"]),
         .room("TrackCache", in: "Agent", ["TrackModel", "Compression"]),
+        .room("AlarmLog", in: "Agent", ["Compression", "TrackCache"]),
         .room("GNSSFeed", in: "Agent", ["CGPS", "AgentLogic", "TrackModel"]),
         .room("TrackFiles", in: "Shared", ["JSON"]),
         .room("TrackStore", in: "Server", ["TrackModel", "TrackWire", "Crypto"]),
         // Of the larger rooms, what reads from outside: their shells would bring half of the ecosystem with them.
         .room(
+            "SecureLink", in: "Agent", ["COpenSSL"],
+            only: ["Printable.swift", "PublicKeyPin.swift", "SecureLinkError.swift"]),
+        .room(
             "AgentRuntime", in: "Agent",
-            ["AgentControl", "AgentLogic", "ConfigurationFile", "Exposition", "TrackModel"],
+            [
+                "AgentControl", "AgentLogic", "AlarmLog", "ConfigurationFile", "Exposition", "SecureLink", "TrackModel",
+            ],
             only: ["Configuration/AgentConfiguration.swift", "Configuration/HookKinds.swift"]),
         .room(
-            "ServerRuntime", in: "Server", ["ConfigurationFile", "Exposition", "TrackModel", "WebAPI", .log],
+            "ServerRuntime", in: "Server", ["ConfigurationFile", "Exposition", "Ingest", "TrackModel", .log],
             only: ["Configuration/ServerConfiguration.swift", "Configuration/ServerConfiguration+Reading.swift"]),
         .room("Systemd", in: "Shared", [.log]),
         .room("Ingest", in: "Server", ["Exposition", "Systemd", "TrackStore", "TrackModel", .log]),
@@ -61,6 +69,7 @@ let package = Package(
                 "DiskDice.swift", "DiskFault.swift", "DiskNode.swift", "DiskSimulation.swift",
                 "MonotonicTime+Literal.swift",
                 "RunningIngest.swift", "Stores/ReferenceTrackStore.swift", "Stores/ReferenceTrackStore+Pushes.swift",
+                "Stores/ReferenceTrackStore+Services.swift",
                 "SampleAgent.swift",
             ]),
         .target(

@@ -33,7 +33,7 @@ import Testing
             files(directory.file("opt/saker")) == [
                 "bin/saker", "bin/saker-server", "bin/sakerd", "lib/systemd/catalog/saker.catalog",
                 "lib/systemd/system/saker-server.service", "lib/systemd/system/sakerd.service",
-                "lib/sysusers.d/saker-server.conf", "lib/sysusers.d/saker.conf",
+                "lib/sysusers.d/saker-server.conf", "lib/sysusers.d/saker.conf", "lib/tmpfiles.d/saker-server.conf",
                 "share/bash-completion/completions/saker", "share/bash-completion/completions/saker-server",
                 "share/bash-completion/completions/sakerd", "share/fish/vendor_completions.d/saker-server.fish",
                 "share/fish/vendor_completions.d/saker.fish", "share/fish/vendor_completions.d/sakerd.fish",
@@ -61,17 +61,16 @@ import Testing
         ] { #expect(names.contains(name), "\(name)") }
     }
 
-    @Test func theShellsTakeTheirCompletions() throws {
+    @Test(.needs(.zsh, .fish)) func theShellsTakeTheirCompletions() throws {
         let directory = try install(["WITH_SIM": "1"])
         let share = directory.file("opt/saker/share")
         for name in ["saker", "saker-server", "saker-sim", "sakerd"] {
-            var checks = [("bash", "\(share)/bash-completion/completions/\(name)")]
-            // The others are no part of what a test needs.
-            checks.append(("zsh", "\(share)/zsh/site-functions/_\(name)"))
-            checks.append(("fish", "\(share)/fish/vendor_completions.d/\(name).fish"))
-            for (shell, file) in checks {
+            for (shell, file) in [
+                ("bash", "\(share)/bash-completion/completions/\(name)"),
+                ("zsh", "\(share)/zsh/site-functions/_\(name)"),
+                ("fish", "\(share)/fish/vendor_completions.d/\(name).fish"),
+            ] {
                 #expect(FileManager.default.fileExists(atPath: file), "\(file)")
-                guard FileManager.default.isExecutableFile(atPath: "/usr/bin/\(shell)") else { continue }
                 let run = try Program.run("/usr/bin/\(shell)", ["-n", file])
                 #expect(run.status == 0, "\(run.all)")
             }

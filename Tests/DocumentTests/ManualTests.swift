@@ -20,11 +20,6 @@ import Testing
         return directory
     }
 
-    private struct Trouble: Error, CustomStringConvertible {
-        let description: String
-        init(_ description: String) { self.description = description }
-    }
-
     private func path(_ page: String) throws -> String { try Self.made.get().file(page) }
 
     private func text(_ page: String) throws -> String { try String(contentsOfFile: path(page), encoding: .utf8) }

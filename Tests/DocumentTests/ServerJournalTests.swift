@@ -1,33 +1,11 @@
-import Foundation
 import Testing
 
 /// The server's half of docs/journal.md beside the log statements of the server's sources.
 @Suite struct ServerJournalTests {
-    private struct Event: Hashable {
-        var name: String
-        var fields: Set<String>
-    }
-
-    /// The rows whose events come from the server.
-    private static func documented() throws -> [Event] {
-        try Repository.text("docs/journal.md").split(separator: "\n").compactMap { line in
-            let cells = line.split(separator: "|").map { $0.trimmingCharacters(in: .whitespaces) }
-            guard cells.count >= 4, ["both", "saker-server"].contains(cells[2]) else { return nil }
-            let fields = cells.count > 4 ? cells[4].split(separator: ",") : []
-            return Event(
-                name: cells[0],
-                fields: Set(fields.map { $0.trimmingCharacters(in: .whitespaces) }.filter { !$0.isEmpty })
-            )
-        }
-    }
-
     /// The metadata keys of each log statement, by the event that the statement names.
     private static func told() throws -> [String: [Set<String>]] {
-        let folder = URL(filePath: Repository.root).appending(path: "Sources/Server")
-        let files = FileManager.default.enumerator(at: folder, includingPropertiesForKeys: nil)
         var told: [String: [Set<String>]] = [:]
-        for case let file as URL in files ?? FileManager.DirectoryEnumerator() where file.pathExtension == "swift" {
-            let text = try String(contentsOf: file, encoding: .utf8)
+        for text in try JournalDocument.sources(below: "Sources/Server") {
             for match in text.matches(of: /"message_id": "\\\(MessageID\.([a-zA-Z]+)\)"/) {
                 told[String(match.1), default: []].append(keys(around: match.range, in: text))
             }
@@ -43,11 +21,13 @@ import Testing
         return Set(text[start..<end].matches(of: /"([a-z_]+)":/).map { String($0.1).uppercased() })
     }
 
-    /// What the connection adds to each of its messages, see GatewayConnection's `metadata`.
-    private static let always: [String: Set<String>] = ["sessionRefused": ["ADDRESS"]]
+    /// What the connection adds to each of its messages, see SessionJournal's `metadata`.
+    private static let always: [String: Set<String>] = [
+        "sessionRefused": ["ADDRESS"], "streamShared": ["ADDRESS", "ENTITY", "SERVICE", "SESSION"],
+    ]
 
     @Test func everyEventOfTheServerIsTold() throws {
-        let (documented, told) = (try Self.documented(), try Self.told())
+        let (documented, told) = (try JournalDocument.events(of: "saker-server"), try Self.told())
         #expect(documented.count > 10, "the rows were not found")
         for event in documented {
             let statements = try #require(told[event.name], "no log statement of the server names \(event.name)")
@@ -59,7 +39,7 @@ import Testing
     }
 
     @Test func everyEventThatTheServerTellsIsDocumented() throws {
-        let known = Set(try Self.documented().map(\.name))
+        let known = Set(try JournalDocument.events(of: "saker-server").map(\.name))
         for name in try Self.told().keys { #expect(known.contains(name), "\(name)") }
     }
 }

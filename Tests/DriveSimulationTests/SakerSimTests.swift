@@ -88,7 +88,8 @@ import Testing
     }
 
     @Test(arguments: [
-        ["--rate", "3"], ["--speed-limit", "1000"], ["--duration", "0"], ["--duration", "nan"],
+        ["--rate", "3"], ["--speed-limit", "1000"], ["--speed-limit", "-5"], ["--duration", "0"],
+        ["--duration", "nan"],
         ["--udp", "127.0.0.1:0"],
         ["--udp", "127.0.0.1"], ["--tunnel", "9-3"], ["--start-time", "yesterday"],
         ["--listen", "127.0.0.1:0", "--udp", "127.0.0.1:9"], ["--route", "/no/such/file", "--udp", "127.0.0.1:9"],

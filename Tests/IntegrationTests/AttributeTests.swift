@@ -3,7 +3,7 @@ import ProgramTestKit
 import Testing
 
 /// Custom attributes from the command line on the vehicle to the Web API, through the real programs.
-@Suite(.serialized, .timeLimit(.minutes(3))) struct AttributeTests {
+@Suite(.serialized, .timeLimit(.minutes(3)), .needs(.gpsd)) struct AttributeTests {
     private let start = 1_780_000_020
 
     @Test func setAndProvidedAttributesArriveWithTheirPoints() throws {

@@ -8,12 +8,13 @@ struct Authority {
     private let key: String
 
     /// Files go into a directory that is there.
-    init(named name: String, in parent: String) throws {
+    init(named name: String, in parent: String, days: Int = 30) throws {
         directory = parent + "/" + name.replacingOccurrences(of: " ", with: "-")
         (certificate, key) = (directory + "/ca.pem", directory + "/ca.key")
         try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
         try Self.openssl([
-            "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "30", "-subj",
+            "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "\(days)",
+            "-subj",
             "/CN=\(name)", "-keyout", key, "-out", certificate,
         ])
     }

@@ -3,9 +3,7 @@ import ProgramTestKit
 import Testing
 
 /// Links that die without a word, between two network namespaces.
-@Suite(
-    .timeLimit(.minutes(5)),
-    .enabled(if: NetworkNamespace.obstacle == nil, "no network namespaces or TUN devices on this machine"))
+@Suite(.timeLimit(.minutes(5)), .needs(.gpsd, .python, .networkNamespaces))
 struct DeadLinkTests {
     enum Death: CaseIterable { case nothingPasses, answersAreLost, serverHangs }
 

@@ -34,7 +34,70 @@ import Testing
         first.end(SIGTERM)
     }
 
-    @Test func gpsdThatGoesAndComesBackIsUsedAgain() throws {
+    @Test func theCheckSaysWhatTheProgramsWillDo() throws {
+        let fleet = try Fleet()
+        func agent() throws -> (status: Int32, all: String) {
+            let run = try Program.run(Built.path("sakerd"), ["--config", fleet.agent + "/agent.toml", "--check"])
+            return (run.status, run.all)
+        }
+        #expect(try agent().status == 0)
+        let authority = fleet.agent + "/ca.pem"
+        let sound = try String(contentsOfFile: authority, encoding: .utf8)
+        for broken in ["", "-----BEGIN CERTIFICATE-----\nno\n", String(sound.prefix(200))] {
+            try broken.write(toFile: authority, atomically: true, encoding: .utf8)
+            let found = try agent()
+            #expect(found.status == 1 && found.all.contains("ca.pem"), "\(found.all)")
+        }
+        try sound.write(toFile: authority, atomically: true, encoding: .utf8)
+        try fleet.edit(fleet.agent + "/agent.toml", "host = \"127.0.0.1\"", to: "host = \"https://127.0.0.1\"")
+        let named = try agent()
+        #expect(named.status == 1 && named.all.contains("agent.toml:3") && named.all.contains("URL"), "\(named.all)")
+
+        let server = ["serve", "--config", fleet.server + "/server.toml", "--check"]
+        #expect(try Program.run(Built.path("saker-server"), server).status == 0)
+        try fleet.edit(fleet.server + "/server.toml", "[device]\n", to: "[device]\nhost = \"a b\"\n")
+        let run = try Program.run(Built.path("saker-server"), server)
+        #expect(run.status != 0 && run.all.contains("host = \"a b\""), "\(run.all)")
+    }
+
+    @Test(.needs(.gpsd)) func filesInItsWayDoNotKeepTheAgentFromTracking() throws {
+        let pages = try TemporaryDirectory()
+        let page = pages.file("saker.prom")
+        let fleet = try Fleet(agentTables: "[metrics]\ntextfile = \"\(page)\"\ninterval = 1\n")
+        for path in [fleet.socket, fleet.cache] { try "mine".write(toFile: path, atomically: true, encoding: .utf8) }
+        let source = try ReceiverSource(epochs: ReceiverSource.drive(seconds: 3600, from: start), pause: 0.02)
+        source.resume()
+        let gpsd = try fleet.startGPSD(source: source.address)
+        let agent = try Program(Built.path("sakerd"), ["--config", fleet.agent + "/agent.toml"])
+        func metric(_ name: String) -> Double? {
+            let lines = (try? String(contentsOfFile: page, encoding: .utf8))?.split(separator: "\n") ?? []
+            return lines.first { $0.hasPrefix(name + " ") }.flatMap { Double($0.dropFirst(name.count + 1)) }
+        }
+        try waitUntil("points in memory", within: 60) {
+            try require(agent.isRunning, "\(agent.printed)")
+            return metric("saker_agent_points_gathered_total") ?? 0 > 3
+        }
+        #expect(metric("saker_agent_cache_in_memory") == 1)
+        #expect(metric("saker_agent_control_socket") == 0)
+        for text in ["Control socket cannot be opened", fleet.socket, "Track cache is in memory", "ENOTDIR"] {
+            #expect(agent.printed.contains(text), "\(agent.printed)")
+        }
+        let doctor = try fleet.saker(["doctor", "--config", fleet.agent + "/agent.toml", "--socket", fleet.socket])
+        for path in [fleet.socket, fleet.cache] { #expect(doctor.all.contains("sudo mv \(path) "), "\(doctor.all)") }
+        for path in [fleet.socket, fleet.cache] {
+            #expect(try String(contentsOfFile: path, encoding: .utf8) == "mine")
+            try FileManager.default.removeItem(atPath: path)
+        }
+        try waitUntil("the control socket and the disk", within: 120) { (try? fleet.cacheState()) == "disk" }
+        try waitUntil("points on disk", within: 60) {
+            ((try fleet.status()["cache"] as? [String: Any])?["points"] as? Int ?? 0) > 3
+        }
+        gpsd.end(SIGKILL)
+        #expect(agent.end(SIGTERM) == 0, "\(agent.printed)")
+        source.end()
+    }
+
+    @Test(.needs(.gpsd)) func gpsdThatGoesAndComesBackIsUsedAgain() throws {
         let fleet = try Fleet()
         let source = try ReceiverSource(epochs: ReceiverSource.drive(seconds: 3600, from: start), pause: 0.02)
         source.resume()
@@ -53,7 +116,7 @@ import Testing
         source.end()
     }
 
-    @Test(.enabled(if: geteuid() == 0, "mounting a small file system needs root"))
+    @Test(.needs(.gpsd, .python, .smallDisks))
     func aFullDiskIsSaidAndLeftAgain() throws {
         let fleet = try Fleet(agentTables: "")
         let cache = fleet.cache

@@ -3,9 +3,7 @@ import ProgramTestKit
 import Testing
 
 /// Name servers and addresses that do not answer, in a network of their own.
-@Suite(
-    .serialized, .timeLimit(.minutes(5)),
-    .enabled(if: NetworkNamespace.obstacle == nil, "no network namespaces or TUN devices on this machine"))
+@Suite(.serialized, .timeLimit(.minutes(5)), .needs(.gpsd, .python, .networkNamespaces))
 struct NameServerTests {
     @Test func nameServersThatSwallowQuestionsHoldNothingUp() throws {
         let town = try Town()

@@ -189,7 +189,7 @@ import Testing
         server.end(SIGTERM)
     }
 
-    @Test(.enabled(if: geteuid() == 0, "mounting a small file system needs root"))
+    @Test(.needs(.smallDisks))
     func aFullDiskIsSaidAndTheMessageComesAgain() throws {
         let yard = try Yard()
         let disk = try SmallDisk(over: yard.fleet.directory.file("state"), megabytes: 1)

@@ -94,7 +94,7 @@ import Testing
 
     /// A certificate that nobody trusts is waited out for five minutes, unless another network comes: a proxy that answers
     /// in the server's place belongs to the one before.
-    @Test(.enabled(if: NetworkNamespace.obstacle == nil, "no network namespaces or TUN devices on this machine"))
+    @Test(.needs(.networkNamespaces))
     func aChangeOfNetworkEndsAWaitForATrustedServer() throws {
         let link = try PacketLink(seed: 11)
         let fleet = try Fleet(link: link)

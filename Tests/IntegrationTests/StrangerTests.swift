@@ -4,7 +4,7 @@ import Testing
 
 /// Somebody else answers at the server's port, as networks with sign-in pages, proxies and firewalls have it: the real agent
 /// names it, in its status, its log and through the doctor.
-@Suite(.serialized, .timeLimit(.minutes(5))) struct StrangerTests {
+@Suite(.serialized, .timeLimit(.minutes(5)), .needs(.python)) struct StrangerTests {
     struct Stranger: CustomTestStringConvertible, Sendable {
         /// What `peer` does.
         let manner: String

@@ -12,4 +12,25 @@ struct TestKitTests {
         closed.end()
         #expect(others.allSatisfy { isListening($0.port) })
     }
+
+    @Test func aTestThatLacksSomethingIsSkippedAndFailsInContinuousIntegration() {
+        let met = Need("a sky", package: "sky") { nil }
+        #expect(met.verdict(in: [:]) == .runs)
+        #expect(met.verdict(in: ["CI": "true"]) == .runs)
+        let missing = Need("a moon", package: "moon") { "there is no /moon" }
+        let reason =
+            "this machine lacks a moon: there is no /moon; install the Debian package moon (scripts/install-deps does)"
+        #expect(missing.verdict(in: [:]) == .isSkipped(reason))
+        #expect(missing.verdict(in: ["CI": ""]) == .isSkipped(reason))
+        for value in ["true", "1", "false"] {
+            #expect(missing.verdict(in: ["CI": value]) == .fails(reason + ". CI is set, so no test may be left out"))
+        }
+        let right = Need("the rights of root") { "the user is 1000" }
+        #expect(right.verdict(in: [:]) == .isSkipped("this machine lacks the rights of root: the user is 1000"))
+    }
+
+    @Test func aWaitThatEndsWithoutWhatItWaitsForSaysSo() {
+        let trouble = #expect(throws: Trouble.self) { try waitUntil("the moon", within: 0.05) { false } }
+        #expect(trouble?.description.hasSuffix("still waiting: the moon") == true)
+    }
 }

@@ -3,10 +3,7 @@ import ProgramTestKit
 import Testing
 
 /// A vehicle whose private key was made in a token and never leaves it: SoftHSM behind PKCS#11.
-@Suite(
-    .serialized, .timeLimit(.minutes(5)),
-    .enabled(
-        if: FileManager.default.fileExists(atPath: Token.module), "softhsm2 is not installed: scripts/install-deps"))
+@Suite(.serialized, .timeLimit(.minutes(5)), .needs(.softHSM, .pkcs11Tool))
 struct TokenTests {
     @Test func aKeyInATokenLogsIn() throws {
         let fleet = try Fleet()
@@ -75,25 +72,37 @@ struct TokenTests {
         try refusal(fleet, token, "shows its keys only to a PIN") {
             try fleet.edit(file, "client_key_pin_file", to: "# client_key_pin_file")
         }
-        try refusal(fleet, token, "client_key holds a PIN") {
-            try fleet.edit(file, "type=private", to: "type=private?pin-value=\(Token.pin)")
-        }
+        try fleet.edit(file, "type=private", to: "type=private?pin-value=\(Token.pin)")
+        try configurationIsRefused(fleet, token, "client_key holds a PIN")
         server.end(SIGTERM)
     }
 
+    /// The agent runs, says what is wrong in its journal and its status, and makes no connection.
     private func refusal(_ fleet: Fleet, _ token: Token, _ told: String, _ breakIt: () throws -> Void) throws {
         try breakIt()
+        let agent = try fleet.startAgent(environment: token.environment)
+        try waitUntil("the link says why", within: 20) {
+            let link = try fleet.link()
+            return link["last_error_cause"] as? String == "credentials_unusable"
+                && (link["last_error"] as? String)?.contains(told) == true
+        }
+        #expect(agent.end(SIGTERM) == 0, "\(agent.printed)")
+        #expect(agent.printed.contains(told), "\(told): \(agent.printed)")
+        #expect(!agent.printed.contains(Token.pin) && !agent.printed.contains("999999"), "\(agent.printed)")
+    }
+
+    /// A configuration that breaks a rule ends the agent.
+    private func configurationIsRefused(_ fleet: Fleet, _ token: Token, _ told: String) throws {
         let agent = try Program(
             Built.path("sakerd"), ["--config", fleet.agent + "/agent.toml"], environment: token.environment)
         #expect(agent.end() == 1, "\(agent.printed)")
-        #expect(agent.printed.contains(told), "\(told): \(agent.printed)")
-        #expect(!agent.printed.contains(Token.pin) && !agent.printed.contains("999999"), "\(agent.printed)")
+        #expect(agent.printed.contains(told) && !agent.printed.contains(Token.pin), "\(agent.printed)")
     }
 }
 
 /// A token named `box` in a directory of the test's, with a key named `key` that was made in it.
 private struct Token {
-    static let module = "/usr/lib/softhsm/libsofthsm2.so"
+    static let module = Need.softHSMModule
     static let pin = "735418"
 
     let environment: [String: String]

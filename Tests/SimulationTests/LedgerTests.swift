@@ -55,7 +55,7 @@ import TrackTestKit
         cache.sync(now: 0)
         try ledger.observe(cache, .other, at: 0, duplicate: look)
         for _ in 0..<10 { try gather() }
-        disk.faults = [DiskFault([.write, .synchronizeData, .open], number: 5)]
+        disk.faults = [DiskFault([.write, .synchronizeData], number: 5)]
         cache.sync(now: 0)
         try ledger.observe(cache, .other, at: 0, duplicate: look)
         #expect(cache.counters.droppedByBound > 0)
@@ -123,6 +123,44 @@ import TrackTestKit
         }
         try ledger.processStarted(cache, duplicate: look)
         #expect(ledger.waiting.count == Int(cache.count))
+    }
+
+    /// The operation that reads the disk at last also drops the oldest of it. What waits in memory is not the oldest.
+    @Test func whatTheBoundTakesAtALateReadingIsOnTheDisk() throws {
+        let options = TrackCacheOptions(
+            limit: 2 * TrackCacheOptions.smallestSegment, memoryLimit: 1 << 20, syncInterval: 3_600_000,
+            segmentBytes: TrackCacheOptions.smallestSegment)
+        func open() throws -> TrackCache {
+            try TrackCache(directory: "/ring", options: options, fileSystem: disk, now: 0)
+        }
+        var ledger = PointLedger()
+        let look = { (try? found()) ?? [] }
+        var cache = try open()
+        try ledger.processStarted(cache, duplicate: look)
+        func gather(_ numbers: ClosedRange<Int>) throws {
+            for number in numbers {
+                ledger.choose(try fix(number), entity: "van")
+                cache.append(entity: "van", time: Int64(number), payload: [UInt8](repeating: 7, count: 1000), now: 0)
+                try ledger.observe(cache, .other, at: 0, duplicate: look)
+            }
+        }
+        try gather(1...140)
+        cache.sync(now: 0)
+        try ledger.observe(cache, .other, at: 0, duplicate: look)
+        #expect(cache.usage.segments == 2)
+        disk.killProcess()
+        disk.faults = [DiskFault([.read], number: 5)]
+        cache = try open()
+        try ledger.processStarted(cache, duplicate: look)
+        try gather(141...143)
+        #expect(!cache.hasRead)
+        disk.faults = [DiskFault([.rename], number: 5)]
+        let due = try #require(cache.nextMaintenance)
+        cache.maintain(now: due)
+        try ledger.observe(cache, .other, at: due, duplicate: look)
+        let dropped = Int(cache.counters.droppedByBound)
+        #expect(dropped > 0)
+        #expect(ledger.waiting == Array(dropped..<143))
     }
 
     /// A segment that the ring gave up waits no more, though the model cannot say which points it held.

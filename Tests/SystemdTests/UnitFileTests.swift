@@ -1,4 +1,5 @@
 import Glibc
+import ProgramTestKit
 import Testing
 
 @testable import Systemd
@@ -7,8 +8,6 @@ import Testing
 @Suite(.serialized, .timeLimit(.minutes(5))) struct UnitFileTests {
     /// The repository's `systemd` directory.
     static let units = #filePath.split(separator: "/").dropLast(3).map { "/" + $0 }.joined() + "/systemd"
-
-    struct Skipped: Error {}
 
     private func run(_ arguments: [String], in directory: String) throws -> (status: Int32, output: String) {
         let path = directory + "/output"
@@ -24,7 +23,9 @@ import Testing
         var environment = [strdup("PATH=/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin"), strdup("LC_ALL=C.UTF-8"), nil]
         defer { for word in environment { free(word) } }
         var process: pid_t = 0
-        guard posix_spawnp(&process, arguments[0], &actions, nil, &words, &environment) == 0 else { throw Skipped() }
+        guard posix_spawnp(&process, arguments[0], &actions, nil, &words, &environment) == 0 else {
+            throw Trouble("\(arguments[0]) cannot be started")
+        }
         var status: Int32 = 0
         while waitpid(process, &status, 0) < 0 && errno == EINTR {}
         return (status, text(of: path))
@@ -50,11 +51,7 @@ import Testing
         #expect(mkdtemp(&template) != nil)
         let directory = String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
         defer { _ = try? run(["rm", "-r", directory], in: directory) }
-        do {
-            try body(directory)
-        } catch is Skipped {
-            print("skipped: systemd-analyze is not installed")
-        }
+        try body(directory)
     }
 
     /// A copy of a unit whose program exists on this machine.
@@ -68,7 +65,7 @@ import Testing
         return path
     }
 
-    @Test(arguments: ["sakerd.service", "saker-server.service"])
+    @Test(.needs(.systemdAnalyze), arguments: ["sakerd.service", "saker-server.service"])
     func systemdHasNothingToSayAboutTheUnit(unit: String) throws {
         try withDirectory { directory in
             let path = try copy(unit, to: directory)
@@ -78,7 +75,7 @@ import Testing
         }
     }
 
-    @Test(arguments: ["sakerd.service", "saker-server.service"])
+    @Test(.needs(.systemdAnalyze), arguments: ["sakerd.service", "saker-server.service"])
     func theUnitIsExposedByTwoPointsAtMost(unit: String) throws {
         try withDirectory { directory in
             let path = try copy(unit, to: directory)
@@ -101,7 +98,44 @@ import Testing
         }
     }
 
-    @Test func usersAreMadeAsTheUnitsNameThem() throws {
+    /// libdispatch gives each worker thread a nice value (setpriority, of the group @resources), and writes into the
+    /// journal when it may not. `scripts/walk-readme` looks into a real journal.
+    @Test(.needs(.systemdAnalyze), arguments: ["sakerd.service", "saker-server.service"])
+    func askingForAPriorityIsNoErrorAndHasNoEffect(unit: String) throws {
+        let filters = text(of: "\(Self.units)/\(unit)").split(separator: "\n")
+            .filter { $0.hasPrefix("SystemCallFilter=") }
+        let denied = try #require(filters.firstIndex(of: "SystemCallFilter=~@privileged @resources"))
+        let silent = try #require(filters.firstIndex(of: "SystemCallFilter=~setpriority:0"))
+        #expect(denied < silent)
+        try withDirectory { directory in
+            let group = try run(["systemd-analyze", "--no-pager", "syscall-filter", "@resources"], in: directory)
+            #expect(group.output.contains(" setpriority\n"), "\(group.output)")
+        }
+    }
+
+    @Test(.needs(.systemdSysusers)) func theDirectoryThatInitWritesToIsMadeForTheServersUser() throws {
+        try withDirectory { directory in
+            let users = ["saker.conf", "saker-server.conf"].map { "\(Self.units)/sysusers.d/\($0)" }
+            #expect(try run(["mkdir", "\(directory)/etc"], in: directory).status == 0)
+            #expect(try run(["systemd-sysusers", "--root=\(directory)"] + users, in: directory).status == 0)
+            let made = try run(
+                [
+                    "systemd-tmpfiles", "--create", "--root=\(directory)",
+                    "\(Self.units)/tmpfiles.d/saker-server.conf",
+                ], in: directory)
+            #expect(made.status == 0, "\(made.output)")
+            var status = stat()
+            try #require(stat("\(directory)/var/lib/saker-server", &status) == 0)
+            #expect(status.st_mode & 0o7777 == 0o750)
+            let line = text(of: "\(directory)/etc/passwd").split(separator: "\n")
+                .first { $0.hasPrefix("saker-server:") }
+            let user = line?.split(separator: ":", omittingEmptySubsequences: false)
+            // Only root can give the directory away.
+            if geteuid() == 0 { #expect(user?[2] == Substring("\(status.st_uid)")) }
+        }
+    }
+
+    @Test(.needs(.systemdSysusers)) func usersAreMadeAsTheUnitsNameThem() throws {
         try withDirectory { directory in
             let files = ["saker.conf", "saker-server.conf"].map { "\(Self.units)/sysusers.d/\($0)" }
             let result = try run(["systemd-sysusers", "--dry-run", "--root=\(directory)"] + files, in: directory)
@@ -122,7 +156,7 @@ import Testing
         #expect(!MessageID.isWellFormed("0"))
     }
 
-    @Test func theCatalogAndTheDocumentationKnowEveryIdentifier() throws {
+    @Test(.needs(.journalctl)) func theCatalogAndTheDocumentationKnowEveryIdentifier() throws {
         let catalog = text(of: "\(Self.units)/saker.catalog").split(separator: "\n")
         let explained = catalog.filter { $0.hasPrefix("-- ") }.map { String($0.dropFirst(3)) }
         #expect(Set(explained) == Set(MessageID.allCases.map(\.rawValue)))

@@ -144,7 +144,7 @@ package final class CrashRound {
         case .agent:
             let status = agent.end(signal)
             try require(signal == SIGKILL || status == 0, "the agent ended with \(status): \(agent.printed)")
-            taken.formUnion(watch.last())
+            taken.formUnion(try watch.last())
             taken.formUnion(try CacheContents.times(of: fleet.cache).map { $0 / 1000 })
             if let again {
                 let brief = try Program(
@@ -204,7 +204,7 @@ package final class CrashRound {
         if counters["refused"] as? Int != 0 { outcome.problems.append("points were refused: \(counters)") }
         taken.formUnion(watch.seen())
         agent.end(SIGTERM)
-        taken.formUnion(watch.last())
+        taken.formUnion(try watch.last())
     }
 
     private func judge() throws {

@@ -103,14 +103,22 @@ package final class Fleet: Sendable {
 
     /// `source`: what gpsd reads, usually `ReceiverSource.address`.
     package func startGPSD(source: String) throws -> Program {
-        let path = "/usr/sbin/gpsd"
-        try require(FileManager.default.isExecutableFile(atPath: path), "gpsd is not installed: scripts/install-deps")
-        let program = try Program(path, ["-N", "-n", "-b", "-S", "\(gpsdPort)", source], in: link?.agentNetwork)
+        let program = try Program(
+            gpsdPath, ["-N", "-n", "-b", "-S", "\(gpsdPort)", "-F", directory.file("gpsd.control"), source],
+            in: link?.agentNetwork)
         try waitUntil("gpsd listens", within: 10) {
             try require(program.isRunning, "\(program.printed)")
             return try inside(link?.agentNetwork) { isListening(gpsdPort) }
         }
         return program
+    }
+
+    /// Takes a source away from gpsd, as when a receiver is unplugged. gpsd tells its clients everything before that.
+    package func unplug(_ source: String) throws {
+        let answer = try UnixSocket.exchange(
+            directory.file("gpsd.control"), Data("-\(source)\r\n".utf8), until: UInt8(ascii: "\n"))
+        try require(
+            String(decoding: answer, as: UTF8.self).hasPrefix("OK"), "gpsd does not give \(source) up: \(answer)")
     }
 
     @discardableResult

@@ -41,13 +41,28 @@ package final class GPSDWitness: Sendable {
         }
     }
 
+    private func messages() -> [[String: Any]] {
+        text.withLock { $0 }.split(separator: 0x0A).compactMap {
+            try? JSONSerialization.jsonObject(with: Data($0)) as? [String: Any]
+        }
+    }
+
+    /// What gpsd took the receivers for so far, such as `SiRF`.
+    package func drivers() -> Set<String> {
+        Set(messages().filter { $0["class"] as? String == "DEVICE" }.compactMap { $0["driver"] as? String })
+    }
+
+    /// gpsd has told that its receiver is gone.
+    package var hasLostReceiver: Bool {
+        messages().contains { $0["class"] as? String == "DEVICE" && $0["activated"] as? Int == 0 }
+    }
+
     /// Every report with a time and a position so far, in order.
     package func reports() -> [Report] {
         let times = ISO8601DateFormatter()
         times.formatOptions = [.withInternetDateTime, .withFractionalSeconds]
-        return text.withLock { $0 }.split(separator: 0x0A).compactMap { line in
-            guard let object = try? JSONSerialization.jsonObject(with: Data(line)) as? [String: Any],
-                object["class"] as? String == "TPV", let mode = object["mode"] as? Int, mode >= 2,
+        return messages().compactMap { object in
+            guard object["class"] as? String == "TPV", let mode = object["mode"] as? Int, mode >= 2,
                 let stamp = object["time"] as? String, let date = times.date(from: stamp),
                 let latitude = object["lat"] as? Double, let longitude = object["lon"] as? Double
             else { return nil }

@@ -33,8 +33,8 @@ package final class GatherWatch: Sendable {
     }
 
     /// Call it after the end of the agent. Reads everything that the agent sent.
-    package func last() -> Set<Int> {
-        try? waitUntil("the event stream ends", within: 10, orElse: { true }) { !watcher.isRunning }
+    package func last() throws -> Set<Int> {
+        try waitUntil("the event stream ends with the agent", within: 30) { !watcher.isRunning }
         end()
         return seen()
     }

@@ -1,4 +1,5 @@
 import Foundation
+import Testing
 
 /// One real process of a test. Its output goes to files, the test waits for what it prints, and the process always
 /// ends.
@@ -62,15 +63,20 @@ package final class Program: Sendable {
         if process.isRunning { Glibc.kill(process.processIdentifier, number) }
     }
 
-    /// Waits for the end and returns the exit status; 128 + n for signal n, as in a shell; -1 when the process does not
-    /// end.
+    /// Waits for the end and returns the exit status; 128 + n for signal n, as in a shell. A process that does not end
+    /// fails the running test, and the status is -1.
     ///
     /// It polls the process, because Foundation's own wait needs a run loop of the calling thread.
     @discardableResult
     package func end(_ number: Int32? = nil) -> Int32 {
         if let number { signal(number) }
-        try? waitUntil("\(name) ends", within: 60, orElse: { true }) { !process.isRunning }
-        guard !process.isRunning else { return -1 }
+        do {
+            try waitUntil("\(name) ends" + (number.map { " by signal \($0)" } ?? ""), within: 60) { !process.isRunning }
+        } catch {
+            print("process \(identifier): \(error)")
+            Issue.record(error, "process \(identifier)")
+            return -1
+        }
         Leftovers.forget(process: process.processIdentifier)
         return process.terminationReason == .uncaughtSignal
             ? 128 + process.terminationStatus : process.terminationStatus
@@ -84,6 +90,16 @@ package final class Program: Sendable {
         let program = try Program(executable, arguments, environment: environment, input: input, in: network)
         let status = program.end()
         return (status, program.output, program.printed)
+    }
+}
+
+extension Program {
+    /// Runs a program of the search path, and throws all that it printed when it does not end with 0.
+    @discardableResult
+    package static func succeed(_ words: String..., environment: [String: String] = [:]) throws -> String {
+        let done = try run("/usr/bin/env", words, environment: environment)
+        try require(done.status == 0, "\(words.joined(separator: " ")) ends with \(done.status): \(done.all)")
+        return done.output
     }
 }
 

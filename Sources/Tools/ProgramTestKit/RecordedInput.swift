@@ -5,35 +5,15 @@ package struct RecordedInput: Sendable {
     package let name: String
     package let pieces: [[UInt8]]
 
-    /// Recordings of other people, beside the repository; nil when they are absent.
-    package static let folder: String? = {
-        var folder = URL(fileURLWithPath: #filePath)
-        while folder.path != "/" {
-            folder.deleteLastPathComponent()
-            let data = folder.deletingLastPathComponent().appendingPathComponent("shared/data").path
-            if FileManager.default.fileExists(atPath: folder.path + "/Package.swift"),
-                FileManager.default.fileExists(atPath: data)
-            {
-                return data
-            }
-        }
-        return nil
-    }()
-
     /// All inputs: recorded receivers byte for byte, and recorded tracks as NMEA of a receiver. Without recordings, a
     /// made-up drive.
     ///
     /// Two recordings are left out because they go back in time, so that the receiver itself causes points with the
     /// same time: bt451.log, and sirf2.log, whose dates gpsd sometimes moves by 1,024 weeks.
     package static func all() -> [RecordedInput] {
-        guard let folder else { return [made()] }
-        let logs = ["haicom-305N.log", "ublox-glo.log"].compactMap {
-            receiver("\(folder)/receivers/\($0)")
-        }
-        let tracks = [
-            gpx("\(folder)/tracks/gpsbabel-sbn-thehague.gpx"),
-            geolife("\(folder)/tracks/geolife-007-beijing-20081028.plt"),
-        ].compactMap(\.self)
+        let logs = ["haicom-305N.log", "ublox-glo.log"].compactMap(receiver)
+        let tracks = [gpx(Recordings.path(Recordings.theHague)), geolife(Recordings.path(Recordings.beijing))]
+            .compactMap(\.self)
         let found = logs + tracks
         return found.isEmpty ? [made()] : found
     }
@@ -45,17 +25,11 @@ package struct RecordedInput: Sendable {
     }
 
     /// The bytes of a receiver: groups of sentences, or equal parts of a binary stream.
-    private static func receiver(_ path: String) -> RecordedInput? {
-        guard let bytes = FileManager.default.contents(atPath: path).map(Array.init) else { return nil }
-        // The recording begins with comments of the people who keep the collection.
-        let begin = bytes.split(separator: 0x0A, omittingEmptySubsequences: false).prefix { $0.first == 0x23 }
-            .reduce(0) { $0 + $1.count + 1 }
-        let body = bytes[min(begin, bytes.count)...]
+    private static func receiver(_ name: String) -> RecordedInput? {
+        guard let body = try? Recordings.receiver(name) else { return nil }
         let length = 400
-        let pieces = stride(from: body.startIndex, to: body.endIndex, by: length).map {
-            Array(body[$0..<min($0 + length, body.endIndex)])
-        }
-        return RecordedInput(name: (path as NSString).lastPathComponent, pieces: pieces)
+        let pieces = stride(from: 0, to: body.count, by: length).map { Array(body[$0..<min($0 + length, body.count)]) }
+        return RecordedInput(name: name, pieces: pieces)
     }
 
     private static func gpx(_ path: String) -> RecordedInput? {

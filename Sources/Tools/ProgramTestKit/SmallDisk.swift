@@ -30,4 +30,11 @@ package final class SmallDisk: Sendable {
     }
 
     package func empty() { unlink(filler) }
+
+    /// Only while nobody has a file of it open for writing.
+    package func setReadOnly(_ isReadOnly: Bool) throws {
+        let flags = UInt(MS_REMOUNT) | (isReadOnly ? UInt(MS_RDONLY) : 0)
+        try require(
+            mount("tmpfs", directory, "tmpfs", flags, "") == 0, "\(directory) cannot be remounted: errno \(errno)")
+    }
 }

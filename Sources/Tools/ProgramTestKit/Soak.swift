@@ -81,7 +81,7 @@ package final class Soak {
             return try points == 0 && fleet.linkState() == "online"
         }
         agent.end(SIGTERM)
-        let taken = watch.last()
+        let taken = try watch.last()
         let chunks = try fleet.chunks()
         outcome.taken = taken.count
         outcome.stored = chunks.reduce(0) { $0 + $1.count }

@@ -20,13 +20,10 @@ package func require<Value>(_ value: Value?, _ expectation: @autoclosure () -> S
 
 /// Checks a condition every few milliseconds until it holds. It polls because the condition depends on another process.
 /// Throws `what` after the deadline.
-package func waitUntil(
-    _ what: String, within seconds: Double, orElse giveUp: () -> Bool = { false }, _ condition: () throws -> Bool
-) throws {
+package func waitUntil(_ what: String, within seconds: Double, _ condition: () throws -> Bool) throws {
     let deadline = ContinuousClock.now + .seconds(seconds)
     while try !condition() {
         guard ContinuousClock.now < deadline else {
-            if giveUp() { return }
             throw Trouble("after \(seconds) s still waiting: \(what)")
         }
         pause(milliseconds: 20)
@@ -40,11 +37,14 @@ package func pause(milliseconds: Int) {
     while nanosleep(&rest, &left) != 0, errno == EINTR { rest = left }
 }
 
-/// A small seedable generator.
+/// SplitMix64 (Steele, Lea, Flood 2014): the same numbers everywhere for the same seed.
 package struct Dice: RandomNumberGenerator, Sendable {
     private var state: UInt64
 
     package init(seed: UInt64) { state = seed }
+
+    /// Fresh seeds on every run; whatever fails prints its own.
+    package static func seeds(_ count: Int) -> [UInt64] { (0..<count).map { _ in UInt64.random(in: 0 ... .max) } }
 
     package mutating func next() -> UInt64 {
         state &+= 0x9E37_79B9_7F4A_7C15

@@ -112,7 +112,7 @@ package final class SampleAgent: AgentControlHandler {
                 entities: [EntityCache(entity: "van 07", points: 6, firstTime: 1, lastTime: 2)]))
     }
     package func clearCache(_ selection: CacheSelection) -> EventLoopFuture<ClearCacheReply> {
-        answer(.clearCache(selection), ClearCacheReply(removed: 6))
+        answer(.clearCache(selection), ClearCacheReply(removed: 6, durable: true))
     }
     package func addPoints(_ points: [TrackPoint], entity: String?) -> EventLoopFuture<AddPointsReply> {
         answer(

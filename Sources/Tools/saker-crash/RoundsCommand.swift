@@ -22,7 +22,7 @@ struct RoundsCommand: ParsableCommand {
     func run() throws {
         try common.begin()
         let inputs = RecordedInput.all()
-        if RecordedInput.folder == nil { say("No recordings beside the repository: the drive is made up.") }
+        if Need.allRecordings.obstacle != nil { say("No recordings beside the repository: the drive is made up.") }
         let canFill = Self.canFill()
         if !canFill { say("Mounting is not permitted here: no round fills a disk.") }
         let first = common.seed ?? UInt64.random(in: 0..<1 << 32)

@@ -26,16 +26,16 @@ struct DriveCommand: ParsableCommand {
     @Flag(help: "No tunnel in the built-in loop.")
     var openSky = false
 
-    @Option(help: "Epochs a second: 1, 2, 5 or 10.")
+    @Option(parsing: .unconditional, help: "Epochs a second: 1, 2, 5 or 10.")
     var rate = 1
 
-    @Option(help: "Speed on a straight road, km/h, 5...250.")
+    @Option(parsing: .unconditional, help: "Speed on a straight road, km/h, 5...250.")
     var speedLimit = 50.0
 
-    @Option(help: "The same seed gives the same drive.")
+    @Option(parsing: .unconditional, help: "The same seed gives the same drive.")
     var seed: UInt64 = 1
 
-    @Option(help: "Seconds of the drive.")
+    @Option(parsing: .unconditional, help: "Seconds of the drive.")
     var duration: Double?
 
     @Option(

@@ -31,7 +31,9 @@ struct FleetCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("An enrolment string, or - to read it from standard input.", valueName: "string"))
     var enroll: String?
 
-    @Option(help: ArgumentHelp("The service's number, instead of an enrolment string.", valueName: "number"))
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp("The service's number, instead of an enrolment string.", valueName: "number"))
     var service: Int64?
 
     @Option(help: ArgumentHelp("The service's access key, or - to read it from standard input.", valueName: "key"))
@@ -40,43 +42,47 @@ struct FleetCommand: AsyncParsableCommand {
     @Option(help: "live, backlog or idle.")
     var mode = FleetPlan.Mode.live
 
-    @Option(help: "Connections, each one vehicle.")
+    @Option(parsing: .unconditional, help: "Connections, each one vehicle.")
     var vehicles = 100
 
     @Option(help: "Entities are named this, a dash and a number.")
     var prefix = "sim"
 
-    @Option(help: "Seconds from one point to the next, by the points' own times.")
+    @Option(parsing: .unconditional, help: "Seconds from one point to the next, by the points' own times.")
     var gather = 5
 
-    @Option(help: "live: seconds from one batch of a vehicle to its next; points keep their spacing.")
+    @Option(
+        parsing: .unconditional,
+        help: "live: seconds from one batch of a vehicle to its next; points keep their spacing.")
     var pack = 30.0
 
-    @Option(help: "Points of one batch. Default: 6, in backlog mode 1000.")
+    @Option(parsing: .unconditional, help: "Points of one batch. Default: 6, in backlog mode 1000.")
     var batch: Int?
 
-    @Option(help: "backlog: points of each vehicle.")
+    @Option(parsing: .unconditional, help: "backlog: points of each vehicle.")
     var points = 100_000
 
-    @Option(help: "Seconds that live and idle last; the most that backlog may take. Default: 60, backlog 600.")
+    @Option(
+        parsing: .unconditional,
+        help: "Seconds that live and idle last; the most that backlog may take. Default: 60, backlog 600.")
     var duration: Double?
 
-    @Option(help: "The same seed gives the same drives.")
+    @Option(parsing: .unconditional, help: "The same seed gives the same drives.")
     var seed: UInt64 = 1
 
     @Option(help: "Time of the first point. Default: so that the last one is about now.")
     var startTime: StartTime?
 
-    @Option(help: "Most new connections a second.")
+    @Option(parsing: .unconditional, help: "Most new connections a second.")
     var rate = 500.0
 
-    @Option(help: "Most connections that are opening at one time.")
+    @Option(parsing: .unconditional, help: "Most connections that are opening at one time.")
     var opening = 100
 
     @Option(help: "An address of this machine to connect from; repeat for more. Default on loopback: one for 8,000.")
     var source: [String] = []
 
-    @Option(help: "Threads that drive the fleet.")
+    @Option(parsing: .unconditional, help: "Threads that drive the fleet.")
     var threads = 1
 
     @Flag(help: "Print the result as JSON.")

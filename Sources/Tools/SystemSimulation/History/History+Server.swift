@@ -150,10 +150,10 @@ extension History {
     /// What the server does from time to time, beside the batches that come.
     func mergeChunks() {
         guard let store = server?.store else { return }
-        medium.clock.set(trueTime)
+        let now = Timestamp(milliseconds: trueTime)
         let history = NIOLoopBound(self, eventLoop: loop)
         Task(executorPreference: executor) {
-            guard let merged = try? await store.mergeChunks(limit: 64) else { return }
+            guard let merged = try? await store.mergeChunks(limit: 64, at: now) else { return }
             history.value.summary.chunksMerged += merged
         }
     }

@@ -1,6 +1,4 @@
 internal import FoundationEssentials
-internal import Synchronization
-internal import TrackModel
 internal import TrackStore
 internal import TrackStoreSQLite
 internal import TrackTestKit
@@ -8,8 +6,6 @@ internal import TrackTestKit
 /// What survives the server's processes: the reference store as it is, or SQLite's files, opened anew by each process.
 final class StoreMedium {
     let usesSQLite: Bool
-    /// By which the store's small chunks grow old, milliseconds since 1970.
-    let clock = StoreClock()
     private let path: String
     private var reference: ReferenceTrackStore?
     private var sqlite: SQLiteTrackStore?
@@ -30,8 +26,7 @@ final class StoreMedium {
         }
         if sqlite == nil { try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true) }
         // The former process let go of it without a word: no checkpoint, nothing moved.
-        let clock = clock
-        let options = SQLiteTrackStoreOptions(synchronous: .normal, readers: 1, now: { clock.now })
+        let options = SQLiteTrackStoreOptions(synchronous: .normal, readers: 1)
         let store = try await SQLiteTrackStore(path: path + "/store.sqlite", options: options)
         try? sqlite?.close()
         sqlite = store
@@ -43,13 +38,4 @@ final class StoreMedium {
         try? sqlite?.close()
         if usesSQLite { try? FileManager.default.removeItem(atPath: path) }
     }
-}
-
-/// Virtual time as a store of the simulation sees it: asked from the store's threads.
-final class StoreClock: Sendable {
-    private let milliseconds = Atomic<Int64>(0)
-
-    var now: Timestamp { Timestamp(milliseconds: milliseconds.load(ordering: .relaxed)) }
-
-    func set(_ time: Int64) { milliseconds.store(time, ordering: .relaxed) }
 }

@@ -109,8 +109,8 @@ extension PointLedger {
                 entries[index].mayBeMissing = true
                 // Once counts and points have parted, another was dropped in its place.
                 if isInexact { mostDamaged = mostDamaged.map { $0 + 1 } }
-            // Left by a killed process in the kernel's memory, on a disk that takes no writes.
-            default: if !isSecured, !durable.contains(index) { entries[index].mayBeMissing = true }
+            // Left by a killed process in the kernel's memory, on a disk that has not taken it yet.
+            default: if !isSecured, !durable.contains(index) { unsecured.insert(index) }
             }
             entries[index].fate = .waiting
         }

@@ -56,6 +56,8 @@ struct PointLedger {
     var waiting: [Int] = []
     /// How many of `waiting`, from the front, a power cut must not take.
     var durableCount = 0
+    /// Of `waiting`: left by a killed process in segments whose ends the disk has not taken yet. A power cut may take them.
+    var unsecured: Set<Int> = []
     /// On a disk that the cache could not read yet.
     var unread: [Int] = []
     var unreadClears: [CacheSelection] = []
@@ -119,8 +121,12 @@ struct PointLedger {
         hadRead = false
         failedOperations = 0
         isBlurred = false
-        unread += waiting.prefix(durableCount)
-        for index in waiting.dropFirst(durableCount) { entries[index].fate = .lostWithPower }
+        let isDurable = { [unsecured] index in !unsecured.contains(index) }
+        unread += waiting.prefix(durableCount).filter(isDurable)
+        for index in waiting.prefix(durableCount).filter(unsecured.contains) + waiting.dropFirst(durableCount) {
+            entries[index].fate = .lostWithPower
+        }
+        unsecured = []
         for index in chosen { entries[index].fate = .lostWithPower }
         chosen = []
         waiting = []
@@ -147,12 +153,12 @@ struct PointLedger {
             if isIncomplete { try gaveUp(tries: 5, "opening passed a segment over") }
             // Nothing that was in memory was sure.
             isBlurred = true
-            try account(counters)
+            try account(counters, isFirstReading: true)
             // The disk could be read and not be written: what was gathered meanwhile stays in memory, behind it.
             let inMemory = cache.state == .disk ? [] : Array(waiting.suffix(cache.unsynchronisedCount))
             let missing = try readDisk(
                 duplicate(), count: cache.count - UInt64(inMemory.count),
-                dropped: counters.droppedByBound - before.droppedByBound, isSecured: cache.state == .disk,
+                dropped: counters.droppedByBound - before.droppedByBound, isSecured: cache.isSecured,
                 apart: Set(inMemory))
             if isIncomplete { expectDamage(points: missing) }
             waiting += inMemory
@@ -175,6 +181,7 @@ struct PointLedger {
                 .exactlyOnce, "the cache holds \(cache.count) points, \(waiting.count) of what was gathered wait")
         }
         durableCount = max(0, waiting.count - cache.unsynchronisedCount)
+        if cache.isSecured { unsecured = [] }
         if cache.state == .disk { clearsAreDurable() }
     }
 
@@ -185,7 +192,9 @@ struct PointLedger {
         softlyCleared = []
     }
 
-    private mutating func account(_ counters: TrackCacheCounters) throws(Violation) {
+    private mutating func account(
+        _ counters: TrackCacheCounters, isFirstReading: Bool = false
+    ) throws(Violation) {
         // A power cut damages only what was not durable; what a disk refuses for good is counted.
         if counters.unreadableRecords > before.unreadableRecords {
             try gaveUp(tries: 3, "a segment was given up")
@@ -206,9 +215,9 @@ struct PointLedger {
                     .acknowledgementAfterCommit, "the cache gave \(describe(index)) up, and no commit holds it")
             }
         }
-        for _ in 0..<(counters.droppedByBound - before.droppedByBound) where !waiting.isEmpty {
-            giveUpOldest(as: .droppedByBound)
-        }
+        // What was dropped in the operation that read the disk stood there, and not among the points that waited in memory.
+        let dropped = isFirstReading ? 0 : counters.droppedByBound - before.droppedByBound
+        for _ in 0..<dropped where !waiting.isEmpty { giveUpOldest(as: .droppedByBound) }
         for _ in 0..<(counters.appended - before.appended) {
             guard !chosen.isEmpty else {
                 throw broken(.timeGrid, "a point was appended that the grid does not have")

@@ -43,7 +43,13 @@ struct StoreModel {
 
     /// Takes a committed batch; returns the points that are new, and checks what the store said of it.
     mutating func commit(_ batch: IngestBatch, _ outcome: IngestOutcome) throws(Violation) -> [TrackPoint] {
-        guard let position = batch.position else { return [] }
+        guard let position = batch.position else {
+            // Points whose sequences an earlier session had used; the ledger finds each that was stored before.
+            guard case .stored(_, let next) = outcome, batch.hint == nil else { return [] }
+            versions[batch.entity] = next
+            points[batch.entity, default: []] += batch.points
+            return batch.points
+        }
         let owner = StreamOwner(service: batch.service, entity: batch.entity, stream: position.stream)
         let former = progress[owner, default: Progress()]
         let (before, last) = (former.storedThrough, position.last)

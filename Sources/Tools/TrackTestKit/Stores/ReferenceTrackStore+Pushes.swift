@@ -17,23 +17,25 @@ extension ReferenceTrackStore {
         if let problem = push.problem { throw TrackStoreError(.failed, problem) }
         try check(service)
         if case .entities(let names) = push.targets {
-            guard names.allSatisfy({ entity(named: $0, in: service) != nil }) else {
+            for name in names where try entity(named: name, in: service) == nil {
                 throw TrackStoreError(.unknownEntity, "the service has no entity of this name")
             }
         }
-        return add(push, in: service, at: now)
+        return try add(push, in: service, at: now)
     }
 
     /// What the points of a batch after a sequence bring about.
-    func queue(_ batch: IngestBatch, after stored: UInt64?) {
+    func queue(_ batch: IngestBatch, after stored: UInt64?) throws(TrackStoreError) {
         for caused in batch.pushes {
             if let stored, let sequence = caused.sequence, sequence <= stored { continue }
-            _ = add(caused.push, in: batch.service, at: batch.received)
+            _ = try add(caused.push, in: batch.service, at: batch.received)
         }
     }
 
-    private func add(_ push: NewPush, in service: ServiceID, at now: Timestamp) -> QueuedPush {
-        let all = entities(in: service, matching: EntityFilter(), page: Page(offset: 0, limit: .max)).entities
+    private func add(
+        _ push: NewPush, in service: ServiceID, at now: Timestamp
+    ) throws(TrackStoreError) -> QueuedPush {
+        let all = try entities(in: service, matching: EntityFilter(), page: Page(offset: 0, limit: .max)).entities
         let names: [String]
         switch push.targets {
         case .service: names = all.map(\.name)
@@ -54,14 +56,25 @@ extension ReferenceTrackStore {
         return QueuedPush(message: lastMessage, count: pushes.count)
     }
 
-    package func pushNews(after message: Int64?, limit: Int) -> (through: Int64, news: [PushNews]) {
-        guard let message else { return (lastMessage, []) }
-        let news = pushList.filter { $0.message > message }.prefix(max(0, limit)).map { queued in
+    private struct Mark {
+        /// The last message that was told.
+        let message: Int64
+    }
+
+    package func pushNews(
+        after mark: PushMark?, limit: Int
+    ) throws(TrackStoreError) -> (through: PushMark, news: [PushNews]) {
+        try checkOpen()
+        guard let mark else { return (PushMark(Mark(message: lastMessage)), []) }
+        guard let former = mark.content(as: Mark.self) else {
+            throw TrackStoreError(.failed, "the mark of push news was made by another store")
+        }
+        let news = pushList.filter { $0.message > former.message }.prefix(max(0, limit)).map { queued in
             PushNews(
                 message: queued.message, service: queued.service,
                 entities: queued.pushes.count > PushNews.maximumEntities ? nil : queued.pushes.map(\.entity))
         }
-        return (news.last?.message ?? message, news)
+        return (PushMark(Mark(message: news.last?.message ?? former.message)), news)
     }
 
     func withdrawPushes(of entity: EntityKey, at now: Timestamp) {
@@ -78,14 +91,16 @@ extension ReferenceTrackStore {
 
     package func pendingPushes(
         of entity: String, in service: ServiceID, after message: Int64, at now: Timestamp, limit: Int
-    ) -> [PendingPush] {
+    ) throws(TrackStoreError) -> [PendingPush] {
+        try checkOpen()
         let found = pushList.filter { $0.service == service && $0.message > message && $0.expires > now }
             .flatMap(\.pushes)
             .filter { $0.acknowledged == nil && $0.withdrawn == nil && $0.entity.utf8.elementsEqual(entity.utf8) }
         return found.prefix(max(0, limit)).map(\.push)
     }
 
-    package func settlePushes(_ settlements: [PushSettlement]) {
+    package func settlePushes(_ settlements: [PushSettlement]) throws(TrackStoreError) {
+        try checkOpen()
         for settlement in settlements {
             for message in pushList.indices {
                 for index in pushList[message].pushes.indices {
@@ -102,7 +117,8 @@ extension ReferenceTrackStore {
 
     package func pushes(
         in service: ServiceID, matching filter: PushFilter, at now: Timestamp, page: Page
-    ) -> (total: Int, pushes: [PushRecord]) {
+    ) throws(TrackStoreError) -> (total: Int, pushes: [PushRecord]) {
+        try checkOpen()
         let found = pushList.reversed().filter { $0.service == service }.flatMap(\.pushes).filter { record in
             if let entity = filter.entity, !record.entity.utf8.elementsEqual(entity.utf8) { return false }
             return filter.state.map { $0 == record.state(at: now) } ?? true
@@ -110,7 +126,8 @@ extension ReferenceTrackStore {
         return (found.count, Array(found.dropFirst(max(0, page.offset)).prefix(max(0, page.limit))))
     }
 
-    package func removePushes(before time: Timestamp, limit: Int) -> Int {
+    package func removePushes(before time: Timestamp, limit: Int) throws(TrackStoreError) -> Int {
+        try checkOpen()
         var removed = 0
         for index in pushList.indices where pushList[index].created < time && removed < limit {
             let count = min(pushList[index].pushes.count, limit - removed)

@@ -31,46 +31,17 @@ package actor ReferenceTrackStore: TrackStore {
     }
 
     private var columnTable: [ColumnTable: [ColumnRecord]] = [:]
-    private var serviceList: [ServiceRecord] = []
-    private var keyList: [AccessKeyRecord] = []
+    var serviceList: [ServiceRecord] = []
+    var keyList: [AccessKeyRecord] = []
     private var entityTable: [EntityKey: Entity] = [:]
     private var claims: [ClaimKey: Claim] = [:]
     /// The last number that a claim or a version got.
     private var counter: Int64 = 0
     var pushList: [QueuedMessage] = []
     var lastMessage: Int64 = 0
+    private var isClosed = false
 
     package init() {}
-
-    // MARK: Services and keys
-
-    package func createService(named name: String, at now: Timestamp) throws(TrackStoreError) -> ServiceRecord {
-        guard let id = ServiceID(rawValue: (serviceList.last?.id.rawValue ?? 0) + 1) else {
-            throw TrackStoreError(.failed, "every service number is taken")
-        }
-        let record = ServiceRecord(id: id, name: name, created: now)
-        serviceList.append(record)
-        return record
-    }
-
-    package func services() -> [ServiceRecord] { serviceList }
-
-    package func addKey(
-        _ hash: AccessKeyHash, secret: String?, to service: ServiceID, replacing: Bool, at now: Timestamp
-    ) throws(TrackStoreError) {
-        try check(service)
-        if replacing {
-            for index in keyList.indices where keyList[index].service == service {
-                keyList[index].isDisabled = true
-            }
-        }
-        keyList.removeAll { $0.service == service && $0.hash.bytes == hash.bytes }
-        keyList.append(AccessKeyRecord(hash: hash, service: service, secret: secret, isDisabled: false))
-    }
-
-    package func keys(matching hash: AccessKeyHash) -> [AccessKeyRecord] {
-        keyList.filter { AccessKeyHash.constantTimeEqual($0.hash, hash) }.sorted { $0.service < $1.service }
-    }
 
     // MARK: Columns
 
@@ -78,7 +49,7 @@ package actor ReferenceTrackStore: TrackStore {
         _ column: ColumnRecord, of kind: ColumnKind, in service: ServiceID
     ) throws(TrackStoreError) {
         try check(service)
-        var list = columns(of: kind, in: service)
+        var list = try columns(of: kind, in: service)
         guard !list.contains(where: { $0.key == column.key }) else {
             throw TrackStoreError(.columnExists, "the service has a column of this key already")
         }
@@ -94,7 +65,7 @@ package actor ReferenceTrackStore: TrackStore {
     package func deleteColumn(
         named key: String, of kind: ColumnKind, in service: ServiceID
     ) throws(TrackStoreError) {
-        let list = columns(of: kind, in: service)
+        let list = try columns(of: kind, in: service)
         guard list.contains(where: { $0.key == key }) else {
             throw TrackStoreError(.unknownColumn, "the service has no column of this key")
         }
@@ -105,12 +76,15 @@ package actor ReferenceTrackStore: TrackStore {
         }
     }
 
-    package func columns(of kind: ColumnKind, in service: ServiceID) -> [ColumnRecord] {
-        columnTable[ColumnTable(service: service, kind: kind)] ?? []
+    package func columns(of kind: ColumnKind, in service: ServiceID) throws(TrackStoreError) -> [ColumnRecord] {
+        try checkOpen()
+        return columnTable[ColumnTable(service: service, kind: kind)] ?? []
     }
 
-    private func known(_ values: [String: String], _ service: ServiceID) -> [String: String] {
-        let keys = Set(columns(of: .entity, in: service).map(\.key))
+    private func known(
+        _ values: [String: String], _ service: ServiceID
+    ) throws(TrackStoreError) -> [String: String] {
+        let keys = Set(try columns(of: .entity, in: service).map(\.key))
         return values.filter { keys.contains($0.key) }
     }
 
@@ -125,7 +99,7 @@ package actor ReferenceTrackStore: TrackStore {
             throw TrackStoreError(.entityExists, "the service has an entity of this name already")
         }
         insert(entity, key, at: now)
-        entityTable[key]?.record.values = known(entity.values, service)
+        entityTable[key]?.record.values = try known(entity.values, service)
     }
 
     package func updateEntity(
@@ -137,7 +111,8 @@ package actor ReferenceTrackStore: TrackStore {
             throw TrackStoreError(.unknownEntity, "the service has no entity of this name")
         }
         if let description = change.description { entityTable[key]?.record.description = description }
-        entityTable[key]?.record.values.merge(known(change.values, service)) { _, new in new }
+        let values = try known(change.values, service)
+        entityTable[key]?.record.values.merge(values) { _, new in new }
         entityTable[key]?.record.modified = now
     }
 
@@ -163,14 +138,19 @@ package actor ReferenceTrackStore: TrackStore {
         withdrawPushes(of: key, at: now)
     }
 
-    package func entity(named name: String, in service: ServiceID) -> EntityRecord? {
-        entityTable[EntityKey(service: service, name: name)]?.record
+    package func entity(named name: String, in service: ServiceID) throws(TrackStoreError) -> EntityRecord? {
+        try checkOpen()
+        return entityTable[EntityKey(service: service, name: name)]?.record
     }
 
     package func entities(
         in service: ServiceID, matching filter: EntityFilter, page: Page
-    ) -> (total: Int, entities: [EntityRecord]) {
+    ) throws(TrackStoreError) -> (total: Int, entities: [EntityRecord]) {
+        try checkOpen()
         let wanted = filter.names.map { Set($0.map { EntityKey(service: service, name: $0) }) }
+        guard wanted.map({ $0.count <= EntityFilter.maximumNames }) ?? true else {
+            throw TrackStoreError(.tooManyNames, "a filter takes at most \(EntityFilter.maximumNames) names")
+        }
         let matches = entityTable.filter { key, entity in
             guard key.service == service else { return false }
             if let wanted, !wanted.contains(key) { return false }
@@ -234,7 +214,7 @@ package actor ReferenceTrackStore: TrackStore {
             if isStale { return .stale(version: version, fences: fences) }
             if let hint = batch.hint { try tell(hint, batch) }
             store(batch.points, batch)
-            queue(batch, after: nil)
+            try queue(batch, after: nil)
             return .stored(through: 0, version: entityTable[key]?.version ?? 0)
         }
         guard batch.sequences.count == batch.points.count else {
@@ -252,14 +232,20 @@ package actor ReferenceTrackStore: TrackStore {
         guard last > stored else { return .duplicate(through: stored, version: version) }
         if isStale { return .stale(version: version, fences: fences) }
         store(zip(batch.points, batch.sequences).filter { $0.1 > stored }.map(\.0), batch)
-        queue(batch, after: stored)
+        try queue(batch, after: stored)
         claims[ClaimKey(entity: key, stream: position.stream)]?.storedThrough = last
         return .stored(through: last, version: entityTable[key]?.version ?? 0)
     }
 
-    package func points(
+    package func lastReceived() throws(TrackStoreError) -> Timestamp? {
+        try checkOpen()
+        return entityTable.values.filter { !$0.points.isEmpty }.max { $0.version < $1.version }?.points.last?.received
+    }
+
+    package func track(
         of entity: String, in service: ServiceID, from: Timestamp, through: Timestamp, limit: Int
-    ) throws(TrackStoreError) -> [StoredPoint] {
+    ) throws(TrackStoreError) -> StoredTrack {
+        try checkOpen()
         guard let found = entityTable[EntityKey(service: service, name: entity)] else {
             throw TrackStoreError(.unknownEntity, "the service has no entity of this name")
         }
@@ -270,25 +256,45 @@ package actor ReferenceTrackStore: TrackStore {
         guard latestByTime.count <= limit else {
             throw TrackStoreError(.tooManyPoints, "the range holds more than \(limit) points: ask for a shorter one")
         }
-        return latestByTime.values.sorted { $0.point.fix.time < $1.point.fix.time }
+        return StoredTrack(points: latestByTime.values.sorted { $0.point.fix.time < $1.point.fix.time })
     }
 
     // MARK: Upkeep
 
-    package func mergeChunks(limit: Int) -> Int { 0 }
+    package func mergeChunks(limit: Int, at now: Timestamp) throws(TrackStoreError) -> Int {
+        try checkOpen()
+        return 0
+    }
 
-    package func checkIntegrity() -> [String] { [] }
+    package func checkIntegrity() throws(TrackStoreError) -> [String] {
+        try checkOpen()
+        return []
+    }
 
-    package func counts() -> StoreCounts {
-        StoreCounts(
+    package func counts() throws(TrackStoreError) -> StoreCounts {
+        try checkOpen()
+        return StoreCounts(
             services: serviceList.count, entities: entityTable.count,
             chunks: entityTable.values.reduce(0) { $0 + $1.chunks },
             points: entityTable.values.reduce(0) { $0 + $1.points.count })
     }
 
+    /// Of the points alone; memory is not counted.
+    package func size() throws(TrackStoreError) -> StoreSize {
+        let points = try counts().points
+        return StoreSize(bytes: Int64(points * MemoryLayout<StoredPoint>.stride), availableBytes: nil)
+    }
+
+    package func close() { isClosed = true }
+
     // MARK: Shared steps
 
+    func checkOpen() throws(TrackStoreError) {
+        if isClosed { throw TrackStoreError(.closed, "the store is closed") }
+    }
+
     func check(_ service: ServiceID) throws(TrackStoreError) {
+        try checkOpen()
         guard serviceList.contains(where: { $0.id == service }) else {
             throw TrackStoreError(.unknownService, "there is no service \(service.rawValue)")
         }

@@ -3,6 +3,11 @@ package import TrackStore
 
 /// What every ``TrackStore`` must do: a suite of checks for each protocol, that any test can run against any implementation.
 package enum TrackStoreContract {
+    /// Every suite.
+    package static var all: [TrackStoreCheck] {
+        services + columns + entities + points + pushes + upkeep
+    }
+
     /// ``PointStore``
     package static var points: [TrackStoreCheck] {
         claims + streams + batches + versions + hints + ranges + histories
@@ -126,6 +131,13 @@ extension Coordinate {
     fileprivate static var origin: Coordinate {
         guard let origin = Coordinate(latitudeE7: 0, longitudeE7: 0) else { preconditionFailure("0, 0 is a place") }
         return origin
+    }
+}
+
+extension StoreUpkeep {
+    /// Merges at a time at which all that tests store is old enough.
+    package func merge(limit: Int) async throws(TrackStoreError) -> Int {
+        try await mergeChunks(limit: limit, at: .at(1_000_000_000))
     }
 }
 

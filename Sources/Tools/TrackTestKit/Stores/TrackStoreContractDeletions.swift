@@ -38,7 +38,7 @@ extension TrackStoreContract {
                 let claim = try await store.openStream(.one, of: "truck", in: service, at: .at(5))
                 try expect(claim.storedThrough, is: 0, "its stream")
                 try expect(claim.fences, is: nil, "its fences")
-                _ = try await store.mergeChunks(limit: 100)
+                _ = try await store.merge(limit: 100)
                 try expect(try await store.checkIntegrity(), is: [], "integrity")
                 if let missing = ServiceID(rawValue: service.rawValue + 1) {
                     try await expect(.unknownService) {

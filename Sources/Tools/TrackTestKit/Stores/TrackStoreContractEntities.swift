@@ -87,6 +87,19 @@ extension TrackStoreContract {
                     try expect(page.total, is: names.count, "total for \(filter)")
                 }
             },
+            TrackStoreCheck("a filter takes so many names and no more, each counted once") { subject in
+                let (store, service) = try await subject.withService()
+                _ = try await store.ensureEntity(named: "e7", in: service, at: .at(1))
+                let names = (0..<EntityFilter.maximumNames).map { "e\($0)" }
+                let page = Page(offset: 0, limit: 9)
+                let most = try await store.entities(
+                    in: service, matching: EntityFilter(names: names + names.prefix(100)), page: page)
+                try expect(most.entities.map(\.name), is: ["e7"], "entities")
+                try await expect(.tooManyNames) {
+                    try await store.entities(
+                        in: service, matching: EntityFilter(names: names + ["one more"]), page: page)
+                }
+            },
         ]
     }
 }

@@ -107,7 +107,7 @@ extension TrackStoreContract {
                     subject.hint(service, .sample(93, mark: 2)), subject.hint(service, .sample(99, mark: 3)),
                 ])
                 try expect(try await store.latest(in: service)?.point, is: .sample(99, mark: 3), "the latest")
-                _ = try await store.mergeChunks(limit: 1000)
+                _ = try await store.merge(limit: 1000)
                 try expect(try await store.latest(in: service)?.point, is: .sample(99, mark: 3), "after merging")
                 try expect(try await store.checkIntegrity(), is: [], "problems")
             },

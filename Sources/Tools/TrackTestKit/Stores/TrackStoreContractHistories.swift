@@ -44,13 +44,13 @@ package struct TrackStoreHistory {
             let outcomes = try await store.upload(batches)
             try expect(outcomes, is: try await reference.upload(batches), "outcomes of step \(step)")
             if Int.random(in: 0..<4, using: &random) == 0 {
-                _ = try await store.mergeChunks(limit: Int.random(in: 1...50, using: &random))
+                _ = try await store.merge(limit: Int.random(in: 1...50, using: &random))
             }
             if Int.random(in: 0..<10, using: &random) == 0 { store = try await reopen(store) }
             if step % 10 == 9 { try await compare(store, service, "after step \(step)") }
         }
         var rounds = 0
-        while try await store.mergeChunks(limit: 10) > 0 {
+        while try await store.merge(limit: 10) > 0 {
             rounds += 1
             try expect(rounds < 10_000, is: true, "merging comes to an end")
         }
@@ -98,7 +98,7 @@ package struct TrackStoreHistory {
     private mutating func compare(_ store: any TrackStore, _ service: ServiceID, _ when: String) async throws {
         let everything = Page(offset: 0, limit: 100)
         let entities = try await store.entities(in: service, matching: EntityFilter(), page: everything).entities
-        let wanted = await reference.entities(in: service, matching: EntityFilter(), page: everything).entities
+        let wanted = try await reference.entities(in: service, matching: EntityFilter(), page: everything).entities
         try expect(entities, is: wanted, "entities \(when)")
         for entity in wanted.map(\.name) {
             try expect(

@@ -4,6 +4,19 @@ import TrackStore
 extension TrackStoreContract {
     static var streams: [TrackStoreCheck] {
         [
+            TrackStoreCheck("a store says when it received last") { subject in
+                let (store, service) = try await subject.withService()
+                try expect(try await store.lastReceived(), is: nil, "nothing yet")
+                _ = try await store.upload([
+                    subject.batch(service, entity: "a", first: 1, TrackPoint.samples(0..<6), received: .at(500))
+                ])
+                try expect(try await store.lastReceived(), is: .at(500), "the first batch")
+                // The clock was set back: the last is the last.
+                _ = try await store.upload([
+                    subject.batch(service, entity: "b", first: 7, TrackPoint.samples(0..<3), received: .at(40))
+                ])
+                try expect(try await store.lastReceived(), is: .at(40), "the second batch")
+            },
             TrackStoreCheck("a batch that comes again is recognised and not stored again") { subject in
                 let (store, service) = try await subject.withService()
                 try expect(try await store.storedThrough(.one, in: service), is: 0, "an unknown stream")

@@ -116,12 +116,16 @@ extension TrackStoreContract {
                 try expect(both.news.map(\.message), is: [first.message, second.message], "messages")
                 try expect(both.news.map { $0.entities?.sorted() }, is: [["bus", "van"], nil], "whose")
                 try expect(both.news.map(\.service), is: [service, service], "services")
-                try expect(both.through, is: second.message, "what to ask after")
                 let one = try await store.pushNews(after: start.through, limit: 1)
-                try expect(one.through, is: first.message, "what to ask after, one at a time")
+                try expect(one.news.map(\.message), is: [first.message], "one message")
+                let rest = try await store.pushNews(after: one.through, limit: 9)
+                try expect(rest.news.map(\.message), is: [second.message], "the rest")
                 let none = try await store.pushNews(after: both.through, limit: 9)
                 try expect(none.news, is: [], "news once more")
-                try expect(none.through, is: both.through, "what to ask after still")
+                let third = try await store.queuePush(.sample("3", to: ["bus"]), in: service, at: .at(2))
+                let later = try await store.pushNews(after: none.through, limit: 9)
+                try expect(later.news.map(\.message), is: [third.message], "after a mark that brought no news")
+                try await expect(.failed) { try await store.pushNews(after: PushMark(1), limit: 9) }
             },
             TrackStoreCheck("the history lists what there was, by entity, state and page, until it is removed") {
                 subject in
@@ -157,7 +161,7 @@ extension TrackStoreContract {
                 } while removed.last != 0
                 try expect(removed.reduce(0, +), is: 6, "removed")
                 try expect(try await store.list(service).map(\.push.body), is: ["3", "3", "3"], "what is left")
-                let last = try await store.pushNews(after: nil, limit: 9).through
+                let last = try await store.pending("van", in: service).map(\.message).max() ?? 0
                 _ = try await store.removePushes(before: .at(31), limit: 100)
                 _ = try await store.removePushes(before: .at(31), limit: 100)
                 let next = try await store.queuePush(.sample("new", to: ["van"]), in: service, at: .at(40))

@@ -60,7 +60,7 @@ extension TrackStoreContract {
                     TrackPoint(Fix(time: Timestamp(milliseconds: $0), coordinate: place))
                 }
                 _ = try await store.upload([subject.custom(service, points)])
-                while try await store.mergeChunks(limit: 100) > 0 {}
+                while try await store.merge(limit: 100) > 0 {}
                 let history = try await store.history(in: service)
                 try expect(history.map(\.point.fix.time.milliseconds), is: times.sorted(), "times")
             },
@@ -76,7 +76,7 @@ extension TrackStoreContract {
                                 subject.batch(service, first: UInt64(index * 25 + 1), points)
                             ])
                             progress.acknowledged.store(Int(index * 25 + 25), ordering: .releasing)
-                            if index % 10 == 9 { _ = try await store.mergeChunks(limit: 1000) }
+                            if index % 10 == 9 { _ = try await store.merge(limit: 1000) }
                         }
                     }
                     for _ in 0..<3 {

@@ -43,6 +43,79 @@ extension TrackStoreContract {
                 try expect(again.map(\.isDisabled), is: [false, false], "old, added again")
                 try expect(again.map(\.secret), is: ["sk", nil], "secret of old, added again")
             },
+            TrackStoreCheck("a key that has ended is found among those in use, and no other") { subject in
+                let (store, service) = try await subject.withService()
+                let other = try await store.createService(named: "other", at: .at(1)).id
+                let (old, kept, new) = (AccessKey("old").hash, AccessKey("kept").hash, AccessKey("new").hash)
+                try await store.addKey(old, secret: nil, to: service, replacing: false, at: .at(2))
+                try await store.addKey(old, secret: nil, to: other, replacing: false, at: .at(2))
+                try await store.addKey(kept, secret: nil, to: service, replacing: false, at: .at(3))
+                func use(_ hash: AccessKeyHash, _ service: ServiceID) -> AccessKeyUse {
+                    AccessKeyUse(service: service, hash: hash)
+                }
+                let uses: Set = [use(old, service), use(old, other), use(kept, service)]
+                try expect(try await store.endedKeys(among: []), is: [], "of none")
+                try expect(try await store.endedKeys(among: uses), is: [], "before")
+                try await store.addKey(new, secret: nil, to: service, replacing: true, at: .at(4))
+                try expect(
+                    try await store.endedKeys(among: uses.union([use(new, service)])),
+                    is: [use(old, service), use(kept, service)], "after another key replaced them")
+                try await store.addKey(kept, secret: nil, to: service, replacing: false, at: .at(5))
+                try expect(try await store.endedKeys(among: uses), is: [use(old, service)], "added again")
+                try expect(
+                    try await store.endedKeys(among: [use(new, other)]), is: [use(new, other)], "of another service")
+                if let missing = ServiceID(rawValue: other.rawValue + 1) {
+                    try expect(
+                        try await store.endedKeys(among: [use(new, missing)]), is: [use(new, missing)],
+                        "of a service that does not exist")
+                }
+            },
+            TrackStoreCheck("a secret is replaced where there is one, and every one is listed") { subject in
+                let (store, service) = try await subject.withService()
+                let other = try await store.createService(named: "other", at: .at(1)).id
+                let (signed, plain) = (AccessKey("signed").hash, AccessKey("plain").hash)
+                try await store.addKey(plain, secret: nil, to: service, replacing: false, at: .at(2))
+                try await store.addKey(signed, secret: "one", to: service, replacing: false, at: .at(2))
+                try await store.addKey(signed, secret: "two", to: other, replacing: false, at: .at(2))
+                try await store.addKey(plain, secret: nil, to: other, replacing: true, at: .at(3))
+                let all = try await store.signingKeys()
+                try expect(all.map(\.service), is: [service, other], "services")
+                try expect(all.map(\.secret), is: ["one", "two"], "secrets")
+                try expect(all.map(\.isDisabled), is: [false, true], "disabled")
+                try expect(all.map(\.hash), is: [signed, signed], "hashes")
+                for hash in [signed, plain, AccessKey("ghost").hash] {
+                    try await store.replaceSecret(with: "new", of: AccessKeyUse(service: other, hash: hash))
+                }
+                let keys = try await store.keys(matching: signed)
+                try expect(keys.map(\.secret), is: ["one", "new"], "after one was replaced")
+                try expect(keys.map(\.isDisabled), is: [false, true], "disabled still")
+                try expect(try await store.keys(matching: plain).map(\.secret), is: [nil, nil], "keys without secret")
+            },
+            TrackStoreCheck("a service has the app code that it was given last, and each of its keys tells it") {
+                subject in
+                let (store, service) = try await subject.withService()
+                let other = try await store.createService(named: "other", at: .at(1)).id
+                let hash = AccessKey("key").hash
+                for service in [service, other] {
+                    try await store.addKey(hash, secret: nil, to: service, replacing: false, at: .at(2))
+                }
+                func codes() async throws -> [String?] {
+                    let services = try await store.services().map(\.appCode)
+                    try expect(try await store.keys(matching: hash).map(\.appCode), is: services, "codes of the keys")
+                    return services
+                }
+                try expect(try await codes(), is: [nil, nil], "at first")
+                try await store.setAppCode("com.example.fleet", of: service)
+                try expect(try await codes(), is: ["com.example.fleet", nil], "set")
+                try await store.setAppCode("caf\u{E9}", of: other)
+                try await store.setAppCode("2", of: service)
+                try expect(try await codes(), is: ["2", "caf\u{E9}"], "set again")
+                try await store.setAppCode(nil, of: service)
+                try expect(try await codes(), is: [nil, "caf\u{E9}"], "cleared")
+                if let missing = ServiceID(rawValue: other.rawValue + 1) {
+                    try await expect(.unknownService) { try await store.setAppCode("x", of: missing) }
+                }
+            },
             TrackStoreCheck("what is meant for a service that does not exist is refused") { subject in
                 let (store, service) = try await subject.withService()
                 guard let missing = ServiceID(rawValue: service.rawValue + 1) else { return }

@@ -3,7 +3,9 @@ import TrackStore
 
 extension TrackStoreContract {
     /// ``StoreUpkeep``; merging is asked of every random history of ``points``.
-    package static var upkeep: [TrackStoreCheck] {
+    package static var upkeep: [TrackStoreCheck] { merging + closing }
+
+    private static var merging: [TrackStoreCheck] {
         [
             TrackStoreCheck("a store counts what it holds") { subject in
                 let store = try await subject.make()
@@ -28,12 +30,78 @@ extension TrackStoreContract {
                 }
                 let history = try await store.history(in: service)
                 var rounds = 0
-                while try await store.mergeChunks(limit: 10) > 0 {
+                while try await store.merge(limit: 10) > 0 {
                     rounds += 1
                     try expect(rounds < 1000, is: true, "merging comes to an end")
                 }
                 try expect(try await store.history(in: service), is: history, "points")
                 try expect(try await store.checkIntegrity(), is: [], "integrity")
+            },
+            TrackStoreCheck("small chunks wait for an hour by the clock of whoever merges") { subject in
+                let (store, service) = try await subject.withService()
+                for index in 0..<8 as Range<Int64> {
+                    let points = TrackPoint.samples((index * 6)..<(index * 6 + 6))
+                    _ = try await store.upload([subject.custom(service, points, received: .at(50 + index))])
+                }
+                let (history, before) = (try await store.history(in: service), try await store.counts().chunks)
+                for time in [Timestamp(milliseconds: .min), .at(0), .at(50 + 3599)] {
+                    try expect(try await store.mergeChunks(limit: 100, at: time), is: 0, "merged at \(time)")
+                }
+                try expect(try await store.counts().chunks, is: before, "chunks before the hour has passed")
+                for time in [.at(50 + 3600), Timestamp(milliseconds: .max)] {
+                    let replaced = try await store.mergeChunks(limit: 100, at: time)
+                    try expect((0...before).contains(replaced), is: true, "\(replaced) replaced at \(time)")
+                }
+                try expect(try await store.history(in: service), is: history, "points")
+            },
+            TrackStoreCheck("merging beside deletions brings nothing back and loses nothing of others") { subject in
+                let (store, service) = try await subject.withService()
+                @Sendable func fill(_ entity: String, _ second: Int64) async throws {
+                    let batches = (0..<20 as Range<Int64>).map {
+                        subject.custom(service, entity: entity, [.sample(second * 20 + $0)], received: .at(0))
+                    }
+                    for outcome in await store.ingest(batches) {
+                        try expect(outcome.isKept, is: true, "that \(outcome) is stored")
+                    }
+                }
+                try await withThrowingTaskGroup(of: Void.self) { group in
+                    group.addTask {
+                        for round in 0..<30 as Range<Int64> {
+                            try await fill("truck", round)
+                            if round % 3 == 2 {
+                                try await store.deleteEntity(named: "truck", in: service, at: .at(round))
+                            }
+                            try await fill("van", round)
+                        }
+                        try await fill("truck", 30)
+                    }
+                    group.addTask {
+                        for _ in 0..<60 {
+                            _ = try await store.merge(limit: 30)
+                            await Task.yield()
+                        }
+                    }
+                    try await group.waitForAll()
+                }
+                while try await store.merge(limit: 100) > 0 {}
+                try expect(
+                    try await store.history(in: service).map(\.point), is: TrackPoint.samples(600..<620), "made again")
+                try expect(
+                    try await store.history(of: "van", in: service).map(\.point), is: TrackPoint.samples(0..<600),
+                    "another entity")
+                try expect(try await store.checkIntegrity(), is: [], "integrity")
+            },
+            TrackStoreCheck("what a store holds takes room") { subject in
+                let (store, service) = try await subject.withService()
+                let empty = try await store.size().bytes
+                try expect(empty >= 0, is: true, "\(empty) bytes of an empty store")
+                for index in 0..<20 as Range<Int64> {
+                    let points = TrackPoint.samples((index * 1000)..<(index * 1000 + 1000), mark: index + 1)
+                    _ = try await store.upload([subject.custom(service, points)])
+                }
+                let size = try await store.size()
+                try expect(size.bytes > empty, is: true, "that \(size.bytes) bytes are more than \(empty)")
+                if let available = size.availableBytes { try expect(available > 0, is: true, "room") }
             },
         ]
     }

@@ -29,7 +29,7 @@ extension TrackStoreContract {
                     try expect(former > streamed, is: true, "after a custom point")
                     // Another entity's batches are none of this one's.
                     _ = try await version(subject.custom(service, entity: "other", [.sample(index)]))
-                    _ = try await store.mergeChunks(limit: 100)
+                    _ = try await store.merge(limit: 100)
                     let claim = try await session.open("truck", in: store)
                     try expect(claim.version, is: former, "of the claim")
                 }
