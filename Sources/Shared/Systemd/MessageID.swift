@@ -32,6 +32,8 @@ package enum MessageID: String, Hashable, Sendable, CaseIterable, CustomStringCo
     case alarmJournalReturned = "e292891c3a72414aaca0cab71ad5de25"
     case stateNotRemembered = "5d0c1f4e6a3b4d7c9e21b7a8304f6d15"
     case stateRemembered = "c8b7ad3917f24be0a5d46f02e1938c7b"
+    case controlSocketFailed = "109fc3c1e3e2bdb92bbacee4551d2bb5"
+    case controlSocketOpened = "7e62dc1ec9e01b03f62042b45c2edb61"
 
     // The server
     case gatewayListening = "7d450802019e41a2bcbf2446b6303558"
@@ -42,6 +44,9 @@ package enum MessageID: String, Hashable, Sendable, CaseIterable, CustomStringCo
     case certificateEnding = "478340f6e1f440ecab71b2caad22ccbd"
     case storeFailed = "361297c52be04d86818bb5f459a0be85"
     case storeRecovered = "33e6f7ef8f2e45db92130267bbd9124d"
+    case clockWrong = "4d2953ea5c874b1ca92d852a8bb347c2"
+    case streamShared = "10e2d1f8e0234136a078c484d6b7bb71"
+    case clockRight = "72e200b4f33f4b1b8dfb66be62890a51"
 
     /// The metadata key that becomes MESSAGE_ID.
     package static let metadataKey = "message_id"

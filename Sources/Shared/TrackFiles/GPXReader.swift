@@ -1,3 +1,5 @@
+import JSON
+
 /// The points of a GPX 1.x file (`trkpt` and `rtept`), one after the other; everything else in it is passed over.
 struct GPXReader {
     private static let maximumDepth = 64
@@ -44,7 +46,7 @@ struct GPXReader {
         open.append(name)
         guard name == "trkpt" || name == "rtept" else { return }
         let (latitude, longitude) = (attributes["lat"] ?? "", attributes["lon"] ?? "")
-        guard Double(latitude) != nil, Double(longitude) != nil else {
+        guard Double(decimal: latitude) != nil, Double(decimal: longitude) != nil else {
             throw TrackFileError(
                 line: scanner.line, "\(name) lat=\"\(latitude)\" lon=\"\(longitude)\": numbers are needed")
         }
@@ -61,7 +63,7 @@ struct GPXReader {
         guard let field = Self.children[name], let text = point?.fields[field] else { return }
         let trimmed = text.trimmedOfSpace
         point?.fields[field] = trimmed.isEmpty ? nil : trimmed
-        if field == .altitude, Double(trimmed) == nil {
+        if field == .altitude, Double(decimal: trimmed) == nil {
             throw TrackFileError(line: scanner.line, "ele \"\(trimmed)\": a number of metres is needed")
         }
     }
