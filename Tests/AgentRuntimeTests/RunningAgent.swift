@@ -108,6 +108,9 @@ struct RunningAgent: Sendable {
         try await loop.submit { [parts] in body(parts.value) }.get()
     }
 
+    /// The longitude of every fix, in degrees. No duration that an agent measures has these digits.
+    static let longitude = 4.321_987_654
+
     /// The receiver has a fix at a second of the test's time; with the default interval each fifth makes a point.
     func fix(_ second: Int64) async throws {
         try await report(second)
@@ -123,7 +126,7 @@ struct RunningAgent: Sendable {
                     GNSSReport(
                         time: Timestamp(seconds: 1_780_000_000 + second), mode: 3,
                         latitude: 52 + Double(second % 100_000) / 1e5,
-                        longitude: 4.3)))
+                        longitude: Self.longitude)))
         }
     }
 
