@@ -76,12 +76,25 @@ import Testing
                 "saker-sim",
                 [
                     "fleet", "--server", "127.0.0.1:\(server.devicePort)", "--ca",
-                    server.directory.appending(path: "ca.pem").path, "--service", "1", "--ak", "wrongwrongwrong",
+                    server.directory.appending(path: "ca.pem").path, "--service", "1", "--ak",
+                    try server.secret("wrongwrongwrong"),
                     "--mode", "idle", "--duration", "5",
                 ])
             #expect(output.status == 1)
             #expect(output.errors.contains("login refused"))
             #expect(!output.errors.contains("wrongwrong"))
+        }
+    }
+
+    @Test func aKeyIsNoArgument() async throws {
+        try await withServer { server in
+            for credentials in [["--enroll", server.enrollment], ["--service", "1", "--ak", "0123456789abcdef"]] {
+                let output = try await ServerProcess.run(
+                    "saker-sim", ["fleet", "--server", "127.0.0.1:\(server.devicePort)"] + credentials)
+                #expect(output.status != 0)
+                #expect(output.errors.contains("comes from a file or, with -, from standard input"))
+                #expect(!output.errors.contains(credentials.last ?? ""))
+            }
         }
     }
 
@@ -100,8 +113,8 @@ import Testing
             let output = try await ServerProcess.run(
                 "saker-sim",
                 [
-                    "fleet", "--server", "127.0.0.1:\(server.devicePort)", "--service", "1", "--ak", "key", "--mode",
-                    "idle",
+                    "fleet", "--server", "127.0.0.1:\(server.devicePort)", "--service", "1", "--ak",
+                    try server.secret("key"), "--mode", "idle",
                 ])
             #expect(output.status == 1)
             #expect(output.errors.lowercased().contains("certificate"))

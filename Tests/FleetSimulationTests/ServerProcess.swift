@@ -73,12 +73,20 @@ final class ServerProcess: Sendable {
 
     /// `saker-sim fleet` to its end; `onErrors` gets what it writes to standard error, piece by piece.
     func fleet(
-        _ arguments: [String], enrollment: String? = nil, onErrors: (@Sendable (String) -> Void)? = nil
+        _ arguments: [String], onErrors: (@Sendable (String) -> Void)? = nil
     ) async throws -> Output {
         try await Self.run(
             "saker-sim",
-            ["fleet", "--server", "127.0.0.1:\(devicePort)", "--enroll", enrollment ?? self.enrollment] + arguments,
+            ["fleet", "--server", "127.0.0.1:\(devicePort)", "--enroll", secret(enrollment)]
+                + arguments,
             onErrors: onErrors)
+    }
+
+    /// The path of a new file that holds a key, because no program takes a key as an argument.
+    func secret(_ text: String) throws -> String {
+        let file = directory.appending(path: UUID().uuidString)
+        try text.write(to: file, atomically: true, encoding: .utf8)
+        return file.path
     }
 
     static func run(

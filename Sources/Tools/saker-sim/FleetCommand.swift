@@ -28,7 +28,8 @@ struct FleetCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("The name in the server's certificate. Default: its address.", valueName: "name"))
     var serverName: String?
 
-    @Option(help: ArgumentHelp("An enrolment string, or - to read it from standard input.", valueName: "string"))
+    @Option(
+        help: ArgumentHelp("A file that holds an enrolment string, or - for standard input.", valueName: "file"))
     var enroll: String?
 
     @Option(
@@ -36,7 +37,8 @@ struct FleetCommand: AsyncParsableCommand {
         help: ArgumentHelp("The service's number, instead of an enrolment string.", valueName: "number"))
     var service: Int64?
 
-    @Option(help: ArgumentHelp("The service's access key, or - to read it from standard input.", valueName: "key"))
+    @Option(
+        help: ArgumentHelp("A file that holds the service's access key, or - for standard input.", valueName: "file"))
     var ak: String?
 
     @Option(help: "live, backlog or idle.")
@@ -114,7 +116,7 @@ struct FleetCommand: AsyncParsableCommand {
             guard service == nil, ak == nil else {
                 throw ValidationError("--enroll holds service and key: give it, or --service and --ak")
             }
-            let string = try EnrollmentString(decoding: enroll == "-" ? standardInput("the enrolment string") : enroll)
+            let string = try EnrollmentString(decoding: secret(in: enroll, "the enrolment string"))
             let known: FleetPlan.Trust
             switch string.trust {
             case .system: known = .system
@@ -134,13 +136,21 @@ struct FleetCommand: AsyncParsableCommand {
         }
         return FleetPlan(
             host: server.host, port: Int(server.port), trust: trust ?? .system, service: service,
-            accessKey: ak == "-" ? try standardInput("the access key") : ak, mode: mode)
+            accessKey: try secret(in: ak, "the access key"), mode: mode)
     }
 
-    private func standardInput(_ what: String) throws -> String {
-        guard let line = readLine(), !line.isEmpty else {
-            throw ValidationError("\(what) did not come on standard input")
+    /// The first line of a file or of standard input. Other users see arguments, so no argument is a key. The errors do not
+    /// repeat the argument, because a person may have given a key all the same.
+    private func secret(in file: String, _ what: String) throws -> String {
+        let line: String?
+        if file == "-" {
+            line = readLine()
+        } else if let text = try? String(contentsOfFile: file, encoding: .utf8) {
+            line = text.split(whereSeparator: \.isNewline).first.map(String.init)
+        } else {
+            throw ValidationError("\(what) comes from a file or, with -, from standard input: no such file can be read")
         }
+        guard let line, !line.isEmpty else { throw ValidationError("\(what) is missing: its file is empty") }
         return line
     }
 
