@@ -127,7 +127,7 @@ var server: [Target] {
         .room(
             "WebAPI", in: "Server",
             [
-                "Ingest", "JSON", "TrackStore", "TrackModel", "Geodesy", .log,
+                "Ingest", "JSON", "TrackAnalysis", "TrackStore", "TrackModel", "Geodesy", .log,
                 .product(name: "Crypto", package: "swift-crypto"),
             ]),
         .room(
@@ -318,7 +318,7 @@ var tests: [Target] {
         .tests(
             of: "WebAPI",
             [
-                "Geodesy", "Ingest", "JSON", "TrackModel", "TrackStore", "TrackTestKit", .log,
+                "Geodesy", "Ingest", "JSON", "TrackAnalysis", "TrackModel", "TrackStore", "TrackTestKit", .log,
             ]),
         .tests(of: "ServerIdentity", ["ProgramTestKit", "TrackModel"]),
         .tests(

@@ -60,7 +60,10 @@ let package = Package(
             only: ["Configuration/ServerConfiguration.swift", "Configuration/ServerConfiguration+Reading.swift"]),
         .room("Systemd", in: "Shared", [.log]),
         .room("Ingest", in: "Server", ["Exposition", "Systemd", "TrackStore", "TrackModel", .log]),
-        .room("WebAPI", in: "Server", ["Ingest", "JSON", "TrackStore", "TrackModel", "Geodesy", .log, "Crypto"]),
+        .room("TrackAnalysis", in: "Server", ["Geodesy", "TrackModel"]),
+        .room(
+            "WebAPI", in: "Server",
+            ["Ingest", "JSON", "TrackAnalysis", "TrackStore", "TrackModel", "Geodesy", .log, "Crypto"]),
         .room("DriveSimulation", in: "Tools", ["Geodesy", "TrackModel"]),
         .room(
             "TrackTestKit", in: "Tools",

@@ -1,6 +1,7 @@
 import Geodesy
 import JSON
 import Testing
+import TrackAnalysis
 import TrackModel
 import TrackStore
 
@@ -221,11 +222,11 @@ struct TrackTests {
         let old = ProcessOption(
             parsing: " need_denoise=0 , radius_threshold=100, need_mapmatch=1,transport_mode=2,need_vacuate=1")
         #expect(old.denoiseGrade == 0)
-        #expect(old.radiusLimit == 100)
+        #expect(old.cleaning == CleaningOptions(radiusLimit: 100))
         #expect(old.mapMatch)
-        #expect(old.transportMode == .riding)
-        #expect(old.vacuateGrade == 1)
-        #expect(ProcessOption(parsing: "denoise_grade=3,radius_threshold=20").radiusLimit == 20)
-        #expect(ProcessOption(parsing: "denoise_grade=3,radius_threshold=0").radiusLimit == 100)
+        #expect(old.travel == .riding)
+        #expect(old.thinning == .fine)
+        #expect(ProcessOption(parsing: "denoise_grade=3,radius_threshold=20").cleaning.radiusLimit == 20)
+        #expect(ProcessOption(parsing: "denoise_grade=3,radius_threshold=0").cleaning.radiusLimit == 100)
     }
 }

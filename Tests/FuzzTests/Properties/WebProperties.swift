@@ -52,8 +52,8 @@ enum WebProperties {
         case 1: try checkMultipart(bytes)
         case 2:
             let option = ProcessOption(parsing: text)
-            try require((0...5).contains(option.denoiseGrade) && (0...5).contains(option.vacuateGrade), "a grade")
-            try require(option.radiusLimit ?? 1 > 0, "a radius")
+            try require((0...5).contains(option.denoiseGrade), "a grade")
+            try require(option == ProcessOption(parsing: text), "one option, read twice")
         case 3:
             if let filter = try accepted({ () throws(APIFailure) in try EntityFilter(parsing: text) }) {
                 try require(filter.names?.contains("") != true, "an empty name")

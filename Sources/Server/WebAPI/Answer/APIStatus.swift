@@ -27,6 +27,7 @@ enum APIStatus: Int, Hashable, Sendable, CaseIterable {
     case unknownService = 4005
     case entityColumnExists = 7001
     case noEntityColumn = 7002
+    case tooManyPointsToAnalyse = 9001
 
     /// The short Chinese text that existing clients show to their users.
     var message: String {
@@ -58,6 +59,7 @@ enum APIStatus: Int, Hashable, Sendable, CaseIterable {
         case .unknownService: "指定service_id不存在"
         case .entityColumnExists: "entity的属性字段已存在"
         case .noEntityColumn: "entity的属性字段不存在"
+        case .tooManyPointsToAnalyse: "轨迹点过多，请缩短查询时间"
         }
     }
 }

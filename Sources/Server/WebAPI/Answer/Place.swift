@@ -10,9 +10,14 @@ struct Place {
     let wgs84: Degrees
     let isInChina: Bool
 
-    init(_ point: TrackPoint) {
-        stored = point.fix.coordinate
-        storedType = point.coordinateType
+    init(_ point: TrackPoint) { self.init(point.fix.coordinate, point.coordinateType) }
+
+    /// A place that was computed.
+    init(wgs84 place: Coordinate) { self.init(place, .wgs84) }
+
+    private init(_ coordinate: Coordinate, _ type: CoordinateType) {
+        stored = coordinate
+        storedType = type
         let given = Degrees(latitude: stored.latitude, longitude: stored.longitude)
         let converted = DatumConversion.convert(given, from: storedType.datum, to: .wgs84)
         isInChina = DatumConversion.isInChina(latitude: converted.latitude, longitude: converted.longitude)

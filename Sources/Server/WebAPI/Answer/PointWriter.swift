@@ -52,17 +52,22 @@ struct PointWriter {
     }
 
     /// Objects of all points, each with the time at which the server received it.
-    func write(_ points: some Collection<StoredPoint>, to list: inout JSONWriter) {
+    func write(_ points: some Collection<ShownPoint>, to list: inout JSONWriter) {
         // Points come in batches: most were received in the same second as the one before.
         var former: (seconds: Int64, text: String?)?
         // Some 150 bytes a point are usual.
         list.reserve(160 * points.count)
-        for stored in points {
+        for shown in points {
+            let stored = shown.stored
             let seconds = stored.received.seconds
             let text = former?.seconds == seconds ? former?.text : clock.text(stored.received)
             former = (seconds, text)
             list.object { object in
                 write(stored.point, to: &object)
+                if let processing = shown.processing {
+                    object.member("locate_mode", ShownPoint.Processing.locateMode(of: stored.point.fix))
+                    if let mode = processing.transportMode { object.member("transport_mode", mode) }
+                }
                 if let text { object.member("create_time", text) }
             }
         }

@@ -37,7 +37,8 @@ struct APICall: Sendable {
             coordinateType: type, clock: clock, columns: try await store.columns(of: .track, in: service).types)
     }
 
-    private func outputType() throws(APIFailure) -> CoordinateType {
+    /// The datum that the client asked for.
+    func outputType() throws(APIFailure) -> CoordinateType {
         guard let name = parameters["coord_type_output"] else { return .bd09ll }
         guard let type = CoordinateType(rawValue: Parameters.trimmed(name).lowercased()) else {
             throw APIFailure(.parameter, "coord_type_output must be wgs84, gcj02 or bd09ll")

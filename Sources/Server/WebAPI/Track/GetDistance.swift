@@ -8,7 +8,7 @@ extension TrackEndpoints {
         let reading = try await TrackReading(query, call, store)
         return Answer { answer in
             reading.writeDistance(query, to: &answer)
-            reading.writeHoles(to: &answer)
+            reading.holes.write(to: &answer)
         }
     }
 }

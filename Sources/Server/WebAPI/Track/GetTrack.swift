@@ -5,9 +5,12 @@ extension TrackEndpoints {
     /// `track/gettrack`
     static let track = Endpoint(
         "track/gettrack", .get,
-        TrackQuery.parameters + ["coord_type_output", "sort_type", "page_index", "page_size"], about: \.namedEntity
+        TrackQuery.parameters + [
+            "supplement_content", "coord_type_output", "sort_type", "page_index", "page_size", "explain",
+        ], about: \.namedEntity
     ) { (call, store: any PointStore & ColumnStore) in
         let query = try TrackQuery(call)
+        try SupplementMode.checkContent(call.parameters["supplement_content"])
         let writer = try await call.pointWriter(store)
         let isDescending = try descending(call.parameters)
         let page = call.parameters.page(defaultSize: 100, maximumSize: 5000)
@@ -24,14 +27,15 @@ extension TrackEndpoints {
             answer.member("total", points.count)
             answer.member("size", shown.count)
             reading.writeDistance(query, to: &answer)
-            reading.writeHoles(to: &answer)
+            reading.holes.write(to: &answer)
             // There are no road data to know toll roads from.
             answer.member("toll_distance", 0)
             if let first = points.first, let last = points.last {
-                answer.object("start_point") { writer.writePosition(of: first.point, to: &$0) }
-                answer.object("end_point") { writer.writePosition(of: last.point, to: &$0) }
+                answer.object("start_point") { writer.writePosition(of: first.stored.point, to: &$0) }
+                answer.object("end_point") { writer.writePosition(of: last.stored.point, to: &$0) }
             }
             answer.array("points") { writer.write(shown, to: &$0) }
+            if page.index == 1 { reading.writeExplanation(query, writer, to: &answer) }
         }
     }
 

@@ -1,4 +1,5 @@
 import JSON
+import TrackAnalysis
 import TrackModel
 import TrackStore
 
@@ -19,27 +20,34 @@ extension TrackEndpoints {
                 }
             }
         }
-        let shown = try await newest(of: name, latest: latest, within: option.radiusLimit, call, store)
-        return Answer { answer in answer.object("latest_point") { points.write(shown.point, to: &$0) } }
+        let shown = try await newest(of: name, latest: latest.point, option.cleaning, call, store)
+        return Answer { answer in
+            answer.object("latest_point") { points.write(shown, to: &$0) }
+            if option.mapMatch { Roads.writeOff(to: &answer) }
+        }
     }
 
-    /// The newest point of the last day that is accurate enough; the newest of all when none is.
+    /// Milliseconds before the latest point that are read to judge it: ten minutes, and a day when nothing in them passes.
+    private static let tails: [Int64] = [600_000, 86_400_000]
+
+    /// The newest point that the cleaning keeps; the newest of all when it keeps none of the last day.
     private static func newest(
-        of name: String, latest: StoredPoint, within limit: Int?, _ call: APICall, _ store: any PointStore
-    ) async throws -> StoredPoint {
-        guard let limit, !latest.point.isWithin(radius: limit) else { return latest }
-        let time = latest.point.fix.time
-        let day = try await store.track(
-            of: name, in: call.service, from: time.adding(milliseconds: -maximumRange * 1000), through: time,
-            limit: call.options.maximumRawPoints)
-        call.note(day.holes)
-        return day.points.last { $0.point.isWithin(radius: limit) } ?? latest
-    }
-}
-
-extension TrackPoint {
-    /// True also when the accuracy is not known: no rule about it can be applied.
-    func isWithin(radius metres: Int) -> Bool {
-        fix.accuracy.map { Int($0) <= metres * 10 } ?? true
+        of name: String, latest: TrackPoint, _ options: CleaningOptions, _ call: APICall, _ store: any PointStore
+    ) async throws -> TrackPoint {
+        var options = options
+        options.collapsesStops = false
+        guard options != CleaningOptions() else { return latest }
+        for span in tails {
+            let range = TrackRange(
+                service: call.service, entity: ExactName(name), from: latest.fix.time.adding(milliseconds: -span),
+                through: latest.fix.time)
+            var tail = try await range.read(call, store, limit: call.options.maximumRawPoints).points.map(\.point)
+            // The latest point may have been told ahead of its track.
+            if tail.last?.fix.time != latest.fix.time { tail.append(latest) }
+            let columns = TrackColumns(tail)
+            guard !TrackCleaner.clean(columns, options).samples.isEmpty else { continue }
+            return LatestPoint.index(in: columns, options, now: call.now.milliseconds).map { tail[$0] } ?? latest
+        }
+        return latest
     }
 }

@@ -1,33 +1,30 @@
+import TrackAnalysis
+
 /// How a track is to be corrected: `process_option` in both of its generations.
 struct ProcessOption: Hashable, Sendable {
-    enum TransportMode: Sendable {
-        case automatic
-        case driving
-        case riding
-        case walking
-    }
+    /// m/s that no vehicle on a road reaches: 200 km/h.
+    static let vehicleSpeedCap = 200 / 3.6
 
     /// 0 none ... 5 strictest; the grades above 1 also limit the radius.
     var denoiseGrade = 1
-    /// 0 none ... 5 strongest.
-    var vacuateGrade = 0
+    /// Applies to the points that are shown, never to a distance.
+    var thinning = ThinningGrade.off
     var mapMatch = false
-    var transportMode = TransportMode.automatic
+    var travel = TravelMode.automatic
     /// From `radius_threshold`, metres.
-    private var givenRadiusLimit: Int?
+    private var givenRadiusLimit: Double?
 
-    /// Points with a larger radius are left out, metres; nil for no limit. The stricter of both generations counts.
-    var radiusLimit: Int? {
-        let ofGrade: Int? =
-            switch denoiseGrade {
-            case 2: 500
-            case 3: 100
-            case 4: 50
-            case 5: 20
-            default: nil
-            }
-        guard let ofGrade, let givenRadiusLimit else { return ofGrade ?? givenRadiusLimit }
-        return min(ofGrade, givenRadiusLimit)
+    /// How the track is cleaned. The stricter radius limit of both generations counts.
+    var cleaning: CleaningOptions {
+        CleaningOptions(
+            denoiseGrade: denoiseGrade, radiusLimit: givenRadiusLimit,
+            speedCap: travel.speedCap(driving: Self.vehicleSpeedCap))
+    }
+
+    /// How a track is cleaned that is analysed: of the options only the means of travel counts there. `collapsing` takes
+    /// the drift of stops out.
+    func analysisCleaning(collapsing: Bool) -> CleaningOptions {
+        CleaningOptions(speedCap: travel.speedCap(driving: Self.vehicleSpeedCap), collapsesStops: collapsing)
     }
 
     /// Unknown keys and values that cannot be read are as if not given.
@@ -39,16 +36,16 @@ struct ProcessOption: Hashable, Sendable {
             switch parts[0] {
             case "denoise_grade": if let number, (0...5).contains(number) { denoiseGrade = number }
             case "need_denoise": if let number, (0...1).contains(number) { denoiseGrade = number }
-            case "vacuate_grade": if let number, (0...5).contains(number) { vacuateGrade = number }
-            case "need_vacuate": if let number, (0...1).contains(number) { vacuateGrade = number }
+            case "vacuate_grade": if let grade = number.flatMap(ThinningGrade.init) { thinning = grade }
+            case "need_vacuate": if let number, (0...1).contains(number) { thinning = number == 1 ? .fine : .off }
             case "need_mapmatch": mapMatch = number == 1
-            case "radius_threshold": givenRadiusLimit = number.flatMap { $0 > 0 ? $0 : nil }
+            case "radius_threshold": givenRadiusLimit = number.flatMap { $0 > 0 ? Double($0) : nil }
             case "transport_mode":
                 switch value {
-                case "driving", "1": transportMode = .driving
-                case "riding", "2": transportMode = .riding
-                case "walking", "3": transportMode = .walking
-                default: transportMode = .automatic
+                case "driving", "1": travel = .driving
+                case "riding", "2": travel = .riding
+                case "walking", "3": travel = .walking
+                default: travel = .automatic
                 }
             default: break
             }

@@ -1,12 +1,18 @@
 import JSON
+import TrackAnalysis
 import TrackModel
 import TrackStore
 
 /// One reading of a track, whole: what all pages of its answer have in common.
 struct TrackReading: Sendable {
     /// Ascending, without those that the processing leaves out.
-    let points: [StoredPoint]
-    let distance: TrackDistance
+    let points: [ShownPoint]
+    /// Of the cleaned track. Thinning is for the eye and changes no distance.
+    let length: TrackLength
+    /// Why points of the track are missing among ``points``, with their numbers.
+    let drops: [(reason: DropReason, count: Int)]
+    /// The missing points, when they were asked for.
+    let dropped: [(point: TrackPoint, reason: DropReason)]
     /// Where the store cannot read what it holds.
     let holes: [TrackHole]
 }
@@ -15,21 +21,91 @@ extension TrackReading {
     init(_ query: TrackQuery, _ call: APICall, _ store: any PointStore) async throws {
         let options = call.options
         let limit = query.option == nil ? options.maximumRawPoints : options.maximumProcessedPoints
-        let track = try await store.track(
-            of: query.entity.text, in: query.service, from: query.from, through: query.through, limit: limit)
-        call.note(track.holes)
-        var points = track.points
-        if let radius = query.option?.radiusLimit { points.removeAll { !$0.point.isWithin(radius: radius) } }
-        let distance = TrackDistance(
-            points.lazy.map(\.point), supplement: query.supplement, slowBelow: query.slowBelow)
-        self.init(points: points, distance: distance, holes: track.holes)
+        let track = try await query.range.read(call, store, limit: limit)
+        guard let option = query.option else {
+            self.init(
+                points: track.points.map(ShownPoint.init),
+                length: Self.length(of: track.points, slowBelow: query.slowBelow), drops: [], dropped: [],
+                holes: track.holes)
+            return
+        }
+        let columns = TrackColumns(track.points.lazy.map(\.point))
+        var (samples, drops) = TrackCleaner.clean(columns, option.cleaning)
+        let length = LengthMeter.length(of: samples, slowBelow: query.slowBelow)
+        var kinds = [TravelKind?](repeating: nil, count: columns.count)
+        if option.travel == .automatic {
+            for (sample, kind) in zip(samples, TravelKind.kinds(of: samples, detecting: false)) {
+                kinds[sample.index] = kind
+            }
+        }
+        samples = TimeRatioThinning.apply(TimeRatioThinning(metres: option.thinning.tolerance), to: samples, &drops)
+        let counts = drops.counts
+        self.init(
+            points: samples.map { ShownPoint(track.points[$0.index], $0, travel: kinds[$0.index]) },
+            length: length,
+            drops: DropReason.allCases.compactMap { reason in counts[reason].map { (reason, $0) } },
+            dropped: query.explanation == .points
+                ? drops.dropped.map { (track.points[$0.index].point, $0.reason) } : [],
+            holes: track.holes)
     }
 
+    /// The length of a track as it was uploaded. It may have very many points, so that they are measured in parts.
+    private static func length(of points: [StoredPoint], slowBelow threshold: Double?) -> TrackLength {
+        var meter = LengthMeter(slowBelow: threshold)
+        var cleaner = TrackCleaner(CleaningOptions())
+        var samples: [TrackSample] = []
+        for start in stride(from: 0, to: points.count, by: 1024) {
+            let part = points[start..<min(start + 1024, points.count)]
+            cleaner.add(TrackColumns(part.lazy.map(\.point)), to: &samples)
+            for sample in samples { meter.add(sample) }
+            samples.removeAll(keepingCapacity: true)
+        }
+        return meter.result
+    }
+
+    /// Members for the length of the track.
+    func writeDistance(_ query: TrackQuery, to object: inout JSONWriter) {
+        let total = length.total(query.supplement.supplement)
+        object.name("distance")
+        object.rounded(total.metres, digits: 4)
+        if query.slowBelow != nil {
+            object.name("low_speed_distance")
+            object.rounded(total.slow, digits: 4)
+        }
+        if query.option?.mapMatch == true { Roads.writeOff(to: &object) }
+    }
+
+    /// Members for the points that the processing left out.
+    func writeExplanation(_ query: TrackQuery, _ writer: PointWriter, to object: inout JSONWriter) {
+        guard query.explanation != .none else { return }
+        object.object("dropped") { for (reason, count) in drops { $0.member(reason.name, count) } }
+        guard query.explanation == .points else { return }
+        object.array("dropped_points") { list in
+            for (point, reason) in dropped {
+                list.object {
+                    writer.writePosition(of: point, to: &$0)
+                    $0.member("_reason", reason.name)
+                }
+            }
+        }
+    }
+}
+
+extension TrackRange {
+    /// The points of the range, and where the store cannot read; more points than `limit` are an error.
+    func read(_ call: APICall, _ store: any PointStore, limit: Int) async throws -> StoredTrack {
+        let track = try await store.track(of: entity.text, in: service, from: from, through: through, limit: limit)
+        call.note(track.holes)
+        return track
+    }
+}
+
+extension [TrackHole] {
     /// Says where points are missing that the store cannot read; nothing when there is no such place.
-    func writeHoles(to object: inout JSONWriter) {
-        guard !holes.isEmpty else { return }
+    func write(to object: inout JSONWriter) {
+        guard !isEmpty else { return }
         object.array("unreadable") { list in
-            for hole in holes {
+            for hole in self {
                 list.object {
                     $0.member("start_time", hole.from.seconds)
                     $0.member("end_time", hole.through.seconds)
@@ -37,14 +113,5 @@ extension TrackReading {
                 }
             }
         }
-    }
-
-    /// Members for the length of the track.
-    func writeDistance(_ query: TrackQuery, to object: inout JSONWriter) {
-        object.name("distance")
-        object.rounded(distance.total, digits: 4)
-        guard query.slowBelow != nil else { return }
-        object.name("low_speed_distance")
-        object.rounded(distance.slow, digits: 4)
     }
 }

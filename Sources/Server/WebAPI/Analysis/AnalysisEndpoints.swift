@@ -1,0 +1,44 @@
+import JSON
+import TrackAnalysis
+import TrackStore
+
+/// The module `analysis`: what a track tells of a drive.
+enum AnalysisEndpoints {
+    static let all = [stayPoints, drivingBehavior, drivingBehaviour, trips]
+
+    /// The parameters of every call here.
+    static let parameters = TrackRange.parameters + ["process_option", "coord_type_output"]
+}
+
+/// What the calls of this module have in common: a track that is cleaned, and how to show places of it.
+struct AnalysedTrack {
+    let samples: [TrackSample]
+    let writer: PlaceWriter
+    private let asksForRoads: Bool
+    private let holes: [TrackHole]
+
+    /// `collapsing`: the drift of stops is taken out.
+    init(_ call: APICall, _ store: any PointStore, collapsing: Bool) async throws {
+        let range = try TrackRange(call)
+        let option = ProcessOption(parsing: call.parameters["process_option"])
+        writer = PlaceWriter(coordinateType: try call.outputType())
+        let track: StoredTrack
+        do {
+            track = try await range.read(call, store, limit: call.options.maximumProcessedPoints)
+        } catch let error as TrackStoreError where error.code == .tooManyPoints {
+            throw APIFailure(.tooManyPointsToAnalyse)
+        }
+        holes = track.holes
+        asksForRoads = option.mapMatch
+        samples =
+            TrackCleaner.clean(
+                TrackColumns(track.points.lazy.map(\.point)), option.analysisCleaning(collapsing: collapsing)
+            ).samples
+    }
+
+    /// The members that every answer here ends with.
+    func writeRemarks(to answer: inout JSONWriter) {
+        if asksForRoads { Roads.writeOff(to: &answer) }
+        holes.write(to: &answer)
+    }
+}

@@ -1,0 +1,161 @@
+import JSON
+import Testing
+import TrackModel
+import TrackStore
+
+@testable import WebAPI
+
+/// Tracks as `is_processed=1` and `getlatestpoint` show them.
+@Suite struct ProcessingTests {
+    private static let start: Int64 = 1_772_670_000
+
+    /// 10 m/s eastwards, a point a second; the one at 30 s is 5 km off; from 60 s on the vehicle stands for ten minutes
+    /// while its receiver wanders by some metres.
+    private func drive() throws -> [TrackPoint] {
+        try (0..<660).map { second in
+            let metres = Double(min(second, 60)) * 10
+            let drift = second > 60 ? Double(second % 5) : 0
+            let north = second == 30 ? 5000 : drift
+            return try point(
+                Self.start + Int64(second), north / 111_195, metres / 111_195, speed: second > 60 ? 20 : 1000)
+        }
+    }
+
+    private func bench(_ points: [TrackPoint]? = nil) async throws -> Bench {
+        let bench = try await Bench()
+        try await bench.upload("van", try points ?? drive())
+        return bench
+    }
+
+    private func range(_ query: String = "") -> String {
+        "entity_name=van&start_time=\(Self.start)&end_time=\(Self.start + 3600)&page_size=5000&\(query)"
+    }
+
+    private func metres(_ answer: JSONValue) -> Double { answer["distance"]?.doubleValue ?? -1 }
+
+    @Test func aProcessedTrackHasNoStraysAndNoDrift() async throws {
+        let bench = try await bench()
+        let raw = try await bench.get("track/gettrack", range())
+        #expect(raw["total"] == .integer(660))
+        #expect(metres(raw) > 10_000)
+        let processed = try await bench.get("track/gettrack", range("is_processed=1&explain=1"))
+        #expect(abs(metres(processed) - 600) < 5)
+        #expect(processed["dropped"]?["excursion"] == .integer(1))
+        let stopped = try #require(processed["dropped"]?["stop"]?.integerValue)
+        #expect(processed["total"] == .integer(660 - 1 - stopped))
+        #expect(stopped > 580)
+        #expect(raw["dropped"] == nil)
+        #expect(try await bench.get("track/gettrack", range("is_processed=1"))["dropped"] == nil)
+    }
+
+    @Test func distanceAndTrackAgreeWhateverIsShown() async throws {
+        let bench = try await bench()
+        let distance = metres(try await bench.get("track/getdistance", range("is_processed=1")))
+        for query in [
+            "", "sort_type=desc", "page_size=7&page_index=2", "coord_type_output=wgs84",
+            "process_option=vacuate_grade=5",
+        ] {
+            #expect(metres(try await bench.get("track/gettrack", range("is_processed=1&\(query)"))) == distance)
+        }
+    }
+
+    @Test func thinningLeavesEndsAndSaysWhatIsGone() async throws {
+        let bench = try await bench()
+        let query = "is_processed=1&explain=points&process_option=vacuate_grade=3"
+        let answer = try await bench.get("track/gettrack", range(query))
+        let points = answer["points"]?.items ?? []
+        #expect(answer["total"] == .integer(Int64(points.count)))
+        #expect(points.count < 20)
+        #expect(points.first?["loc_time"] == .integer(Self.start))
+        #expect(points.last?["loc_time"] == .integer(Self.start + 659))
+        let dropped = answer["dropped_points"]?.items ?? []
+        #expect(dropped.count + points.count == 660)
+        #expect(Set(dropped.compactMap { $0["_reason"]?.stringValue }) == ["excursion", "stop", "thinned"])
+        let stray = dropped.first { $0["_reason"] == .string("excursion") }
+        #expect(stray?["loc_time"] == .integer(Self.start + 30))
+        // Another page repeats nothing of it.
+        #expect(try await bench.get("track/gettrack", range("\(query)&page_index=2"))["dropped"] == nil)
+    }
+
+    @Test func aStopStandsStill() async throws {
+        let bench = try await bench()
+        let points = try await bench.get("track/gettrack", range("is_processed=1"))["points"]?.items ?? []
+        let stop = points.filter { $0["transport_mode"] == .string("停留") }
+        #expect(stop.count > 2)
+        #expect(Set(stop.compactMap { $0["latitude"]?.doubleValue }).count == 1)
+        #expect(stop.allSatisfy { $0["speed"] == .integer(0) })
+        #expect(points.first?["transport_mode"] == .string("驾车"))
+        #expect(points.allSatisfy { $0["locate_mode"] == .string("未知") })
+        // A client that says how its entity travels is not told.
+        let driven = try await bench.get(
+            "track/gettrack", range("is_processed=1&process_option=transport_mode=driving"))
+        #expect(driven["points"]?.items.allSatisfy { $0["transport_mode"] == nil } == true)
+        let raw = try await bench.get("track/gettrack", range())["points"]?.items ?? []
+        #expect(raw.allSatisfy { $0["transport_mode"] == nil && $0["locate_mode"] == nil })
+    }
+
+    @Test func withoutDenoisingEveryPointIsThere() async throws {
+        let bench = try await bench()
+        for option in ["denoise_grade=0", "need_denoise=0"] {
+            let answer = try await bench.get("track/gettrack", range("is_processed=1&process_option=\(option)"))
+            #expect(answer["total"] == .integer(660))
+        }
+    }
+
+    @Test func aStepIsTooFastForAWalk() async throws {
+        // 1 m/s, and one point 40 m off: a car may have been there.
+        let bench = try await bench(
+            try (0..<20).map {
+                try point(Self.start + Int64($0), $0 == 10 ? 40 / 111_195 : 0, Double($0) / 111_195, accuracy: 30)
+            })
+        func strays(_ mode: String) async throws -> JSONValue? {
+            let option = "is_processed=1&explain=1&process_option=transport_mode=\(mode)"
+            return try await bench.get("track/gettrack", range(option))["dropped"]?["excursion"]
+        }
+        #expect(try await strays("driving") == nil)
+        #expect(try await strays("riding") == .integer(1))
+        #expect(try await strays("walking") == .integer(1))
+    }
+
+    @Test func roadsAreSaidToBeOffWhenTheyWereAskedFor() async throws {
+        let bench = try await bench()
+        for path in ["track/gettrack", "track/getdistance", "analysis/staypoint", "analysis/drivingbehavior"] {
+            let asked = range("is_processed=1&process_option=need_mapmatch=1")
+            #expect(try await bench.get(path, asked)["roads"]?["state"] == .string("off"))
+            #expect(try await bench.get(path, range("is_processed=1"))["roads"] == nil)
+        }
+    }
+
+    @Test(arguments: ["explain=2", "explain=yes", "supplement_content=points"])
+    func whatCannotBeReadIsRefused(query: String) async throws {
+        #expect(try await bench().get("track/gettrack", range(query)).status == 2)
+    }
+
+    // MARK: The latest point
+
+    private func latest(_ points: [TrackPoint], _ option: String = "") async throws -> Int64? {
+        try await bench(points).get("track/getlatestpoint", "entity_name=van&process_option=\(option)")[
+            "latest_point"]?["loc_time"]?.integerValue.map { $0 - Self.start }
+    }
+
+    /// Seconds from the start; the last one is 5 km off.
+    private func jumping(at times: [Int64]) throws -> [TrackPoint] {
+        try times.map { try point(Self.start + $0, $0 == times.last ? 0.05 : 0, Double($0) * 10 / 111_195) }
+    }
+
+    @Test func aJumpAtTheEndIsShownOnceItIsAMinuteOld() async throws {
+        // The clock stands 7,900 s after the start.
+        #expect(try await latest(jumping(at: [7880, 7881, 7882, 7883])) == 7882)
+        #expect(try await latest(jumping(at: [7880, 7881, 7882, 7883]), "denoise_grade=0") == 7883)
+        #expect(try await latest(jumping(at: [7830, 7831, 7832, 7833])) == 7833)
+    }
+
+    @Test func aPointWithoutAnAccurateOneIsSoughtInTheLastDay() async throws {
+        let points = try [0, 7000, 7001].map { second in
+            try point(Self.start + second, 0, 0, accuracy: second == 0 ? 50 : 5000)
+        }
+        #expect(try await latest(points) == 7001)
+        #expect(try await latest(points, "radius_threshold=20") == 0)
+        #expect(try await latest(Array(points.dropFirst()), "radius_threshold=20") == 7001)
+    }
+}
