@@ -38,11 +38,10 @@ import Testing
     }
 
     @Test func aDayLongRangeIsAskedForInPieces() throws {
-        typealias History = TrackCommand.History
-        #expect(try History.windows(from: 5_999, to: 7_000) == [5...7])
-        #expect(try History.windows(from: 0, to: 86_400_000) == [0...86_399, 86_400...86_400])
-        #expect(throws: CommandFailure.self) { try History.windows(from: 2, to: 1) }
-        #expect(throws: CommandFailure.self) { try History.windows(from: 0, to: Self.now) }
+        #expect(try TrackRangeOptions.windows(from: 5_999, to: 7_000) == [5...7])
+        #expect(try TrackRangeOptions.windows(from: 0, to: 86_400_000) == [0...86_399, 86_400...86_400])
+        #expect(throws: CommandFailure.self) { try TrackRangeOptions.windows(from: 2, to: 1) }
+        #expect(throws: CommandFailure.self) { try TrackRangeOptions.windows(from: 0, to: Self.now) }
     }
 
     @Test(

@@ -129,6 +129,97 @@ private final class TinyWebServer: Sendable {
         #expect(requests.last?.contains("page_index=2&") == true)
     }
 
+    private static let hour = ["--from", "2026-03-05T00:00:00Z", "--to", "2026-03-05T01:00:00Z"]
+
+    @Test func staysAreListed() async throws {
+        let (result, requests) = try await run(
+            ["track", "stays", "van", "--least", "300"] + Self.hour,
+            .init(
+                body: """
+                    {"status":0,"staypoint_num":2,"stay_points":[{"start_time":1772668800,"end_time":1772669400,\
+                    "duration":600,"stay_point":{"longitude":-0.25,"latitude":31.5}},{"start_time":1772670000,\
+                    "end_time":1772672400,"duration":2400,"open":"end","stay_point":{"longitude":-0.3,"latitude":31.6}}]}
+                    """))
+        #expect(
+            result.lines == [
+                "FROM                 TO                   DURATION  PLACE",
+                "2026-03-05 00:00:00  2026-03-05 00:10:00    10 min  31.500000, -0.250000",
+                "2026-03-05 00:20:00  goes on                40 min  31.600000, -0.300000", "", "2 stays", "",
+            ])
+        #expect(requests.first?.contains("GET /api/v3/analysis/staypoint?") == true)
+        #expect(requests.first?.contains("stay_time=300&stay_radius=20") == true)
+    }
+
+    @Test func tripsAndDistancesAddUpOverDays() async throws {
+        let trips = """
+            {"status":0,"trip_num":1,"trips":[{"start_time":1772668800,"end_time":1772669400,"duration":600,\
+            "distance":1500.5,"unrecorded_distance":0,"max_speed":61.2,"start_point":{"longitude":1,"latitude":2},\
+            "end_point":{"longitude":3,"latitude":4}}]}
+            """
+        let days = ["--from", "2026-03-05T00:00:00Z", "--to", "2026-03-06T12:00:00Z"]
+        let (result, requests) = try await run(
+            ["track", "trips", "van"] + days, .init(body: trips), .init(body: trips))
+        #expect(requests.count == 2)
+        #expect(result.lines.count == 6)
+        #expect(
+            result.lines[1]
+                == "2026-03-05 00:00:00  2026-03-05 00:10:00    10 min    1.5 km        61  2.000000, 1.000000  4.000000, 3.000000"
+        )
+        #expect(result.lines[4] == "2 trips, 3.0 km")
+        let body = #"{"status":0,"distance":1500}"#
+        let (distance, asked) = try await run(
+            ["track", "distance", "van", "--denoise", "2", "--travel", "riding"] + days, .init(body: body),
+            .init(body: body))
+        #expect(distance.output == "3.0 km\n")
+        #expect(
+            asked.first?.contains("is_processed=1&process_option=denoise_grade%3D2%2Ctransport_mode%3Driding") == true)
+    }
+
+    @Test func drivingIsTold() async throws {
+        let (result, requests) = try await run(
+            ["track", "driving", "van", "--speed-limit", "80"] + Self.hour,
+            .init(
+                body: """
+                    {"status":0,"distance":36000,"duration":3600,"average_speed":36,"max_speed":95.5,"speeding":[\
+                    {"speeding_distance":400,"speeding_points":[{"longitude":1,"latitude":2,"loc_time":1772669400,\
+                    "actual_speed":95.5,"limit_speed":80}]}],"harsh_breaking":[{"longitude":1,"latitude":2,\
+                    "loc_time":1772668801,"acceleration":-2.5,"initial_speed":36,"end_speed":18}],\
+                    "harsh":{"rated":0.1,"state":"insufficient_rate"}}
+                    """))
+        #expect(
+            result.lines == [
+                "Distance  36.0 km", "Duration  1 h", "Average   36.0 km/h", "Fastest   95.5 km/h", "",
+                "TIME                 EVENT                               PLACE",
+                "2026-03-05 00:00:01  braking   -2.5 m/s², 36 to 18 km/h  2.000000, 1.000000",
+                "2026-03-05 00:10:00  speeding  400 m over 80 km/h        2.000000, 1.000000", "",
+                "Most points are more than 3 s apart: harsh events may be missing. A gather interval of 2 s shows them.",
+                "",
+            ])
+        #expect(requests.first?.contains("speeding_threshold=80") == true)
+    }
+
+    @Test(arguments: [
+        ["distance", "--denoise", "6"], ["distance", "--thin", "-1"], ["history", "--radius", "0"],
+        ["history", "--travel", "flying"], ["stays", "--least", "0"], ["stays", "--within", "501"],
+        ["driving", "--speed-limit", "-80"], ["driving", "--speed-limit", "nan"],
+    ])
+    func whatNoServerTakesIsNotSent(arguments: [String]) async throws {
+        let (result, requests) = try await run(["track", arguments[0], "van"] + Self.hour + arguments.dropFirst())
+        #expect(result.status == 2, "\(result.errors)")
+        #expect(requests.isEmpty)
+    }
+
+    @Test func anythingThatAServerAnswersCanBeShown() async throws {
+        let odd = """
+            {"status":0,"distance":1e308,"duration":9223372036854775807,"stay_points":[{},null,{"duration":-9223372036854775808}],\
+            "trips":[{"start_time":9223372036854775807}],"speeding":[{}],"harsh_steering":[7]}
+            """
+        for command in ["stays", "trips", "driving", "distance"] {
+            let (result, _) = try await run(["track", command, "van"] + Self.hour, .init(body: odd))
+            #expect(result.status == 0, "\(result.errors)")
+        }
+    }
+
     @Test func anEmptyTrackAndAnEmptyServiceAreNoErrors() async throws {
         let zeros = #"{"status":0,"latest_point":{"loc_time":0,"latitude":0,"longitude":0}}"#
         #expect(try await run(["track", "latest", "van"], .init(body: zeros)).0.output == "van has no point yet.\n")

@@ -27,6 +27,7 @@ enum Refusal {
         case 4005: "the service does not exist, or the key belongs to another service: check --service-id"
         case 7001: "an entity column of this name exists already"
         case 7002: "there is no entity column of this name"
+        case 9001: "there are too many points to analyse in this time: ask for a shorter time"
         default: nil
         }
     }

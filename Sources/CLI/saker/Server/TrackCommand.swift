@@ -16,6 +16,9 @@ struct TrackCommand: ParsableCommand {
               saker track latest van_07 --server https://fleet.example:8443 --service-id 1 --ak-file key
               saker track history van_07 --from '2h ago'
               saker track history van_07 --from 2026-03-05 --to 2026-03-06 --json
+              saker track distance --from '1 day ago' --processed
+              saker track stays --from '1 day ago' --least 300
+              saker track driving --from '2h ago' --speed-limit 80
 
             A file ~/.config/saker/client.toml replaces the options for the server:
               [server]
@@ -24,7 +27,7 @@ struct TrackCommand: ParsableCommand {
               ak_file = "ak"
               ca_file = "ca.pem"
             """,
-        subcommands: [Latest.self, History.self])
+        subcommands: [Latest.self, History.self, Distance.self, Stays.self, Trips.self, Driving.self])
 
     struct Latest: AsyncParsableCommand {
         static let configuration = CommandConfiguration(abstract: "Shows where an entity is.")
@@ -56,24 +59,15 @@ struct TrackCommand: ParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Lists an entity's points.", discussion: "Times: \(TimeExpression.examples).")
 
-        @OptionGroup var server: ServerOptions
+        @OptionGroup var range: TrackRangeOptions
+        @OptionGroup var process: ProcessOptions
 
-        @Argument(help: "The entity's name. On a vehicle, default: the agent's own entity.")
-        var entity: String?
-
-        @Option(name: .long, help: ArgumentHelp("From this time on.", valueName: "time"))
-        var from: String
-
-        @Option(name: .long, help: ArgumentHelp("Up to this time.", valueName: "time"))
-        var to: String = "now"
+        private var server: ServerOptions { range.server }
 
         func run() async throws {
-            let now = TimeText.now
-            let start = try TimeArgument.parse(from, "--from", now: now)
-            let end = try min(TimeArgument.parse(to, "--to", now: now), now)
-            let windows = try Self.windows(from: start, to: end)
+            let windows = try range.windows(now: TimeText.now)
             try await WebClient.with(server) { client in
-                let name = try await client.entity(entity)
+                let name = try await client.entity(range.entity)
                 var view = TrackView.History()
                 if !server.json { Console.print(TrackView.header) }
                 for window in windows {
@@ -98,10 +92,9 @@ struct TrackCommand: ParsableCommand {
                     "track/gettrack",
                     [
                         ("entity_name", entity), ("start_time", String(window.lowerBound)),
-                        ("end_time", String(window.upperBound)), ("is_processed", "0"),
-                        ("coord_type_output", "wgs84"), ("page_index", String(index)),
-                        ("page_size", String(client.pagePoints)),
-                    ])
+                        ("end_time", String(window.upperBound)), ("coord_type_output", "wgs84"),
+                        ("page_index", String(index)), ("page_size", String(client.pagePoints)),
+                    ] + process.parameters)
                 if server.json {
                     Console.print(answer.description)
                 } else {
@@ -112,19 +105,6 @@ struct TrackCommand: ParsableCommand {
                 guard index < Self.maximumPages, index * client.pagePoints < total else { return }
                 index += 1
             }
-        }
-
-        /// Splits a range into whole seconds of at most a day each: the server does not answer longer ranges.
-        static func windows(from start: Int64, to end: Int64) throws(CommandFailure) -> [ClosedRange<Int64>] {
-            guard start <= end else {
-                throw CommandFailure(
-                    .usage, "--from (\(TimeText.local(start))) lies after --to (\(TimeText.local(end)))")
-            }
-            let (first, last) = (max(start / 1000, 0), max(end / 1000, 0))
-            guard last - first <= 366 * 86_400 else {
-                throw CommandFailure(.usage, "a range of more than 366 days: ask for it in pieces")
-            }
-            return stride(from: first, through: last, by: 86_400).map { $0...min($0 + 86_399, last) }
         }
     }
 }
