@@ -1,3 +1,4 @@
+import Ingest
 import JSON
 import Testing
 import TrackModel
@@ -29,6 +30,31 @@ struct EntityTests {
         // A client that encodes twice.
         #expect(try await bench.post("entity/add", "entity_name=%25E4%25BA").status == 0)
         #expect(try await bench.store.entity(named: "%E4%BA", in: bench.service) != nil)
+    }
+
+    @Test func aDeletedEntityIsGoneWithItsTrackAndItsNameIsFree() async throws {
+        let bench = try await Bench()
+        try await bench.upload("van", [try point(1_772_670_000, 1, 1)])
+        #expect(try await bench.post("entity/delete", "entity_name=van") == ["status": 0, "message": "成功"])
+        #expect(try await bench.post("entity/delete", "entity_name=van").status == 3003)
+        #expect(try await bench.post("entity/delete", "").status == 2)
+        #expect(try await bench.get("track/getlatestpoint", "entity_name=van").status == 3003)
+        #expect(try await bench.post("entity/add", "entity_name=van").status == 0)
+        let range = "entity_name=van&start_time=1772670000&end_time=1772670001"
+        #expect(try await bench.get("track/gettrack", range)["total"] == .integer(0))
+    }
+
+    @Test func aVehicleDeletesNothing() async throws {
+        let bench = try await Bench()
+        try await bench.upload("van", [try point(1_772_670_000, 1, 1)])
+        func delete(_ policy: DevicePolicy) async -> Int {
+            await bench.router.call(
+                service: bench.service, entity: "van", path: "entity/delete", parameters: ["entity_name": "van"],
+                policy: policy
+            ).status
+        }
+        #expect(await delete(.entity) == 240)
+        #expect(await delete(.service) == 0)
     }
 
     @Test func theListHasWhatIsKnownAndNoMore() async throws {

@@ -24,8 +24,11 @@ struct RouterTests {
         let unknown = await bench.router.respond(to: APIRequest(method: "GET", target: "/api/v3/entity/nothing"))
         #expect(unknown.httpStatus == 200)
         #expect(try JSONReader.value(of: unknown.body).status == 260)
-        for target in ["/", "", "?", "/favicon.ico", "/api/v2/track/gethistory", "http://", "%FF"] {
-            #expect(await bench.router.respond(to: APIRequest(method: "GET", target: target)).httpStatus == 404)
+        for target in ["/", "", "?", "/favicon.ico", "/apis/v3/entity/list", "http://", "%FF"] {
+            let query = target.contains("?") ? "" : "?callback=f"
+            let foreign = await bench.router.respond(to: APIRequest(method: "GET", target: target + query))
+            #expect(foreign.httpStatus == 404)
+            #expect(foreign.body.starts(with: Array("{".utf8)))
         }
     }
 
@@ -154,6 +157,18 @@ struct RouterTests {
             #expect(refused.type == "application/json; charset=utf-8")
             #expect(refused.body.hasPrefix("{\"status\":2,"))
         }
+    }
+
+    /// A page whose script gets another type asks again without end.
+    @Test(arguments: [
+        ("/api/v2/track/gethistory?callback=f", 260), ("/api?callback=f", 260), ("/trace/v3/fence/no?callback=f", 260),
+        ("/api/v3/track/gettrack?callback=f", 101), ("/api/v3/track/gettrack?ak=no&service_id=1&callback=f", 200),
+    ])
+    func aCallbackWrapsRefusalsToo(target: String, status: Int) async throws {
+        let response = await (try Bench()).router.respond(to: APIRequest(method: "GET", target: target))
+        #expect(response.httpStatus == 200)
+        #expect(response.headers.contains { $0.value.hasPrefix("application/javascript") })
+        #expect(String(decoding: response.body, as: UTF8.self).hasPrefix("/**/f({\"status\":\(status),"))
     }
 
     @Test func pagesOfOtherOriginsMayAsk() async throws {

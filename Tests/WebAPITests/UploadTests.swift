@@ -50,16 +50,35 @@ struct UploadTests {
         ("entity_name=a&latitude=1&longitude=1&loc_time=1772677800000", 3100),
         ("entity_name=a&latitude=90&longitude=-180&loc_time=1", 0),
         ("entity_name=a&latitude=1&longitude=1&loc_time=1&coord_type_input=bd09mc", 2),
-        ("entity_name=a&latitude=1&longitude=1&loc_time=1&speed=-1", 2),
+        ("entity_name=a&latitude=1&longitude=1&loc_time=1&speed=-2", 2),
         ("entity_name=a&latitude=1&longitude=1&loc_time=1&speed=1e30", 2),
         ("entity_name=a&latitude=1&longitude=1&loc_time=1&direction=361", 2),
         ("entity_name=a&latitude=1&longitude=1&loc_time=1&direction=360", 0),
-        ("entity_name=a&latitude=1&longitude=1&loc_time=1&radius=-1", 2),
+        ("entity_name=a&latitude=1&longitude=1&loc_time=1&radius=-2", 2),
         ("entity_name=a&latitude=1&longitude=1&loc_time=1&height=1e9", 2),
         ("entity_name=a&latitude=1&longitude=1&loc_time=1&speed=&height=&radius=", 0),
     ])
     func eachRuleOfAPointHasItsStatus(body: String, status: Int64) async throws {
         #expect(try await Bench().post("track/addpoint", body).status == status)
+    }
+
+    @Test func minusOneIsWhatPhonesDoNotKnow() async throws {
+        let bench = try await Bench()
+        let body = "entity_name=a&latitude=1&longitude=1&loc_time=1&speed=-1&direction=-1&height=-1.0&radius=-1"
+        #expect(try await bench.post("track/addpoint", body).status == 0)
+        let latest = try await bench.get("track/getlatestpoint", "entity_name=a")["latest_point"]
+        #expect(Set((latest?.objectValue ?? [:]).keys) == ["longitude", "latitude", "loc_time", "coord_type"])
+    }
+
+    @Test(arguments: [("1", CoordinateType.wgs84), ("2", .gcj02), ("3", .bd09ll)])
+    func datumsHaveNumbersToo(number: String, type: CoordinateType) async throws {
+        let bench = try await Bench()
+        let place = "latitude=31.2281234&longitude=121.4771234&loc_time=1"
+        #expect(try await bench.post("track/addpoint", "entity_name=a&\(place)&coord_type_input=\(number)").status == 0)
+        for name in [number, type.rawValue] {
+            let latest = try await bench.get("track/getlatestpoint", "entity_name=a&coord_type_output=\(name)")
+            #expect(latest["latest_point"]?["latitude"] == .double(31.2281234))
+        }
     }
 
     @Test func theAgeOfAnUploadMayBeLimited() async throws {

@@ -42,12 +42,13 @@ package struct APIRouter: Sendable {
         var caller: Caller?
         var answer: Answer
         do {
+            // First, because a page reads a refusal too only when it is wrapped.
+            if request.method == "GET" { callback = try Self.callback(target) }
             guard let path = target.endpoint else { throw APIFailure(.unknownCall) }
             guard let endpoint = Endpoint.named[path] else { throw APIFailure(.unknownCall, path) }
             guard ["GET", "POST", "HEAD"].contains(request.method) else { throw APIFailure(.method) }
             guard request.body.count <= Self.maximumBodyBytes else { throw APIFailure(.bodyTooLarge) }
             let form = try RequestForm(request, query: target.query)
-            if request.method == "GET" { callback = try Self.callback(form.parameters) }
             if options.strictMethods, request.method != endpoint.method.rawValue { throw APIFailure(.method) }
             let known = try await authenticate(form, target, isPOST: request.method == "POST")
             caller = known
@@ -59,7 +60,7 @@ package struct APIRouter: Sendable {
         var response = Self.response(answer, callback: callback)
         response.hasValidKey = caller != nil
         // Nothing of ours lives at such an address: a wrong base address must not look like an answer.
-        if target.endpoint == nil { response.httpStatus = 404 }
+        if !target.isOfAPI { response.httpStatus = 404 }
         return response
     }
 
@@ -140,8 +141,11 @@ package struct APIRouter: Sendable {
         return Caller(service: record.service, entity: nil)
     }
 
-    private static func callback(_ parameters: Parameters) throws(APIFailure) -> String? {
-        guard let name = parameters["callback"] else { return nil }
+    /// A query that cannot be read names none; why is said when the call is read.
+    private static func callback(_ target: RequestTarget) throws(APIFailure) -> String? {
+        guard target.isOfAPI, let pairs = try? FormEncoding.pairs(target.query),
+            let name = Parameters(pairs.map { ($0.key, $0.value) })["callback"]
+        else { return nil }
         let allowed = name.utf8.allSatisfy { byte in
             (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
                 || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) || "_.$[]".utf8.contains(byte)

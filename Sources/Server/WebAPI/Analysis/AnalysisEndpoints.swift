@@ -4,7 +4,7 @@ import TrackStore
 
 /// The module `analysis`: what a track tells of a drive.
 enum AnalysisEndpoints {
-    static let all = [stayPoints, drivingBehavior, drivingBehaviour, trips]
+    static let all = [stayPoints, drivingBehavior, trips]
 
     /// The parameters of every call here.
     static let parameters = TrackRange.parameters + ["process_option", "coord_type_output"]

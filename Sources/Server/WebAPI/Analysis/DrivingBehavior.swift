@@ -6,27 +6,20 @@ import TrackStore
 
 extension AnalysisEndpoints {
     /// `analysis/drivingbehavior`
-    static let drivingBehavior = driving("analysis/drivingbehavior")
-
-    /// The same under its other spelling, which clients use too.
-    static let drivingBehaviour = driving("analysis/drivingbehaviour")
-
-    private static func driving(_ path: String) -> Endpoint {
-        Endpoint(
-            path, .get,
-            parameters + [
-                "speeding_threshold", "harsh_acceleration_threshold", "harsh_breaking_threshold",
-                "harsh_steering_threshold",
-            ], about: \.namedEntity
-        ) { (call, store: any PointStore) in
-            let options = try DrivingOptions(call.parameters)
-            // The speed 0 of a collapsed stop would be a harsh braking.
-            let track = try await AnalysedTrack(call, store, collapsing: false)
-            let behaviour = DrivingAnalyzer.behaviour(options, in: track.samples)
-            return Answer { answer in
-                DrivingWriter(places: track.writer).write(behaviour, to: &answer)
-                track.writeRemarks(to: &answer)
-            }
+    static let drivingBehavior = Endpoint(
+        "analysis/drivingbehavior", .get,
+        parameters + [
+            "speeding_threshold", "harsh_acceleration_threshold", "harsh_breaking_threshold",
+            "harsh_steering_threshold",
+        ], about: \.namedEntity
+    ) { (call, store: any PointStore) in
+        let options = try DrivingOptions(call.parameters)
+        // The speed 0 of a collapsed stop would be a harsh braking.
+        let track = try await AnalysedTrack(call, store, collapsing: false)
+        let behaviour = DrivingAnalyzer.behaviour(options, in: track.samples)
+        return Answer { answer in
+            DrivingWriter(places: track.writer).write(behaviour, to: &answer)
+            track.writeRemarks(to: &answer)
         }
     }
 }

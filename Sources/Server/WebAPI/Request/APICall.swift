@@ -40,7 +40,7 @@ struct APICall: Sendable {
     /// The datum that the client asked for.
     func outputType() throws(APIFailure) -> CoordinateType {
         guard let name = parameters["coord_type_output"] else { return .bd09ll }
-        guard let type = CoordinateType(rawValue: Parameters.trimmed(name).lowercased()) else {
+        guard let type = CoordinateType(parsing: name) else {
             throw APIFailure(.parameter, "coord_type_output must be wgs84, gcj02 or bd09ll")
         }
         return type

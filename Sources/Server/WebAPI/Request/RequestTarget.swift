@@ -6,6 +6,8 @@ struct RequestTarget: Sendable {
     let query: Substring
     /// `module/action` of the call; nil when the path is not below the API's base address.
     let endpoint: String?
+    /// The path is below `/api` or `/trace`, of any version: clients of the API read the answer.
+    let isOfAPI: Bool
 
     init(_ target: String) {
         var rest = Substring(target)
@@ -18,19 +20,20 @@ struct RequestTarget: Sendable {
         let question = rest.firstIndex(of: "?") ?? rest.endIndex
         path = String(rest[..<question])
         query = question == rest.endIndex ? "" : rest[rest.index(after: question)...]
-        endpoint = Self.endpoint(of: path)
+        let parts = Self.parts(of: path)
+        isOfAPI = parts.first.map { ["api", "trace"].contains($0) } ?? false
+        // The British spelling of one call.
+        endpoint =
+            isOfAPI && parts.count >= 2 && parts[1] == "v3"
+            ? parts.dropFirst(2).joined(separator: "/").replacing("drivingbehaviour", with: "drivingbehavior") : nil
     }
 
     /// The path as the documentation writes it, for signatures.
     var usualPath: String { endpoint.map { "/api/v3/\($0)" } ?? path }
 
     /// Clients really send white space at the end, doubled slashes and capitals.
-    private static func endpoint(of path: String) -> String? {
-        guard let decoded = FormEncoding.decoded(path.utf8, plusIsSpace: false) else { return nil }
-        var parts = decoded.lowercased().split(separator: "/").map { Parameters.trimmed($0) }.filter { !$0.isEmpty }
-        guard parts.count >= 2, ["api", "trace"].contains(parts[0]), parts[1] == "v3" else { return nil }
-        parts.removeFirst(2)
-        // The British spelling of one call.
-        return parts.joined(separator: "/").replacing("drivingbehaviour", with: "drivingbehavior")
+    private static func parts(of path: String) -> [String] {
+        guard let decoded = FormEncoding.decoded(path.utf8, plusIsSpace: false) else { return [] }
+        return decoded.lowercased().split(separator: "/").map { Parameters.trimmed($0) }.filter { !$0.isEmpty }
     }
 }

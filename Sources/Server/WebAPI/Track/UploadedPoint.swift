@@ -43,13 +43,13 @@ struct UploadedPoint {
             throw Self.parameter("latitude must be -90...90 and longitude -180...180")
         }
         var fix = Fix(time: try time(now: now, options: options), coordinate: coordinate)
-        if let speed = try number("speed") {
+        if let speed = try known("speed") {
             guard let stored = Speed.centimetresPerSecond(speed) else {
                 throw Self.parameter("speed must be 0 or more km/h")
             }
             fix.speed = stored
         }
-        if let direction = try number("direction") {
+        if let direction = try known("direction") {
             guard (0...360).contains(direction) else { throw Self.parameter("direction must be 0...359") }
             // The fraction is cut off, and north is 0.
             fix.course = Int32(direction) % 360 * 10
@@ -94,7 +94,7 @@ struct UploadedPoint {
 
     private func coordinateType() throws(APIFailure) -> CoordinateType {
         guard let name = try text("coord_type_input") else { return .bd09ll }
-        guard let type = CoordinateType(rawValue: Parameters.trimmed(name).lowercased()) else {
+        guard let type = CoordinateType(parsing: name) else {
             throw Self.parameter("coord_type_input must be wgs84, gcj02 or bd09ll")
         }
         return type
@@ -116,11 +116,16 @@ struct UploadedPoint {
     }
 
     private func tenths(_ key: String, in range: ClosedRange<Double>) throws(APIFailure) -> Int32? {
-        guard let value = try number(key) else { return nil }
+        guard let value = try known(key) else { return nil }
         guard range.contains(value) else {
             throw Self.parameter("\(key) must be \(Int(range.lowerBound))...\(Int(range.upperBound)) m")
         }
         return Int32((value * 10).rounded())
+    }
+
+    /// Nil also for -1, by which phones say that they do not know.
+    private func known(_ key: String) throws(APIFailure) -> Double? {
+        try number(key).flatMap { $0 == -1 ? nil : $0 }
     }
 
     private func number(_ key: String) throws(APIFailure) -> Double? {
@@ -165,8 +170,8 @@ struct UploadedPoint {
         if let value = try? number("direction"), let whole = Int64(exactly: value.rounded(.towardZero)) {
             object.member("direction", whole)
         }
-        if let name = (try? text("coord_type_input"))?.lowercased(), CoordinateType(rawValue: name) != nil {
-            object.member("coord_type_input", name)
+        if let name = try? text("coord_type_input"), let type = CoordinateType(parsing: name) {
+            object.member("coord_type_input", type.rawValue)
         }
         object.member("error", error)
     }
