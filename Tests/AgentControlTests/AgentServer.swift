@@ -37,10 +37,12 @@ struct AgentServer: Sendable {
                 allowed.calls.withLock { $0.append(method) }
             }
             let parts = NIOLoopBound(Parts(agent: agent, service: service), eventLoop: loop)
-            let options = VarlinkServer.Options(
+            var options = VarlinkServer.Options(
                 path: path, mode: 0o666,
                 service: VarlinkServiceInfo(
                     vendor: "Saker", product: "sakerd", version: "1.2.3", url: "https://example.org/saker"))
+            // A slow client is told so when it reads at last, on a busy machine too.
+            options.limits.answerTime = .minutes(2)
             return VarlinkServer.start(options, interfaces: [service], on: loop).map { ($0, parts) }
         }.get()
         return AgentServer(
@@ -53,7 +55,7 @@ struct AgentServer: Sendable {
         try await loop.submit { [parts] in body(parts.value) }.get()
     }
 
-    var client: AgentControlClient { AgentControlClient(path: path) }
+    var client: AgentControlClient { AgentControlClient(path: path, timeout: .minutes(2)) }
 
     func stop() async throws {
         try await server.close().get()

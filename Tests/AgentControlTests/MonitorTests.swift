@@ -85,9 +85,9 @@ import Varlink
     private func wait(
         _ agent: AgentServer, until condition: @escaping @Sendable (AgentServer.Parts) -> Bool
     ) async throws {
-        let deadline = ContinuousClock.now + .seconds(20)
+        let deadline = ContinuousClock.now + .seconds(120)
         while try await !agent.on(condition) {
-            try #require(ContinuousClock.now < deadline, "waited 20 s in vain")
+            try #require(ContinuousClock.now < deadline, "waited two minutes in vain")
             await Task.yield()
         }
     }
