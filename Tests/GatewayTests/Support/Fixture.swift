@@ -37,7 +37,12 @@ struct Fixture {
         let certificate = try TestCertificate()
         var configuration = GatewayConfiguration(
             host: "127.0.0.1", port: 0, identity: try certificate.server())
-        configuration.deadlines.close = .seconds(1)
+        // On a busy machine a login may take long. What ends in its time is for the tests that set one.
+        configuration.deadlines.handshake = .seconds(120)
+        configuration.deadlines.login = .seconds(120)
+        configuration.deadlines.call = .seconds(120)
+        configuration.deadlines.drain = .seconds(120)
+        configuration.deadlines.close = .seconds(60)
         configuration.limits.devicePolicy = .service
         configure(&configuration)
         var bounds = IngestLimits()
