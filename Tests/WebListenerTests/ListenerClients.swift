@@ -12,6 +12,14 @@ final class RawClient: Sendable {
         typealias InboundIn = ByteBuffer
 
         let bytes = Mutex<[UInt8]>([])
+        private let greeting: String
+
+        init(_ greeting: String) { self.greeting = greeting }
+
+        func channelActive(context: ChannelHandlerContext) {
+            guard !greeting.isEmpty else { return }
+            context.channel.writeAndFlush(ByteBuffer(string: greeting), promise: nil)
+        }
 
         func channelRead(context: ChannelHandlerContext, data: NIOAny) {
             let buffer = unwrapInboundIn(data)
@@ -26,9 +34,10 @@ final class RawClient: Sendable {
     private let collector: Collector
     private let channel: any Channel
 
-    /// Without `reads` it takes nothing of what comes.
-    init(port: Int, reads: Bool = true) async throws {
-        let collector = Collector()
+    /// Without `reads` it takes nothing of what comes. `greeting` goes out in the turn of the loop that finds the connection
+    /// made: a listener with a short time limit has it whatever the test is kept waiting for.
+    init(port: Int, reads: Bool = true, saying greeting: String = "") async throws {
+        let collector = Collector(greeting)
         self.collector = collector
         channel = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
             .channelOption(.autoRead, value: reads)
@@ -59,7 +68,7 @@ final class RawClient: Sendable {
         channel.closeFuture.whenComplete { _ in task.cancel() }
     }
 
-    /// Everything received by the time the server closed the connection; throws after twenty seconds.
+    /// Everything received by the time the server closed the connection; throws after two minutes.
     func untilClosed() async throws -> String {
         try await withDeadline { try await self.channel.closeFuture.get() }
         return received
@@ -78,7 +87,7 @@ func withDeadline(_ body: @escaping @Sendable () async throws -> Void) async thr
     try await withThrowingTaskGroup(of: Void.self) { group in
         group.addTask { try await body() }
         group.addTask {
-            try await Task.sleep(for: .seconds(20))
+            try await Task.sleep(for: .seconds(120))
             throw DeadlineExceeded()
         }
         try await group.next()
@@ -92,7 +101,7 @@ func curl(_ arguments: String...) async throws -> String { try await curl(argume
 func curl(_ arguments: [String]) async throws -> String {
     let process = Process()
     process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-    process.arguments = ["curl", "--silent", "--max-time", "20", "--noproxy", ""] + arguments
+    process.arguments = ["curl", "--silent", "--max-time", "120", "--noproxy", ""] + arguments
     let output = Pipe()
     process.standardOutput = output
     try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
