@@ -17,7 +17,7 @@ import TrackModel
     init() throws { workshop = try Workshop() }
 
     private func failure(
-        of server: TestServer, _ options: TLSClientOptions? = nil, limits: SecureLink.Limits = SecureLink.Limits()
+        of server: TestServer, _ options: TLSClientOptions? = nil, limits: SecureLink.Limits = .patient
     ) async throws -> SecureLinkError? {
         let error = try await TestLink.failure(server, options ?? self.options, limits: limits)
         try await server.stop()

@@ -12,7 +12,7 @@ import Testing
 
     init() throws { workshop = try Workshop() }
 
-    private func failure(of server: TestServer, limits: SecureLink.Limits = .init()) async throws -> SecureLinkError? {
+    private func failure(of server: TestServer, limits: SecureLink.Limits = .patient) async throws -> SecureLinkError? {
         let error = try await TestLink.failure(server, options, limits: limits)
         try await server.stop()
         return error

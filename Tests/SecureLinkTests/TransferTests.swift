@@ -95,11 +95,16 @@ private func pattern(_ count: Int) -> [UInt8] {
             }
         }
         try await round(50)
-        let before = residentPages()
-        try await round(300)
-        let grown = (residentPages() - before) * Int(sysconf(Int32(_SC_PAGESIZE)))
-        // 600 connections of at least 10 KB each, client and server in one process.
-        #expect(grown < 3_000_000, "grew by \(grown) bytes")
+        var growth: [Int] = []
+        for _ in 0..<4 {
+            let before = residentPages()
+            try await round(75)
+            growth.append((residentPages() - before) * Int(sysconf(Int32(_SC_PAGESIZE))))
+        }
+        // 150 connections of at least 10 KB each, client and server in one process. What is left behind grows with every
+        // round; what the other tests of this process take does not.
+        let least = try #require(growth.min())
+        #expect(least < 750_000, "grew by \(growth) bytes")
         try await server.stop()
     }
 

@@ -99,7 +99,7 @@ final class Conversation {
         _ = write(input, bytes, bytes.count)
     }
 
-    /// The first line that holds `text`, waiting at most 20 s for each piece of output.
+    /// The first line that holds `text`, waiting at most two minutes for each piece of output.
     func line(containing text: String) throws -> String {
         while true {
             for line in heard.split(separator: "\n", omittingEmptySubsequences: false).dropLast()
@@ -108,7 +108,7 @@ final class Conversation {
             }
             var ready = pollfd(fd: output, events: Int16(POLLIN), revents: 0)
             var bytes = [UInt8](repeating: 0, count: 4096)
-            guard poll(&ready, 1, 20_000) == 1 else { throw Command.Failure(arguments: [text], output: heard) }
+            guard poll(&ready, 1, 120_000) == 1 else { throw Command.Failure(arguments: [text], output: heard) }
             let count = read(output, &bytes, bytes.count)
             guard count > 0 else { throw Command.Failure(arguments: [text], output: heard) }
             heard += String(decoding: bytes.prefix(count), as: UTF8.self)

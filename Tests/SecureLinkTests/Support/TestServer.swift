@@ -143,7 +143,7 @@ struct TestLink {
 
     static func connect(
         to host: String = "localhost", _ server: TestServer, _ options: TLSClientOptions,
-        verificationTime: Int64? = nil, limits: SecureLink.Limits = SecureLink.Limits()
+        verificationTime: Int64? = nil, limits: SecureLink.Limits = .patient
     ) async throws -> TestLink {
         try await connect(
             to: host, port: server.port, TLSContext(options), verificationTime: verificationTime, limits: limits)
@@ -151,7 +151,7 @@ struct TestLink {
 
     static func connect(
         to host: String = "localhost", port: Int, _ context: TLSContext, verificationTime: Int64? = nil,
-        limits: SecureLink.Limits = SecureLink.Limits()
+        limits: SecureLink.Limits = .patient
     ) async throws -> TestLink {
         let listener = Listener()
         let channel = try await SecureLink.connect(
@@ -164,7 +164,7 @@ struct TestLink {
     /// The code of the failure to connect; nil when it succeeded.
     static func failure(
         to host: String = "localhost", _ server: TestServer, _ options: TLSClientOptions,
-        verificationTime: Int64? = nil, limits: SecureLink.Limits = SecureLink.Limits()
+        verificationTime: Int64? = nil, limits: SecureLink.Limits = .patient
     ) async throws -> SecureLinkError? {
         do throws(any Error) {
             try await connect(to: host, server, options, verificationTime: verificationTime, limits: limits).close()
@@ -190,4 +190,9 @@ struct TestLink {
             try await channel.close().get()
         } catch ChannelError.alreadyClosed {}
     }
+}
+
+extension SecureLink.Limits {
+    /// For tests in which nothing ends by its time, on a busy machine either.
+    static let patient = SecureLink.Limits(connect: .minutes(2), handshake: .minutes(2), goodbye: .minutes(2))
 }
