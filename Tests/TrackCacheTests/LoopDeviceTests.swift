@@ -8,6 +8,10 @@ import TrackTestKit
 /// A real ext4 on a disk image: copies of the image are what a power cut leaves, and mounting one replays its journal.
 @Suite(.timeLimit(.minutes(5)), .needs(.loopDevices)) struct LoopDeviceTests {
     /// An image with a file system, mounted for as long as the body runs.
+    ///
+    /// The file system may live longer: another process that has copied this namespace meanwhile holds it, and so does a
+    /// child between fork and exec. It then writes into its image when it ends, and a second mount of the same file shows
+    /// the first one's memory. So no image may get other bytes.
     private static func mounted(_ image: String, at place: String, _ body: () throws -> Void) throws {
         try FileManager.default.createDirectory(atPath: place, withIntermediateDirectories: true)
         try Program.succeed("mount", "-o", "loop", image, place)
@@ -63,7 +67,7 @@ import TrackTestKit
         try #require(copies.count >= 10)
         #expect((copies.last?.returned ?? 0) > 20)
         for (number, copy) in copies.enumerated() {
-            let file = work.path + "/copy"
+            let file = work.path + "/copy-\(number)"
             try copy.bytes.write(to: URL(fileURLWithPath: file))
             try Self.mounted(file, at: place) {
                 let options = TrackCacheOptions(segmentBytes: TrackCacheOptions.smallestSegment)
