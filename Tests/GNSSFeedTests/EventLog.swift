@@ -45,7 +45,7 @@ final class EventLog: Sendable {
 
     /// Returns when the events so far meet the condition: true, or false when they did not within the time.
     func wait(
-        seconds: Double = 20, until isMet: @escaping @Sendable ([FeedEvent]) -> Bool
+        seconds: Double = 60, until isMet: @escaping @Sendable ([FeedEvent]) -> Bool
     ) async -> Bool {
         await withCheckedContinuation { continuation in
             let waiter: Waiter? = state.withLock { state in
@@ -72,7 +72,7 @@ final class EventLog: Sendable {
 
     /// Waits for a state after the first `count` events.
     func wait(
-        seconds: Double = 20, after count: Int = 0, for isWanted: @escaping @Sendable (FeedState) -> Bool
+        seconds: Double = 60, after count: Int = 0, for isWanted: @escaping @Sendable (FeedState) -> Bool
     ) async -> Bool {
         await wait(seconds: seconds) { events in
             events.dropFirst(count).contains { if case .state(let state) = $0 { isWanted(state) } else { false } }

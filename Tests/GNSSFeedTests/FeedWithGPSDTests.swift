@@ -91,7 +91,7 @@ struct FeedWithGPSDTests {
 
     @Test func gpsdAbsentAtTheStartIsFoundWhenItComes() async throws {
         let receiver = try SimulatedReceiver()
-        let port = try LoopbackListener().port
+        let port = try UInt16(freePort())
         let log = EventLog()
         let feed = try feed(port: port, into: log) { $0.firstBackoff = 60_000 }
         #expect(await log.wait(for: \.isUnreachable))
@@ -137,12 +137,12 @@ struct FeedWithGPSDTests {
         let gpsd = try RealGPSD(sources: [receiver.source])
         let log = EventLog()
         let feed = try feed(port: gpsd.port, into: log) {
-            ($0.quiet, $0.answer, $0.greeting) = (500, 500, 500)
+            ($0.quiet, $0.answer, $0.greeting) = (500, 5000, 5000)
         }
         #expect(await log.wait(for: \.hasReceiver))
         let connection = try #require(try await receiver.opened())
         // A quiet receiver alone is no reason to leave: gpsd answers.
-        #expect(await log.wait(seconds: 2.5, for: \.isUnreachable) == false)
+        #expect(await log.wait(seconds: 7, for: \.isUnreachable) == false)
         gpsd.freeze(true)
         #expect(await log.wait(for: \.isUnreachable))
         gpsd.freeze(false)

@@ -32,7 +32,7 @@ final class LoopbackListener: Sendable {
     deinit { close(descriptor) }
 
     /// Waits for a client; nil after so many seconds.
-    func accept(seconds: Double = 20) -> LoopbackConnection? {
+    func accept(seconds: Double = 60) -> LoopbackConnection? {
         var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
         guard poll(&entry, 1, CInt(seconds * 1000)) > 0 else { return nil }
         let client = Glibc.accept(descriptor, nil, nil)
@@ -76,7 +76,7 @@ final class LoopbackConnection: Sendable {
     @discardableResult func send(_ text: String) -> Bool { send(Array(text.utf8)) }
 
     /// What there is, waiting for it so long; nil when the peer has gone or nothing came.
-    func receive(seconds: Double = 20) -> [UInt8]? {
+    func receive(seconds: Double = 60) -> [UInt8]? {
         var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
         guard poll(&entry, 1, CInt(seconds * 1000)) > 0 else { return nil }
         var bytes = [UInt8](repeating: 0, count: 65_536)
@@ -85,7 +85,7 @@ final class LoopbackConnection: Sendable {
     }
 
     /// Receives until the text was among what came.
-    func receive(until text: String, seconds: Double = 20) -> Bool {
+    func receive(until text: String, seconds: Double = 60) -> Bool {
         var received: [UInt8] = []
         while let bytes = receive(seconds: seconds) {
             received += bytes

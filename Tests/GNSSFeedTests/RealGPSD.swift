@@ -7,12 +7,11 @@ final class RealGPSD {
     private let directory: URL
     private var process: Process?
 
-    /// `sources` as on gpsd's command line. Port 0 lets the kernel choose.
+    /// `sources` as on gpsd's command line. Port 0 is any free one: gpsd cannot be told to choose.
     init(port wanted: UInt16 = 0, sources: [String] = []) throws {
         directory = FileManager.default.temporaryDirectory.appending(path: "gnss-feed-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
-        // gpsd cannot be told port 0: a port is taken, noted and given back.
-        port = wanted != 0 ? wanted : try LoopbackListener().port
+        port = wanted != 0 ? wanted : try UInt16(freePort())
         try launch(sources: sources)
     }
 
@@ -30,7 +29,7 @@ final class RealGPSD {
         process.standardError = FileHandle.nullDevice
         try process.run()
         self.process = process
-        let limit = Date(timeIntervalSinceNow: 20)
+        let limit = Date(timeIntervalSinceNow: 120)
         while (try? LoopbackConnection(to: port)) == nil {
             guard process.isRunning, Date() < limit else { throw SocketFailure("gpsd did not start on port \(port)") }
             usleep(10_000)
@@ -65,7 +64,7 @@ final class RealGPSD {
         }
         guard result == 0 else { throw SocketFailure("gpsd's control socket") }
         connection.send(command + "\r\n")
-        return connection.receive(until: "OK", seconds: 5)
+        return connection.receive(until: "OK")
     }
 
     private var controlPath: String { directory.appending(path: "control").path }

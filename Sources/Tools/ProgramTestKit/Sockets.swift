@@ -1,12 +1,26 @@
 package import Foundation
 import Synchronization
 
-/// A TCP port that was free a moment ago, for programs that must be told theirs.
+/// A TCP port that nobody listens on, for programs that must be told theirs.
+///
+/// The kernel gives nobody a port below its own range unasked, so the port stays free until the program takes it, also
+/// while the program is restarted: no connection that others make meanwhile has this number at its near end. No second
+/// call in this process returns the same port.
 package func freePort() throws -> Int {
-    let listener = try ListeningSocket()
-    defer { listener.close() }
-    return listener.port
+    let range = try String(contentsOfFile: "/proc/sys/net/ipv4/ip_local_port_range", encoding: .utf8)
+    let first = try require(range.split(whereSeparator: \.isWhitespace).first.flatMap { Int($0) }, "no range: \(range)")
+    for _ in 0..<1000 {
+        // Where the kernel gives nearly every port away, any will do.
+        let port = Int.random(in: 10_000..<(first > 12_000 ? first : 32_768))
+        guard givenPorts.withLock({ $0.insert(port).inserted }) else { continue }
+        guard let (descriptor, _) = try? LoopbackSocket.bound(to: port) else { continue }
+        close(descriptor)
+        return port
+    }
+    throw Trouble("no port is free")
 }
+
+private let givenPorts = Mutex(Set<Int>())
 
 /// Whether a program listens on a TCP port of this machine.
 package func isListening(_ port: Int) -> Bool {
@@ -61,10 +75,10 @@ package final class ListeningSocket: Sendable {
 
 /// TCP on 127.0.0.1 with plain descriptors, for the tests' own ends.
 package enum LoopbackSocket {
-    /// Reserves a port that the kernel chose. Nobody listens on it yet.
-    package static func bound() throws -> (descriptor: Int32, port: Int) {
+    /// Reserves a port; 0 lets the kernel choose. Nobody listens on it yet.
+    package static func bound(to port: Int = 0) throws -> (descriptor: Int32, port: Int) {
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
-        var address = local(port: 0)
+        var address = local(port: port)
         var length = socklen_t(MemoryLayout<sockaddr_in>.size)
         let isBound = withUnsafeMutablePointer(to: &address) { pointer in
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { raw in
