@@ -49,7 +49,7 @@ final class ServerProcess: Sendable {
         process.standardOutput = FileHandle.nullDevice
         process.standardError = FileHandle.nullDevice
         try process.run()
-        let deadline = ContinuousClock.now + .seconds(30)
+        let deadline = ContinuousClock.now + .seconds(120)
         var found: [String: Int]?
         while found == nil, ContinuousClock.now < deadline, process.isRunning {
             found = (try? Data(contentsOf: ports)).flatMap { try? JSONDecoder().decode([String: Int].self, from: $0) }

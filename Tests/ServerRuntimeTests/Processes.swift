@@ -59,7 +59,7 @@ final class RunningProcess: Sendable {
         String(decoding: FileManager.default.contents(atPath: "\(files.path)/\(file)") ?? Data(), as: UTF8.self)
     }
 
-    /// Waits for the end; throws after thirty seconds.
+    /// Waits for the end; throws after two minutes.
     func result() async throws -> ProcessResult {
         let ended = ended
         try await withDeadline { for await _ in ended {} }
@@ -73,7 +73,7 @@ func withDeadline(_ body: @escaping @Sendable () async throws -> Void) async thr
     try await withThrowingTaskGroup(of: Void.self) { group in
         group.addTask { try await body() }
         group.addTask {
-            try await Task.sleep(for: .seconds(30))
+            try await Task.sleep(for: .seconds(120))
             throw DeadlineExceeded()
         }
         try await group.next()
@@ -81,7 +81,7 @@ func withDeadline(_ body: @escaping @Sendable () async throws -> Void) async thr
     }
 }
 
-/// Asks until the answer is there; throws after thirty seconds.
+/// Asks until the answer is there; throws after two minutes.
 func eventually<Answer: Sendable>(_ ask: @escaping @Sendable () async throws -> Answer?) async throws -> Answer {
     let box = Mutex<Answer?>(nil)
     try await withDeadline {

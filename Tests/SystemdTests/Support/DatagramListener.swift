@@ -45,10 +45,10 @@ final class DatagramListener {
         rmdir(directory)
     }
 
-    /// The next datagram, waiting at most 5 s; nil when none comes.
+    /// The next datagram, waiting at most a minute; nil when none comes.
     func receive() -> Datagram? {
         var ready = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-        return poll(&ready, 1, 5000) == 1 ? take() : nil
+        return poll(&ready, 1, 60_000) == 1 ? take() : nil
     }
 
     /// A datagram that has arrived already.
