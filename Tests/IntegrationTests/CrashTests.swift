@@ -4,7 +4,7 @@ import Testing
 
 /// A few rounds of what `make crash` does for long. To repeat one, set `SAKER_SEED`.
 @Suite(
-    .serialized, .timeLimit(.minutes(5)), .needs(.gpsd, .python, .networkNamespaces, .smallDisks, .allRecordings))
+    .serialized, .timeLimit(.minutes(60)), .needs(.gpsd, .python, .networkNamespaces, .smallDisks, .allRecordings))
 struct CrashTests {
     private static let seeds: [UInt64] = {
         let given = ProcessInfo.processInfo.environment["SAKER_SEED"].flatMap(UInt64.init)

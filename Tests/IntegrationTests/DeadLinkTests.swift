@@ -3,7 +3,7 @@ import ProgramTestKit
 import Testing
 
 /// Links that die without a word, between two network namespaces.
-@Suite(.timeLimit(.minutes(5)), .needs(.gpsd, .python, .networkNamespaces))
+@Suite(.timeLimit(.minutes(60)), .needs(.gpsd, .python, .networkNamespaces))
 struct DeadLinkTests {
     enum Death: CaseIterable { case nothingPasses, answersAreLost, serverHangs }
 
@@ -20,21 +20,23 @@ struct DeadLinkTests {
         case .serverHangs: road.server.signal(SIGSTOP)
         }
         // Points come many times a second: the first byte without an answer follows at once.
+        let lateness = Lateness()
         let died = Int(Date.now.timeIntervalSince1970 * 1000)
         var noticed: Int?
-        try waitUntil("the link is given up", within: 90) {
+        try waitUntil("the link is given up", within: 120) {
             let status = try #require(try fleet.status()["link"] as? [String: Any])
             guard status["state"] as? String != "online" else { return false }
             noticed = noticed ?? status["since"] as? Int
             return true
         }
         let taken = try #require(noticed) - died
-        #expect((0...21_000).contains(taken), "noticed after \(taken) ms")
+        let late = lateness.end()
+        #expect((0...21_000 + late).contains(taken), "noticed after \(taken) ms, the machine was late by \(late) ms")
 
         let before = try fleet.counter("acknowledged")
         try link.heal()
         road.server.signal(SIGCONT)
-        try waitUntil("points arrive again", within: 90) { try fleet.counter("acknowledged") > before + 10 }
+        try waitUntil("points arrive again", within: 120) { try fleet.counter("acknowledged") > before + 10 }
         try road.end()
     }
 
@@ -46,9 +48,9 @@ struct DeadLinkTests {
         let sessions = try fleet.counter("sessions")
         try link.set(.forgotten)
         // The old connection is dead for good, the way for a new one is open.
-        try waitUntil("a new connection", within: 90) { try fleet.counter("sessions") > sessions }
+        try waitUntil("a new connection", within: 120) { try fleet.counter("sessions") > sessions }
         let before = try fleet.counter("acknowledged")
-        try waitUntil("points arrive again", within: 60) { try fleet.counter("acknowledged") > before + 10 }
+        try waitUntil("points arrive again", within: 120) { try fleet.counter("acknowledged") > before + 10 }
         try road.end()
     }
 }
@@ -69,7 +71,7 @@ private struct Road {
         server = try fleet.startServer()
         agent = try fleet.startAgent()
         source.resume()
-        try waitUntil("points arrive", within: 60) { [fleet] in try fleet.counter("acknowledged") > 10 }
+        try waitUntil("points arrive", within: 120) { [fleet] in try fleet.counter("acknowledged") > 10 }
     }
 
     /// Uploads the rest: every point that was gathered is stored, once.

@@ -3,7 +3,7 @@ import ProgramTestKit
 import Testing
 
 /// README, followed by a person on a system with nothing on it.
-@Suite(.serialized, .timeLimit(.minutes(5))) struct ReadmeTests {
+@Suite(.serialized, .timeLimit(.minutes(60))) struct ReadmeTests {
     @Test func itsLinesWorkOnABareSystem() throws {
         let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent().appendingPathComponent("scripts/walk-readme").path

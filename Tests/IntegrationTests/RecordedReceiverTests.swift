@@ -4,7 +4,7 @@ import Testing
 
 /// Receivers that people recorded, through a real gpsd: what is stored is what had to be chosen from what gpsd told a
 /// second, independent client.
-@Suite(.serialized, .timeLimit(.minutes(5)), .needs(.gpsd, .python, .allRecordings)) struct RecordedReceiverTests {
+@Suite(.serialized, .timeLimit(.minutes(60)), .needs(.gpsd, .python, .allRecordings)) struct RecordedReceiverTests {
     @Test func everyRecordingIsPlayed() {
         #expect(RecordedReceiver.all.map(\.name) == Recordings.receivers)
     }
@@ -19,16 +19,16 @@ import Testing
         let server = try fleet.startServer()
         let witness = try GPSDWitness(port: fleet.gpsdPort)
         let agent = try fleet.startAgent()
-        try waitUntil("the agent is online", within: 20) { try fleet.linkState() == "online" }
-        try waitUntil("the feed is there", within: 20) { try feedState(fleet) == "no_fix" }
+        try waitUntil("the agent is online", within: 120) { try fleet.linkState() == "online" }
+        try waitUntil("the feed is there", within: 120) { try feedState(fleet) == "no_fix" }
         source.resume()
         try waitUntil("the recording is sent", within: 120) { source.sent == pieces.count }
-        try waitUntil("its last epoch is told", within: 30) {
+        try waitUntil("its last epoch is told", within: 120) {
             witness.reports().last.map { $0.time % 86_400_000 == receiver.lastTimeOfDay } ?? false
         }
         // What gpsd says last, to both of its clients.
         try fleet.unplug(source.address)
-        try waitUntil("the receiver is gone", within: 30) {
+        try waitUntil("the receiver is gone", within: 120) {
             try witness.hasLostReceiver && feedState(fleet) == "no_device"
         }
         #expect(try fleet.saker(["service", "stop"]).status == 0)

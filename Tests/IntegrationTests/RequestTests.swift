@@ -3,7 +3,7 @@ import ProgramTestKit
 import Testing
 
 /// Custom points and Web API requests through the real agent to the real server.
-@Suite(.serialized, .timeLimit(.minutes(5))) struct RequestTests {
+@Suite(.serialized, .timeLimit(.minutes(60))) struct RequestTests {
     private let time = 1_780_000_020
 
     private func add(_ seconds: Int, _ more: [String] = []) -> [String] {
@@ -23,7 +23,7 @@ import Testing
         }
 
         let server = try fleet.startServer()
-        try waitUntil("the agent is online", within: 40) {
+        try waitUntil("the agent is online", within: 120) {
             try fleet.saker(["reconnect"])
             return try fleet.linkState() == "online"
         }
@@ -58,12 +58,12 @@ import Testing
         let before = try fleet.rows()
         link.set(.deafAgent)
         let cut = try Program(Built.path("saker"), add(2000), environment: ["SAKER_SOCKET": fleet.socket])
-        try waitUntil("the point is stored", within: 20) { try fleet.rows() == before + 1 }
+        try waitUntil("the point is stored", within: 120) { try fleet.rows() == before + 1 }
         link.set(.reset)
         #expect(cut.end() == 1)
         #expect(cut.printed.contains("not known whether"), "\(cut.printed)")
         try link.heal()
-        try waitUntil("the agent is online again", within: 40) {
+        try waitUntil("the agent is online again", within: 120) {
             try fleet.saker(["reconnect"])
             return try fleet.linkState() == "online"
         }

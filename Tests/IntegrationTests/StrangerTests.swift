@@ -4,7 +4,7 @@ import Testing
 
 /// Somebody else answers at the server's port, as networks with sign-in pages, proxies and firewalls have it: the real agent
 /// names it, in its status, its log and through the doctor.
-@Suite(.serialized, .timeLimit(.minutes(5)), .needs(.python)) struct StrangerTests {
+@Suite(.serialized, .timeLimit(.minutes(60)), .needs(.python)) struct StrangerTests {
     struct Stranger: CustomTestStringConvertible, Sendable {
         /// What `peer` does.
         let manner: String
@@ -39,12 +39,12 @@ import Testing
                 "python3", "-c", Self.peer, "\(fleet.devicePort)", stranger.manner, identity?.certificate ?? "",
                 identity?.key ?? "",
             ])
-        try waitUntil("the stranger listens", within: 20) {
+        try waitUntil("the stranger listens", within: 120) {
             try require(peer.isRunning, peer.printed)
             return peer.output.contains("ready")
         }
         let agent = try fleet.startAgent()
-        try waitUntil("the stranger is recognised", within: 60) {
+        try waitUntil("the stranger is recognised", within: 120) {
             try fleet.link()["last_error_cause"] as? String == stranger.cause
         }
         let reason = try #require(try fleet.link()["last_error"] as? String)

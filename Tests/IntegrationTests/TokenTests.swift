@@ -3,7 +3,7 @@ import ProgramTestKit
 import Testing
 
 /// A vehicle whose private key was made in a token and never leaves it: SoftHSM behind PKCS#11.
-@Suite(.serialized, .timeLimit(.minutes(5)), .needs(.softHSM, .pkcs11Tool))
+@Suite(.serialized, .timeLimit(.minutes(60)), .needs(.softHSM, .pkcs11Tool))
 struct TokenTests {
     @Test func aKeyInATokenLogsIn() throws {
         let fleet = try Fleet()
@@ -31,16 +31,16 @@ struct TokenTests {
         for round in 0..<3 {
             let before = try fleet.session()
             if round > 0 { _ = try fleet.saker(["reconnect"]) }
-            try waitUntil("a login with the token's key", within: 60) {
+            try waitUntil("a login with the token's key", within: 120) {
                 try fleet.linkState() == "online" && (round == 0 || fleet.session() != before)
             }
         }
         // Told to read everything again, it still has its key.
         agent.signal(SIGHUP)
-        try waitUntil("the reload", within: 40) { agent.printed.contains("Configuration reloaded") }
+        try waitUntil("the reload", within: 120) { agent.printed.contains("Configuration reloaded") }
         let session = try fleet.session()
         _ = try fleet.saker(["reconnect"])
-        try waitUntil("a login after the reload", within: 60) {
+        try waitUntil("a login after the reload", within: 120) {
             try fleet.linkState() == "online" && fleet.session() != session
         }
         let command = try String(contentsOfFile: "/proc/\(agent.identifier)/cmdline", encoding: .utf8)
@@ -81,7 +81,7 @@ struct TokenTests {
     private func refusal(_ fleet: Fleet, _ token: Token, _ told: String, _ breakIt: () throws -> Void) throws {
         try breakIt()
         let agent = try fleet.startAgent(environment: token.environment)
-        try waitUntil("the link says why", within: 20) {
+        try waitUntil("the link says why", within: 120) {
             let link = try fleet.link()
             return link["last_error_cause"] as? String == "credentials_unusable"
                 && (link["last_error"] as? String)?.contains(told) == true

@@ -4,7 +4,7 @@ import Testing
 
 /// The real server's web port under attack by scripts/web-attack, which is bounded: whoever asks meanwhile is answered, and
 /// the server's memory has its bounds.
-@Suite(.serialized, .timeLimit(.minutes(10))) struct WebAttackTests {
+@Suite(.serialized, .timeLimit(.minutes(60))) struct WebAttackTests {
     private let fleet: Fleet
     private let port: Int
 

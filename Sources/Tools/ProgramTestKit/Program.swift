@@ -71,7 +71,8 @@ package final class Program: Sendable {
     package func end(_ number: Int32? = nil) -> Int32 {
         if let number { signal(number) }
         do {
-            try waitUntil("\(name) ends" + (number.map { " by signal \($0)" } ?? ""), within: 60) { !process.isRunning }
+            let end = "\(name) ends" + (number.map { " by signal \($0)" } ?? "")
+            try waitUntil(end, within: 120) { !process.isRunning }
         } catch {
             print("process \(identifier): \(error)")
             Issue.record(error, "process \(identifier)")
