@@ -3,7 +3,7 @@ import Testing
 
 @testable import AgentRuntime
 
-@Suite(.timeLimit(.minutes(2))) struct CacheTests {
+@Suite(.timeLimit(.minutes(5))) struct CacheTests {
     @Test func aClearIsDurableOnADiskThatWorks() async throws {
         let agent = try await RunningAgent.start()
         try await agent.fix(0)

@@ -8,7 +8,7 @@ import Varlink
 
 @testable import AgentRuntime
 
-@Suite(.timeLimit(.minutes(2))) struct ControlSocketTests {
+@Suite(.timeLimit(.minutes(5))) struct ControlSocketTests {
     @Test(arguments: ["a file", "a directory", "a file in place of its directory"])
     func whatIsInTheWayIsToldAndLeftWhenItIsGone(_ obstacle: String) async throws {
         let directory = NSTemporaryDirectory() + "saker-socket-\(UInt32.random(in: 0 ... .max))"

@@ -4,7 +4,7 @@ import Testing
 
 @testable import AgentRuntime
 
-@Suite(.timeLimit(.minutes(2))) struct GatheringTests {
+@Suite(.timeLimit(.minutes(5))) struct GatheringTests {
     /// With the default interval each fifth second makes a point.
     @Test func anEpochThatWaitsForItsEndIsTakenWhenAReloadClosesTheFeed() async throws {
         let agent = try await RunningAgent.start()

@@ -23,6 +23,7 @@ struct LinkServer {
     private let connector: NIOLoopBound<SecureConnector>
     private let address: AgentConfiguration.Server
     private let peers: NIOLoopBoundBox<[LinkPeer]>
+    private let isStalling: Bool
 
     init(_ behaviour: LinkScript.Peer) async throws {
         let loop = MultiThreadedEventLoopGroup.singleton.next()
@@ -62,6 +63,7 @@ struct LinkServer {
         self.channel = channel
         self.loop = loop
         self.peers = peers
+        isStalling = behaviour == .stalls
     }
 
     /// The record of one connection, the peer's view included once the peer has seen its end too.
@@ -72,18 +74,18 @@ struct LinkServer {
                     to: address, verificationTime: verificationTime, on: loop, initializer: initializer)
             }
         }.get()
-        let deadline = NIODeadline.now() + .seconds(20)
-        return try await loop.flatSubmit { [self] in whenEnded(record, until: deadline) }.get()
+        let deadline = NIODeadline.now() + .seconds(120)
+        while try await !loop.submit({ [self] in everyPeerKnows }).get(), .now() < deadline { await Task.yield() }
+        return try await loop.submit { [peers] in
+            var record = record
+            if let peer = peers.value.last { record.peer = peer.record }
+            return record
+        }.get()
     }
 
-    private func whenEnded(_ record: LinkRecord, until deadline: NIODeadline) -> EventLoopFuture<LinkRecord> {
-        guard peers.value.allSatisfy({ $0.record.ends > 0 || $0.record.received.isEmpty }) || .now() > deadline else {
-            return loop.flatScheduleTask(in: .milliseconds(20)) { [self] in whenEnded(record, until: deadline) }
-                .futureResult
-        }
-        var record = record
-        if let peer = peers.value.last { record.peer = peer.record }
-        return loop.makeSucceededFuture(record)
+    /// Of the end, as far as it reads at all.
+    private var everyPeerKnows: Bool {
+        isStalling || peers.value.allSatisfy { $0.record.ends > 0 || $0.record.received.isEmpty }
     }
 
     func stop() async throws {

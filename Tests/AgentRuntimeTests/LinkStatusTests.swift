@@ -7,7 +7,7 @@ import Testing
 @testable import AgentRuntime
 
 /// What the running agent tells of its connection: each promise of docs/control.md about `link` that takes a peer.
-@Suite(.timeLimit(.minutes(2))) struct LinkStatusTests {
+@Suite(.timeLimit(.minutes(5))) struct LinkStatusTests {
     /// A server whose name nobody knows.
     private final class NameNotFound: LinkConnector {
         func connect(

@@ -10,9 +10,18 @@ import Testing
 /// What callers and the status are told of a disk that is right, full, or hangs.
 @Suite(.timeLimit(.minutes(5))) struct MemoryTests {
     @Test func aChangeIsAnsweredWhenItIsOnTheDisk() async throws {
-        let agent = try await RunningAgent.start()
+        let agent = try await RunningAgent.start(memory: ScriptedKeeper(.works))
         let reply = try await agent.client.call(.setIntervals, parameters: ["gather": 10, "pack": 60])
         #expect(reply["durable"]?.boolValue == true)
+        #expect(try await agent.client.status().remembered?.state == .durable)
+        _ = try await agent.stop()
+    }
+
+    /// The answer does not wait for a disk that is busy for long; what it says is in the file later.
+    @Test func aChangeIsInTheFileOnceItIsDurable() async throws {
+        let agent = try await RunningAgent.start()
+        _ = try await agent.client.call(.setIntervals, parameters: ["gather": 10, "pack": 60])
+        try await agent.wait("the state on the disk") { $0.agent.memory.isDurable }
         guard case .read(let state) = agent.stateFile.read() else {
             Issue.record("nothing is remembered")
             return

@@ -100,7 +100,7 @@ struct RunningAgent: Sendable {
     /// What the agent remembers stands here.
     var stateFile: StateFile { StateFile(directory: directory) }
 
-    var client: AgentControlClient { AgentControlClient(path: socket) }
+    var client: AgentControlClient { AgentControlClient(path: socket, timeout: .minutes(2)) }
 
     /// Does something with the agent on its loop.
     @discardableResult
@@ -131,9 +131,9 @@ struct RunningAgent: Sendable {
     }
 
     func wait(_ what: String, until condition: @escaping @Sendable (Parts) -> Bool) async throws {
-        let deadline = ContinuousClock.now + .seconds(30)
+        let deadline = ContinuousClock.now + .seconds(120)
         while try await !on(condition) {
-            try #require(ContinuousClock.now < deadline, "waited 30 s in vain: \(what)")
+            try #require(ContinuousClock.now < deadline, "waited two minutes in vain: \(what)")
             await Task.yield()
         }
     }
