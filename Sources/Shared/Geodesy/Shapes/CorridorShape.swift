@@ -17,7 +17,8 @@ package struct CorridorShape: Hashable, Sendable {
     package func signedDistance(to place: Coordinate) -> Double {
         let (x, y) = frame.offset(of: place)
         var distance = EdgeDistance(frame: frame, x: x, y: y)
-        distance.add(vertices.span, isClosed: false)
+        distance.search(vertices.span, isClosed: false)
+        distance.measure(vertices.span, isClosed: false)
         if distance.isExact { return distance.best - offset }
         let far = EdgeSearch.distance(
             from: frame.degrees(x: Double(x), y: Double(y)), frame: frame, lines: [vertices[...]], isClosed: false)

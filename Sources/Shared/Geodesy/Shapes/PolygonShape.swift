@@ -4,21 +4,39 @@ package import TrackModel
 package struct PolygonShape: Hashable, Sendable {
     package let frame: ShapeFrame
     /// The rings one after the other, none closed by a repeated vertex.
-    package let vertices: [GridOffset]
-    /// Where each ring ends in `vertices`.
-    package let ringEnds: [Int32]
+    package private(set) var vertices: ArraySlice<GridOffset>
+    /// How many vertices lie before the end of each ring but the last: nothing for a single ring.
+    private let innerEnds: [Int32]
     /// Twice the area over the perimeter, metres.
     let width: Double
 
     init(frame: ShapeFrame, rings: [[GridOffset]]) {
         self.frame = frame
-        vertices = rings.flatMap { $0 }
+        vertices = rings.flatMap { $0 }[...]
         var end: Int32 = 0
-        ringEnds = rings.map {
+        innerEnds = rings.dropLast().map {
             end += Int32($0.count)
             return end
         }
         width = Self.width(frame, rings)
+    }
+
+    /// The same area with its vertices in a list of more: many shapes in one piece of memory. `list` has the vertices of
+    /// this shape from `start` on.
+    package func sharing(_ list: [GridOffset], from start: Int) -> PolygonShape {
+        var shape = self
+        shape.vertices = list[start..<start + vertices.count]
+        return shape
+    }
+
+    /// How many rings there are: shells, and the holes in them.
+    package var ringCount: Int { innerEnds.count + 1 }
+
+    /// The places of a ring's vertices, counted from the shape's first one.
+    @inline(__always)
+    private func range(of ring: Int) -> Range<Int> {
+        let start = ring > 0 ? Int(innerEnds[ring - 1]) : 0
+        return start..<(ring < innerEnds.count ? Int(innerEnds[ring]) : vertices.count)
     }
 
     /// Exact. The boundary is inside.
@@ -32,14 +50,12 @@ package struct PolygonShape: Hashable, Sendable {
     package func contains(x: Int64, y: Int64) -> Bool {
         let all = vertices.span
         var isInside = false
-        var start = 0
-        for end in ringEnds {
-            switch RingTest.position(x: x, y: y, in: all.extracting(start..<Int(end))) {
+        for ring in 0..<ringCount {
+            switch RingTest.position(x: x, y: y, in: all.extracting(range(of: ring))) {
             case .onBoundary: return true
             case .inside: isInside.toggle()
             case .outside: break
             }
-            start = Int(end)
         }
         return isInside
     }
@@ -49,11 +65,8 @@ package struct PolygonShape: Hashable, Sendable {
         let (x, y) = frame.offset(of: place)
         var distance = EdgeDistance(frame: frame, x: x, y: y)
         let all = vertices.span
-        var start = 0
-        for end in ringEnds {
-            distance.add(all.extracting(start..<Int(end)), isClosed: true)
-            start = Int(end)
-        }
+        for ring in 0..<ringCount { distance.search(all.extracting(range(of: ring)), isClosed: true) }
+        for ring in 0..<ringCount { distance.measure(all.extracting(range(of: ring)), isClosed: true) }
         if distance.isExact { return distance.best }
         return EdgeSearch.distance(
             from: frame.degrees(x: Double(x), y: Double(y)), frame: frame, lines: rings, isClosed: true)
@@ -66,10 +79,9 @@ package struct PolygonShape: Hashable, Sendable {
     }
 
     private var rings: [ArraySlice<GridOffset>] {
-        var start = 0
-        return ringEnds.map { end in
-            defer { start = Int(end) }
-            return vertices[start..<Int(end)]
+        (0..<ringCount).map { ring in
+            let range = range(of: ring)
+            return vertices[vertices.startIndex + range.lowerBound..<vertices.startIndex + range.upperBound]
         }
     }
 
@@ -77,13 +89,18 @@ package struct PolygonShape: Hashable, Sendable {
         let (startX, startY) = frame.offset(of: way.start)
         let line = StraightLine(
             x: Double(startX), y: Double(startY), alongX: Double(way.eastE7), alongY: Double(way.northE7))
+        let all = vertices.span
         var shares: [Double] = [0, 1]
-        for ring in rings { line.addCrossings(with: ring, to: &shares) }
+        for ring in 0..<ringCount { line.addCrossings(with: all.extracting(range(of: ring)), to: &shares) }
         if shares.count > 2 { shares.sort() }
         var parts: [ClosedRange<Double>] = []
         for (low, high) in zip(shares, shares.dropFirst()) where low < high {
             let (x, y) = line.offset((low + high) / 2)
-            guard rings.reduce(false, { $0 != StraightLine.isInside(x: x, y: y, $1) }) else { continue }
+            var isInside = false
+            for ring in 0..<ringCount where StraightLine.isInside(x: x, y: y, all.extracting(range(of: ring))) {
+                isInside.toggle()
+            }
+            guard isInside else { continue }
             if let last = parts.last, last.upperBound == low {
                 parts[parts.count - 1] = last.lowerBound...high
             } else {

@@ -35,8 +35,8 @@ struct RingCheck {
     /// Goes through the edges in the order of the axis on which they overlap less, and compares those that overlap.
     private func checkCrossings() throws(ShapeError) {
         var edges = edges()
-        let spreadX = spread(edges, low: \.lowX, high: \.highX)
-        let spreadY = spread(edges, low: \.lowY, high: \.highY)
+        let spreadX = spread(edges) { ($0.lowX, $0.highX) }
+        let spreadY = spread(edges) { ($0.lowY, $0.highY) }
         let byX = spreadX <= spreadY
         edges.sort { byX ? $0.lowX < $1.lowX : $0.lowY < $1.lowY }
         var comparisons = 0
@@ -62,14 +62,13 @@ struct RingCheck {
     }
 
     /// The overlaps to expect, as a share of the whole range.
-    private func spread(
-        _ edges: [RingEdge], low: KeyPath<RingEdge, Int64>, high: KeyPath<RingEdge, Int64>
-    ) -> Double {
+    private func spread(_ edges: [RingEdge], range: (RingEdge) -> (low: Int64, high: Int64)) -> Double {
         var (least, most, sum) = (Int64.max, Int64.min, 0.0)
         for edge in edges {
-            least = min(least, edge[keyPath: low])
-            most = max(most, edge[keyPath: high])
-            sum += Double(edge[keyPath: high] - edge[keyPath: low])
+            let (low, high) = range(edge)
+            least = min(least, low)
+            most = max(most, high)
+            sum += Double(high - low)
         }
         return sum / max(Double(most - least), 1)
     }

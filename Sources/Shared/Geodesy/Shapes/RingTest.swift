@@ -6,24 +6,28 @@ package enum RingTest {
         case onBoundary
     }
 
-    /// The even-odd rule: a ray to the east crosses the ring an odd number of times. The place must lie in the box of the
-    /// ring's shape.
+    /// The even-odd rule: a ray to the east crosses the ring an odd number of times. The place is in the box of the ring's
+    /// shape, or at most 360 degrees from its corner.
     package static func position(x: Int64, y: Int64, in ring: Span<GridOffset>) -> Position {
+        guard y >= 0 else { return .outside }
         var isInside = false
-        let last = ring[ring.count - 1]
-        var (x0, y0) = (Int64(last.x) - x, Int64(last.y) - y)
+        var from = ring[ring.count - 1]
+        var wasAbove = Int64(from.y) > y
         for index in 0..<ring.count {
-            let vertex = ring[index]
-            let (x1, y1) = (Int64(vertex.x) - x, Int64(vertex.y) - y)
-            if (y0 > 0) != (y1 > 0) {
+            let to = ring[index]
+            let isAbove = Int64(to.y) > y
+            if isAbove != wasAbove {
+                let (x0, y0) = (Int64(from.x) - x, Int64(from.y) - y)
+                let (x1, y1) = (Int64(to.x) - x, Int64(to.y) - y)
                 // Where the edge meets the ray's line: to the east exactly if the products are in the edge's order.
                 let (left, right) = (x0 * y1, x1 * y0)
                 if left == right { return .onBoundary }
-                if (left > right) == (y1 > y0) { isInside.toggle() }
-            } else if y1 == 0 {
-                if x1 == 0 || (y0 == 0 && (x0 < 0) != (x1 < 0)) { return .onBoundary }
+                if (left > right) == isAbove { isInside.toggle() }
+            } else if Int64(to.y) == y {
+                let (x0, x1) = (Int64(from.x) - x, Int64(to.x) - x)
+                if x1 == 0 || (from.y == to.y && (x0 < 0) != (x1 < 0)) { return .onBoundary }
             }
-            (x0, y0) = (x1, y1)
+            (from, wasAbove) = (to, isAbove)
         }
         return isInside ? .inside : .outside
     }

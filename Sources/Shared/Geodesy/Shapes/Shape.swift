@@ -20,6 +20,11 @@ package struct Shape: Hashable, Sendable {
         self.body = body
     }
 
+    /// The same area: see ``PolygonShape/sharing(_:from:)``.
+    package init(_ polygon: PolygonShape, buffer: Double) {
+        body = .polygon(polygon, buffer: buffer)
+    }
+
     package static let nowhere = Shape(.nowhere)
 
     /// Whether a place is inside; the boundary is.

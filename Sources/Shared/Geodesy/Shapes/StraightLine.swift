@@ -8,10 +8,11 @@ struct StraightLine {
     func offset(_ share: Double) -> (x: Double, y: Double) { (x + share * alongX, y + share * alongY) }
 
     /// Appends the shares at which this piece meets the edges of a ring. Touches count, so a share may come twice.
-    func addCrossings(with ring: ArraySlice<GridOffset>, to shares: inout [Double]) {
-        guard var previous = ring.last else { return }
+    func addCrossings(with ring: Span<GridOffset>, to shares: inout [Double]) {
+        var previous = ring[ring.count - 1]
         let (low, high) = (min(y, y + alongY), max(y, y + alongY))
-        for vertex in ring {
+        for index in 0..<ring.count {
+            let vertex = ring[index]
             let (startX, startY) = (Double(previous.x), Double(previous.y))
             let (endX, endY) = (Double(vertex.x), Double(vertex.y))
             previous = vertex
@@ -29,10 +30,11 @@ struct StraightLine {
     }
 
     /// The even-odd rule in floating point.
-    static func isInside(x: Double, y: Double, _ ring: ArraySlice<GridOffset>) -> Bool {
-        guard var previous = ring.last else { return false }
+    static func isInside(x: Double, y: Double, _ ring: Span<GridOffset>) -> Bool {
+        var previous = ring[ring.count - 1]
         var isInside = false
-        for vertex in ring {
+        for index in 0..<ring.count {
+            let vertex = ring[index]
             let (y0, y1) = (Double(previous.y) - y, Double(vertex.y) - y)
             if (y0 > 0) != (y1 > 0) {
                 let (x0, x1) = (Double(previous.x) - x, Double(vertex.x) - x)

@@ -49,6 +49,9 @@ package struct FencePlan: Hashable, Sendable {
         }
     }
 
+    /// Milliseconds.
+    var settleTime: Int64 { Int64(settle) * 1000 }
+
     /// Known on both sides and different: the entity is elsewhere, wherever it is on the map.
     func isElsewhere(_ point: FencePoint) -> Bool {
         if let floor, let other = point.floor, floor != other { return true }

@@ -33,6 +33,7 @@ struct BoxTree {
     func find(_ box: TreeBox, into found: inout [UInt32]) {
         guard !boxes.isEmpty else { return }
         boxes.withUnsafeBufferPointer { boxes in
+            let box = box.query
             guard boxes[boxes.count - 1].meets(box) else { return }
             guard starts.count > 1 else { return found.append(numbers[0]) }
             find(box, level: starts.count - 1, node: 0, boxes, &found)
@@ -40,7 +41,7 @@ struct BoxTree {
     }
 
     private func find(
-        _ box: TreeBox, level: Int, node: Int, _ boxes: UnsafeBufferPointer<TreeBox>, _ found: inout [UInt32]
+        _ box: TreeBox.Query, level: Int, node: Int, _ boxes: UnsafeBufferPointer<TreeBox>, _ found: inout [UInt32]
     ) {
         let below = starts[level - 1]
         let first = below + node * Self.fan

@@ -43,7 +43,7 @@ struct FenceLeaf {
             (southE7, westE7) = (circle.centre.latitudeE7, circle.centre.longitudeE7)
             radius = circle.radius
             (first, count) = (0, 0)
-        case .polygon(let polygon, let buffer) where buffer == 0 && polygon.ringEnds.count == 1:
+        case .polygon(let polygon, let buffer) where buffer == 0 && polygon.ringCount == 1:
             kind = .ring
             (southE7, westE7) = (polygon.frame.southE7, polygon.frame.westE7)
             radius = 0
@@ -53,5 +53,21 @@ struct FenceLeaf {
             kind = .other
             (southE7, westE7, radius, first, count) = (0, 0, 0, 0, 0)
         }
+    }
+
+    /// How many vertices a leaf of a plan has.
+    static func vertexCount(_ plan: FencePlan) -> Int {
+        guard case .polygon(let polygon, let buffer) = plan.shape.body, buffer == 0, polygon.ringCount == 1 else {
+            return 0
+        }
+        return polygon.vertices.count
+    }
+
+    /// The plan of this leaf, with the vertices of a ring in the list of all vertices: they are not kept twice.
+    func sharing(_ all: [GridOffset], _ plan: FencePlan) -> FencePlan {
+        guard kind == .ring, case .polygon(let polygon, let buffer) = plan.shape.body else { return plan }
+        var plan = plan
+        plan.shape = Shape(polygon.sharing(all, from: Int(first)), buffer: buffer)
+        return plan
     }
 }

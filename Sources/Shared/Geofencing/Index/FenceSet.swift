@@ -90,9 +90,15 @@ package struct FenceSet: Sendable {
         return slot
     }
 
-    func plan(at slot: UInt32) -> FencePlan {
-        let index = Int(slot)
-        return index < packed.plans.count ? packed.plans[index] : changed[index - packed.plans.count]
+    func plan(at slot: UInt32) -> FencePlan { withPlan(at: slot) { $0 } }
+
+    /// Lends a plan without copying it.
+    @inline(__always)
+    func withPlan<Result>(at slot: UInt32, _ use: (FencePlan) -> Result) -> Result {
+        let (index, count) = (Int(slot), packed.plans.count)
+        let list = index < count ? packed.plans : changed
+        let plans = list.span
+        return use(plans[index < count ? index : index - count])
     }
 
     @inline(__always)
@@ -124,7 +130,8 @@ package struct FenceSet: Sendable {
             }
             found.removeLast(found.count - kept)
         }
-        for (changed, slot) in changedBoxes where changed.meets(box) { found.append(slot) }
+        let query = box.query
+        for (changed, slot) in changedBoxes where changed.meets(query) { found.append(slot) }
     }
 
     /// Appends every slot, for tests that look at each fence.
@@ -145,7 +152,7 @@ package struct FenceSet: Sendable {
             let y = Int64(place.latitudeE7) - Int64(leaf.southE7)
             let isPacked = Int(slot) < packed.leaves.count
             return isPacked ? packed.vertices.contains(x: x, y: y, leaf) : changedVertices.contains(x: x, y: y, leaf)
-        case .other: return plan(at: slot).shape.contains(place)
+        case .other: return withPlan(at: slot) { $0.shape.contains(place) }
         }
     }
 

@@ -8,7 +8,8 @@ struct RingVertices: Sendable {
     func contains(x: Int64, y: Int64, _ leaf: FenceLeaf) -> Bool {
         let span = all.span
         let ring = span.extracting(Int(leaf.first)..<Int(leaf.first + leaf.count))
-        return RingTest.position(x: x, y: y, in: ring) != .outside
+        if case .outside = RingTest.position(x: x, y: y, in: ring) { return false }
+        return true
     }
 
     /// Whether a way may cross the ring of a leaf.

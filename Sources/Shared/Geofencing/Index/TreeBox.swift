@@ -2,10 +2,17 @@ internal import Geodesy
 
 /// A box of the index: degrees in units of 1e-7, never across the antimeridian.
 struct TreeBox {
-    var west: Int32
-    var south: Int32
-    var east: Int32
-    var north: Int32
+    /// West, south, -east and -north: one comparison of four numbers tells whether two boxes meet.
+    private var ends: SIMD4<Int32>
+
+    var west: Int32 { ends.x }
+    var south: Int32 { ends.y }
+    var east: Int32 { -ends.z }
+    var north: Int32 { -ends.w }
+
+    init(west: Int32, south: Int32, east: Int32, north: Int32) {
+        ends = SIMD4(west, south, -east, -north)
+    }
 
     /// One box, or two for a box across the antimeridian.
     static func boxes(of box: ShapeBox) -> (TreeBox, TreeBox?) {
@@ -15,16 +22,18 @@ struct TreeBox {
         return (one, TreeBox(west: second.lowerBound, south: box.southE7, east: second.upperBound, north: box.northE7))
     }
 
-    @inline(__always)
-    func meets(_ other: TreeBox) -> Bool {
-        west <= other.east && east >= other.west && south <= other.north && north >= other.south
+    /// A box as others are asked whether they meet it: its east, north, -west and -south.
+    struct Query {
+        fileprivate let ends: SIMD4<Int32>
     }
 
+    var query: Query { Query(ends: SIMD4(east, north, -west, -south)) }
+
+    @inline(__always)
+    func meets(_ other: Query) -> Bool { all(ends .<= other.ends) }
+
     mutating func add(_ other: TreeBox) {
-        west = min(west, other.west)
-        south = min(south, other.south)
-        east = max(east, other.east)
-        north = max(north, other.north)
+        ends = pointwiseMin(ends, other.ends)
     }
 
     /// The place of the box on a Hilbert curve over the earth, 16 bits an axis: neighbours on the curve are neighbours.

@@ -33,9 +33,12 @@ package struct FencePair: Hashable, Sendable {
     /// The crossing's time of the enter, or the first point inside.
     package var since: Timestamp
     var nextStay: Timestamp?
-    var sign: Sign?
-    /// A change that has not held for long enough to be told.
-    var held: Crossing?
+    /// Few pairs are unsettled, and the others are a third as large without it.
+    private var unsettled: Unsettled?
+
+    private indirect enum Unsettled: Hashable, Sendable {
+        case by(sign: Sign?, held: Crossing?)
+    }
 
     init(fence: Int32, revision: Int32, place: Place, since: Timestamp) {
         self.fence = fence
@@ -44,8 +47,34 @@ package struct FencePair: Hashable, Sendable {
         self.since = since
     }
 
-    /// Where the entity is, told or not.
-    var isInside: Bool { (place == .in) != (held != nil) }
+    var sign: Sign? {
+        get {
+            guard case .by(let sign, _)? = unsettled else { return nil }
+            return sign
+        }
+        set { unsettle(sign: newValue, held: held) }
+    }
 
-    var isWorthKeeping: Bool { place != .out || sign != nil || held != nil }
+    /// A change that has not held for long enough to be told.
+    var held: Crossing? {
+        get {
+            guard case .by(_, let held)? = unsettled else { return nil }
+            return held
+        }
+        set { unsettle(sign: sign, held: newValue) }
+    }
+
+    private mutating func unsettle(sign: Sign?, held: Crossing?) {
+        let isSettled = sign == nil && held == nil
+        if isSettled && unsettled == nil { return }
+        unsettled = isSettled ? nil : .by(sign: sign, held: held)
+    }
+
+    /// Neither a sign nor a change that is held.
+    var isSettled: Bool { unsettled == nil }
+
+    /// Where the entity is, told or not.
+    var isInside: Bool { isSettled ? place == .in : (place == .in) != (held != nil) }
+
+    var isWorthKeeping: Bool { place != .out || !isSettled }
 }
