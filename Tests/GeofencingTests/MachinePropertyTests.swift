@@ -52,6 +52,35 @@ import TrackModel
         }
     }
 
+    @Test func hasteChangesNothing() {
+        for seed in Dice.seeds(60) {
+            let world = World(seed: seed, latitude: [0.0, 40, 69, -55][Int(seed % 4)], fences: 20)
+            var random = Dice(seed: seed ^ 4)
+            var (plans, drive) = (world.plans, Drive(world.plans))
+            let denoises = Set(plans.map(\.denoise)).filter { $0 > 0 }.sorted()
+            var (memory, alarms) = (EntityMemory(), [FenceAlarm]())
+            for point in world.points {
+                drive.play(point)
+                ReferenceJudge.judge(point, of: &memory, by: plans, denoises: denoises, into: &alarms)
+                guard drive.memory == memory, drive.alarms == alarms else {
+                    Issue.record("seed \(seed), \(point): \(drive.told.suffix(4)) \(alarms.suffix(4).map(Drive.short))")
+                    break
+                }
+                // Now and then a fence takes the shape of another one, moves away, or goes.
+                let index = Int.random(in: 0..<plans.count * 6, using: &random)
+                guard plans.indices.contains(index), plans.count > 5 else { continue }
+                if Bool.random(using: &random) {
+                    drive.fences.remove(plans.remove(at: index).id)
+                } else {
+                    plans[index].shape = world.plans[Int.random(in: world.plans.indices, using: &random)].shape
+                    plans[index].revision += 1
+                    plans[index].revisedAt = point.time.adding(milliseconds: 1)
+                    drive.fences.put(plans[index])
+                }
+            }
+        }
+    }
+
     @Test func packedChangedAndOwnFencesAreTheSame() {
         for seed in Dice.seeds(25) {
             let world = World(seed: seed)
