@@ -231,7 +231,9 @@ var tools: [Target] {
             dependencies: ["ProgramTestKit", "saker", "saker-server", "sakerd", .arguments],
             path: "Sources/Tools/saker-crash", swiftSettings: house),
         .executableTarget(
-            name: "saker-bench", dependencies: ["TrackCache", "TrackModel", "TrackWire", .arguments],
+            name: "saker-bench", dependencies: [
+                "DriveSimulation", "Geodesy", "Geofencing", "TrackCache", "TrackModel", "TrackWire", .arguments,
+            ],
             path: "Sources/Tools/saker-bench", swiftSettings: house),
         .executableTarget(
             name: "saker-sim",
