@@ -231,7 +231,8 @@ var tools: [Target] {
             dependencies: ["ProgramTestKit", "saker", "saker-server", "sakerd", .arguments],
             path: "Sources/Tools/saker-crash", swiftSettings: house),
         .executableTarget(
-            name: "saker-bench", dependencies: [
+            name: "saker-bench",
+            dependencies: [
                 "DriveSimulation", "Geodesy", "Geofencing", "TrackCache", "TrackModel", "TrackWire", .arguments,
             ],
             path: "Sources/Tools/saker-bench", swiftSettings: house),

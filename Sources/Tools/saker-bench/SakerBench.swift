@@ -3,7 +3,7 @@ import ArgumentParser
 /// Measures single rooms, and prepares data with which `scripts/bench` measures whole programs.
 @main struct SakerBench: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "saker-bench", abstract: "Measures codec, disk ring and fences, fills a ring for measuring an agent.",
+        commandName: "saker-bench", abstract: "Measures codec, disk ring and fences; fills a ring.",
         subcommands: [WireBench.self, CacheBench.self, FillCommand.self, FenceBench.self])
 }
 
