@@ -56,7 +56,8 @@ package struct ShapeDraft: Hashable, Sendable {
         }
     }
 
-    private var first: Degrees? {
+    /// The vertex or centre that decides on the datum.
+    var first: Degrees? {
         switch outline {
         case .circle(let centre, _): centre
         case .point(let place): place

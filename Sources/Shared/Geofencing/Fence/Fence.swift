@@ -1,0 +1,84 @@
+package import Geodesy
+package import TrackModel
+
+/// A fence that exists: a definition that keeps every rule, its shape in WGS 84, its number and its history.
+package struct Fence: Hashable, Sendable {
+    /// Positive. Local fences and server fences are two spaces of numbers.
+    package let id: Int32
+    /// From 1. It grows with each change of what a verdict or an alarm depends on, not of names, actions and watch.
+    package private(set) var revision: Int32
+    package private(set) var definition: FenceDefinition
+    /// Converted once.
+    package private(set) var shape: Shape
+    package let created: Timestamp
+    package private(set) var modified: Timestamp
+    /// When a change last set places anew; at first ``created``.
+    package private(set) var revisedAt: Timestamp
+
+    /// A new fence.
+    ///
+    /// - Throws: ``FenceError`` for a definition that breaks a rule.
+    package init(id: Int32, _ definition: FenceDefinition, at time: Timestamp) throws(FenceError) {
+        try self.init(id: id, revision: 1, definition, created: time, modified: time, revisedAt: time)
+    }
+
+    /// A fence that was stored. It is checked like a new one.
+    package init(
+        id: Int32, revision: Int32, _ definition: FenceDefinition, created: Timestamp, modified: Timestamp,
+        revisedAt: Timestamp
+    ) throws(FenceError) {
+        guard id > 0, revision > 0 else {
+            throw FenceError(.revision, "fence \(id) of revision \(revision): both numbers are positive")
+        }
+        try definition.check()
+        self.id = id
+        self.revision = revision
+        self.definition = definition
+        shape = try definition.checkedShape()
+        self.created = created
+        self.modified = modified
+        self.revisedAt = revisedAt
+    }
+
+    /// Puts another definition in the place of the present one, and says how much that changes. After an error nothing has
+    /// changed.
+    package mutating func update(_ new: FenceDefinition, at time: Timestamp) throws(FenceError) -> FenceEdit {
+        try new.check()
+        // A shape is costly to check, and most changes leave it alone.
+        let newShape = new.shape == definition.shape ? shape : try new.checkedShape()
+        let edit = FenceEdit(from: definition, shape, to: new, newShape)
+        if edit >= .rule {
+            guard revision < .max else {
+                throw FenceError(.revision, "the fence was changed \(revision) times: delete it and make it anew")
+            }
+            revision += 1
+        }
+        if edit == .area { revisedAt = time }
+        if edit != .nothing { modified = time }
+        (definition, shape) = (new, newShape)
+        return edit
+    }
+
+    /// What is judged. `from` is when the fence came to be for the entity, ``created`` or later; `zone` is what the
+    /// definition's named time zone stands for.
+    ///
+    /// - Throws: ``FenceError`` when the weekly windows name a zone and `zone` is nil.
+    package func plan(from: Timestamp, zone: ZoneOffsets? = nil) throws(FenceError) -> FencePlan {
+        var plan = FencePlan(id: id, revision: revision, shape: shape)
+        plan.rule = definition.rule
+        plan.initial = definition.isInitialTold
+        plan.through = definition.through
+        plan.stay = definition.stay
+        plan.settle = definition.settle
+        plan.denoise = definition.denoise
+        plan.floor = definition.floor.flatMap(FloorCode.init(name:))
+        plan.altitude = definition.altitude
+        plan.validity = try definition.validity?.validity(zone)
+        plan.group = definition.group.map { GroupCode(name: $0, watch: definition.watch.scope) }
+        plan.speedLimit = definition.speedLimit
+        plan.crossingGap = definition.crossingGap
+        plan.from = from
+        plan.revisedAt = revisedAt
+        return plan
+    }
+}

@@ -1,0 +1,19 @@
+/// What goes along when a fence tells an action. Nobody on the way reads it: it is for hooks and programs.
+package struct FenceReaction: Hashable, Sendable {
+    package let on: FenceAction
+    /// A JSON object; its owner has seen to that.
+    package let parameters: String
+    /// Whether everyone whom the fence watches is told, not only the entity that moved.
+    package let isRemote: Bool
+
+    /// Bytes of parameters.
+    package static let mostBytes = 4096
+
+    /// - Throws: ``FenceError`` for parameters that are too long.
+    package init(on action: FenceAction, parameters: String, isRemote: Bool = false) throws(FenceError) {
+        try FenceError.checkText(parameters, "params on \(action.rawValue)", .reaction, most: Self.mostBytes)
+        on = action
+        self.parameters = parameters
+        self.isRemote = isRemote
+    }
+}
