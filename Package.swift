@@ -88,6 +88,7 @@ var shared: [Target] {
         .room("Systemd", in: "Shared", [.log], door),
         .room("ConfigurationFile", in: "Shared"),
         .room("TrackFiles", in: "Shared", ["JSON"]),
+        .room("FenceFiles", in: "Shared", ["Geodesy", "Geofencing", "JSON", "TrackFiles", "TrackModel"]),
     ]
 }
 
@@ -281,6 +282,8 @@ var tests: [Target] {
         .tests(of: "Systemd", ["ProgramTestKit", .log]),
         .tests(of: "ConfigurationFile"),
         .tests(of: "TrackFiles", ["ProgramTestKit"]),
+        .tests(
+            of: "FenceFiles", ["Geodesy", "Geofencing", "JSON", "ProgramTestKit", "TrackFiles", "TrackModel"]),
         .tests(of: "AgentLogic", ["TrackModel", "TrackTestKit"]),
         .tests(
             of: "SecureLink",

@@ -9,7 +9,7 @@ package final class ByteSource {
     private var piece: [UInt8]
     private var index = 0
     /// Of the next byte, from 1.
-    private(set) var line = 1
+    package private(set) var line = 1
 
     /// Throws when the file cannot be opened.
     package init(path: String) throws(TrackFileError) {
@@ -29,12 +29,13 @@ package final class ByteSource {
     }
 
     /// The next byte, which stays the next.
-    func peek() throws(TrackFileError) -> UInt8? {
+    package func peek() throws(TrackFileError) -> UInt8? {
         if index == piece.count, descriptor >= 0 { try refill() }
         return index < piece.count ? piece[index] : nil
     }
 
-    func next() throws(TrackFileError) -> UInt8? {
+    /// The next byte; nil at the end.
+    package func next() throws(TrackFileError) -> UInt8? {
         guard let byte = try peek() else { return nil }
         index += 1
         if byte == UInt8(ascii: "\n") { line += 1 }

@@ -2,8 +2,8 @@
 ///
 /// Namespaces are left out of names, entities other than the five of XML and numbers stand for nothing. One token is in
 /// memory at a time.
-struct MarkupScanner {
-    enum Token: Hashable {
+package struct MarkupScanner {
+    package enum Token: Hashable {
         case start(name: String, attributes: [String: String], isEmpty: Bool)
         case end(name: String)
         case text(String)
@@ -14,14 +14,18 @@ struct MarkupScanner {
     private static let maximumTextBytes = 4096
 
     private var source: ByteSource
-    var line: Int { source.line }
+    private let keepsLongTexts: Bool
+    package var line: Int { source.line }
 
-    init(_ source: ByteSource) {
+    /// With `keepsLongTexts`, a long text comes as several tokens that end with white space. A text without white space, and
+    /// character data in brackets, are cut as ever.
+    package init(_ source: ByteSource, keepsLongTexts: Bool = false) {
         self.source = source
+        self.keepsLongTexts = keepsLongTexts
     }
 
     /// Nil at the end of the file.
-    mutating func next() throws(TrackFileError) -> Token? {
+    package mutating func next() throws(TrackFileError) -> Token? {
         while let byte = try source.peek() {
             guard byte == UInt8(ascii: "<") else { return .text(try text(until: "<", isMarkup: true)) }
             _ = try source.next()
@@ -79,6 +83,7 @@ struct MarkupScanner {
             if isMarkup, byte == end[0] { break }
             _ = try source.next()
             bytes.append(byte)
+            if isMarkup, keepsLongTexts, bytes.count >= Self.maximumTextBytes / 2, Self.isSpace(byte) { break }
             if !isMarkup, bytes.suffix(end.count).elementsEqual(end) {
                 bytes.removeLast(end.count)
                 isEnded = true

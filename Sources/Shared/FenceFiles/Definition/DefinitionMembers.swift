@@ -1,0 +1,89 @@
+internal import JSON
+
+/// The members of a JSON object, taken out one by one; what nobody takes is unknown.
+struct DefinitionMembers {
+    /// How a person names the object: `fence`, `fence.stay`.
+    let path: String
+    private let members: [String: JSONValue]
+    private var taken: Set<String> = []
+
+    init(_ value: JSONValue, _ path: String) throws(FenceFileError) {
+        guard let members = value.objectValue else {
+            throw FenceFileError("\(path) is \(value.kind), and an object is needed")
+        }
+        self.path = path
+        self.members = members
+    }
+
+    func error(_ name: String, _ value: JSONValue, needs: String) -> FenceFileError {
+        FenceFileError("\(path).\(name) is \(FenceFileError.quoted(value.description)), and \(needs) is needed")
+    }
+
+    /// Nil when the member is missing or null.
+    mutating func value(_ name: String) -> JSONValue? {
+        taken.insert(name)
+        guard let value = members[name], value != .null else { return nil }
+        return value
+    }
+
+    mutating func need(_ name: String) throws(FenceFileError) -> JSONValue {
+        guard let value = value(name) else { throw FenceFileError("\(path).\(name) is missing") }
+        return value
+    }
+
+    mutating func text(_ name: String) throws(FenceFileError) -> String? {
+        guard let value = value(name) else { return nil }
+        guard let text = value.stringValue else { throw error(name, value, needs: "a text") }
+        return text
+    }
+
+    mutating func flag(_ name: String) throws(FenceFileError) -> Bool? {
+        guard let value = value(name) else { return nil }
+        guard let flag = value.boolValue else { throw error(name, value, needs: "true or false") }
+        return flag
+    }
+
+    mutating func number(_ name: String) throws(FenceFileError) -> Double? {
+        guard let value = value(name) else { return nil }
+        guard let number = value.doubleValue else { throw error(name, value, needs: "a number") }
+        return number
+    }
+
+    mutating func integer(_ name: String) throws(FenceFileError) -> Int64? {
+        guard let value = value(name) else { return nil }
+        if let whole = value.integerValue { return whole }
+        // Some writers put a point behind every number.
+        guard let number = value.doubleValue, let whole = Int64(exactly: number) else {
+            throw error(name, value, needs: "a whole number")
+        }
+        return whole
+    }
+
+    /// A number in steps of 1 / `scale`, as a whole number of steps in 32 bits.
+    mutating func steps(_ name: String, scale: Double) throws(FenceFileError) -> Int32? {
+        guard let number = try number(name) else { return nil }
+        guard let steps = Int32(exactly: (number * scale).rounded()) else {
+            throw error(name, .double(number), needs: "a number of a sensible size")
+        }
+        return steps
+    }
+
+    mutating func list(_ name: String) throws(FenceFileError) -> [JSONValue]? {
+        guard let value = value(name) else { return nil }
+        guard let list = value.arrayValue else { throw error(name, value, needs: "an array") }
+        return list
+    }
+
+    mutating func object(_ name: String) throws(FenceFileError) -> DefinitionMembers? {
+        guard let value = value(name) else { return nil }
+        return try DefinitionMembers(value, "\(path).\(name)")
+    }
+
+    /// Refuses what nobody has taken.
+    func end() throws(FenceFileError) {
+        guard let unknown = members.keys.filter({ !taken.contains($0) }).min() else { return }
+        throw FenceFileError(
+            "\(path).\(FenceFileError.quoted(unknown)) is unknown here: \(path) has \(taken.sorted().joined(separator: ", "))"
+        )
+    }
+}

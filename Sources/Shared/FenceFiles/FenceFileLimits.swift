@@ -1,0 +1,20 @@
+/// How much of a file is read. What is beyond them is refused, and costs no memory.
+package struct FenceFileLimits: Hashable, Sendable {
+    /// Features in a file.
+    package var features = 200_000
+    /// Bytes of the text or the binary form of one feature.
+    package var featureBytes = 16 << 20
+    /// Values of one feature in JSON. A place takes three, or four with its height.
+    package var values = 600_000
+    /// Vertices in all the features that are taken.
+    package var vertices = 10_000_000
+
+    package init() {}
+
+    /// What an agent takes in.
+    package static let agent = {
+        var limits = Self()
+        (limits.features, limits.vertices) = (10_000, 200_000)
+        return limits
+    }()
+}

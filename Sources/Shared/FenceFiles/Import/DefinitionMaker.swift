@@ -1,0 +1,96 @@
+internal import Geodesy
+internal import Geofencing
+internal import JSON
+
+/// Makes the definition of a fence of one part of a feature.
+struct DefinitionMaker {
+    let options: ImportOptions
+    let feature: FenceFeature
+    /// Of the feature.
+    let id: String
+
+    /// `known` is the fence that an earlier import made of the part.
+    func definition(
+        ofPart part: Int, named name: String, known: Fence?
+    ) throws(FenceFileError) -> FenceDefinition {
+        let shape = try shape(of: feature.geometry.parts[part])
+        var definition = known?.definition ?? FenceDefinition(shape)
+        definition.shape = shape
+        if let given = feature.properties["fence"], given.objectValue != nil {
+            definition = try FenceDefinition(json: given, shape: shape)
+            if let buffer = options.buffer { definition.shape.buffer = buffer }
+        }
+        if let name = try text(options.nameColumn) { definition.name = name }
+        if let column = options.floorColumn { definition.floor = try text(column) }
+        options.settings.apply(to: &definition)
+        if let reactions = options.settings.reactions {
+            definition.reactions = []
+            for reaction in reactions {
+                definition.reactions.append(try ParameterTemplate.filled(reaction, from: feature.properties))
+            }
+        }
+        // The parts of a feature are one thing: in when any of them is in.
+        if feature.geometry.parts.count > 1, definition.group == nil {
+            definition.group = definition.name.isEmpty ? id : definition.name
+        }
+        var attributes = feature.properties
+        attributes["fence"] = nil
+        do throws(FenceError) {
+            definition.origin = try FenceOrigin(
+                file: options.file, layer: options.layer, feature: name,
+                attributes: JSONValue.object(attributes).description)
+        } catch {
+            throw FenceFileError(error.description)
+        }
+        return definition
+    }
+
+    private func shape(of part: FeatureGeometry.Part) throws(FenceFileError) -> ShapeDraft {
+        let given = try metres("buffer")
+        let buffer = options.buffer ?? given
+        switch part {
+        case .polygon(let parts): return ShapeDraft(.polygon(parts), buffer: buffer ?? 0)
+        case .point(let place):
+            if let radius = try metres("radius") {
+                return ShapeDraft(.circle(centre: place, radius: radius), buffer: buffer ?? 0)
+            }
+            guard let buffer else {
+                throw FenceFileError("a point needs metres around it: a property radius, or --buffer")
+            }
+            return ShapeDraft(.point(place), buffer: buffer)
+        case .line(let line):
+            if let offset = try metres("offset") {
+                return ShapeDraft(.corridor(line, offset: offset), buffer: buffer ?? 0)
+            }
+            guard let buffer else {
+                throw FenceFileError("a line needs metres on its sides: a property offset, or --buffer")
+            }
+            return ShapeDraft(.corridor(line, offset: buffer))
+        }
+    }
+
+    private func value(_ column: String) throws(FenceFileError) -> JSONValue? {
+        let name = try WhereClause.name(of: column, among: feature.properties)
+        guard let value = name.flatMap({ feature.properties[$0] }), value != .null else { return nil }
+        return value
+    }
+
+    /// A number of metres; formats without types have it as a text.
+    private func metres(_ column: String) throws(FenceFileError) -> Double? {
+        guard let value = try value(column), value != .string("") else { return nil }
+        guard let number = value.doubleValue ?? value.stringValue.flatMap({ Double(decimal: $0) }) else {
+            throw FenceFileError(
+                "its \(column) is \(FenceFileError.quoted(value.description)): a number of metres is needed")
+        }
+        return number
+    }
+
+    /// Nil for a missing or an empty value.
+    private func text(_ column: String) throws(FenceFileError) -> String? {
+        guard let value = try value(column) else { return nil }
+        guard let text = value.stringValue ?? GeoJSONGeometry.text(value) else {
+            throw FenceFileError("its \(column) is \(value.kind): a text is needed")
+        }
+        return text.isEmpty ? nil : text
+    }
+}

@@ -1,0 +1,190 @@
+package import Geofencing
+internal import JSON
+package import TrackModel
+
+/// Makes a plan of a file's features and the fences that are there: which fences to make, to change and to remove.
+///
+/// Fences that came from another file, or from none, are left alone.
+package struct FenceImport {
+    private let options: ImportOptions
+    private let time: Timestamp
+    /// Fences of the same file and layer, by their feature.
+    private var known: [String: Fence] = [:]
+    /// The names of the fences of a feature with several parts.
+    private var parts: [String: [String]] = [:]
+    /// The number of the feature of each id.
+    private var numbers: [String: Int] = [:]
+    private var columns: Set<String> = []
+    private var vertices = 0
+    private var mayMissFeatures = false
+    private var plan = ImportPlan()
+
+    /// - Parameter time: when fences are said to have changed.
+    package init(_ options: ImportOptions, existing: some Sequence<Fence>, at time: Timestamp) {
+        self.options = options
+        self.time = time
+        for fence in existing {
+            guard let origin = fence.definition.origin, origin.file == options.file, origin.layer == options.layer
+            else { continue }
+            // Two fences of one feature cannot come from an import: the second one is removed.
+            if let other = known.updateValue(fence, forKey: origin.feature) { plan.removals.append(other.id) }
+            if let slash = origin.feature.lastIndex(of: "/") {
+                parts[String(origin.feature[..<slash]), default: []].append(origin.feature)
+            }
+        }
+    }
+
+    /// - Throws: ``FenceFileError`` when the file as a whole has too many vertices.
+    package mutating func add(_ outcome: FileFeature) throws(FenceFileError) {
+        switch outcome {
+        case .refused(let refused): refuse(refused, feature: options.idColumn == nil ? refused.id : nil)
+        case .feature(let feature):
+            do throws(RefusedFeature) {
+                try add(feature)
+            } catch {
+                refuse(error, feature: error.id)
+            }
+            guard vertices <= options.limits.vertices else {
+                throw FenceFileError(
+                    "feature \(feature.number): the fences have more than \(options.limits.vertices) vertices in all: choose"
+                        + " fewer features, or give them fewer vertices")
+            }
+        }
+    }
+
+    /// All features of a file.
+    package mutating func add(_ reader: inout some FeatureReader) throws(FenceFileError) {
+        while let outcome = try reader.next() { try add(outcome) }
+    }
+
+    /// What is to be done, when all features have been added.
+    ///
+    /// - Throws: ``FenceFileError`` for a column that no feature has.
+    package consuming func finished() throws(FenceFileError) -> ImportPlan {
+        if !columns.isEmpty {
+            for column in options.condition?.columns ?? [] where !has(column.name) {
+                throw WhereClause.error(column.position, missing(column.name))
+            }
+            for column in [options.idColumn, options.floorColumn].compactMap(\.self) where !has(column) {
+                throw FenceFileError(missing(column))
+            }
+        }
+        let gone = known.values.map(\.id).sorted()
+        if mayMissFeatures { plan.held = gone.count } else { plan.removals += gone }
+        return plan
+    }
+
+    private func has(_ column: String) -> Bool {
+        columns.contains { $0.lowercased() == column.lowercased() }
+    }
+
+    private func missing(_ column: String) -> String {
+        "no feature has a column \(FenceFileError.quoted(column)); there are "
+            + columns.sorted().prefix(50).joined(separator: ", ")
+    }
+
+    // MARK: One feature
+
+    private mutating func refuse(_ refused: RefusedFeature, feature: String?) {
+        plan.refused += 1
+        if plan.refusals.count < ImportPlan.mostRefusals { plan.refusals.append(refused) }
+        // Without an id in the file, the number is the id.
+        guard let feature = feature ?? (options.idColumn == nil ? Self.id(of: refused.number) : nil) else {
+            mayMissFeatures = true
+            return
+        }
+        // A file that gives ids may have given this feature one that could not be read.
+        if refused.id == nil { mayMissFeatures = true }
+        keep(feature)
+    }
+
+    private mutating func keep(_ feature: String) {
+        known[feature] = nil
+        let parts = known.keys.filter {
+            $0.hasPrefix(feature + "/") && Int($0.dropFirst(feature.utf8.count + 1)) != nil
+        }
+        for part in parts { known[part] = nil }
+    }
+
+    private static func id(of number: Int) -> String { "#\(number)" }
+
+    private mutating func add(_ feature: FenceFeature) throws(RefusedFeature) {
+        for name in feature.properties.keys where columns.count < 10_000 { columns.insert(name) }
+        let id = try id(of: feature)
+        func refused(_ reason: String) -> RefusedFeature {
+            RefusedFeature(number: feature.number, id: id, reason: reason)
+        }
+        if let other = numbers.updateValue(feature.number, forKey: id) {
+            throw refused(
+                "feature \(other) has the same id: the ids of a file differ, choose the column with --id-column")
+        }
+        do throws(FenceFileError) {
+            if let condition = options.condition, try condition.truth(of: feature.properties) != true {
+                plan.notChosen += 1
+                return
+            }
+        } catch {
+            throw refused(error.description)
+        }
+        if let area = options.area, !area.contains(feature.geometry) {
+            plan.outside += 1
+            return
+        }
+        let maker = DefinitionMaker(options: options, feature: feature, id: id)
+        // All parts or none.
+        var made: [(name: String, change: Change)] = []
+        for part in feature.geometry.parts.indices {
+            let name = feature.geometry.parts.count == 1 ? id : "\(id)/\(part + 1)"
+            do throws(FenceFileError) {
+                let definition = try maker.definition(ofPart: part, named: name, known: known[name])
+                made.append((name, try change(definition, of: known[name])))
+            } catch {
+                throw refused(error.description)
+            }
+        }
+        for (name, change) in made {
+            known[name] = nil
+            switch change {
+            case .addition(let definition): plan.additions.append(definition)
+            case .update(_, .nothing): plan.unchanged += 1
+            case .update(let fence, let edit): plan.updates.append(.init(fence: fence, edit: edit))
+            }
+        }
+        vertices += feature.geometry.vertexCount
+    }
+
+    private mutating func id(of feature: FenceFeature) throws(RefusedFeature) -> String {
+        guard let column = options.idColumn else {
+            if let id = feature.id { return id }
+            plan.withoutID += 1
+            return Self.id(of: feature.number)
+        }
+        do throws(FenceFileError) {
+            let name = try WhereClause.name(of: column, among: feature.properties)
+            if let id = name.flatMap({ feature.properties[$0] }).flatMap(GeoJSONGeometry.text) { return id }
+        } catch {
+            throw RefusedFeature(number: feature.number, reason: error.description)
+        }
+        throw RefusedFeature(
+            number: feature.number, reason: "it has no id in the column \(FenceFileError.quoted(column))")
+    }
+
+    private enum Change {
+        case addition(FenceDefinition)
+        case update(Fence, FenceEdit)
+    }
+
+    private func change(_ definition: FenceDefinition, of known: Fence?) throws(FenceFileError) -> Change {
+        do throws(FenceError) {
+            guard var fence = known else {
+                // Checked here, so that a plan cannot fail.
+                _ = try Fence(id: 1, definition, at: time)
+                return .addition(definition)
+            }
+            let edit = try fence.update(definition, at: time)
+            return .update(fence, edit)
+        } catch {
+            throw FenceFileError(error.description)
+        }
+    }
+}
