@@ -19,7 +19,7 @@ package struct FenceImport {
     private var mayMissFeatures = false
     private var plan = ImportPlan()
 
-    /// - Parameter time: when fences are said to have changed.
+    /// `time` is when fences are said to have changed.
     package init(_ options: ImportOptions, existing: some Sequence<Fence>, at time: Timestamp) {
         self.options = options
         self.time = time

@@ -29,7 +29,7 @@ indirect enum WhereCondition: Hashable, Sendable {
     case like(Operand, LikePattern, position: Int)
     case isNull(Operand)
 
-    /// - Parameter value: of a column's name; nil for NULL.
+    /// `value` gives the value of a column's name; nil for NULL.
     func truth(_ value: (String, Int) throws(FenceFileError) -> WhereValue?) throws(FenceFileError) -> Bool? {
         switch self {
         case .all(let conditions):

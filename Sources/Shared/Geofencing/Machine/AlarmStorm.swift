@@ -25,8 +25,7 @@ package struct AlarmStorm: Sendable {
     package init() {}
 
     /// True when a line is due: more than ``usual`` alarms within the hour up to this one, and no line within the last hour.
-    ///
-    /// - Parameter time: when the alarm is told, by one clock for all calls. A clock that was set back begins anew.
+    /// The time is that of telling, by one clock for all calls; a clock that was set back begins anew.
     package mutating func add(fence: Int32, entity: String, at time: Timestamp) -> Bool {
         let pair = Pair(fence: fence, entity: ExactName(entity))
         if pairs[pair] == nil, pairs.count >= Self.mostPairs { makeRoom(at: time) }
