@@ -1,0 +1,106 @@
+/// Finds districts by what people call them: a full path (`湖南省长沙市雨花区`), a part of it (`江苏镇江`), a name without its
+/// ending (`北京`).
+package struct DistrictNames: Hashable, Sendable {
+    package struct Entry: Hashable, Sendable {
+        package let name: String
+        /// The number of an entry before or behind this one.
+        package let parent: Int?
+
+        package init(name: String, parent: Int?) {
+            self.name = name
+            self.parent = parent
+        }
+    }
+
+    package enum Resolution: Hashable, Sendable {
+        /// The number of the entry.
+        case found(Int)
+        /// Full names of those that are meant perhaps, at most ``mostCandidates``.
+        case ambiguous([String])
+        case unknown
+    }
+
+    package static let mostCandidates = 100
+    /// Bytes of a keyword.
+    package static let mostBytes = 512
+    /// Districts inside each other.
+    package static let deepest = 8
+
+    package let entries: [Entry]
+    /// Entries by each form of their own name.
+    private var byForm: [String: [Int]] = [:]
+    private var forms: [DistrictForms] = []
+
+    /// Parents beyond ``deepest``, and in a circle, are not looked at.
+    package init(_ entries: [Entry]) {
+        self.entries = entries
+        for (number, entry) in entries.enumerated() {
+            let forms = DistrictForms(entry.name)
+            self.forms.append(forms)
+            for form in forms.all { byForm[form, default: []].append(number) }
+        }
+    }
+
+    /// From the outermost district to this one.
+    package func path(of number: Int) -> [String] {
+        ([number] + ancestors(of: number)).reversed().map { entries[$0].name }
+    }
+
+    /// The structured name, as the Web API answers it.
+    package func fullName(of number: Int) -> String { DistrictForms.joined(path(of: number)) }
+
+    /// The nearest first.
+    private func ancestors(of number: Int) -> [Int] {
+        var ancestors: [Int] = []
+        var next = entries[number].parent
+        while let parent = next, entries.indices.contains(parent), ancestors.count < Self.deepest {
+            ancestors.append(parent)
+            next = entries[parent].parent
+        }
+        return ancestors
+    }
+
+    package func resolve(_ keyword: String) -> Resolution {
+        guard keyword.utf8.count <= Self.mostBytes else { return .unknown }
+        let wanted = Array(DistrictForms.normal(keyword).unicodeScalars)
+        // How little was left out: 0 when every name was given in full.
+        var best = Int.max
+        var candidates: [Int] = []
+        for start in wanted.indices {
+            for number in byForm[DistrictForms.text(wanted[start...])] ?? [] {
+                let own = forms[number].isFull(DistrictForms.text(wanted[start...])) ? 0 : 2
+                guard let rest = cost(of: wanted[..<start], among: ancestors(of: number)[...]) else { continue }
+                let cost = own + rest
+                if cost < best { (best, candidates) = (cost, []) }
+                if cost == best, !candidates.contains(number) { candidates.append(number) }
+            }
+        }
+        guard let first = candidates.min() else { return .unknown }
+        if candidates.count == 1 { return .found(first) }
+        // A city that is a province of its own has its name on both levels.
+        let outer = candidates.first { candidate in
+            candidates.allSatisfy { other in
+                other == candidate
+                    || (ancestors(of: other).contains(candidate) && entries[other].name == entries[candidate].name)
+            }
+        }
+        if let outer { return .found(outer) }
+        return .ambiguous(candidates.sorted().prefix(Self.mostCandidates).map(fullName))
+    }
+
+    /// 0 when the names before a district's own are ancestors' in full, 1 when some have no ending, nil when they are others.
+    private func cost(of text: ArraySlice<Unicode.Scalar>, among ancestors: ArraySlice<Int>) -> Int? {
+        guard !text.isEmpty else { return 0 }
+        var best: Int?
+        for (position, ancestor) in zip(ancestors.indices, ancestors) {
+            for form in forms[ancestor].all {
+                let scalars = Array(form.unicodeScalars)
+                guard text.count >= scalars.count, text.suffix(scalars.count).elementsEqual(scalars),
+                    let rest = cost(of: text.dropLast(scalars.count), among: ancestors[(position + 1)...])
+                else { continue }
+                best = min(best ?? 1, max(rest, forms[ancestor].isFull(form) ? 0 : 1))
+            }
+        }
+        return best
+    }
+}
