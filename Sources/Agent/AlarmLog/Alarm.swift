@@ -15,8 +15,8 @@ package struct Alarm: Hashable, Sendable {
 
 /// An alarm on its way into the journal.
 package struct NewAlarm: Hashable, Sendable {
-    /// The server's number of the push, by which the journal recognises a repeated push; 0 for an alarm that cannot
-    /// come twice.
+    /// The server's number of the push, or the number made of a local alarm's key: by it the journal recognises what comes
+    /// again. 0 for an alarm that cannot come twice.
     package var id: UInt64
     /// 3: an alarm of a server fence. 4: an alarm of a local fence. 65 to 255: messages of the fleet's operator.
     package var type: UInt32
@@ -29,14 +29,19 @@ package struct NewAlarm: Hashable, Sendable {
     package var received: Int64
     /// JSON, as the server sent it.
     package var body: String
+    /// Of an alarm of a local fence; nil for a push, whose fence only its content names.
+    package var fence: FenceMark?
 
-    package init(id: UInt64, type: UInt32, entity: String, time: Int64, received: Int64, body: String) {
+    package init(
+        id: UInt64, type: UInt32, entity: String, time: Int64, received: Int64, body: String, fence: FenceMark? = nil
+    ) {
         self.id = id
         self.type = type
         self.entity = entity
         self.time = time
         self.received = received
         self.body = body
+        self.fence = fence
     }
 
     /// Longest body, bytes of UTF-8.
@@ -54,16 +59,26 @@ package struct AlarmQuery: Hashable, Sendable {
     package var from: Int64?
     package var through: Int64?
     package var type: UInt32?
+    /// The entity that the agent was logged in as, compared byte by byte.
+    package var entity: String?
+    /// Only alarms of these local fences.
+    package var fences: Set<Int32>?
+    /// Only alarms of local fences that tell one of these.
+    package var actions: Set<FenceMark.Action>?
     /// The most alarms in one answer; ``maximumBytes`` limits the answer too.
     package var limit: Int
 
     package init(
-        after: UInt64? = nil, from: Int64? = nil, through: Int64? = nil, type: UInt32? = nil, limit: Int = 100
+        after: UInt64? = nil, from: Int64? = nil, through: Int64? = nil, type: UInt32? = nil, entity: String? = nil,
+        fences: Set<Int32>? = nil, actions: Set<FenceMark.Action>? = nil, limit: Int = 100
     ) {
         self.after = after
         self.from = from
         self.through = through
         self.type = type
+        self.entity = entity
+        self.fences = fences
+        self.actions = actions
         self.limit = limit
     }
 

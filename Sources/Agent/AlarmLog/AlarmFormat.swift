@@ -5,7 +5,10 @@ internal import TrackCache
 enum AlarmFormat {
     static let headerBytes = 24
     static let recordBytes = 48
-    static let maximumRecordBytes = recordBytes + NewAlarm.maximumEntityBytes + NewAlarm.maximumBodyBytes
+    static let markBytes = 8
+    static let maximumRecordBytes = recordBytes + markBytes + NewAlarm.maximumEntityBytes + NewAlarm.maximumBodyBytes
+    /// Of a state, and of alarms with their state.
+    static let maximumVerdictBytes = 1 << 20
     private static let magic: [UInt8] = Array("SAKER-AL".utf8)
     private static let version: UInt16 = 1
 
@@ -15,6 +18,25 @@ enum AlarmFormat {
         case finished(UInt64)
         /// The size limit has dropped this alarm.
         case dropped(AlarmTrace)
+        /// What is remembered of an entity; it replaces earlier ones.
+        case state(FenceState)
+        /// Alarms and a state that count together, each with its place in the record and its length.
+        case verdict([Part])
+    }
+
+    struct Part: Hashable {
+        let offset: Int
+        let length: Int
+        let record: Record
+    }
+
+    private enum Kind {
+        static let alarm: UInt8 = 1
+        static let finished: UInt8 = 2
+        static let dropped: UInt8 = 3
+        static let state: UInt8 = 4
+        static let verdict: UInt8 = 5
+        static let fenceAlarm: UInt8 = 6
     }
 
     // MARK: Header
@@ -47,16 +69,31 @@ enum AlarmFormat {
 
     static func encode(_ record: Record) -> [UInt8] {
         switch record {
-        case .finished(let number): encode(2, number: number)
+        case .finished(let number): encode(Kind.finished, number: number)
         case .dropped(let trace):
             encode(
-                3, number: trace.number,
+                Kind.dropped, number: trace.number,
                 content: NewAlarm(id: trace.id, type: 0, entity: "", time: trace.serverTime, received: 0, body: ""))
         case .alarm(let alarm):
             encode(
-                1, number: alarm.number, flags: alarm.isOwed ? 1 : 0, content: alarm.content,
-                body: Array(alarm.content.entity.utf8) + Array(alarm.content.body.utf8))
+                alarm.content.fence == nil ? Kind.alarm : Kind.fenceAlarm, number: alarm.number,
+                flags: alarm.isOwed ? 1 : 0, content: alarm.content,
+                body: encode(alarm.content.fence) + Array(alarm.content.entity.utf8) + Array(alarm.content.body.utf8))
+        case .state(let state):
+            encode(
+                Kind.state, number: 0,
+                content: NewAlarm(id: 0, type: 0, entity: state.entity, time: state.time, received: 0, body: ""),
+                body: Array(state.entity.utf8) + state.memory)
+        case .verdict(let parts): encode(Kind.verdict, number: 0, body: parts.flatMap { encode($0.record) })
         }
+    }
+
+    private static func encode(_ mark: FenceMark?) -> [UInt8] {
+        guard let mark else { return [] }
+        var bytes: [UInt8] = []
+        bytes.appendInteger(UInt32(bitPattern: mark.fence))
+        bytes.appendInteger(UInt32(mark.action.rawValue))
+        return bytes
     }
 
     private static func encode(
@@ -85,7 +122,8 @@ enum AlarmFormat {
     static func length(_ bytes: [UInt8]) -> Int? {
         guard bytes.count >= recordBytes else { return nil }
         let length = Int(bytes.integer(at: 0, as: UInt32.self))
-        return (recordBytes...maximumRecordBytes).contains(length) ? length : nil
+        let isLong = bytes[8] == Kind.state || bytes[8] == Kind.verdict
+        return (recordBytes...(isLong ? maximumVerdictBytes : maximumRecordBytes)).contains(length) ? length : nil
     }
 
     /// Nil when the checksum is wrong or the kind is unknown.
@@ -94,24 +132,61 @@ enum AlarmFormat {
         let number: UInt64 = bytes.integer(at: 16)
         guard number < .max / 2 else { return nil }
         switch bytes[8] {
-        case 1:
-            let end = recordBytes + Int(bytes.integer(at: 10, as: UInt16.self))
-            guard end <= bytes.count, let entity = String(validating: bytes[recordBytes..<end], as: UTF8.self),
-                let body = String(validating: bytes[end...], as: UTF8.self)
+        case Kind.alarm: return alarm(number, bytes, mark: nil)
+        case Kind.fenceAlarm:
+            guard bytes.count >= recordBytes + markBytes,
+                let action = FenceMark.Action(rawValue: bytes[recordBytes + 4])
             else { return nil }
-            let content = NewAlarm(
-                id: bytes.integer(at: 24), type: bytes.integer(at: 12), entity: entity,
-                time: Int64(bitPattern: bytes.integer(at: 32)), received: Int64(bitPattern: bytes.integer(at: 40)),
-                body: body)
-            return .alarm(Alarm(number: number, content: content, isOwed: bytes[9] & 1 != 0))
-        case 2: return .finished(number)
-        case 3:
+            let fence = Int32(bitPattern: bytes.integer(at: recordBytes, as: UInt32.self))
+            return alarm(number, bytes, mark: FenceMark(fence: fence, action: action))
+        case Kind.finished: return .finished(number)
+        case Kind.dropped:
             return .dropped(
                 AlarmTrace(
                     number: number, id: bytes.integer(at: 24),
                     serverTime: Int64(bitPattern: bytes.integer(at: 32))))
+        case Kind.state:
+            guard let (entity, end) = entity(bytes, at: recordBytes) else { return nil }
+            return .state(
+                FenceState(
+                    entity: entity, time: Int64(bitPattern: bytes.integer(at: 32)), memory: Array(bytes[end...])))
+        case Kind.verdict: return parts(bytes).map { .verdict($0) }
         default: return nil
         }
+    }
+
+    private static func alarm(_ number: UInt64, _ bytes: [UInt8], mark: FenceMark?) -> Record? {
+        guard let (entity, end) = entity(bytes, at: recordBytes + (mark == nil ? 0 : markBytes)),
+            let body = String(validating: bytes[end...], as: UTF8.self)
+        else { return nil }
+        let content = NewAlarm(
+            id: bytes.integer(at: 24), type: bytes.integer(at: 12), entity: entity,
+            time: Int64(bitPattern: bytes.integer(at: 32)), received: Int64(bitPattern: bytes.integer(at: 40)),
+            body: body, fence: mark)
+        return .alarm(Alarm(number: number, content: content, isOwed: bytes[9] & 1 != 0))
+    }
+
+    /// The entity's name at an offset, and where it ends.
+    private static func entity(_ bytes: [UInt8], at offset: Int) -> (String, Int)? {
+        let end = offset + Int(bytes.integer(at: 10, as: UInt16.self))
+        guard end <= bytes.count, let entity = String(validating: bytes[offset..<end], as: UTF8.self)
+        else { return nil }
+        return (entity, end)
+    }
+
+    /// The records inside a verdict: alarms, then one state; nil when there is anything else.
+    private static func parts(_ bytes: [UInt8]) -> [Part]? {
+        var parts: [Part] = []
+        var offset = recordBytes
+        while offset < bytes.count {
+            let head = Array(bytes[offset..<min(offset + recordBytes, bytes.count)])
+            guard let length = length(head), offset + length <= bytes.count, head[8] != Kind.verdict,
+                let record = decode(Array(bytes[offset..<(offset + length)]))
+            else { return nil }
+            parts.append(Part(offset: offset, length: length, record: record))
+            offset += length
+        }
+        return parts
     }
 
     /// The CRC-32 of the record without the checksum field.

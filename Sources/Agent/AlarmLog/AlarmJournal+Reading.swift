@@ -3,13 +3,7 @@ package import TrackCache
 extension AlarmJournal {
     /// Lists alarms. Leaves out a damaged alarm and counts it. Throws when the disk cannot be read.
     package func alarms(_ query: AlarmQuery) throws(CacheFileError) -> AlarmPage {
-        let matches = entries.filter { entry in
-            if let after = query.after, entry.number <= after { return false }
-            if let from = query.from, entry.time < from { return false }
-            if let through = query.through, entry.time > through { return false }
-            if let type = query.type, entry.type != type { return false }
-            return true
-        }
+        let matches = entries.filter { $0.matches(query) }
         let takesOldest = query.after != nil
         var chosen: [Alarm] = []
         var bytes = 0
@@ -40,5 +34,18 @@ extension AlarmJournal {
                     return nil
                 }
             }
+    }
+}
+
+extension AlarmJournal.Entry {
+    fileprivate func matches(_ query: AlarmQuery) -> Bool {
+        if let after = query.after, number <= after { return false }
+        if let from = query.from, time < from { return false }
+        if let through = query.through, time > through { return false }
+        if let type = query.type, self.type != type { return false }
+        if let entity = query.entity, !self.entity.utf8.elementsEqual(entity.utf8) { return false }
+        if let fences = query.fences, !(fence.map { fences.contains($0.fence) } ?? false) { return false }
+        if let actions = query.actions, !(fence.map { actions.contains($0.action) } ?? false) { return false }
+        return true
     }
 }

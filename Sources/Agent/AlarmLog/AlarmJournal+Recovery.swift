@@ -37,7 +37,7 @@ extension AlarmJournal {
             }
         } catch {
             files.close(found)
-            (entries, traces, ids) = ([], [], [])
+            (entries, traces, ids, fenceStates) = ([], [], [], [])
             throw error
         }
         file = found
@@ -49,7 +49,7 @@ extension AlarmJournal {
         let size = try files.size(of: file)
         let header = try bytes(of: file, at: 0, count: AlarmFormat.headerBytes) ?? []
         guard let next = AlarmFormat.nextNumber(ofHeader: header) else { return false }
-        (entries, traces, ids, nextNumber) = ([], [], [], next)
+        (entries, traces, ids, fenceStates, nextNumber) = ([], [], [], [], next)
         (end, counters.damaged, counters.tornTails) = (AlarmFormat.headerBytes, 0, 0)
         var offset = end
         var finished: Set<UInt64> = []
@@ -67,10 +67,18 @@ extension AlarmJournal {
             }
             switch AlarmFormat.decode(record) {
             case .alarm(let alarm)?:
-                // Numbers ascend. A record with a lower number is a copy of an older one.
-                if alarm.number >= (entries.last?.number ?? 0) + 1 {
-                    add(alarm, at: offset, length: length)
-                    nextNumber = max(nextNumber, alarm.number + 1)
+                addFound(alarm, at: offset, length: length)
+                end = offset + length
+            case .state(let state)?:
+                keep(state)
+                end = offset + length
+            case .verdict(let parts)?:
+                for part in parts {
+                    switch part.record {
+                    case .alarm(let alarm): addFound(alarm, at: offset + part.offset, length: part.length)
+                    case .state(let state): keep(state)
+                    case .finished, .dropped, .verdict: break
+                    }
                 }
                 end = offset + length
             case .finished(let number)?:
@@ -95,8 +103,15 @@ extension AlarmJournal {
         return true
     }
 
-    /// Writes the file anew, without the alarms of these numbers and without records of ended hooks. `newTraces`: the
-    /// traces that it has. On return the new file is durable, and appending to it is safe.
+    private func addFound(_ alarm: Alarm, at offset: Int, length: Int) {
+        // Numbers ascend. A record with a lower number is a copy of an older one.
+        guard alarm.number >= (entries.last?.number ?? 0) + 1 else { return }
+        add(alarm, at: offset, length: length)
+        nextNumber = max(nextNumber, alarm.number + 1)
+    }
+
+    /// Writes the file anew, without the alarms of these numbers, without records of ended hooks and without states that
+    /// others replaced. `newTraces`: the traces that it has. On return the new file is durable, and appending to it is safe.
     func rewrite(dropping gone: Set<UInt64>, traces newTraces: [AlarmTrace]) throws(CacheFileError) {
         do throws(CacheFileError) {
             try files.makeDirectory(directory)
@@ -125,6 +140,11 @@ extension AlarmJournal {
                 entry.offset = position
                 kept.append(entry)
                 position += entry.length
+            }
+            for state in fenceStates {
+                let record = AlarmFormat.encode(.state(state))
+                try files.writeFully(new, record, at: position)
+                position += record.count
             }
             try files.synchronizeFile(new, dataOnly: false)
             try files.rename(temporary, to: path)

@@ -58,6 +58,8 @@ package final class AlarmJournal {
         let number: UInt64
         let id: UInt64
         let type: UInt32
+        let entity: String
+        let fence: FenceMark?
         /// The alarm's own time, or when it was received if it has none.
         let time: Int64
         /// The alarm's time by the server's clock; 0 when unknown.
@@ -80,6 +82,9 @@ package final class AlarmJournal {
     var traces: [AlarmTrace] = []
     /// Of entries and traces.
     var ids: Set<UInt64> = []
+    /// What is remembered of entities and local fences, the newest state of each entity; the one that changed last is
+    /// last.
+    package internal(set) var fenceStates: [FenceState] = []
     /// The file that the offsets of `entries` belong to.
     var file: CacheFile?
     /// The offset behind the last sound record.
@@ -145,32 +150,44 @@ package final class AlarmJournal {
         let alarm = Alarm(number: nextNumber, content: content, isOwed: isOwed)
         let record = AlarmFormat.encode(.alarm(alarm))
         guard try makeRoom(for: record.count) else { return .full }
-        guard let file else { throw CacheFileError(.open, CacheFileError.notThere) }
         let offset = end
-        do throws(CacheFileError) {
-            try files.writeFully(file, record, at: offset)
-        } catch {
-            // On a full disk, removes the part that was written. If that fails too, the next attempt begins with a new
-            // file.
-            do throws(CacheFileError) {
-                try files.truncate(file, to: offset)
-            } catch {
-                isSound = false
-            }
-            throw error
-        }
+        try put(record)
+        nextNumber += 1
+        add(alarm, at: offset, length: record.count)
+        return .new(alarm)
+    }
+
+    /// Writes a record behind the last one; it is durable on return.
+    func put(_ record: [UInt8]) throws(CacheFileError) {
+        guard let file else { throw CacheFileError(.open, CacheFileError.notThere) }
+        try putUnsynchronised(record)
         do throws(CacheFileError) {
             try files.synchronizeFile(file, dataOnly: true)
         } catch {
             // After a failed fsync the kernel may mark pages as clean that it did not write. So this file cannot be
             // trusted any more.
             isSound = false
+            end -= record.count
             throw error
         }
-        end = offset + record.count
-        nextNumber += 1
-        add(alarm, at: offset, length: record.count)
-        return .new(alarm)
+    }
+
+    /// Writes a record behind the last one. A power cut may lose it.
+    func putUnsynchronised(_ record: [UInt8]) throws(CacheFileError) {
+        guard let file else { throw CacheFileError(.open, CacheFileError.notThere) }
+        do throws(CacheFileError) {
+            try files.writeFully(file, record, at: end)
+        } catch {
+            // On a full disk, removes the part that was written. If that fails too, the next attempt begins with a new
+            // file.
+            do throws(CacheFileError) {
+                try files.truncate(file, to: end)
+            } catch {
+                isSound = false
+            }
+            throw error
+        }
+        end += record.count
     }
 
     /// Notes that the hooks of an alarm have ended. The note is not synchronised: a power cut only makes the hooks run
@@ -178,20 +195,11 @@ package final class AlarmJournal {
     package func finish(_ number: UInt64) {
         guard let index = entries.firstIndex(where: { $0.number == number }), entries[index].isOwed else { return }
         entries[index].isOwed = false
-        guard isSound, let file else { return }
+        guard isSound else { return }
         let record = AlarmFormat.encode(.finished(number))
         guard end + record.count <= 2 * options.limit else { return }
-        do throws(CacheFileError) {
-            try files.writeFully(file, record, at: end)
-            end += record.count
-        } catch {
-            // The mark stays in memory, and the next new file contains it.
-            do throws(CacheFileError) {
-                try files.truncate(file, to: end)
-            } catch {
-                isSound = false
-            }
-        }
+        // After an error the mark stays in memory, and the next new file contains it.
+        try? putUnsynchronised(record)
     }
 
     /// Hooks are turned off: no alarm waits for them any more.
@@ -214,10 +222,17 @@ package final class AlarmJournal {
         let content = alarm.content
         entries.append(
             Entry(
-                number: alarm.number, id: content.id, type: content.type,
+                number: alarm.number, id: content.id, type: content.type, entity: interned(content.entity),
+                fence: content.fence,
                 time: content.time > 0 ? content.time : content.received, serverTime: content.time,
                 isOwed: alarm.isOwed, offset: offset, length: length))
         if content.id != 0 { ids.insert(content.id) }
+    }
+
+    /// The names of a thousand alarms are one name a thousand times.
+    private func interned(_ entity: String) -> String {
+        guard let last = entries.last?.entity, last.utf8.elementsEqual(entity.utf8) else { return entity }
+        return last
     }
 
     func removeEntries(where isGone: (Entry) -> Bool) {
@@ -237,7 +252,7 @@ package final class AlarmJournal {
     }
 
     /// False when only alarms whose hooks must still run could make room.
-    private func makeRoom(for length: Int) throws(CacheFileError) -> Bool {
+    func makeRoom(for length: Int) throws(CacheFileError) -> Bool {
         guard end + length > options.limit else { return true }
         // Half of the limit for alarms and a quarter for traces leave a quarter free: a new file for each alarm would cost
         // too much.
@@ -250,9 +265,8 @@ package final class AlarmJournal {
         let new = gone.filter { $0.id != 0 }
             .map { AlarmTrace(number: $0.number, id: $0.id, serverTime: $0.serverTime) }
         let kept = Array((traces + new).suffix(options.limit / 4 / AlarmFormat.recordBytes))
-        guard AlarmFormat.headerBytes + kept.count * AlarmFormat.recordBytes + bytes <= options.limit else {
-            return false
-        }
+        let others = AlarmFormat.headerBytes + kept.count * AlarmFormat.recordBytes + stateBytes
+        guard others + bytes <= options.limit else { return false }
         do throws(CacheFileError) {
             try rewrite(dropping: Set(gone.map(\.number)), traces: kept)
         } catch {

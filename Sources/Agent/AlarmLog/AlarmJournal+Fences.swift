@@ -1,0 +1,106 @@
+package import TrackCache
+
+// Alarms of the box's own fences. An alarm and the state that follows from it are one record: whoever finds the state
+// finds the alarm.
+extension AlarmJournal {
+    /// Appends alarms with the state that follows from them; they are durable on return, all or none.
+    ///
+    /// Throws when the disk refuses. Then the journal has neither the alarms nor the state, and the caller may append them
+    /// again. Bodies and entities must be within the limits of ``NewAlarm``.
+    package func append(_ verdict: FenceVerdict) throws(CacheFileError) -> FenceVerdict.Outcome {
+        do throws(CacheFileError) {
+            let outcome = try write(verdict)
+            trouble = nil
+            return outcome
+        } catch {
+            trouble = error
+            throw error
+        }
+    }
+
+    /// Keeps a state from which no alarm follows. It survives the end of the process; a power cut may lose it, and then an
+    /// earlier state is found.
+    ///
+    /// Throws when the disk refuses, or when the journal has no room for a state of this size.
+    package func note(_ state: FenceState) throws(CacheFileError) {
+        do throws(CacheFileError) {
+            try makeReady()
+            let record = AlarmFormat.encode(.state(state))
+            guard record.count <= mostStateBytes, try makeRoom(forNote: record.count) else {
+                throw CacheFileError(.write, Self.noSpace)
+            }
+            try putUnsynchronised(record)
+            keep(state)
+            trouble = nil
+        } catch {
+            trouble = error
+            throw error
+        }
+    }
+
+    /// ENOSPC
+    private static let noSpace: Int32 = 28
+
+    private var mostStateBytes: Int { min(AlarmFormat.maximumVerdictBytes, options.limit / 4) }
+
+    private func write(_ verdict: FenceVerdict) throws(CacheFileError) -> FenceVerdict.Outcome {
+        try makeReady()
+        var (appended, parts): ([Appended], [AlarmFormat.Part]) = ([], [])
+        var (fresh, number): (Set<UInt64>, UInt64) = ([], nextNumber)
+        for told in verdict.alarms {
+            let id = told.content.id
+            guard id == 0 || (!ids.contains(id) && fresh.insert(id).inserted) else {
+                appended.append(.known)
+                continue
+            }
+            let alarm = Alarm(number: number, content: told.content, isOwed: told.isOwed)
+            number += 1
+            appended.append(.new(alarm))
+            parts.append(AlarmFormat.Part(offset: 0, length: 0, record: .alarm(alarm)))
+        }
+        parts.append(AlarmFormat.Part(offset: 0, length: 0, record: .state(verdict.state)))
+        let record = AlarmFormat.encode(.verdict(parts))
+        guard AlarmFormat.encode(.state(verdict.state)).count <= mostStateBytes,
+            record.count <= min(AlarmFormat.maximumVerdictBytes, options.limit / 2),
+            try makeRoom(for: record.count)
+        else { return .full }
+        var offset = end + AlarmFormat.recordBytes
+        try put(record)
+        for case .new(let alarm) in appended {
+            let length = AlarmFormat.encode(.alarm(alarm)).count
+            add(alarm, at: offset, length: length)
+            offset += length
+        }
+        nextNumber = number
+        keep(verdict.state)
+        return .taken(appended)
+    }
+
+    /// Bytes of the states in a new file.
+    var stateBytes: Int {
+        fenceStates.reduce(0) { $0 + AlarmFormat.recordBytes + $1.entity.utf8.count + $1.memory.count }
+    }
+
+    /// The newest state of its entity. Of too many entities, or too large ones, those that changed longest ago go.
+    func keep(_ state: FenceState) {
+        fenceStates.removeAll { $0.entity.utf8.elementsEqual(state.entity.utf8) }
+        fenceStates.append(state)
+        while fenceStates.count > 1,
+            fenceStates.count > FenceState.maximumEntities || stateBytes > max(mostStateBytes, 1)
+        {
+            fenceStates.removeFirst()
+        }
+    }
+
+    /// A note never drops an alarm: it only makes room where replaced records are.
+    private func makeRoom(forNote length: Int) throws(CacheFileError) -> Bool {
+        guard end + length > options.limit else { return true }
+        let live =
+            AlarmFormat.headerBytes + traces.count * AlarmFormat.recordBytes + stateBytes
+            + entries.reduce(0) { $0 + $1.length }
+        // A new file for each note would cost too much.
+        guard end - live >= options.limit / 8 else { return end + length <= 2 * options.limit }
+        try rewrite(dropping: [], traces: traces)
+        return end + length <= 2 * options.limit
+    }
+}

@@ -1,0 +1,175 @@
+internal import Compression
+package import TrackCache
+
+/// The box's own fences on disk: one file, replaced whole. What a fence is, the file does not know.
+///
+/// Every call may block; the calls are made on one thread at a time. Format: docs/formats/fences.md.
+package struct FenceFile {
+    package struct Content: Hashable, Sendable {
+        /// The number of the next fence: no number is used twice.
+        package var nextFence: Int32
+        /// In the order of their numbers.
+        package var fences: [StoredFence]
+
+        package init(nextFence: Int32 = 1, fences: [StoredFence] = []) {
+            self.nextFence = nextFence
+            self.fences = fences
+        }
+    }
+
+    package struct StoredFence: Hashable, Sendable {
+        /// Positive.
+        package var number: Int32
+        package var bytes: [UInt8]
+
+        package init(number: Int32, bytes: [UInt8]) {
+            self.number = number
+            self.bytes = bytes
+        }
+    }
+
+    package enum Reading: Hashable, Sendable {
+        case absent
+        case read(Content)
+        /// The file is damaged and was put aside under this name; `sound` are its fences that are not damaged. `lost`:
+        /// fences that are, as far as they can be counted.
+        case damaged(sound: Content, lost: Int, aside: String)
+        /// The disk refuses to read it; a sentence.
+        case unreadable(String)
+    }
+
+    private static let magic: [UInt8] = Array("SAKER-FE".utf8)
+    private static let version: UInt16 = 1
+    private static let headerBytes = 32
+    private static let recordBytes = 12
+    /// Bytes of one fence, and of the file. A larger file is foreign.
+    package static let maximumFenceBytes = 4 << 20
+    package static let maximumBytes = 64 << 20
+
+    private let files: any CacheFileSystem
+    private let directory: String
+
+    package init(directory: String, files: any CacheFileSystem = POSIXFileSystem()) {
+        self.directory = directory
+        self.files = files
+    }
+
+    package var path: String { directory + "/fences.data" }
+
+    // MARK: Reading
+
+    package func read() -> Reading {
+        let bytes: [UInt8]
+        do throws(CacheFileError) {
+            let file = try files.openFile(path, .readOnly)
+            defer { files.close(file) }
+            bytes = try files.bytes(of: file, at: 0, count: min(try files.size(of: file), Self.maximumBytes + 1))
+        } catch {
+            if error.operation == .open, error.number == CacheFileError.notThere { return .absent }
+            return .unreadable("\(path): \(error)")
+        }
+        let (content, lost) = Self.decode(bytes)
+        guard let lost else { return .read(content) }
+        let aside = path + ".damaged"
+        do throws(CacheFileError) {
+            try files.rename(path, to: aside)
+        } catch {
+            // Whoever writes the file now would write over what is damaged.
+            return .unreadable("\(path) is damaged and cannot be put aside: \(error)")
+        }
+        return .damaged(sound: content, lost: lost, aside: aside)
+    }
+
+    /// What is sound; `lost` is nil when everything is.
+    static func decode(_ bytes: [UInt8]) -> (Content, lost: Int?) {
+        guard bytes.count >= headerBytes, bytes.count <= maximumBytes, bytes.starts(with: magic),
+            bytes.integer(at: 8) == version, bytes.integer(at: 12) == headerSum(bytes)
+        else { return (Content(), 0) }
+        let next: Int32 = bytes.integer(at: 16)
+        let count = Int(bytes.integer(at: 20, as: UInt32.self))
+        var content = Content(nextFence: max(next, 1))
+        var offset = headerBytes
+        while offset + recordBytes <= bytes.count {
+            let length = Int(bytes.integer(at: offset, as: UInt32.self))
+            guard (recordBytes...(recordBytes + maximumFenceBytes)).contains(length), offset + length <= bytes.count
+            else { break }
+            let record = bytes[offset..<(offset + length)]
+            let number: Int32 = bytes.integer(at: offset + 8)
+            if bytes.integer(at: offset + 4) == sum(record), number > content.fences.last?.number ?? 0 {
+                content.fences.append(StoredFence(number: number, bytes: Array(record.dropFirst(recordBytes))))
+            }
+            offset += length
+        }
+        let isWhole = offset == bytes.count && content.fences.count == count && next > content.fences.last?.number ?? 0
+        if let last = content.fences.last, last.number < .max { content.nextFence = max(next, last.number + 1) }
+        return (content, isWhole ? nil : max(0, count - content.fences.count))
+    }
+
+    // MARK: Writing
+
+    /// Durable on return, wholly or not at all: a power cut leaves the old file or the new one. Returns why it failed, a
+    /// sentence; nil when the fences are on the disk.
+    package func write(_ content: Content) -> String? {
+        let bytes = Self.encode(content)
+        guard bytes.count <= Self.maximumBytes else {
+            return "\(path): the fences have \(bytes.count) bytes, and the file has at most \(Self.maximumBytes)"
+        }
+        do throws(CacheFileError) {
+            try replace(with: bytes)
+            return nil
+        } catch {
+            return "\(path): \(error)"
+        }
+    }
+
+    private func replace(with bytes: [UInt8]) throws(CacheFileError) {
+        do throws(CacheFileError) {
+            try files.makeDirectory(directory)
+        } catch {
+            guard error.number == CacheFileError.existsAlready else { throw error }
+        }
+        let temporary = path + ".new"
+        do throws(CacheFileError) {
+            let file = try files.openFile(temporary, .replace)
+            defer { files.close(file) }
+            try files.writeFully(file, bytes, at: 0)
+            try files.synchronizeFile(file, dataOnly: false)
+            try files.rename(temporary, to: path)
+        } catch {
+            // A full disk needs the bytes of this file.
+            try? files.unlink(temporary)
+            throw error
+        }
+        try files.synchronizeNames(in: directory)
+    }
+
+    static func encode(_ content: Content) -> [UInt8] {
+        var bytes = magic
+        bytes.appendInteger(version)
+        bytes.appendInteger(UInt16(0))
+        bytes.appendInteger(UInt32(0))
+        bytes.appendInteger(content.nextFence)
+        bytes.appendInteger(UInt32(content.fences.count))
+        bytes.appendInteger(UInt64(0))
+        bytes.setInteger(headerSum(bytes), at: 12)
+        for fence in content.fences {
+            let start = bytes.count
+            bytes.appendInteger(UInt32(recordBytes + fence.bytes.count))
+            bytes.appendInteger(UInt32(0))
+            bytes.appendInteger(fence.number)
+            bytes += fence.bytes
+            bytes.setInteger(sum(bytes[start...]), at: start + 4)
+        }
+        return bytes
+    }
+
+    private static func headerSum(_ bytes: [UInt8]) -> UInt32 {
+        crc32(bytes[16..<headerBytes], continuing: crc32(bytes[..<12]))
+    }
+
+    /// The CRC-32 of the record without the checksum field.
+    private static func sum(_ record: ArraySlice<UInt8>) -> UInt32 {
+        let start = record.startIndex
+        return crc32(record[(start + 8)...], continuing: crc32(record[start..<(start + 4)]))
+    }
+}

@@ -1,0 +1,28 @@
+/// Alarms of the box's own fences, and the state that follows from them. The journal has all of it or nothing.
+package struct FenceVerdict: Hashable, Sendable {
+    package struct Told: Hashable, Sendable {
+        package var content: NewAlarm
+        /// Hooks must run for it.
+        package var isOwed: Bool
+
+        package init(content: NewAlarm, isOwed: Bool) {
+            self.content = content
+            self.isOwed = isOwed
+        }
+    }
+
+    package enum Outcome: Hashable, Sendable {
+        /// For each alarm what became of it.
+        case taken([AlarmJournal.Appended])
+        /// Alarms whose hooks must still run fill the journal, or the verdict is larger than half of it.
+        case full
+    }
+
+    package var alarms: [Told]
+    package var state: FenceState
+
+    package init(alarms: [Told], state: FenceState) {
+        self.alarms = alarms
+        self.state = state
+    }
+}
