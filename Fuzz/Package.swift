@@ -27,6 +27,7 @@ let package = Package(
         .systemLibrary(name: "COpenSSL", path: "Rooms/CLibraries/COpenSSL", pkgConfig: "openssl"),
         .target(name: "Crypto", swiftSettings: house),
         .room("Geodesy", in: "Shared", ["TrackModel"]),
+        .room("Geofencing", in: "Shared", ["Geodesy", "TrackModel"]),
         .room("TrackModel", in: "Shared"),
         .room("Compression", in: "Shared", ["CZlib"]),
         .room(
@@ -39,7 +40,7 @@ let package = Package(
         .room("Exposition", in: "Shared", ["Admission", "LocalSocket", .nioCore, .nioPosix]),
         .room("AgentControl", in: "Shared", ["JSON", "LocalSocket", "Varlink", "TrackModel", .nioCore]),
         .room("ConfigurationFile", in: "Shared"),
-        .room("AgentLogic", in: "Agent", ["TrackModel", "Geodesy"]),
+        .room("AgentLogic", in: "Agent", ["Geodesy", "Geofencing", "JSON", "TrackModel"]),
         .room("TrackCache", in: "Agent", ["TrackModel", "Compression"]),
         .room("AlarmLog", in: "Agent", ["Compression", "TrackCache"]),
         .room("GNSSFeed", in: "Agent", ["CGPS", "AgentLogic", "TrackModel"]),

@@ -1,3 +1,4 @@
+internal import Geodesy
 package import TrackModel
 
 /// Where an entity is with regard to a fence.
@@ -10,4 +11,13 @@ package struct FenceStatus: Hashable, Sendable {
     package let signedDistance: Double?
     /// Of the last point that the fence judged.
     package let time: Timestamp?
+}
+
+extension FenceStatus {
+    /// Of an assumed place: inside by its shape alone.
+    package init(of plan: FencePlan, at place: Coordinate) {
+        self.init(
+            place: plan.shape.contains(place) ? .in : .out, since: nil,
+            signedDistance: plan.shape.signedDistance(to: place), time: nil)
+    }
 }

@@ -1,0 +1,273 @@
+package import Geofencing
+
+/// Alarms of the box's own fences on their way into the journal, and what is told of them.
+///
+/// An alarm and the memory that follows from it are written together, and the alarm is told when both are on the disk. A
+/// disk that refuses, or does not answer, holds nothing back: the alarm is told at once as not durable, waits here in its
+/// order, and is written when the disk takes it. Memories without an alarm are written after all alarms before them.
+/// Knows no disk and no fences. Every `mutating func` is an event; do the actions in their order.
+package struct AlarmOutbox: Hashable, Sendable {
+    package enum Action: Hashable, Sendable {
+        /// Write it; `written` or `refused` follows.
+        case write(Writing)
+        /// To the clients of `Monitor`.
+        case tell(LocalAlarm, Standing)
+        /// Run the hooks. With `notDurable` nobody runs them again.
+        case runHooks(LocalAlarm, Standing)
+        /// The journal owes hooks to this number that have been run already.
+        case settleHooks(UInt64)
+        /// Call `timerFired` once after this time; replaces an earlier timer of the same name.
+        case setTimer(Timer, milliseconds: Int64)
+        case cancelTimer(Timer)
+        /// The journal does not take alarms: said when that begins or its reason changes.
+        case complain(reason: String)
+        /// It does again.
+        case relieved
+        /// So many alarms were told, and are never written: too many wait for the disk.
+        case dropped(Int)
+    }
+
+    /// What one write holds. Without alarms it need not be synchronised.
+    package struct Writing: Hashable, Sendable {
+        package var alarms: [Waiting]
+        package var entity: String
+        /// What is remembered after the last of the alarms.
+        package var memory: EntityMemory
+    }
+
+    package struct Waiting: Hashable, Sendable {
+        package var alarm: LocalAlarm
+        /// It was told as not durable; its hooks are not owed.
+        package var isTold: Bool
+    }
+
+    package enum Standing: Hashable, Sendable {
+        /// It is on the disk under this number.
+        case durable(UInt64)
+        /// A restart may forget it.
+        case notDurable
+    }
+
+    /// What became of an alarm in a write that succeeded.
+    package enum Written: Hashable, Sendable {
+        case new(UInt64)
+        /// A process before had written it: it was told, or will be when its hooks are looked for.
+        case known
+    }
+
+    package enum Timer: Hashable, Sendable, CaseIterable {
+        /// Alarms wait no longer for the disk.
+        case patience
+        /// What the disk refused is tried again.
+        case retry
+    }
+
+    package struct Limits: Hashable, Sendable {
+        /// Milliseconds that an alarm waits for the disk before it is told.
+        package var patience: Int64 = 2000
+        /// Milliseconds after a refusal, doubled with each further one up to the last.
+        package var firstRetry: Int64 = 1000
+        package var lastRetry: Int64 = 60_000
+        /// Bytes of the alarms in one write. A write of one point's alarms may have more.
+        package var writingBytes = 128 * 1024
+        /// Alarms that wait for the disk, and their bytes.
+        package var waiting = 1000
+        package var waitingBytes = 1 << 20
+
+        package init() {}
+    }
+
+    package struct Counters: Hashable, Sendable {
+        /// Written and told.
+        package var taken: UInt64 = 0
+        /// Told before they were written.
+        package var early: UInt64 = 0
+        /// Told, and never written.
+        package var dropped: UInt64 = 0
+        /// Attempts to write that failed.
+        package var failed: UInt64 = 0
+
+        package init() {}
+    }
+
+    private struct Verdict: Hashable {
+        var alarms: [Waiting]
+        let entity: String
+        let memory: EntityMemory
+        let bytes: Int
+    }
+
+    private enum UnderWay: Hashable {
+        /// The first of the queue.
+        case verdicts(Int)
+        case note(Verdict)
+    }
+
+    private let limits: Limits
+    private var queue: [Verdict] = []
+    /// Memories from which no alarm follows, at most one of an entity.
+    private var notes: [Verdict] = []
+    private var underWay: UnderWay?
+    private var isResting = false
+    private var retryDelay: Int64
+    package private(set) var trouble: String?
+    package private(set) var counters = Counters()
+
+    package init(limits: Limits = Limits()) {
+        self.limits = limits
+        retryDelay = limits.firstRetry
+    }
+
+    /// Alarms that are not on the disk.
+    package var waitingCount: Int { queue.reduce(0) { $0 + $1.alarms.count } }
+
+    // MARK: Events
+
+    /// A point has caused these alarms; `memory` follows from it. Without alarms it is a memory that is worth writing.
+    package mutating func judged(_ alarms: [LocalAlarm], of entity: String, memory: EntityMemory) -> [Action] {
+        notes.removeAll { Self.isSame($0.entity, entity) }
+        let bytes = alarms.reduce(0) { $0 + $1.body.utf8.count }
+        var verdict = Verdict(
+            alarms: alarms.map { Waiting(alarm: $0, isTold: false) }, entity: entity, memory: memory, bytes: bytes)
+        guard !alarms.isEmpty else {
+            notes.append(verdict)
+            return proceed()
+        }
+        var actions: [Action] = []
+        if trouble != nil { actions += Self.tellEarly(&verdict, &counters) }
+        queue.append(verdict)
+        actions += bound()
+        return actions + proceed()
+    }
+
+    /// The write that was under way succeeded. `outcomes`: for each alarm, in their order.
+    package mutating func written(_ outcomes: [Written]) -> [Action] {
+        guard let done = underWay else { return [] }
+        underWay = nil
+        isResting = false
+        retryDelay = limits.firstRetry
+        var actions: [Action] = []
+        if case .verdicts(let count) = done {
+            let alarms = queue.prefix(count).flatMap(\.alarms)
+            queue.removeFirst(count)
+            actions.append(.cancelTimer(.patience))
+            for (waiting, outcome) in zip(alarms, outcomes) { actions += told(waiting, outcome) }
+        }
+        if trouble != nil {
+            trouble = nil
+            actions.append(.relieved)
+        }
+        return actions + proceed()
+    }
+
+    /// The disk refused the write that was under way.
+    package mutating func refused(reason: String) -> [Action] {
+        guard let attempted = underWay else { return [] }
+        underWay = nil
+        counters.failed += 1
+        isResting = true
+        var actions: [Action] = []
+        switch attempted {
+        case .verdicts: actions.append(.cancelTimer(.patience))
+        case .note(let note):
+            // What came since follows from it.
+            let isNewer = (notes + queue).contains { Self.isSame($0.entity, note.entity) }
+            if !isNewer { notes.append(note) }
+        }
+        actions += complain(reason) + tellWaiting()
+        actions.append(.setTimer(.retry, milliseconds: retryDelay))
+        retryDelay = min(retryDelay * 2, limits.lastRetry)
+        return actions
+    }
+
+    package mutating func timerFired(_ timer: Timer) -> [Action] {
+        switch timer {
+        case .patience:
+            guard underWay != nil else { return [] }
+            return complain("the disk has not answered for \(limits.patience / 1000) s") + tellWaiting()
+        case .retry:
+            isResting = false
+            return proceed()
+        }
+    }
+
+    // MARK: Inside
+
+    private mutating func proceed() -> [Action] {
+        guard underWay == nil, !isResting else { return [] }
+        guard let first = queue.first else { return writeNote() }
+        var (count, bytes) = (0, 0)
+        for verdict in queue {
+            guard Self.isSame(verdict.entity, first.entity), count == 0 || bytes + verdict.bytes <= limits.writingBytes
+            else { break }
+            count += 1
+            bytes += verdict.bytes
+        }
+        underWay = .verdicts(count)
+        let batch = queue.prefix(count)
+        let memory = batch.last?.memory ?? first.memory
+        let writing = Writing(alarms: batch.flatMap(\.alarms), entity: first.entity, memory: memory)
+        // The timer first: a write may end at once.
+        return [.setTimer(.patience, milliseconds: limits.patience), .write(writing)]
+    }
+
+    private mutating func writeNote() -> [Action] {
+        guard let note = notes.first else { return [] }
+        notes.removeFirst()
+        underWay = .note(note)
+        return [.write(Writing(alarms: [], entity: note.entity, memory: note.memory))]
+    }
+
+    private mutating func told(_ waiting: Waiting, _ outcome: Written) -> [Action] {
+        switch (outcome, waiting.isTold) {
+        case (.known, _): return []
+        case (.new(let number), false):
+            counters.taken += 1
+            return [.tell(waiting.alarm, .durable(number)), .runHooks(waiting.alarm, .durable(number))]
+        case (.new(let number), true):
+            counters.taken += 1
+            return [.settleHooks(number)]
+        }
+    }
+
+    private mutating func tellWaiting() -> [Action] {
+        var actions: [Action] = []
+        for index in queue.indices { actions += Self.tellEarly(&queue[index], &counters) }
+        return actions
+    }
+
+    private static func tellEarly(_ verdict: inout Verdict, _ counters: inout Counters) -> [Action] {
+        var actions: [Action] = []
+        for index in verdict.alarms.indices where !verdict.alarms[index].isTold {
+            verdict.alarms[index].isTold = true
+            counters.early += 1
+            let alarm = verdict.alarms[index].alarm
+            actions += [.tell(alarm, .notDurable), .runHooks(alarm, .notDurable)]
+        }
+        return actions
+    }
+
+    /// Drops the oldest that are not being written, when too many wait. They have been told.
+    private mutating func bound() -> [Action] {
+        var actions: [Action] = []
+        var dropped = 0
+        let kept = if case .verdicts(let count)? = underWay { count } else { 0 }
+        while queue.count > kept + 1,
+            waitingCount > limits.waiting || queue.reduce(0, { $0 + $1.bytes }) > limits.waitingBytes
+        {
+            var gone = queue.remove(at: kept)
+            actions += Self.tellEarly(&gone, &counters)
+            dropped += gone.alarms.count
+        }
+        counters.dropped += UInt64(dropped)
+        return dropped == 0 ? actions : actions + [.dropped(dropped)]
+    }
+
+    private mutating func complain(_ reason: String) -> [Action] {
+        guard trouble != reason else { return [] }
+        trouble = reason
+        return [.complain(reason: reason)]
+    }
+
+    private static func isSame(_ left: String, _ right: String) -> Bool { left.utf8.elementsEqual(right.utf8) }
+}

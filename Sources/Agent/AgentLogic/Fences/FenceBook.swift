@@ -1,0 +1,219 @@
+internal import Geodesy
+package import Geofencing
+package import TrackModel
+
+/// The fences of the box's own: their numbers, their limits, and how they change. It judges nothing.
+package struct FenceBook: Hashable, Sendable {
+    package struct Limits: Hashable, Sendable {
+        package var fences = 10_000
+        /// Of all fences together.
+        package var vertices = 200_000
+        /// Of all fences together, as they are on the disk.
+        package var bytes = 16 << 20
+
+        package init() {}
+    }
+
+    /// What an import did.
+    package struct Imported: Hashable, Sendable {
+        package var created: [Int32] = []
+        package var updated: [Int32] = []
+        package var unchanged: [Int32] = []
+        package var deleted: [Int32] = []
+    }
+
+    private struct Weight: Hashable {
+        var vertices = 0
+        var bytes = 0
+    }
+
+    package let limits: Limits
+    package private(set) var fences: [Int32: LocalFence]
+    /// No number is given twice.
+    package private(set) var nextFence: Int32
+    /// What the names of time zones stand for, as far as they are known.
+    package var zones: [String: ZoneOffsets] = [:]
+    private var weights: [Int32: Weight]
+    private var total = Weight()
+
+    package init(_ fences: [LocalFence] = [], nextFence: Int32 = 1, limits: Limits = Limits()) {
+        self.limits = limits
+        self.fences = Dictionary(fences.map { ($0.fence.id, $0) }) { first, _ in first }
+        let last = self.fences.keys.max() ?? 0
+        self.nextFence = max(nextFence, last == .max ? .max : last + 1)
+        weights = self.fences.mapValues { Self.weight(of: $0) }
+        for weight in weights.values {
+            total.vertices += weight.vertices
+            total.bytes += weight.bytes
+        }
+    }
+
+    /// In the order of their numbers.
+    package var all: [LocalFence] { fences.values.sorted { $0.fence.id < $1.fence.id } }
+
+    private static func weight(of fence: LocalFence) -> Weight {
+        let vertices =
+            switch fence.fence.definition.shape.outline {
+            case .circle, .point: 1
+            case .polygon(let parts): parts.reduce(0) { $0 + $1.reduce(0) { $0 + $1.count } }
+            case .corridor(let line, _): line.count
+            }
+        return Weight(vertices: vertices, bytes: fence.encoded.count)
+    }
+
+    // MARK: Changes, whole or not at all
+
+    /// `now`: the system's clock, for people; `since`: no point before is judged.
+    package mutating func create(
+        _ definitions: [FenceDefinition], now: Timestamp, since: Timestamp
+    ) throws(FenceRefusal) -> [Int32] {
+        var book = self
+        var numbers: [Int32] = []
+        for (index, definition) in definitions.enumerated() {
+            numbers.append(try book.add(definition, index, now: now, since: since))
+        }
+        try book.checkLimits()
+        self = book
+        return numbers
+    }
+
+    package mutating func update(
+        _ number: Int32, _ definition: FenceDefinition, now: Timestamp, since: Timestamp
+    ) throws(FenceRefusal) -> FenceEdit {
+        var book = self
+        let edit = try book.change(number, definition, 0, now: now, since: since)
+        try book.checkLimits()
+        self = book
+        return edit
+    }
+
+    package mutating func delete(_ numbers: some Sequence<Int32>) throws(FenceRefusal) {
+        let numbers = Array(numbers)
+        for number in numbers where fences[number] == nil { throw Self.unknown(number) }
+        for number in numbers { remove(number) }
+    }
+
+    /// Fences of one file and layer, as their origins say: features that are there are updated, new ones created, and those
+    /// that are in the list no more deleted.
+    package mutating func importing(
+        _ definitions: [FenceDefinition], file: String, layer: String?, now: Timestamp, since: Timestamp
+    ) throws(FenceRefusal) -> Imported {
+        var book = self
+        var outcome = Imported()
+        var known: [String: Int32] = [:]
+        for fence in all {
+            guard let origin = fence.fence.definition.origin, origin.file == file, origin.layer == layer else {
+                continue
+            }
+            known[origin.feature] = fence.fence.id
+        }
+        for (index, definition) in definitions.enumerated() {
+            guard let feature = definition.origin?.feature, let number = known.removeValue(forKey: feature) else {
+                outcome.created.append(try book.add(definition, index, now: now, since: since))
+                continue
+            }
+            switch try book.change(number, definition, index, now: now, since: since) {
+            case .nothing: outcome.unchanged.append(number)
+            case .description, .rule, .area: outcome.updated.append(number)
+            }
+        }
+        for number in known.values.sorted() {
+            book.remove(number)
+            outcome.deleted.append(number)
+        }
+        try book.checkLimits()
+        self = book
+        return outcome
+    }
+
+    /// The receiver's time began anew at `time`: fences that seem to come to be in the future are there already.
+    ///
+    /// - Returns: whether there was such a fence.
+    mutating func timeBeganAnew(at time: Timestamp) -> Bool {
+        var hasChanged = false
+        for (number, fence) in fences where fence.newestTime > time {
+            fences[number]?.begin(by: time)
+            hasChanged = true
+        }
+        return hasChanged
+    }
+
+    /// The fence has begun to watch an entity: no point of it before `since` is judged.
+    mutating func join(_ number: Int32, _ entity: ExactName, since: Timestamp) {
+        fences[number]?.join(entity, since: since)
+    }
+
+    // MARK: Steps
+
+    private mutating func add(
+        _ definition: FenceDefinition, _ index: Int, now: Timestamp, since: Timestamp
+    ) throws(FenceRefusal) -> Int32 {
+        guard nextFence < .max else { throw FenceRefusal(.tooMany, "all numbers of fences have been given") }
+        let number = nextFence
+        let fence: LocalFence
+        do throws(FenceError) {
+            fence = LocalFence(try Fence(id: number, definition, at: now), since: since)
+            _ = try fence.plan(for: "", zones)
+        } catch {
+            throw FenceRefusal(.definition(index, error.rule), error.description)
+        }
+        nextFence += 1
+        put(fence)
+        return number
+    }
+
+    private mutating func change(
+        _ number: Int32, _ definition: FenceDefinition, _ index: Int, now: Timestamp, since: Timestamp
+    ) throws(FenceRefusal) -> FenceEdit {
+        guard var fence = fences[number] else { throw Self.unknown(number) }
+        let edit: FenceEdit
+        do throws(FenceError) {
+            edit = try fence.fence.update(definition, at: now)
+            _ = try fence.plan(for: "", zones)
+        } catch {
+            throw FenceRefusal(.definition(index, error.rule), error.description)
+        }
+        if edit == .area { fence.revised = since }
+        if edit != .nothing { put(fence) }
+        return edit
+    }
+
+    private mutating func put(_ fence: LocalFence) {
+        remove(fence.fence.id)
+        let weight = Self.weight(of: fence)
+        fences[fence.fence.id] = fence
+        weights[fence.fence.id] = weight
+        total.vertices += weight.vertices
+        total.bytes += weight.bytes
+    }
+
+    private mutating func remove(_ number: Int32) {
+        fences[number] = nil
+        guard let weight = weights.removeValue(forKey: number) else { return }
+        total.vertices -= weight.vertices
+        total.bytes -= weight.bytes
+    }
+
+    private func checkLimits() throws(FenceRefusal) {
+        guard fences.count <= limits.fences else {
+            throw FenceRefusal(
+                .tooMany, "\(fences.count) fences: the agent keeps at most \(limits.fences), delete some first")
+        }
+        guard total.vertices <= limits.vertices else {
+            throw FenceRefusal(
+                .tooMany,
+                "\(total.vertices) vertices in all fences: the agent keeps at most \(limits.vertices), simplify the shapes"
+            )
+        }
+        guard total.bytes <= limits.bytes else {
+            throw FenceRefusal(
+                .tooMany,
+                "\(total.bytes) bytes in all fences: the agent keeps at most \(limits.bytes), shorten params and attributes"
+            )
+        }
+    }
+
+    private static func unknown(_ number: Int32) -> FenceRefusal {
+        FenceRefusal(.unknownFence(number), "there is no local fence \(number): list the fences to see their numbers")
+    }
+}

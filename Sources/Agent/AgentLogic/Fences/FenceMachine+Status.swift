@@ -1,0 +1,73 @@
+internal import Geodesy
+package import Geofencing
+package import TrackModel
+
+/// Chooses fences. A fence must match all conditions.
+package struct FenceFilter: Hashable, Sendable {
+    package var fences: Set<Int32>?
+    package var name: String?
+    package var group: String?
+    /// Watched by the fence.
+    package var entity: String?
+    /// The name of the file from which it was imported.
+    package var file: String?
+    /// Only fences after this number.
+    package var after: Int32 = 0
+    package var limit = 100
+
+    package static let limits = 1...1000
+
+    package init() {}
+
+    func matches(_ fence: LocalFence) -> Bool {
+        let definition = fence.fence.definition
+        if let fences, !fences.contains(fence.fence.id) { return false }
+        if let name, !name.utf8.elementsEqual(definition.name.utf8) { return false }
+        if let group, definition.group.map({ group.utf8.elementsEqual($0.utf8) }) != true { return false }
+        if let entity, !definition.watch.contains(entity) { return false }
+        if let file, definition.origin?.file != file { return false }
+        return fence.fence.id > after
+    }
+}
+
+/// Where an entity is with regard to one fence.
+package struct LocalFenceStatus: Hashable, Sendable {
+    package var fence: Int32
+    package var name: String
+    package var status: FenceStatus
+}
+
+extension FenceMachine {
+    /// The fences that match, in the order of their numbers, and whether more do.
+    package func list(_ filter: FenceFilter) -> (fences: [LocalFence], isCut: Bool) {
+        let found = book.all.filter(filter.matches)
+        return (Array(found.prefix(max(0, filter.limit))), found.count > max(0, filter.limit))
+    }
+
+    /// Where an entity is with regard to the fences that match and watch it, as its alarms told it. A place that was never
+    /// judged is unknown.
+    package func status(of entity: String, _ filter: FenceFilter = FenceFilter()) -> [LocalFenceStatus] {
+        let memory = memory(of: entity) ?? EntityMemory()
+        return plans(of: entity, filter).map { plan, name in
+            LocalFenceStatus(fence: plan.id, name: name, status: memory.status(of: plan))
+        }
+    }
+
+    /// Where an assumed place is: pure geometry, without margins. It changes nothing.
+    package func status(
+        of entity: String, at place: Coordinate, _ filter: FenceFilter = FenceFilter()
+    ) -> [LocalFenceStatus] {
+        plans(of: entity, filter).map { plan, name in
+            LocalFenceStatus(fence: plan.id, name: name, status: FenceStatus(of: plan, at: place))
+        }
+    }
+
+    private func plans(of entity: String, _ filter: FenceFilter) -> [(FencePlan, String)] {
+        list(filter).fences.compactMap { fence in
+            guard fence.fence.definition.watch.contains(entity),
+                let plan = try? fence.plan(for: entity, book.zones)
+            else { return nil }
+            return (plan, fence.fence.definition.name)
+        }
+    }
+}

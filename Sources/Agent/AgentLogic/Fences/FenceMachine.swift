@@ -1,0 +1,349 @@
+package import Geofencing
+package import TrackModel
+
+/// The fences of the box's own: which there are, where the entities are with regard to them, and what is told.
+///
+/// Every fix that passed the gates is judged while the agent gathers, by the time of the fixes: there is no timer for stays,
+/// windows and limits of speed. The parts are an ``AlarmOutbox`` for the alarms and their durable order, and a
+/// ``MemoryMachine`` for the fences on the disk. Knows no disk and no clock. Every `mutating func` is an event; do the
+/// actions in their order.
+package struct FenceMachine {
+    package enum Action: Hashable, Sendable {
+        case alarms(AlarmOutbox.Action)
+        /// `write` asks for ``FenceMachine/book`` as it is then.
+        case saving(MemoryMachine.Action)
+        /// The fence makes more than 60 alarms an hour for the entity; said once an hour.
+        case storm(fence: Int32, name: String, entity: String)
+        /// One point has caused more alarms than are told; so many are left out.
+        case leftOut(Int)
+        /// The fence is not judged, because nobody knows the zone of its weekly windows.
+        case notJudged(fence: Int32, reason: String)
+    }
+
+    package struct Limits: Hashable, Sendable {
+        /// Alarms of one point, and the bytes of their bodies.
+        package var alarms = 500
+        package var alarmBytes = 128 * 1024
+        /// Milliseconds of the points' time after which a memory is written that nothing but the last point has changed.
+        package var noteInterval: Int64 = 30_000
+        /// Entities that are remembered.
+        package var entities = 16
+        /// Milliseconds: the time of the points goes back so far only when it began anew.
+        package var largestStepBack: Int64 = 600_000
+
+        package init() {}
+    }
+
+    package struct Counters: Hashable, Sendable {
+        package var judged: UInt64 = 0
+        /// Not later than the point before.
+        package var late: UInt64 = 0
+        package var leftOut: UInt64 = 0
+
+        package init() {}
+    }
+
+    /// Who is judged, and by which fences.
+    private struct Judged {
+        let entity: String
+        let service: Int64
+        var set = FenceSet()
+        /// No live point was judged yet: the time may have gone back while nobody looked.
+        var isFirst = true
+    }
+
+    private let limits: Limits
+    package private(set) var book: FenceBook
+    package private(set) var outbox: AlarmOutbox
+    package private(set) var saving: MemoryMachine
+    package private(set) var counters = Counters()
+    /// Why the fences on the disk could not be read: nothing may be written over them.
+    package private(set) var unreadable: String?
+    /// By entity. The one that was judged last is last.
+    private var memories: [(entity: ExactName, memory: EntityMemory)] = []
+    /// As it was last handed to the outbox, of the entity that is judged.
+    private var noted: EntityMemory?
+    private var judged: Judged?
+    private var judge = FenceJudge()
+    private var storm = AlarmStorm()
+
+    /// `unreadable`: why the fences on the disk cannot be read; until they are, no fence changes.
+    package init(
+        book: FenceBook = FenceBook(), memories: [(String, EntityMemory)] = [], unreadable: String? = nil,
+        limits: Limits = Limits(), outbox: AlarmOutbox.Limits = .init()
+    ) {
+        self.limits = limits
+        self.book = book
+        self.unreadable = unreadable
+        self.outbox = AlarmOutbox(limits: outbox)
+        saving = MemoryMachine(trouble: unreadable)
+        for (entity, memory) in memories.suffix(limits.entities) {
+            var memory = memory
+            // A fence that was deleted while its memory was not written.
+            for pair in memory.pairs where book.fences[pair.fence] == nil { memory.forget(fence: pair.fence) }
+            self.memories.append((ExactName(entity), memory))
+        }
+    }
+
+    // MARK: Gathering
+
+    /// Points of this entity follow. `service`: its number, for the alarms' keys.
+    package mutating func started(entity: String, service: Int64) -> [Action] {
+        var actions: [Action] = []
+        if let judged, ExactName(judged.entity) == ExactName(entity) {
+            self.judged = Judged(entity: entity, service: service, set: judged.set, isFirst: judged.isFirst)
+        } else {
+            actions += stopped()
+            judged = Judged(entity: entity, service: service)
+            noted = nil
+        }
+        return actions + buildSet()
+    }
+
+    /// No points follow. What is remembered stays.
+    package mutating func stopped() -> [Action] {
+        guard let judged else { return [] }
+        let actions = note(of: judged.entity, isForced: true)
+        self.judged = nil
+        noted = nil
+        return actions
+    }
+
+    /// A fix passed the gates. `floor`: the track attribute of this name.
+    package mutating func fix(_ fix: Fix, floor: String? = nil) -> [Action] {
+        take(FencePoint(fix, floor: floor.flatMap(FloorCode.init(name:))), isLive: true)
+    }
+
+    /// A point that a process before has gathered, and may not have judged.
+    package mutating func replayed(_ point: FencePoint) -> [Action] {
+        take(point, isLive: false)
+    }
+
+    private mutating func take(_ point: FencePoint, isLive: Bool) -> [Action] {
+        guard let now = judged else { return [] }
+        let index = slot(of: now.entity)
+        var actions: [Action] = []
+        if isLive, let last = memories[index].memory.lastTime {
+            let back = last.milliseconds(since: point.time)
+            if back > limits.largestStepBack || (now.isFirst && back >= 0) {
+                memories[index].memory.timeRestarted()
+                noted = nil
+                actions += fencesBegin(by: point.time)
+            }
+        }
+        if isLive, now.isFirst {
+            judged?.isFirst = false
+            actions += fencesBegin(by: point.time)
+        }
+        guard let set = judged?.set else { return actions }
+        var alarms: [FenceAlarm] = []
+        guard judge.judge(point, of: &memories[index].memory, by: set, into: &alarms) == .judged else {
+            counters.late += 1
+            return actions
+        }
+        counters.judged += 1
+        guard !alarms.isEmpty else { return actions + note(of: now.entity, isForced: false) }
+        let (told, more) = tellable(alarms, of: now.entity, service: now.service)
+        noted = memories[index].memory
+        actions += outbox.judged(told, of: now.entity, memory: memories[index].memory).map(Action.alarms)
+        return actions + more
+    }
+
+    /// No fence comes to be later than a point that is judged now: another date was wrong.
+    private mutating func fencesBegin(by time: Timestamp) -> [Action] {
+        guard book.timeBeganAnew(at: time) else { return [] }
+        return buildSet() + save()
+    }
+
+    /// What an alarm needs to be told, within the limits of one write.
+    private mutating func tellable(
+        _ alarms: [FenceAlarm], of entity: String, service: Int64
+    ) -> (told: [LocalAlarm], more: [Action]) {
+        var (told, more, bytes): ([LocalAlarm], [Action], Int) = ([], [], 0)
+        for alarm in alarms {
+            guard let definition = book.fences[alarm.fence]?.fence.definition else { continue }
+            let local = LocalAlarm(alarm, of: definition, service: service, entity: entity)
+            bytes += local.body.utf8.count
+            guard told.count < limits.alarms, told.isEmpty || bytes <= limits.alarmBytes else { break }
+            told.append(local)
+            if storm.add(fence: alarm.fence, entity: entity, at: alarm.point.time) {
+                more.append(.storm(fence: alarm.fence, name: definition.name, entity: entity))
+            }
+        }
+        let leftOut = alarms.count - told.count
+        if leftOut > 0 {
+            counters.leftOut += UInt64(leftOut)
+            more.append(.leftOut(leftOut))
+        }
+        return (told, more)
+    }
+
+    /// Writes a memory when more than its last point has changed, or some time has passed.
+    private mutating func note(of entity: String, isForced: Bool) -> [Action] {
+        let memory = memories[slot(of: entity)].memory
+        guard let time = memory.lastTime else { return [] }
+        if let noted, let last = noted.lastTime, noted.pairs == memory.pairs, noted.overspeed == memory.overspeed {
+            guard time > last, isForced || time.milliseconds(since: last) >= limits.noteInterval else { return [] }
+        }
+        noted = memory
+        return outbox.judged([], of: entity, memory: memory).map(Action.alarms)
+    }
+
+    private mutating func slot(of entity: String) -> Int {
+        let name = ExactName(entity)
+        if let index = memories.lastIndex(where: { $0.entity == name }) {
+            if index < memories.count - 1 { memories.append(memories.remove(at: index)) }
+            return memories.count - 1
+        }
+        if memories.count >= limits.entities { memories.removeFirst() }
+        memories.append((name, EntityMemory()))
+        return memories.count - 1
+    }
+
+    private mutating func buildSet() -> [Action] {
+        guard let entity = judged?.entity else { return [] }
+        var (plans, actions): ([FencePlan], [Action]) = ([], [])
+        for fence in book.all where fence.fence.definition.watch.contains(entity) {
+            do throws(FenceError) {
+                plans.append(try fence.plan(for: entity, book.zones))
+            } catch {
+                actions.append(.notJudged(fence: fence.fence.id, reason: error.description))
+            }
+        }
+        judged?.set = FenceSet(plans)
+        return actions
+    }
+
+    // MARK: Fences
+
+    /// Makes fences. `now`: the system's clock, for people. All of them, or none.
+    package mutating func create(
+        _ definitions: [FenceDefinition], now: SystemTime
+    ) throws(FenceRefusal) -> (fences: [Int32], actions: [Action]) {
+        try checkReadable()
+        let numbers = try book.create(
+            definitions, now: Timestamp(milliseconds: now.milliseconds), since: nextPoint)
+        return (numbers, changed(numbers))
+    }
+
+    /// Puts another definition in the place of a fence's. A changed area sets places anew, without an alarm.
+    package mutating func update(
+        _ fence: Int32, _ definition: FenceDefinition, now: SystemTime
+    ) throws(FenceRefusal) -> (edit: FenceEdit, actions: [Action]) {
+        try checkReadable()
+        let before = book
+        let edit = try book.update(
+            fence, definition, now: Timestamp(milliseconds: now.milliseconds), since: nextPoint)
+        watchMayHaveChanged([fence], from: before)
+        return (edit, edit == .nothing ? [] : changed([fence]))
+    }
+
+    /// Removes fences, all or none, without an exit.
+    package mutating func delete(_ fences: [Int32]) throws(FenceRefusal) -> [Action] {
+        try checkReadable()
+        try book.delete(fences)
+        forget(fences)
+        return changed(fences)
+    }
+
+    /// Makes the fences of one file and layer what the list says.
+    package mutating func importing(
+        _ definitions: [FenceDefinition], file: String, layer: String?, now: SystemTime
+    ) throws(FenceRefusal) -> (outcome: FenceBook.Imported, actions: [Action]) {
+        try checkReadable()
+        let before = book
+        let outcome = try book.importing(
+            definitions, file: file, layer: layer, now: Timestamp(milliseconds: now.milliseconds), since: nextPoint)
+        forget(outcome.deleted)
+        watchMayHaveChanged(outcome.updated, from: before)
+        let touched = outcome.created + outcome.updated + outcome.deleted
+        return (outcome, touched.isEmpty ? [] : changed(touched))
+    }
+
+    /// What the names of time zones stand for has been read; fences may name them now.
+    package mutating func zonesRead(_ zones: [String: ZoneOffsets]) -> [Action] {
+        book.zones.merge(zones) { _, new in new }
+        return buildSet()
+    }
+
+    private func checkReadable() throws(FenceRefusal) {
+        guard let unreadable else { return }
+        throw FenceRefusal(.unreadable, "the fences on the disk cannot be read, so none is changed: \(unreadable)")
+    }
+
+    /// Points from here on are judged by what changes now. Entities whose points are older have not seen it.
+    private var nextPoint: Timestamp {
+        // A date of another entity may be wrong; the present one's is what its points go on from.
+        let present = judged.flatMap { memory(of: $0.entity)?.lastTime }
+        guard let newest = present ?? memories.compactMap(\.memory.lastTime).max() else {
+            return Timestamp(milliseconds: .min)
+        }
+        return newest.adding(milliseconds: 1)
+    }
+
+    /// An entity that a fence begins to watch is unknown to it; of one that it watches no more, the state goes.
+    private mutating func watchMayHaveChanged(_ fences: [Int32], from before: FenceBook) {
+        for fence in fences {
+            guard let old = before.fences[fence]?.fence.definition.watch,
+                let new = book.fences[fence]?.fence.definition.watch, old != new
+            else { continue }
+            for index in memories.indices {
+                let (entity, memory) = memories[index]
+                guard old.contains(entity.text) != new.contains(entity.text) else { continue }
+                memories[index].memory.forget(fence: fence)
+                guard new.contains(entity.text), let last = memory.lastTime else { continue }
+                book.join(fence, entity, since: last.adding(milliseconds: 1))
+            }
+        }
+    }
+
+    private mutating func forget(_ fences: [Int32]) {
+        for index in memories.indices {
+            for fence in fences { memories[index].memory.forget(fence: fence) }
+        }
+    }
+
+    /// A few fences change in the set; for many it is built anew.
+    private mutating func changed(_ numbers: [Int32]) -> [Action] {
+        guard let entity = judged?.entity else { return save() }
+        guard numbers.count <= 16, judged?.set.isOverlayFull == false else { return buildSet() + save() }
+        for number in numbers {
+            guard let fence = book.fences[number], fence.fence.definition.watch.contains(entity),
+                let plan = try? fence.plan(for: entity, book.zones)
+            else {
+                judged?.set.remove(number)
+                continue
+            }
+            judged?.set.put(plan)
+        }
+        return save()
+    }
+
+    private mutating func save() -> [Action] { saving.changed().map(Action.saving) }
+
+    // MARK: What the disk says
+
+    package mutating func journalWrote(_ outcomes: [AlarmOutbox.Written]) -> [Action] {
+        outbox.written(outcomes).map(Action.alarms)
+    }
+
+    package mutating func journalRefused(reason: String) -> [Action] {
+        outbox.refused(reason: reason).map(Action.alarms)
+    }
+
+    package mutating func timerFired(_ timer: AlarmOutbox.Timer) -> [Action] {
+        outbox.timerFired(timer).map(Action.alarms)
+    }
+
+    /// An event of the fences' own file: `asked`, `written`, `failed` or `timerFired`.
+    package mutating func saving(_ event: (inout MemoryMachine) -> [MemoryMachine.Action]) -> [Action] {
+        event(&saving).map(Action.saving)
+    }
+
+    // MARK: Questions
+
+    /// What is remembered of an entity; nil when it was never judged.
+    package func memory(of entity: String) -> EntityMemory? {
+        memories.last { $0.entity == ExactName(entity) }?.memory
+    }
+}

@@ -1,0 +1,100 @@
+package import Geofencing
+internal import TrackModel
+
+/// A fence of the box's own, and since when it judges, by the time of the points that it judges: the box's clock may be
+/// wrong.
+package struct LocalFence: Hashable, Sendable {
+    /// An entity that the fence began to watch later.
+    struct Joined: Hashable, Sendable {
+        let entity: ExactName
+        var since: Timestamp
+    }
+
+    package var fence: Fence
+    /// Points before are not judged by it.
+    var since: Timestamp
+    /// Places are set anew from points before.
+    var revised: Timestamp
+    /// The newest are last.
+    private(set) var joined: [Joined] = []
+
+    /// Entities that are remembered so.
+    static let mostJoined = 16
+
+    init(_ fence: Fence, since: Timestamp) {
+        self.fence = fence
+        self.since = since
+        revised = since
+    }
+
+    /// Points of this entity are judged from `since` on.
+    mutating func join(_ entity: ExactName, since: Timestamp) {
+        joined.removeAll { $0.entity == entity }
+        joined = joined.suffix(Self.mostJoined - 1) + [Joined(entity: entity, since: since)]
+    }
+
+    /// The newest of its times.
+    var newestTime: Timestamp { joined.reduce(max(since, revised)) { max($0, $1.since) } }
+
+    /// No time lies behind this one: a later date was wrong.
+    mutating func begin(by time: Timestamp) {
+        (since, revised) = (min(since, time), min(revised, time))
+        for index in joined.indices { joined[index].since = min(joined[index].since, time) }
+    }
+
+    /// What is judged for an entity.
+    ///
+    /// - Throws: ``FenceError`` when nobody knows the zone of the fence's weekly windows.
+    func plan(for entity: String, _ zones: [String: ZoneOffsets]) throws(FenceError) -> FencePlan {
+        var zone: ZoneOffsets?
+        if case .named(let name)? = fence.definition.validity?.zone { zone = zones[name] }
+        let name = ExactName(entity)
+        let since = joined.last { $0.entity == name }?.since ?? since
+        var plan = try fence.plan(from: since, zone: zone)
+        plan.revisedAt = revised
+        return plan
+    }
+
+    // MARK: As bytes
+
+    /// The format: docs/formats/fences.md.
+    package var encoded: [UInt8] {
+        var bytes = Self.bytes(of: since) + Self.bytes(of: revised) + [UInt8(joined.count)]
+        for entity in joined {
+            let name = Array(entity.entity.text.utf8)
+            bytes += [UInt8(name.count)] + name + Self.bytes(of: entity.since)
+        }
+        return bytes + fence.encoded
+    }
+
+    /// Eight bytes, the lowest first.
+    private static func bytes(of time: Timestamp) -> [UInt8] {
+        (0..<8).map { UInt8(truncatingIfNeeded: time.milliseconds >> (8 * $0)) }
+    }
+
+    /// - Throws: ``MemoryCodingError`` for bytes that no version of this program wrote.
+    package init(number: Int32, encoded bytes: [UInt8]) throws(MemoryCodingError) {
+        var rest = bytes[...]
+        func take(_ count: Int) throws(MemoryCodingError) -> ArraySlice<UInt8> {
+            guard rest.count >= count else {
+                throw MemoryCodingError(description: "fence \(number) ends after \(bytes.count) bytes")
+            }
+            defer { rest = rest.dropFirst(count) }
+            return rest.prefix(count)
+        }
+        func time() throws(MemoryCodingError) -> Timestamp {
+            let bits = try take(8).reversed().reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+            return Timestamp(milliseconds: Int64(bitPattern: bits))
+        }
+        (since, revised) = (try time(), try time())
+        let count = try take(1).first ?? 0
+        for _ in 0..<count {
+            let length = Int(try take(1).first ?? 0)
+            guard let name = String(validating: try take(length), as: UTF8.self) else {
+                throw MemoryCodingError(description: "fence \(number) names an entity that is not UTF-8")
+            }
+            joined.append(Joined(entity: ExactName(name), since: try time()))
+        }
+        fence = try Fence(id: number, encoded: Array(rest))
+    }
+}

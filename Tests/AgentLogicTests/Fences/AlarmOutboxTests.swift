@@ -1,0 +1,130 @@
+import Geofencing
+import Testing
+
+@testable import AgentLogic
+
+@Suite struct AlarmOutboxTests {
+    private let alarms = someAlarms(3).alarms
+    private let memory = someAlarms(3).memory
+    private var first: LocalAlarm { alarms[0] }
+
+    private func writing(_ alarms: [LocalAlarm], told: Bool = false) -> AlarmOutbox.Action {
+        .write(.init(alarms: alarms.map { .init(alarm: $0, isTold: told) }, entity: "van_07", memory: memory))
+    }
+
+    @Test func anAlarmIsToldWhenItIsWritten() {
+        var outbox = AlarmOutbox()
+        #expect(
+            outbox.judged([first], of: "van_07", memory: memory)
+                == [.setTimer(.patience, milliseconds: 2000), writing([first])])
+        #expect(
+            outbox.written([.new(5)])
+                == [.cancelTimer(.patience), .tell(first, .durable(5)), .runHooks(first, .durable(5))])
+        #expect(outbox.waitingCount == 0)
+        #expect(outbox.counters.taken == 1)
+    }
+
+    @Test func whatTheJournalKnowsIsNotToldAgain() {
+        var outbox = AlarmOutbox()
+        _ = outbox.judged([first], of: "van_07", memory: memory)
+        #expect(outbox.written([.known]) == [.cancelTimer(.patience)])
+    }
+
+    @Test func alarmsDuringAWriteGoIntoTheNextOneTogether() {
+        var outbox = AlarmOutbox()
+        _ = outbox.judged([first], of: "van_07", memory: memory)
+        #expect(outbox.judged([alarms[1]], of: "van_07", memory: memory) == [])
+        #expect(outbox.judged([alarms[2]], of: "van_07", memory: memory) == [])
+        #expect(outbox.written([.new(5)]).suffix(1) == [writing([alarms[1], alarms[2]])])
+    }
+
+    @Test func aRefusedAlarmIsToldAtOnceAndWrittenLaterInItsOrder() {
+        var outbox = AlarmOutbox()
+        _ = outbox.judged([first], of: "van_07", memory: memory)
+        #expect(
+            outbox.refused(reason: "full")
+                == [
+                    .cancelTimer(.patience), .complain(reason: "full"), .tell(first, .notDurable),
+                    .runHooks(first, .notDurable), .setTimer(.retry, milliseconds: 1000),
+                ])
+        // The next is told without waiting for the disk, and nothing is tried before the timer.
+        #expect(
+            outbox.judged([alarms[1]], of: "van_07", memory: memory)
+                == [.tell(alarms[1], .notDurable), .runHooks(alarms[1], .notDurable)])
+        #expect(outbox.timerFired(.retry).suffix(1) == [writing([first, alarms[1]], told: true)])
+        #expect(outbox.refused(reason: "full") == [.cancelTimer(.patience), .setTimer(.retry, milliseconds: 2000)])
+        _ = outbox.timerFired(.retry)
+        #expect(
+            outbox.written([.new(5), .new(6)])
+                == [.cancelTimer(.patience), .settleHooks(5), .settleHooks(6), .relieved])
+        #expect(outbox.counters.early == 2)
+        #expect(outbox.waitingCount == 0)
+        // And a refusal after that waits for one second again.
+        _ = outbox.judged([alarms[2]], of: "van_07", memory: memory)
+        #expect(outbox.refused(reason: "full").last == .setTimer(.retry, milliseconds: 1000))
+    }
+
+    @Test func aDiskThatDoesNotAnswerHoldsNothingBackForLong() {
+        var outbox = AlarmOutbox()
+        _ = outbox.judged([first], of: "van_07", memory: memory)
+        #expect(
+            outbox.timerFired(.patience)
+                == [
+                    .complain(reason: "the disk has not answered for 2 s"), .tell(first, .notDurable),
+                    .runHooks(first, .notDurable),
+                ])
+        #expect(outbox.written([.new(5)]) == [.cancelTimer(.patience), .settleHooks(5), .relieved])
+    }
+
+    @Test func aMemoryIsWrittenAfterTheAlarmsBeforeIt() {
+        var outbox = AlarmOutbox()
+        let note = AlarmOutbox.Action.write(.init(alarms: [], entity: "van_07", memory: memory))
+        #expect(outbox.judged([], of: "van_07", memory: memory) == [note])
+        _ = outbox.judged([first], of: "van_07", memory: memory)
+        #expect(outbox.judged([], of: "van_07", memory: memory) == [])
+        #expect(outbox.written([]).suffix(1) == [writing([first])])
+        #expect(outbox.written([.new(5)]).suffix(1) == [note])
+        #expect(outbox.refused(reason: "full").last == .setTimer(.retry, milliseconds: 1000))
+        #expect(outbox.timerFired(.retry) == [note])
+        // A memory that came meanwhile takes its place.
+        _ = outbox.judged([], of: "van_07", memory: EntityMemory())
+        _ = outbox.refused(reason: "full")
+        #expect(
+            outbox.timerFired(.retry) == [.write(.init(alarms: [], entity: "van_07", memory: EntityMemory()))])
+    }
+
+    @Test func twoEntitiesAreNeverInOneWrite() {
+        var outbox = AlarmOutbox()
+        _ = outbox.judged([first], of: "van_07", memory: memory)
+        _ = outbox.judged([alarms[1]], of: "van_07", memory: memory)
+        _ = outbox.judged([alarms[2]], of: "van_08", memory: EntityMemory())
+        #expect(outbox.written([.new(1)]).suffix(1) == [writing([alarms[1]])])
+        guard case .write(let last)? = outbox.written([.new(2)]).last else {
+            Issue.record("nothing is written")
+            return
+        }
+        #expect(last.entity == "van_08" && last.memory == EntityMemory())
+    }
+
+    @Test func tooManyThatWaitLoseTheOldest() {
+        var limits = AlarmOutbox.Limits()
+        limits.waiting = 3
+        var outbox = AlarmOutbox(limits: limits)
+        _ = outbox.judged([first], of: "van_07", memory: memory)
+        _ = outbox.refused(reason: "full")
+        _ = outbox.judged([alarms[1]], of: "van_07", memory: memory)
+        _ = outbox.judged([alarms[2]], of: "van_07", memory: memory)
+        #expect(outbox.judged([alarms[0]], of: "van_07", memory: memory).last == .dropped(1))
+        #expect(outbox.counters.dropped == 1)
+        #expect(
+            outbox.timerFired(.retry).suffix(1) == [writing([alarms[1], alarms[2], alarms[0]], told: true)])
+    }
+
+    @Test func lateAndRepeatedEventsAreNothing() {
+        var outbox = AlarmOutbox()
+        #expect(outbox.written([.new(1)]) == [])
+        #expect(outbox.refused(reason: "full") == [])
+        #expect(outbox.timerFired(.patience) == [])
+        #expect(outbox.timerFired(.retry) == [])
+    }
+}

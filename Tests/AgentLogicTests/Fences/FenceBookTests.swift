@@ -1,0 +1,91 @@
+import Geodesy
+import Geofencing
+import Testing
+import TrackModel
+
+@testable import AgentLogic
+
+@Suite struct FenceBookTests {
+    private let now = Timestamp(milliseconds: 1000)
+    private let since = Timestamp(milliseconds: 2000)
+
+    private func feature(_ name: String, _ radius: Double = 100) throws -> FenceDefinition {
+        var definition = circle(radius)
+        definition.origin = try FenceOrigin(file: "yards.json", feature: name, attributes: "{}")
+        return definition
+    }
+
+    @Test func allOrNoneAreMade() throws {
+        var book = FenceBook()
+        #expect(try book.create([circle(), circle(50)], now: now, since: since) == [1, 2])
+        do {
+            _ = try book.create([circle(), circle(-1)], now: now, since: since)
+            Issue.record("a radius below 0")
+        } catch {
+            #expect(error.reason == .definition(1, .shape(.radius)))
+        }
+        #expect(book.fences.count == 2 && book.nextFence == 3)
+    }
+
+    @Test func limitsAreKept() throws {
+        var limits = FenceBook.Limits()
+        limits.fences = 3
+        var book = FenceBook(limits: limits)
+        _ = try book.create([circle(), circle(), circle()], now: now, since: since)
+        #expect(throws: FenceRefusal.self) { try book.create([circle()], now: now, since: since) }
+        try book.delete([2])
+        #expect(try book.create([circle()], now: now, since: since) == [4])
+        limits = FenceBook.Limits()
+        limits.vertices = 10
+        book = FenceBook(limits: limits)
+        let line = (0..<6).map { Degrees(latitude: 40, longitude: 116 + Double($0) / 1000) }
+        var corridor = FenceDefinition(ShapeDraft(.corridor(line, offset: 50)))
+        _ = try book.create([corridor], now: now, since: since)
+        #expect(throws: FenceRefusal.self) { try book.create([corridor], now: now, since: since) }
+        _ = try book.create([circle(), circle(), circle(), circle()], now: now, since: since)
+        // Also when a fence grows, and room comes back when it shrinks.
+        corridor.shape = ShapeDraft(.corridor(line + [Degrees(latitude: 41, longitude: 116)], offset: 50))
+        #expect(throws: FenceRefusal.self) { try book.update(1, corridor, now: now, since: since) }
+        #expect(try book.update(1, circle(), now: now, since: since) == .area)
+        #expect(book.fences[1]?.fence.revision == 2)
+        limits = FenceBook.Limits()
+        limits.bytes = 200
+        book = FenceBook(limits: limits)
+        #expect(throws: FenceRefusal.self) { try book.create([circle(), circle(), circle()], now: now, since: since) }
+    }
+
+    @Test func aSecondImportUpdatesAddsAndRemoves() throws {
+        var book = FenceBook()
+        _ = try book.create([circle()], now: now, since: since)
+        func take(_ definitions: [FenceDefinition]) throws -> FenceBook.Imported {
+            try book.importing(definitions, file: "yards.json", layer: nil, now: now, since: since)
+        }
+        #expect(try take([try feature("a"), try feature("b"), try feature("c")]).created == [2, 3, 4])
+        let second = try take([try feature("c"), try feature("a", 50), try feature("d")])
+        #expect(second.created == [5] && second.updated == [2] && second.unchanged == [4] && second.deleted == [3])
+        #expect(book.fences.keys.sorted() == [1, 2, 4, 5])
+        #expect(throws: FenceRefusal.self) { try take([try feature("a", -1)]) }
+        #expect(book.fences.keys.sorted() == [1, 2, 4, 5])
+    }
+
+    @Test func aFenceIsTheSameAfterTheDisk() throws {
+        var book = FenceBook()
+        _ = try book.create([circle(), try feature("a")], now: now, since: since)
+        _ = try book.update(1, circle(70), now: Timestamp(milliseconds: 5000), since: Timestamp(milliseconds: 6000))
+        let again = try book.all.map { try LocalFence(number: $0.fence.id, encoded: $0.encoded) }
+        #expect(again == book.all)
+        #expect(FenceBook(again, nextFence: 1).nextFence == 3)
+        #expect(FenceBook([], nextFence: 9).nextFence == 9)
+        var fence = try #require(again.first)
+        fence.join("van \u{E9}", since: Timestamp(milliseconds: 7000))
+        fence = try LocalFence(number: 1, encoded: fence.encoded)
+        #expect(try fence.plan(for: "van_07", [:]).from == since)
+        #expect(try fence.plan(for: "van_07", [:]).revisedAt == Timestamp(milliseconds: 6000))
+        #expect(try fence.plan(for: "van \u{E9}", [:]).from == Timestamp(milliseconds: 7000))
+        let bytes = fence.encoded
+        for length in 0..<bytes.count {
+            #expect(throws: MemoryCodingError.self) { try LocalFence(number: 1, encoded: Array(bytes.prefix(length))) }
+        }
+        #expect(throws: MemoryCodingError.self) { try LocalFence(number: 1, encoded: [1, 2, 3]) }
+    }
+}

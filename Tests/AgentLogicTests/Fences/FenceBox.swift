@@ -1,0 +1,153 @@
+import AlarmLog
+import Geodesy
+import Geofencing
+import JSON
+import TrackCache
+import TrackModel
+import TrackTestKit
+
+@testable import AgentLogic
+
+/// A box with a machine, a journal and a simulated disk: what the shell does, without threads.
+struct FenceBox {
+    static let entity = "van_07"
+    let disk: DiskSimulation
+    var journal: AlarmJournal
+    var machine: FenceMachine
+    let definitions: [FenceDefinition]
+    var told: [(key: String, isDurable: Bool)] = []
+    var hooksRun: [String] = []
+    var other: [FenceMachine.Action] = []
+    /// Timers that are set.
+    var timers: Set<AlarmOutbox.Timer> = []
+    /// The disk does not answer.
+    var isHanging = false
+    var hanging: AlarmOutbox.Writing?
+
+    init(_ definitions: [FenceDefinition], disk: DiskSimulation) {
+        self.disk = disk
+        self.definitions = definitions
+        journal = AlarmJournal(directory: "/var/saker", fileSystem: disk)
+        machine = FenceMachine()
+        start()
+    }
+
+    /// The process starts, with the fences of the file and the memories of the journal.
+    mutating func start() {
+        journal = AlarmJournal(directory: "/var/saker", fileSystem: disk)
+        var book = FenceBook()
+        do {
+            _ = try book.create(
+                definitions, now: Timestamp(milliseconds: 0), since: Timestamp(milliseconds: .min))
+        } catch {
+            preconditionFailure(error.description)
+        }
+        let memories = journal.fenceStates.compactMap { state in
+            (try? EntityMemory(encoded: state.memory)).map { (state.entity, $0) }
+        }
+        machine = FenceMachine(book: book, memories: memories)
+        timers = []
+        perform(machine.started(entity: Self.entity, service: 7))
+    }
+
+    mutating func take(_ point: FencePoint) { perform(machine.replayed(point)) }
+
+    mutating func fire(_ timer: AlarmOutbox.Timer) {
+        guard timers.remove(timer) != nil else { return }
+        perform(machine.timerFired(timer))
+    }
+
+    mutating func perform(_ actions: [FenceMachine.Action]) {
+        for action in actions {
+            switch action {
+            case .alarms(.write(let writing)):
+                if isHanging { hanging = writing } else { write(writing) }
+            case .alarms(.tell(let alarm, let standing)):
+                if case .durable = standing {
+                    told.append((alarm.key.text, true))
+                } else {
+                    told.append((alarm.key.text, false))
+                }
+            case .alarms(.runHooks(let alarm, _)): hooksRun.append(alarm.key.text)
+            case .alarms(.settleHooks(let number)): journal.finish(number)
+            case .alarms(.setTimer(let timer, _)): timers.insert(timer)
+            case .alarms(.cancelTimer(let timer)): timers.remove(timer)
+            case .alarms(.complain), .alarms(.relieved), .alarms(.dropped), .saving, .storm, .leftOut, .notJudged:
+                other.append(action)
+            }
+        }
+    }
+
+    /// The disk answers.
+    mutating func release() {
+        isHanging = false
+        guard let writing = hanging else { return }
+        hanging = nil
+        write(writing)
+    }
+
+    private mutating func write(_ writing: AlarmOutbox.Writing) {
+        let state = FenceState(
+            entity: writing.entity, time: writing.memory.lastTime?.milliseconds ?? 0, memory: writing.memory.encoded)
+        do throws(CacheFileError) {
+            guard !writing.alarms.isEmpty else {
+                try journal.note(state)
+                return perform(machine.journalWrote([]))
+            }
+            let alarms = writing.alarms.map { waiting in
+                FenceVerdict.Told(content: Self.content(of: waiting.alarm), isOwed: !waiting.isTold)
+            }
+            switch try journal.append(FenceVerdict(alarms: alarms, state: state)) {
+            case .full: perform(machine.journalRefused(reason: "full"))
+            case .taken(let outcomes):
+                perform(
+                    machine.journalWrote(
+                        outcomes.map { outcome in
+                            if case .new(let alarm) = outcome { .new(alarm.number) } else { .known }
+                        }))
+            }
+        } catch {
+            perform(machine.journalRefused(reason: "\(error)"))
+        }
+    }
+
+    private static func content(of alarm: LocalAlarm) -> NewAlarm {
+        let action: FenceMark.Action =
+            switch alarm.alarm.action {
+            case .enter: .enter
+            case .exit: .exit
+            case .stay: .stay
+            case .overspeed: .overspeed
+            }
+        return NewAlarm(
+            id: alarm.id, type: 4, entity: alarm.entity, time: alarm.time, received: 0, body: alarm.body,
+            fence: FenceMark(fence: alarm.alarm.fence, action: action))
+    }
+
+    /// The keys of the journal, in the order of its numbers.
+    var journaled: [String] {
+        do {
+            return try journal.alarms(AlarmQuery(limit: 10_000)).alarms.map { alarm in
+                guard case .object(let body) = try JSONReader.value(of: Array(alarm.content.body.utf8)),
+                    case .string(let key)? = body["key"]
+                else { return "no key" }
+                return key
+            }
+        } catch {
+            return ["\(error)"]
+        }
+    }
+
+    /// The keys of the alarms that a run without any trouble makes of these points.
+    static func undisturbed(_ points: [FencePoint], _ definitions: [FenceDefinition]) -> [String] {
+        var (judge, memory, alarms) = (FenceJudge(), EntityMemory(), [FenceAlarm]())
+        let plans = definitions.enumerated().compactMap { index, definition in
+            try? Fence(id: Int32(index + 1), definition, at: Timestamp(milliseconds: .min))
+                .plan(from: Timestamp(milliseconds: .min))
+        }
+        let set = FenceSet(plans)
+        for point in points { _ = judge.judge(point, of: &memory, by: set, into: &alarms) }
+        let scope = AlarmScope(service: 7, entity: entity, source: .local)
+        return alarms.map { AlarmKey($0, in: scope).text }
+    }
+}

@@ -1,0 +1,123 @@
+import AlarmLog
+import Geofencing
+import Testing
+import TrackCache
+import TrackModel
+import TrackTestKit
+
+@testable import AgentLogic
+
+/// The durable order: whatever is killed or cut off when, the journal has the alarms of a run that nothing disturbed, each
+/// once.
+@Suite struct FenceHistoryTests {
+    private static let directories = ["/var", "/var/saker"]
+
+    /// What the machine has seen in the end, given that a restart loses the fixes that are neither in the ring nor in the
+    /// memory that was found.
+    private struct Witness {
+        var seen: [FencePoint] = []
+        var ring: [FencePoint] = []
+
+        mutating func restarted(_ box: inout FenceBox) {
+            let last = box.machine.memory(of: FenceBox.entity)?.lastTime ?? Timestamp(milliseconds: .min)
+            seen.removeAll { $0.time > last }
+            for point in ring where point.time > last {
+                seen.append(point)
+                box.take(point)
+            }
+        }
+    }
+
+    /// One in `gather` fixes is in the ring, durably, before it is judged.
+    private func play(seed: UInt64, gather: Int, cut: Int?, killOdds: Int) -> (wasCut: Bool, alarms: Int) {
+        var history = FenceHistory(seed: seed)
+        let disk = DiskSimulation(seed: seed, directories: Self.directories)
+        disk.hasShortTransfers = seed % 3 == 0
+        disk.callsUntilPowerFailure = cut
+        var box = FenceBox(history.definitions, disk: disk)
+        var witness = Witness()
+        var wasCut = false
+        var durable: Set<String> = []
+        for (index, point) in history.points.enumerated() {
+            if index % gather == 0 { witness.ring.append(point) }
+            witness.seen.append(point)
+            box.take(point)
+            let isCut = !disk.hasPower
+            guard isCut || history.dice.one(in: killOdds) else { continue }
+            durable.formUnion(box.told.filter(\.isDurable).map(\.key))
+            box.told = box.told.filter(\.isDurable)
+            // The power may fail again while the next process reads what it finds.
+            repeat {
+                wasCut = wasCut || !disk.hasPower
+                if disk.hasPower { disk.killProcess() } else { disk.crash(seed: seed &+ UInt64(index)) }
+                box.start()
+                witness.restarted(&box)
+            } while !disk.hasPower
+        }
+        let expected = FenceBox.undisturbed(witness.seen, history.definitions)
+        let found = box.journaled
+        let context = "seed \(seed), gather \(gather), cut \(cut ?? -1)"
+        #expect(found == expected, "\(context)")
+        if gather == 1 {
+            #expect(found == FenceBox.undisturbed(history.points, history.definitions), "\(context)")
+        }
+        durable.formUnion(box.told.filter(\.isDurable).map(\.key))
+        #expect(durable.isSubset(of: Set(found)), "\(context)")
+        let told = box.told.filter(\.isDurable).map(\.key)
+        #expect(Set(told).count == told.count, "told twice: \(context)")
+        return (wasCut, found.count)
+    }
+
+    @Test(arguments: 0..<20 as Range<UInt64>)
+    func killsAndPowerCutsAnywhereGiveTheSameAlarms(block: UInt64) {
+        var alarms = 0
+        for seed in (block * 150)..<(block * 150 + 150) {
+            var dice = DiskDice(seed: seed &* 77)
+            let gather = [1, 1, 5, 30][Int(seed % 4)]
+            let cut = dice.one(in: 3) ? nil : Int.random(in: 0...160, using: &dice)
+            alarms += play(seed: seed, gather: gather, cut: cut, killOdds: 20).alarms
+        }
+        #expect(alarms > 500)
+    }
+
+    @Test(arguments: [11, 12, 13, 14] as [UInt64])
+    func aPowerCutAtEachStepGivesTheSameAlarms(seed: UInt64) {
+        var cut = 0
+        while play(seed: seed, gather: seed % 2 == 0 ? 1 : 5, cut: cut, killOdds: 1_000_000).wasCut { cut += 1 }
+        #expect(cut > 15)
+    }
+
+    /// A disk that refuses now and then: everything is told once, and everything is in the journal in the end, in its order.
+    @Test(arguments: 1...200 as ClosedRange<UInt64>)
+    func aDiskThatRefusesHoldsNothingBack(seed: UInt64) {
+        var history = FenceHistory(seed: seed)
+        let disk = DiskSimulation(seed: seed, directories: Self.directories)
+        var box = FenceBox(history.definitions, disk: disk)
+        for point in history.points {
+            if history.dice.one(in: 12) {
+                let number: Int32 = history.dice.one(in: 2) ? 28 : 5
+                disk.faults = [DiskFault([.write, .synchronizeData], times: 1 + Int(seed % 3), number: number)]
+            }
+            if history.dice.one(in: 15) { box.isHanging = true }
+            let expected = box.told.count
+            box.take(point)
+            if box.isHanging, history.dice.one(in: 2) { box.fire(.patience) }
+            if history.dice.one(in: 3) { box.release() }
+            if history.dice.one(in: 5) { box.fire(.retry) }
+            #expect(box.told.count >= expected)
+        }
+        disk.faults = []
+        box.release()
+        for _ in 0..<3 { box.fire(.retry) }
+        let expected = FenceBox.undisturbed(history.points, history.definitions)
+        #expect(box.journaled == expected, "seed \(seed)")
+        #expect(box.told.map(\.key) == expected, "seed \(seed)")
+        #expect(box.hooksRun == expected, "seed \(seed)")
+        #expect(box.machine.outbox.waitingCount == 0 && box.machine.outbox.trouble == nil, "seed \(seed)")
+        let early = box.told.count { !$0.isDurable }
+        #expect(box.machine.outbox.counters.early == UInt64(early), "seed \(seed)")
+        // Hooks that were run early are not owed by the journal.
+        let owed = Set(box.journal.owed(limit: 10_000).map(\.content.id))
+        #expect(owed.count == expected.count - early, "seed \(seed)")
+    }
+}

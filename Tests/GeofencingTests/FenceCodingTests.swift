@@ -1,0 +1,97 @@
+import Geodesy
+import ProgramTestKit
+import Testing
+import TrackModel
+
+@testable import Geofencing
+
+/// A fence as bytes: docs/formats/fences.md.
+@Suite struct FenceCodingTests {
+    private let time = Timestamp(milliseconds: 1_795_000_000_123)
+
+    /// A definition with everything in it, or any part of it.
+    private func definition(_ random: inout Dice) throws -> FenceDefinition {
+        func place() -> Degrees {
+            Degrees(
+                latitude: 40 + Double.random(in: 0...0.01, using: &random),
+                longitude: 116 + Double.random(in: 0...0.01, using: &random))
+        }
+        let outline: ShapeDraft.Outline =
+            switch Int.random(in: 0..<4, using: &random) {
+            case 0: .circle(centre: place(), radius: 123.456)
+            case 1: .point(place())
+            case 2: .corridor((0..<5).map { _ in place() }, offset: 0.1)
+            default:
+                .polygon([[degrees(box(40, 40.01, 116, 116.01)), degrees(box(40.002, 40.003, 116.002, 116.003))]])
+            }
+        let datum = try #require(Datum.allCases.randomElement(using: &random))
+        var fence = FenceDefinition(ShapeDraft(outline, datum: datum, buffer: 7.5))
+        fence.watch = .everyone
+        func maybe() -> Bool { random.one(in: 2) }
+        if maybe() { fence.name = "Depot \u{E9} \u{4E2D}" }
+        if maybe() { fence.district = "Haidian" }
+        if maybe() {
+            fence.rule = [.enter, .stay]
+            fence.stay = StayRule(after: 60, every: maybe() ? 30 : nil)
+        }
+        if maybe() { (fence.settle, fence.crossingGap, fence.denoise) = (604_800, 0, 50) }
+        fence.isInitialTold = maybe()
+        if maybe() { fence.through = maybe() }
+        if maybe() { fence.floor = "3" }
+        if maybe() { fence.altitude = AltitudeRange(lower: maybe() ? -100 : nil, upper: maybe() ? 100 : nil) }
+        if maybe() {
+            var validity = FenceValidity()
+            validity.from = maybe() ? time : nil
+            validity.through = maybe() ? Timestamp(milliseconds: .max) : nil
+            if maybe() { validity.windows = [try #require(WeeklyWindow(days: 31, from: 0, to: 86_400))] }
+            validity.zone = maybe() ? .named("Asia/Shanghai") : .offset(-28_800)
+            fence.validity = validity
+        }
+        if maybe() { fence.group = "yard" }
+        if maybe() { fence.speedLimit = SpeedLimit(speed: 1389, duration: 10) }
+        if maybe() { fence.watch = try FenceWatch(["van_08", "van_07"]) }
+        fence.isReported = maybe()
+        if maybe() { fence.reactions = [try FenceReaction(on: .enter, parameters: #"{"a":1}"#, isRemote: maybe())] }
+        if maybe() {
+            fence.origin = try FenceOrigin(
+                file: "yards.json", layer: maybe() ? "a" : nil, feature: "17", attributes: "{}")
+        }
+        return fence
+    }
+
+    @Test(arguments: Dice.seeds(300))
+    func whatWasWrittenIsRead(seed: UInt64) throws {
+        var random = Dice(seed: seed)
+        let fence = try Fence(id: 15, definition(&random), at: time)
+        #expect(try Fence(id: 15, encoded: fence.encoded) == fence, "seed \(seed)")
+        // Cut off anywhere, it is no fence.
+        let bytes = fence.encoded
+        for length in 0..<bytes.count {
+            #expect(throws: MemoryCodingError.self, "seed \(seed), \(length) bytes") {
+                try Fence(id: 15, encoded: Array(bytes.prefix(length)))
+            }
+        }
+        #expect(throws: MemoryCodingError.self) { try Fence(id: 15, encoded: bytes + [0]) }
+    }
+
+    @Test(arguments: Dice.seeds(300))
+    func anyBytesAreReadOrRefused(seed: UInt64) throws {
+        var random = Dice(seed: seed)
+        var bytes = try Fence(id: 15, definition(&random), at: time).encoded
+        for _ in 0..<Int.random(in: 1...4, using: &random) {
+            bytes[Int.random(in: 0..<bytes.count, using: &random)] = UInt8.random(in: 0...255, using: &random)
+        }
+        if let fence = try? Fence(id: 15, encoded: bytes) {
+            #expect(try Fence(id: 15, encoded: fence.encoded).definition.name == fence.definition.name, "seed \(seed)")
+        }
+    }
+
+    @Test func anUpdatedFenceKeepsItsHistory() throws {
+        var random = Dice(seed: 4)
+        var fence = try Fence(id: 15, definition(&random), at: time)
+        let other = FenceDefinition(ShapeDraft(.point(Degrees(latitude: 1, longitude: 2)), buffer: 5))
+        _ = try fence.update(other, at: self.time.adding(milliseconds: 5))
+        let again = try Fence(id: 15, encoded: fence.encoded)
+        #expect(again.revision == 2 && again.created == time && again.revisedAt == fence.revisedAt)
+    }
+}
