@@ -128,7 +128,7 @@ var server: [Target] {
         .room(
             "WebAPI", in: "Server",
             [
-                "Ingest", "JSON", "TrackAnalysis", "TrackStore", "TrackModel", "Geodesy", .log,
+                "Ingest", "JSON", "Systemd", "TrackAnalysis", "TrackStore", "TrackModel", "Geodesy", .log,
                 .product(name: "Crypto", package: "swift-crypto"),
             ]),
         .room(
@@ -326,7 +326,7 @@ var tests: [Target] {
         .tests(
             of: "WebAPI",
             [
-                "Geodesy", "Ingest", "JSON", "TrackAnalysis", "TrackModel", "TrackStore", "TrackTestKit", .log,
+                "Geodesy", "Ingest", "JSON", "Systemd", "TrackAnalysis", "TrackModel", "TrackStore", "TrackTestKit", .log,
             ]),
         .tests(of: "ServerIdentity", ["ProgramTestKit", "TrackModel"]),
         .tests(

@@ -64,7 +64,7 @@ let package = Package(
         .room("TrackAnalysis", in: "Server", ["Geodesy", "TrackModel"]),
         .room(
             "WebAPI", in: "Server",
-            ["Ingest", "JSON", "TrackAnalysis", "TrackStore", "TrackModel", "Geodesy", .log, "Crypto"]),
+            ["Ingest", "JSON", "Systemd", "TrackAnalysis", "TrackStore", "TrackModel", "Geodesy", .log, "Crypto"]),
         .room("DriveSimulation", in: "Tools", ["Geodesy", "TrackModel"]),
         .room(
             "TrackTestKit", in: "Tools",

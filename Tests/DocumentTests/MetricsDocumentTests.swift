@@ -66,6 +66,18 @@ import Testing
         #expect(used.subtracting(known) == [], "\(file) uses what nobody tells")
     }
 
+    /// What is lost, or cannot be read, must not wait for somebody who looks at the dashboard.
+    @Test(arguments: [
+        "saker_agent_points_lost_total", "saker_server_batches_rewound_total",
+        "saker_server_api_incomplete_readings_total",
+    ])
+    func aLossHasACriticalAlert(metric: String) throws {
+        let rules = try Repository.text("config/prometheus/saker.rules.yml").split(separator: "- alert: ").dropFirst()
+        let alert = try #require(rules.first { metrics(in: String($0)).contains(metric) }, "no alert for \(metric)")
+        #expect(alert.contains("labels: {severity: critical}"))
+        #expect(alert.contains(/increase\(saker_[a-z_]+\[1h\]\)\)? > 0/))
+    }
+
     /// Each label that a query of the examples selects by or groups by is one of its metric.
     @Test(arguments: ["config/prometheus/saker.rules.yml", "config/grafana/saker.json"])
     func theExamplesSelectByLabelsThatThereAre(file: String) throws {

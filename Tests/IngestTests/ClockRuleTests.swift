@@ -2,6 +2,7 @@ import Logging
 import Systemd
 import Testing
 import TrackModel
+import TrackTestKit
 
 @testable import Ingest
 

@@ -96,4 +96,25 @@ import TrackTestKit
         }
         #expect(log.ids == [MessageID.storeFailed, .storeFailed, .storeRecovered].map(\.description))
     }
+
+    @Test func commitsThatTheStoreHasLostAreAnEventOfTheJournal() async throws {
+        let log = EventRecorder()
+        let bench = try await Bench(log: log)
+        let stream = StreamID(high: 1, low: 2)
+        var batch = try batch(of: 1)
+        let claim = try await bench.store.openStream(stream, of: "car", in: batch.service, at: batch.received)
+        // An acknowledgement through 40 that the store knows nothing of.
+        batch.position = StreamPosition(stream: stream, epoch: claim.epoch, previous: 40, first: 41, count: 1)
+        batch.sequences = [41]
+        let session = TestOwner(.session(1))
+        try bench.submit(batch, of: session, ticket: 1)
+        #expect(await session.settled(1).map(\.result) == [.failure(.rewound)])
+        #expect(
+            log.fields == [
+                [
+                    "message_id": MessageID.commitsLost.description, "service": "1", "entity": "car",
+                    "stored_through": "0",
+                ]
+            ])
+    }
 }

@@ -23,7 +23,8 @@ struct Bench: Sendable {
     init(
         _ options: WebAPIOptions = WebAPIOptions(), secret: String? = nil,
         store: any TrackStore = ReferenceTrackStore(), limits: IngestLimits = IngestLimits(),
-        clock: ClockRule = ClockRule(made: Timestamp(milliseconds: .min))
+        clock: ClockRule = ClockRule(made: Timestamp(milliseconds: .min)),
+        log: any LogHandler = SwiftLogNoOpLogHandler()
     ) async throws {
         self.store = store
         running = RunningIngest(store, limits: limits, clock: clock)
@@ -31,7 +32,7 @@ struct Bench: Sendable {
         try await store.addKey(AccessKey(Self.key).hash, secret: secret, to: service, replacing: false, at: Self.now)
         router = APIRouter(
             store: store, ingest: running.writer, options: options,
-            logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }), now: { Self.now })
+            logger: Logger(label: "test") { _ in log }, now: { Self.now })
     }
 
     /// `ak` and `service_id` are added.

@@ -1,4 +1,6 @@
 import JSON
+import Logging
+import Systemd
 import Testing
 import TrackModel
 import TrackStore
@@ -31,9 +33,9 @@ private struct RottenStore: StoreDecorator {
 struct HoleTests {
     private let start = Bench.now.seconds - 100
 
-    private func bench() async throws -> Bench {
+    private func bench(log: any LogHandler = SwiftLogNoOpLogHandler()) async throws -> Bench {
         let rotten = Timestamp(seconds: start + 3)...Timestamp(seconds: start + 5)
-        let bench = try await Bench(store: RottenStore(inner: ReferenceTrackStore(), rotten: rotten))
+        let bench = try await Bench(store: RottenStore(inner: ReferenceTrackStore(), rotten: rotten), log: log)
         try await bench.upload("van", (0..<10).map { try point(start + $0, 52 + Double($0) / 1000, 4, accuracy: 50) })
         return bench
     }
@@ -58,6 +60,21 @@ struct HoleTests {
         let second = try await bench.get("track/gettrack", query(0, 60) + "&page_size=4&page_index=2")
         #expect(second["size"]?.integerValue == 3)
         #expect(second["unreadable"]?.arrayValue?.count == 1)
+    }
+
+    @Test func aHoleIsAnEventOfTheJournal() async throws {
+        let log = EventRecorder()
+        let bench = try await bench(log: log)
+        _ = try await bench.get("track/gettrack", query(6, 60))
+        #expect(log.fields == [])
+        _ = try await bench.get("track/gettrack", query(0, 60))
+        #expect(
+            log.fields == [
+                [
+                    "message_id": MessageID.pointsUnreadable.description, "reason": "chunk 7 cannot be read",
+                    "chunks": "1", "call": "track/gettrack", "service": "\(bench.service.rawValue)",
+                ]
+            ])
     }
 
     @Test func aRangeBesideTheHoleSaysNothingOfIt() async throws {

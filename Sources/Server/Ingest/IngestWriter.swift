@@ -1,6 +1,7 @@
 package import Logging
 import Synchronization
 import Systemd
+import TrackModel
 package import TrackStore
 
 /// The one way of points into the store: puts all batches that wait into one transaction, and tells their owners after
@@ -186,10 +187,13 @@ package final class IngestWriter: Sendable {
         } else {
             noteCommit()
         }
-        for case .rewound(let through) in outcomes {
+        for case (let batch, .rewound(let through)) in zip(batches, outcomes) {
             logger.critical(
                 "the store has lost commits: it has less of a stream than it confirmed",
-                metadata: ["stored_through": "\(through)"])
+                metadata: [
+                    "service": "\(batch.service.rawValue)", "entity": "\(batch.entity)", "stored_through": "\(through)",
+                    "message_id": "\(MessageID.commitsLost)",
+                ])
         }
         return outcomes
     }

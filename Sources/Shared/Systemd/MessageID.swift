@@ -46,6 +46,8 @@ package enum MessageID: String, Hashable, Sendable, CaseIterable, CustomStringCo
     case storeRecovered = "33e6f7ef8f2e45db92130267bbd9124d"
     case clockWrong = "4d2953ea5c874b1ca92d852a8bb347c2"
     case streamShared = "10e2d1f8e0234136a078c484d6b7bb71"
+    case pointsUnreadable = "dbcd82b8a38b0a173432de6502e9c548"
+    case commitsLost = "bce01c3c3c1517eff1ebf662304ac671"
     case clockRight = "72e200b4f33f4b1b8dfb66be62890a51"
 
     /// The metadata key that becomes MESSAGE_ID.

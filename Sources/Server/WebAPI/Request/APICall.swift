@@ -1,5 +1,6 @@
 import Ingest
 import Logging
+import Systemd
 import TrackModel
 import TrackStore
 
@@ -62,7 +63,11 @@ struct APICall: Sendable {
         counters.metHoles()
         logger.error(
             "stored points cannot be read: the answer leaves them out",
-            metadata: ["reason": "\(first.reason)", "chunks": "\(holes.count)", "call": "\(path)"])
+            metadata: [
+                "reason": "\(first.reason)", "chunks": "\(holes.count)", "call": "\(path)",
+                "service": "\(service.rawValue)",
+                "message_id": "\(MessageID.pointsUnreadable)",
+            ])
     }
 
     /// What the store, the room Ingest or the endpoint itself threw, as the API says it.
