@@ -28,7 +28,7 @@ import TrackTestKit
         #expect(bench.writer.waitingBytes == 0)
     }
 
-    @Test func nothingFailsWithANewestPoint() async throws {
+    @Test func nothingFailsWithALiveHint() async throws {
         let bench = try await Bench()
         let session = TestOwner(.session(1))
         var hint = try batch(of: 1, service: 99)

@@ -18,7 +18,7 @@ import TrackModel
         call.path = "entity/list"
         call.parameters = ["filter": "entity_names:a"]
         var heartbeat = Heartbeat()
-        heartbeat.newestPointBytes = [1, 2, 3]
+        heartbeat.liveHintBytes = [1, 2, 3]
         var acknowledged = PushAck()
         acknowledged.ids = [1, .max]
         let batch = EncodedBatch(isCompressed: true, bytes: [9, 8], count: 5)
@@ -33,6 +33,14 @@ import TrackModel
         ] {
             #expect(try WireCodec.decodeClient(unframed(WireCodec.encode(frame))) == frame)
         }
+    }
+
+    /// Devices in the field know the live hint by its number, whatever its name.
+    @Test func aLiveHintIsTheFirstFieldOfAHeartbeat() {
+        var heartbeat = Heartbeat()
+        heartbeat.liveHintBytes = [1, 2, 3]
+        let frame = WireCodec.encode(ClientFrame(.heartbeat(heartbeat)))
+        #expect(Array(frame) == [7, 5 << 3 | 2, 5, 1 << 3 | 2, 3, 1, 2, 3])
     }
 
     @Test func everyServerMessageComesBack() throws {

@@ -19,7 +19,7 @@ package struct GatewayCounts: Hashable, Sendable {
     package var rescuedPoints: UInt64 = 0
     /// Batches stored without some of their attributes: no track column, or of another type.
     package var batchesWithIgnoredAttributes: UInt64 = 0
-    /// Newest points of heartbeats that broke a rule of the model and were left alone.
+    /// Live hints that broke a rule of the model and were left alone.
     package var refusedHints: UInt64 = 0
     /// Every attempt counts.
     package var sentPushes: UInt64 = 0

@@ -12,8 +12,8 @@ package struct SessionInfo: Hashable, Sendable {
     package var agentVersion: String
     /// By the server's clock.
     package var began: Timestamp
-    /// The newest point that came with a heartbeat; not part of the track.
-    package var newestPoint: TrackPoint?
+    /// The last live hint of the session; not part of the track.
+    package var liveHint: TrackPoint?
 }
 
 /// The open sessions, at most one a stream.
@@ -93,7 +93,7 @@ final class SessionRegistry: Sendable {
     }
 
     func note(_ point: TrackPoint, of number: UInt64) {
-        state.withLock { $0.entries[number]?.info.newestPoint = point }
+        state.withLock { $0.entries[number]?.info.liveHint = point }
     }
 
     /// Of one entity: more than one when several agents log in as it.

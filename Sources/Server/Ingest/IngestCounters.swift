@@ -16,7 +16,7 @@ package struct IngestCounts: Hashable, Sendable {
     package var rewoundBatches: UInt64 = 0
     /// Batches given back because the store failed.
     package var failedBatches: UInt64 = 0
-    /// Newest points, told ahead of their track, that reached the store.
+    /// Live hints that reached the store.
     package var hints: UInt64 = 0
     /// Transactions that were committed, by the time that the store took.
     package var commits = Histogram()

@@ -36,7 +36,7 @@ package struct IngestJob: Sendable {
     /// About how much memory a batch takes until it is stored, bytes.
     package static func cost(payloadBytes: Int, points: Int) -> Int { payloadBytes + points * 200 }
 
-    /// Nothing fails with a batch that only tells the newest point: the next one replaces it.
+    /// Nothing fails with a live hint: the next one replaces it.
     var isHint: Bool { batch.hint != nil }
 }
 

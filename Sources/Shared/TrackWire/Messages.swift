@@ -76,8 +76,8 @@ extension Points {
 
 extension Heartbeat {
     /// The live hint: the newest point as a plain batch payload of one point; empty when there is none.
-    package var newestPointBytes: [UInt8] {
-        get { Array(newestPoint) }
-        set { newestPoint = Data(newValue) }
+    package var liveHintBytes: [UInt8] {
+        get { Array(liveHint) }
+        set { liveHint = Data(newValue) }
     }
 }

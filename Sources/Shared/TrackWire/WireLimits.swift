@@ -18,7 +18,7 @@ package enum WireLimits {
     /// The most Calls of a client without an answer.
     package static let calls = 4
     /// The longest live hint in a Heartbeat, bytes.
-    package static let newestPointBytes = 4096
+    package static let liveHintBytes = 4096
     /// After so many seconds of silence the agent sends a Heartbeat.
     package static let heartbeatInterval = 60
     /// The most points in any batch payload, including payloads that the server makes by merging chunks.

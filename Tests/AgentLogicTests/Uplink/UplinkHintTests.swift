@@ -4,7 +4,7 @@ import TrackTestKit
 
 @testable import AgentLogic
 
-/// The newest point ahead of a backlog; six points a pack of 30 s.
+/// Live hints; six points a pack of 30 s.
 struct UplinkHintTests {
     /// Logged in, with `points` in the cache; one of them was gathered by this process unless `isNew` is false.
     private func online(points: UInt64, isNew: Bool = true, tells: Bool = true) -> (UplinkMachine, [UplinkAction]) {

@@ -39,8 +39,8 @@ import TrackWire
         #expect(messages.allSatisfy { WireCodec.encode($0).count < WireLimits.frameBytes })
     }
 
-    @Test func nobodyHearsOfANewestPoint() {
-        let (messages, failure) = Acknowledgement.messages(for: [(.newest, .success(0)), (.newest, .failure(.failed))])
+    @Test func nobodyHearsOfALiveHint() {
+        let (messages, failure) = Acknowledgement.messages(for: [(.hint, .success(0)), (.hint, .failure(.failed))])
         #expect(messages.isEmpty)
         #expect(failure == nil)
     }

@@ -21,7 +21,7 @@ import TrackWire
 
     private func heartbeat(_ number: Int64) -> Heartbeat {
         var heartbeat = Heartbeat()
-        heartbeat.newestPointBytes = PointRecord.encode(points([number])[0])
+        heartbeat.liveHintBytes = PointRecord.encode(points([number])[0])
         return heartbeat
     }
 
@@ -216,12 +216,12 @@ import TrackWire
         var wrong = points([5])[0]
         wrong.fix.speed = -1
         var heartbeat = Heartbeat()
-        heartbeat.newestPointBytes = PointRecord.encode(wrong)
+        heartbeat.liveHintBytes = PointRecord.encode(wrong)
         #expect(
             bench.receive(.heartbeat(heartbeat)) == [
                 .note(.hintRefused), .send(ServerFrame(.heartbeat(Heartbeat()))),
             ])
-        heartbeat.newestPointBytes = [1, 2, 3]
+        heartbeat.liveHintBytes = [1, 2, 3]
         #expect(frames(bench.receive(.heartbeat(heartbeat))).first?.closing?.code == .protocol)
     }
 

@@ -171,21 +171,21 @@ import TrackWire
         }
     }
 
-    @Test func heartbeatsAreAnsweredAndShowTheNewestPoint() async throws {
+    @Test func heartbeatsAreAnsweredAndShowTheLiveHint() async throws {
         try await Fixture.run { fixture in
             let agent = try await fixture.login()
             var heartbeat = Heartbeat()
-            heartbeat.newestPointBytes = PointRecord.encode(points([5])[0])
+            heartbeat.liveHintBytes = PointRecord.encode(points([5])[0])
             agent.send(.heartbeat(heartbeat))
             #expect(await agent.next()?.message?.isHeartbeat == true)
-            #expect(fixture.server.sessions.first?.newestPoint == points([5])[0])
+            #expect(fixture.server.sessions.first?.liveHint == points([5])[0])
             #expect(try await fixture.storedTimes().isEmpty)
         }
     }
 
     private func heartbeat(_ point: TrackPoint) -> Heartbeat {
         var heartbeat = Heartbeat()
-        heartbeat.newestPointBytes = PointRecord.encode(point)
+        heartbeat.liveHintBytes = PointRecord.encode(point)
         return heartbeat
     }
 
@@ -198,7 +198,7 @@ import TrackWire
         Issue.record("the connection ended")
     }
 
-    @Test func theNewestPointOfAHeartbeatIsTheLatestUntilTheTrackIsThere() async throws {
+    @Test func aLiveHintIsTheLatestUntilTheTrackIsThere() async throws {
         try await Fixture.run { fixture in
             func latest() async throws -> TrackPoint? {
                 try await fixture.store.entity(named: "car", in: fixture.service)?.latest?.point
@@ -222,7 +222,7 @@ import TrackWire
         }
     }
 
-    @Test func aNewestPointThatBreaksARuleIsLeftAloneAndOneThatIsNoneEndsTheConnection() async throws {
+    @Test func aLiveHintThatBreaksARuleIsLeftAloneAndOneThatIsNoPointEndsTheConnection() async throws {
         try await Fixture.run { fixture in
             let agent = try await fixture.login()
             var wrong = points([5])[0]
@@ -237,7 +237,7 @@ import TrackWire
             for bytes in [[1, 2, 3], [UInt8](repeating: 1, count: 4097), BatchCodec.encode(points([1, 2])).bytes] {
                 let agent = try await fixture.login()
                 var heartbeat = Heartbeat()
-                heartbeat.newestPointBytes = bytes
+                heartbeat.liveHintBytes = bytes
                 agent.send(.heartbeat(heartbeat))
                 let closing = try #require(await agent.next()?.message?.closing)
                 #expect(closing.code == .protocol && closing.reason.hasPrefix("heartbeat: "))

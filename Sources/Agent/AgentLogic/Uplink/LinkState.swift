@@ -188,6 +188,6 @@ package struct UplinkCounters: Hashable, Sendable {
     package internal(set) var deadLinks: UInt64 = 0
     /// Times that the server claimed to have what was never sent.
     package internal(set) var serverAhead: UInt64 = 0
-    /// Live hints: newest points told ahead of a backlog.
+    /// Live hints that were sent.
     package internal(set) var hints: UInt64 = 0
 }

@@ -56,7 +56,7 @@ struct UplinkContext: Hashable, Sendable {
     var counters = UplinkCounters()
     var timers = TimerSet()
     let timing: UplinkTiming
-    /// Whether live hints are sent: the newest point ahead of a backlog.
+    /// Whether live hints are sent.
     var sendsLiveHint = false
     /// The owner has a point for a live hint: one was appended since this machine was made.
     var hasLiveHint = false

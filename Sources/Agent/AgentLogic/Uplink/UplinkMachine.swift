@@ -22,7 +22,7 @@ package struct UplinkMachine: Hashable, Sendable {
         /// The server owns everything up to this sequence: `TrackCache.acknowledge`.
         case acknowledgeCache(through: UInt64)
         case sendHeartbeat
-        /// Send a live hint, a heartbeat with the newest point: what waits before it will take a while. Not a probe.
+        /// Send a live hint: what waits before it will take a while. Not a probe.
         case sendLiveHint
         case sendGoodbye
         /// Close when what was written before has gone, or is stuck; nothing of this link counts any more.

@@ -54,7 +54,7 @@ struct UplinkSession: Hashable, Sendable {
     private var hasReportedServerAhead = false
     /// When bytes of a frame came that is not whole yet.
     private var heardAt: MonotonicTime?
-    /// When the newest point was told ahead of a backlog last.
+    /// When the last live hint was sent.
     private var hintedAt: MonotonicTime?
 
     init(
@@ -98,7 +98,7 @@ struct UplinkSession: Hashable, Sendable {
         return tellNewest(now: now, in: &context) + proceed(now: now, in: &context)
     }
 
-    /// While far behind: the newest point ahead of what waits, once a pack interval. It leaves heartbeats, windows and
+    /// While far behind: a live hint ahead of what waits, once a pack interval. It leaves heartbeats, windows and
     /// deadlines as they are.
     private mutating func tellNewest(now: MonotonicTime, in context: inout UplinkContext) -> [Action] {
         guard context.sendsLiveHint, context.hasLiveHint, isConfirmed, isBehind else { return [] }

@@ -344,13 +344,13 @@ final class LinkShell {
         guard let newest, ExactName(newest.entity) == ExactName(entity) else { return }
         var point = newest.point
         var bytes = PointRecord.encode(point, format: serverPayloadFormat)
-        if bytes.count > WireLimits.newestPointBytes {
+        if bytes.count > WireLimits.liveHintBytes {
             // Long texts are worth no delay.
             point.attributes = [:]
             bytes = PointRecord.encode(point, format: serverPayloadFormat)
         }
         var heartbeat = Heartbeat()
-        heartbeat.newestPointBytes = bytes
+        heartbeat.liveHintBytes = bytes
         channel.send(.heartbeat(heartbeat))
     }
 

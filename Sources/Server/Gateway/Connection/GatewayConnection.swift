@@ -231,7 +231,7 @@ final class GatewayConnection: ChannelDuplexHandler {
         guard let link else { return }
         let info = SessionInfo(
             number: link.number, service: request.service, entity: request.entity, address: journal.address,
-            agentVersion: request.agentVersion, began: began, newestPoint: nil)
+            agentVersion: request.agentVersion, began: began, liveHint: nil)
         let access = AccessKeyUse(service: request.service, hash: request.key)
         let former = core.registry.add(info, stream: request.stream, access: access, link: link)
         former?.perform { connection in

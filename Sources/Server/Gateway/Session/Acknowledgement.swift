@@ -16,7 +16,7 @@ enum Acknowledgement {
             if let ack = pending { messages.append(ServerFrame(.uploadAck(ack))) }
             pending = nil
         }
-        for (submission, result) in jobs where submission != .newest {
+        for (submission, result) in jobs where submission != .hint {
             let through: UInt64
             switch result {
             case .success(let stored): through = stored
@@ -34,7 +34,7 @@ enum Acknowledgement {
             case .points(let id, let stored, let refusals):
                 flush()
                 messages.append(reply(id: id, stored: stored, refusals: refusals))
-            case .newest, .rescued: break
+            case .hint, .rescued: break
             }
         }
         flush()

@@ -1,7 +1,7 @@
 import Ingest
 import TrackModel
 
-/// The newest points of a session's heartbeats: one is with the writer at a time, and the newest of the others waits.
+/// The live hints of a session: one is with the writer at a time, and the newest of the others waits.
 struct HintBook: Hashable {
     private enum State: Hashable {
         case none

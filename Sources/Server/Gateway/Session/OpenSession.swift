@@ -113,7 +113,7 @@ struct OpenSession: Hashable {
             let batch = IngestBatch(
                 service: rules.service, entity: rules.entity, position: nil, points: [], sequences: [], payload: nil,
                 received: clock, hint: point)
-            let ticket = window.submitted(.newest, bytes: 0)
+            let ticket = window.submitted(.hint, bytes: 0)
             return SessionStep([.submit(ticket: ticket, batch, cost: cost)])
         case .frame:
             guard case .asking(let frame, cost) = intake else { return unused }
@@ -220,7 +220,7 @@ struct OpenSession: Hashable {
     mutating func settled(_ jobs: [SettledJob], clock: Timestamp) -> SessionStep {
         let settled = jobs.compactMap { job in window.settled(job.ticket).map { (submission: $0, result: job.result) } }
         var actions: [SessionMachine.Action] = []
-        for (submission, _) in settled where submission == .newest {
+        for (submission, _) in settled where submission == .hint {
             if let waiting = hints.settled() { actions += arrived(waiting, clock) }
         }
         let (messages, failure) = Acknowledgement.messages(for: settled)
@@ -229,13 +229,13 @@ struct OpenSession: Hashable {
         return SessionStep(actions) + proceed()
     }
 
-    // MARK: The newest point
+    // MARK: Live hints
 
     private mutating func received(_ heartbeat: Heartbeat, _ clock: Timestamp) -> SessionStep {
         var actions: [SessionMachine.Action] = []
-        if !heartbeat.newestPointBytes.isEmpty {
+        if !heartbeat.liveHintBytes.isEmpty {
             do throws(ProtocolViolation) {
-                actions = arrived(try rules.checkNewest(heartbeat.newestPointBytes), clock)
+                actions = arrived(try rules.checkLiveHint(heartbeat.liveHintBytes), clock)
             } catch {
                 return SessionStep(end: .violation(error.reason))
             }

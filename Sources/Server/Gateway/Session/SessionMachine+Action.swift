@@ -37,7 +37,7 @@ extension SessionMachine {
         case sendPush(Push)
         /// From now on a frame may be so long, bytes.
         case acceptFrames(upTo: Int)
-        /// Show the newest point of the entity, which no track has yet.
+        /// Show the live hint of the entity, which no track has yet.
         case show(TrackPoint)
         /// Call `timerFired` once after this time; replaces an earlier timer of the same name.
         case setTimer(SessionTimer, milliseconds: Int64)
@@ -74,7 +74,7 @@ extension SessionMachine {
     enum Reservation: Hashable {
         /// The frame that is held.
         case frame
-        /// The newest point of a heartbeat.
+        /// A live hint.
         case hint
     }
 }

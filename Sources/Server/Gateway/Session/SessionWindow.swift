@@ -4,8 +4,8 @@ import Ingest
 enum Submission: Hashable {
     case upload(refusals: [PointRefusal])
     case points(id: UInt64, stored: Int, refusals: [PointRefusal])
-    /// The newest point of a heartbeat. Nobody is told what became of it.
-    case newest
+    /// A live hint. Nobody is told what became of it.
+    case hint
     /// Points whose sequences an earlier session stored as other points. The batch behind it is acknowledged.
     case rescued
 }
@@ -33,11 +33,11 @@ struct SessionWindow: Hashable {
     /// No batch is on its way to the store.
     var isEmpty: Bool { batches == 0 }
 
-    /// Returns the ticket under which the batch is handed over. A newest point takes no room.
+    /// Returns the ticket under which the batch is handed over. A live hint takes no room.
     mutating func submitted(_ submission: Submission, bytes count: Int) -> UInt64 {
         lastTicket += 1
         submissions[lastTicket] = Entry(submission: submission, bytes: count)
-        if submission != .newest {
+        if submission != .hint {
             batches += 1
             bytes += count
         }
@@ -47,7 +47,7 @@ struct SessionWindow: Hashable {
     /// Nil for a ticket that is not known.
     mutating func settled(_ ticket: UInt64) -> Submission? {
         guard let entry = submissions.removeValue(forKey: ticket) else { return nil }
-        if entry.submission != .newest {
+        if entry.submission != .hint {
             batches -= 1
             bytes -= entry.bytes
         }

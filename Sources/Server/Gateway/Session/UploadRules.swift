@@ -89,11 +89,11 @@ struct UploadRules: Hashable, Sendable {
         return checked
     }
 
-    /// The newest point of a heartbeat; without the attributes that are no columns, as a stored point would be.
-    func checkNewest(_ bytes: [UInt8]) throws(ProtocolViolation) -> TrackPoint {
-        guard bytes.count <= WireLimits.newestPointBytes else {
+    /// The live hint of a heartbeat; without the attributes that are no columns, as a stored point would be.
+    func checkLiveHint(_ bytes: [UInt8]) throws(ProtocolViolation) -> TrackPoint {
+        guard bytes.count <= WireLimits.liveHintBytes else {
             throw ProtocolViolation(
-                "heartbeat: a newest point has at most \(WireLimits.newestPointBytes) bytes, this one \(bytes.count)")
+                "heartbeat: a live hint has at most \(WireLimits.liveHintBytes) bytes, this one \(bytes.count)")
         }
         do {
             var point = try PointRecord.decode(bytes)

@@ -14,8 +14,8 @@ package struct IngestBatch: Hashable, Sendable {
     /// The points as a batch payload, byte for byte as received; nil when points were refused or there is none.
     package var payload: EncodedPoints?
     package var received: Timestamp
-    /// The entity's newest point, told ahead of the track that it is part of: see ``PointStore/ingest(_:)``. Only in a batch
-    /// without points and position.
+    /// A live hint: the entity's newest point, ahead of the track that it is part of, see ``PointStore/ingest(_:)``. Only in
+    /// a batch without points and position.
     package var hint: TrackPoint?
     /// Store the batch only while the entity has this version; nil: whatever the version is. 0 is the version of an entity
     /// that nothing was stored for.

@@ -9,7 +9,7 @@ package struct PreparedBatch: Sendable {
     package let position: StreamPosition?
     package let received: Timestamp
     package let content: Content
-    /// The newest point, told ahead of its track.
+    /// The live hint.
     package let hint: (point: TrackPoint, record: [UInt8])?
     /// Nil: any.
     package let expectedVersion: Int64?

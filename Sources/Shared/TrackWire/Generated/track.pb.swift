@@ -669,9 +669,9 @@ package nonisolated struct Heartbeat: Sendable {
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  /// A batch payload with one point, plain, not stored as part of the track: the entity's latest position until a point of
-  /// the track is as late. May be empty.
-  package var newestPoint: Data = Data()
+  /// The live hint: a batch payload with one point, plain, not stored as part of the track. It is the entity's latest
+  /// position until a point of the track is as late. May be empty.
+  package var liveHint: Data = Data()
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -1640,7 +1640,7 @@ nonisolated extension CallReply: SwiftProtobuf.Message, SwiftProtobuf._MessageIm
 
 nonisolated extension Heartbeat: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".Heartbeat"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}newest_point\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}live_hint\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -1648,21 +1648,21 @@ nonisolated extension Heartbeat: SwiftProtobuf.Message, SwiftProtobuf._MessageIm
       // allocates stack space for every case branch when no optimizations are
       // enabled. https://github.com/apple/swift-protobuf/issues/1034
       switch fieldNumber {
-      case 1: try { try decoder.decodeSingularBytesField(value: &self.newestPoint) }()
+      case 1: try { try decoder.decodeSingularBytesField(value: &self.liveHint) }()
       default: break
       }
     }
   }
 
   package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
-    if !self.newestPoint.isEmpty {
-      try visitor.visitSingularBytesField(value: self.newestPoint, fieldNumber: 1)
+    if !self.liveHint.isEmpty {
+      try visitor.visitSingularBytesField(value: self.liveHint, fieldNumber: 1)
     }
     try unknownFields.traverse(visitor: &visitor)
   }
 
   package static func ==(lhs: Heartbeat, rhs: Heartbeat) -> Bool {
-    if lhs.newestPoint != rhs.newestPoint {return false}
+    if lhs.liveHint != rhs.liveHint {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

@@ -2,7 +2,7 @@ import TrackModel
 import TrackStore
 
 extension TrackStoreSubject {
-    /// The newest point, told ahead of its track.
+    /// A live hint.
     func hint(
         _ service: ServiceID, entity: String = "truck", _ point: TrackPoint, received: Timestamp = .at(100_000)
     ) -> IngestBatch {
