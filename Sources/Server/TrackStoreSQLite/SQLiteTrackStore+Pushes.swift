@@ -16,7 +16,7 @@ extension SQLiteTrackStore {
     package func pushNews(
         after mark: PushMark?, limit: Int
     ) async throws(TrackStoreError) -> (through: PushMark, news: [PushNews]) {
-        let former = try mark.map { mark throws(TrackStoreError) in try Mark(mark) }
+        let former = try mark?.content(as: Mark.self)
         return try await reading { database in
             guard let former else {
                 let select = try database.cachedStatement(
@@ -34,19 +34,10 @@ extension SQLiteTrackStore {
         }
     }
 
-    /// Messages have ascending numbers in the order of their commits.
-    private struct Mark {
+    /// One file has one writer, so messages have ascending numbers in the order of their commits.
+    private struct Mark: Hashable {
         /// The last message that was told.
-        var message: Int64
-
-        init(message: Int64) { self.message = message }
-
-        init(_ mark: PushMark) throws(TrackStoreError) {
-            guard let own = mark.content(as: Self.self) else {
-                throw TrackStoreError(.failed, "the mark of push news was made by another store")
-            }
-            self = own
-        }
+        let message: Int64
     }
 
     /// Nil when they are many.
@@ -60,11 +51,14 @@ extension SQLiteTrackStore {
     }
 
     package func pendingPushes(
-        of entity: String, in service: ServiceID, after message: Int64, at now: Timestamp, limit: Int
-    ) async throws(TrackStoreError) -> [PendingPush] {
-        try await reading { database in
+        of entity: String, in service: ServiceID, after mark: PushMark?, at now: Timestamp, limit: Int
+    ) async throws(TrackStoreError) -> (through: PushMark, pushes: [PendingPush]) {
+        let former = try mark?.content(as: Mark.self) ?? Mark(message: 0)
+        return try await reading { database in
             let selection = try database.cachedStatement(sql: "SELECT id FROM entity WHERE service = ? AND name = ?")
-            guard let id = try Int64.fetchOne(selection, arguments: [service.rawValue, entity]) else { return [] }
+            guard let id = try Int64.fetchOne(selection, arguments: [service.rawValue, entity]) else {
+                return (PushMark(former), [])
+            }
             let select = try database.cachedStatement(
                 sql: """
                     SELECT p.id, m.id, m.type, m.body, m.created FROM push p
@@ -72,8 +66,10 @@ extension SQLiteTrackStore {
                     WHERE p.entity = ? AND p.message > ? AND p.acknowledged IS NULL AND m.expires > ?
                     ORDER BY p.message LIMIT ?
                     """)
-            return try Row.fetchAll(select, arguments: [id, message, now.milliseconds, max(0, limit)])
-                .map(PendingPush.init)
+            let pushes = try Row.fetchAll(
+                select, arguments: [id, former.message, now.milliseconds, max(0, limit)]
+            ).map(PendingPush.init)
+            return (PushMark(pushes.last.map { Mark(message: $0.message) } ?? former), pushes)
         }
     }
 

@@ -6,14 +6,6 @@ import TrackTestKit
 @testable import Gateway
 
 @Suite struct PushMachineTests {
-    private static func push(_ message: Int64) -> PendingPush {
-        PendingPush(
-            id: UInt64(message) * 1000, message: message, type: 3, body: "{}", created: Timestamp(milliseconds: message)
-        )
-    }
-
-    private static func pushes(_ messages: ClosedRange<Int64>) -> [PendingPush] { messages.map(push) }
-
     private func sent(_ actions: [PushMachine.Action]) -> [Int64] {
         actions.compactMap { if case .send(let push) = $0 { push.message } else { nil } }
     }
@@ -30,9 +22,9 @@ import TrackTestKit
 
     @Test func aPushIsSentAtOnceThenEachIntervalAndGivenUpAtTheEnd() {
         var machine = PushMachine()
-        #expect(machine.mayWait(now: 1000) == [.load(after: 0, limit: 16)])
+        #expect(machine.mayWait(now: 1000) == [.load(after: nil, limit: 16)])
         #expect(
-            machine.loaded(Self.pushes(1...1), now: 1100) == [.send(Self.push(1)), .setTimer(milliseconds: 15_000)])
+            machine.loaded([1], now: 1100) == [.send(.sample(1)), .setTimer(milliseconds: 15_000)])
         var times: [Int64] = []
         var now: MonotonicTime = 1100
         while machine.underWay > 0 {
@@ -50,23 +42,23 @@ import TrackTestKit
     @Test func anAcknowledgementEndsItOnceAndMeansNothingForWhatWasNotSent() {
         var machine = PushMachine()
         _ = machine.mayWait(now: 0)
-        _ = machine.loaded(Self.pushes(1...2), now: 0)
+        _ = machine.loaded([1, 2], now: 0)
         #expect(machine.acknowledged([99, 0, .max], now: 1) == [])
-        #expect(machine.acknowledged([1000, 1000], now: 2) == [.settle(Self.push(1), .acknowledged)])
+        #expect(machine.acknowledged([1000, 1000], now: 2) == [.settle(.sample(1), .acknowledged)])
         #expect(machine.acknowledged([1000], now: 3) == [])
-        #expect(machine.acknowledged([2000], now: 4) == [.settle(Self.push(2), .acknowledged), .cancelTimer])
+        #expect(machine.acknowledged([2000], now: 4) == [.settle(.sample(2), .acknowledged), .cancelTimer])
         #expect(machine.timerFired(now: 15_000) == [])
     }
 
     @Test func theWindowBoundsWhatIsUnderWayAndGoesOnBehindIt() {
         var machine = PushMachine(limits: .init(interval: 10, effort: 100, window: 3))
-        #expect(load(machine.mayWait(now: 0)) == .load(after: 0, limit: 3))
-        #expect(sent(machine.loaded(Self.pushes(1...3), now: 0)) == [1, 2, 3])
+        #expect(load(machine.mayWait(now: 0)) == .load(after: nil, limit: 3))
+        #expect(sent(machine.loaded([1, 2, 3], now: 0)) == [1, 2, 3])
         #expect(machine.mayWait(now: 1) == [])
-        #expect(load(machine.acknowledged([2000], now: 2)) == .load(after: 3, limit: 1))
-        #expect(sent(machine.loaded(Self.pushes(4...4), now: 3)) == [4])
+        #expect(load(machine.acknowledged([2000], now: 2)) == .load(after: PushMark(3 as Int64), limit: 1))
+        #expect(sent(machine.loaded([4], now: 3)) == [4])
         // Given up, they make room too.
-        #expect(load(machine.timerFired(now: 100)) == .load(after: 4, limit: 2))
+        #expect(load(machine.timerFired(now: 100)) == .load(after: PushMark(4 as Int64), limit: 2))
         #expect(machine.underWay == 1)
     }
 
@@ -74,10 +66,10 @@ import TrackTestKit
         var machine = PushMachine()
         _ = machine.mayWait(now: 0)
         #expect(machine.mayWait(now: 1) == [])
-        #expect(load(machine.loaded([], now: 2)) == .load(after: 0, limit: 16))
+        #expect(load(machine.loaded([], now: 2)) == .load(after: PushMark(0 as Int64), limit: 16))
         #expect(machine.loaded([], now: 3) == [])
         // Nobody asked: an answer that comes too late is none.
-        #expect(machine.loaded(Self.pushes(1...1), now: 4) == [])
+        #expect(machine.loaded([1], now: 4) == [])
     }
 
     @Test func aStoreThatFailsIsAskedAgainAfterAnInterval() {
@@ -85,17 +77,31 @@ import TrackTestKit
         _ = machine.mayWait(now: 0)
         #expect(machine.loadFailed(now: 5) == [.setTimer(milliseconds: 15_000)])
         #expect(load(machine.mayWait(now: 6)) == nil)
-        #expect(load(machine.timerFired(now: 15_005)) == .load(after: 0, limit: 16))
-        #expect(sent(machine.loaded(Self.pushes(1...1), now: 15_006)) == [1])
+        #expect(load(machine.timerFired(now: 15_005)) == .load(after: nil, limit: 16))
+        #expect(sent(machine.loaded([1], now: 15_006)) == [1])
     }
 
     @Test func anotherSessionsAcknowledgementIsNotToldTwice() {
         var machine = PushMachine()
         _ = machine.mayWait(now: 0)
-        _ = machine.loaded(Self.pushes(1...1), now: 0)
+        _ = machine.loaded([1], now: 0)
         #expect(machine.settledElsewhere([1000], now: 1) == [.cancelTimer])
         #expect(machine.settledElsewhere([1000], now: 1) == [])
         #expect(machine.acknowledged([1000], now: 2) == [])
+    }
+
+    @Test func whatTheStoreTellsTwiceIsSentOnce() {
+        var machine = PushMachine(limits: .init(window: 4, remembered: 2))
+        _ = machine.mayWait(now: 0)
+        #expect(sent(machine.loaded([1, 2, 3, 3], now: 0)) == [1, 2, 3])
+        _ = machine.acknowledged([1000], now: 1)
+        // Those under way, and those that ended last.
+        _ = machine.mayWait(now: 1)
+        #expect(sent(machine.loaded([1, 2, 3, 4], now: 2)) == [4])
+        _ = machine.acknowledged([2000], now: 3)
+        _ = machine.acknowledged([3000], now: 4)
+        // What ended long before is not recognised: the agent recognises it.
+        #expect(sent(machine.loaded([1, 2, 3], now: 5)) == [1])
     }
 
     /// Whatever happens in whatever order: never more than the window under way, nothing sent after its end, and each
@@ -107,12 +113,21 @@ import TrackTestKit
         var now: MonotonicTime = 0
         var stored: [Int64] = []
         var asked: (after: Int64, limit: Int)?
+        /// A store that tells again of some that it has told.
+        func answer(_ question: (after: Int64, limit: Int)) -> [Int64] {
+            let overlap = min(Int64.random(in: 0...3, using: &dice), question.after, Int64(question.limit) - 1)
+            return Array(stored.filter { $0 > question.after - overlap }.prefix(question.limit))
+        }
         var ended: [Int64: Int] = [:]
         var known: Set<Int64> = []
+        func told(_ found: [Int64], _ before: Int64) -> [PushMachine.Action] {
+            let through = PushMark(max(before, found.last ?? before))
+            return machine.loaded(found.map(PendingPush.sample), through: through, now: now)
+        }
         func note(_ actions: [PushMachine.Action]) {
             for action in actions {
                 switch action {
-                case .load(let after, let limit): asked = (after, limit)
+                case .load(let after, let limit): asked = ((try? after?.content(as: Int64.self)) ?? 0, limit)
                 case .send(let push):
                     #expect(ended[push.message] == nil, "seed \(seed): sent after its end")
                     known.insert(push.message)
@@ -130,8 +145,8 @@ import TrackTestKit
             case 1:
                 guard let question = asked else { continue }
                 asked = nil
-                let found = stored.filter { $0 > question.after }.prefix(question.limit).map(Self.push)
-                note(dice.next() % 5 == 0 ? machine.loadFailed(now: now) : machine.loaded(found, now: now))
+                let found = answer(question)
+                note(dice.next() % 5 == 0 ? machine.loadFailed(now: now) : told(found, question.after))
             case 2: note(machine.acknowledged([UInt64.random(in: 0...20, using: &dice) * 1000], now: now))
             case 3: note(machine.settledElsewhere([UInt64.random(in: 0...20, using: &dice) * 1000], now: now))
             default: note(machine.timerFired(now: now))
@@ -143,8 +158,7 @@ import TrackTestKit
             now += 20
             if let question = asked {
                 asked = nil
-                let found = stored.filter { $0 > question.after }.prefix(question.limit).map(Self.push)
-                note(machine.loaded(found, now: now))
+                note(told(answer(question), question.after))
             }
             note(machine.acknowledged(stored.map { UInt64($0) * 1000 }, now: now))
             note(machine.timerFired(now: now))
@@ -164,5 +178,20 @@ private struct Dice: RandomNumberGenerator {
         var mixed = (state ^ (state >> 30)) &* 0xBF58_476D_1CE4_E5B9
         mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
         return mixed ^ (mixed >> 31)
+    }
+}
+
+extension PendingPush {
+    fileprivate static func sample(_ message: Int64) -> PendingPush {
+        PendingPush(
+            id: UInt64(message) * 1000, message: message, type: 3, body: "{}", created: Timestamp(milliseconds: message)
+        )
+    }
+}
+
+extension PushMachine {
+    /// A store's answer whose mark is the last message.
+    fileprivate mutating func loaded(_ messages: [Int64], now: MonotonicTime) -> [Action] {
+        loaded(messages.map(PendingPush.sample), through: PushMark(messages.last ?? 0), now: now)
     }
 }

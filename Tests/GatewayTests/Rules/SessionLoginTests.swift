@@ -167,7 +167,7 @@ import TrackWire
         let welcome = try #require(frame.message?.welcome)
         #expect(welcome.session == 12 && welcome.storedThrough == 40)
         #expect(welcome.serverTime == bench.clock.milliseconds)
-        #expect(actions.last == .loadPushes(after: 0, limit: 16))
+        #expect(actions.last == .loadPushes(after: nil, limit: 16))
         #expect(bench.machine.takesFrames)
         // Only once.
         #expect(bench.admit(MachineBench.admission()) == [])

@@ -136,8 +136,8 @@ import TrackWire
             try await queue("for the bus", to: ["bus"], fixture)
             let id = try #require(
                 try await fixture.store.pendingPushes(
-                    of: "bus", in: fixture.service, after: 0, at: Fixture.now, limit: 1
-                ).first?.id)
+                    of: "bus", in: fixture.service, after: nil, at: Fixture.now, limit: 1
+                ).pushes.first?.id)
             let agent = try await fixture.login()
             var acknowledgement = PushAck()
             acknowledgement.ids = [0, 1, id, .max] + (0..<5000).map { $0 }

@@ -179,9 +179,9 @@ final class GatewayConnection: ChannelDuplexHandler {
         case .forget: if let link { core.ingest.forget(link.source) }
         case .startCall(let number, let call): start(number, call)
         case .cancelCall(let number): work.cancel(.call(number))
-        case .loadPushes(let message, let limit):
+        case .loadPushes(let mark, let limit):
             guard let entity else { return }
-            work.loadPushes(of: entity, after: message, limit: limit, on: context) { [self] found in
+            work.loadPushes(of: entity, after: mark, limit: limit, on: context) { [self] found in
                 tell { $0.pushesLoaded(found, now: $1, clock: $2) }
             }
         case .settlePushes(let outcomes): core.pushDesk.settle(outcomes)

@@ -84,14 +84,14 @@ final class SessionWork {
 
     /// Asks the store for an entity's pushes; nil: it failed.
     func loadPushes(
-        of entity: EntityKey, after message: Int64, limit: Int, on context: ChannelHandlerContext?,
-        then: @escaping ([PendingPush]?) -> Void
+        of entity: EntityKey, after mark: PushMark?, limit: Int, on context: ChannelHandlerContext?,
+        then: @escaping ((through: PushMark, pushes: [PendingPush])?) -> Void
     ) {
         let core = core
         start(.pushes, on: context, then: then) {
             do throws(TrackStoreError) {
                 return try await core.store.pendingPushes(
-                    of: entity.name, in: entity.service, after: message, at: core.now(), limit: limit)
+                    of: entity.name, in: entity.service, after: mark, at: core.now(), limit: limit)
             } catch {
                 core.logger.error("store cannot tell of pushes", metadata: ["reason": "\(error.detail)"])
                 return nil

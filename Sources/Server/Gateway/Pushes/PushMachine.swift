@@ -8,8 +8,8 @@ import TrackStore
 /// the store. Do the actions in their order.
 struct PushMachine: Hashable {
     enum Action: Hashable {
-        /// Ask the store for what waits after this message; `loaded` or `loadFailed` follows.
-        case load(after: Int64, limit: Int)
+        /// Ask the store for what waits after this mark; `loaded` or `loadFailed` follows.
+        case load(after: PushMark?, limit: Int)
         case send(PendingPush)
         /// Tell the store, and the entity's other sessions.
         case settle(PendingPush, PushSettlement.Outcome)
@@ -25,6 +25,8 @@ struct PushMachine: Hashable {
         var effort: Int64 = 600_000
         /// Pushes under way at a time.
         var window = 16
+        /// Pushes that ended in this session and are recognised when the store tells of them again.
+        var remembered = 256
     }
 
     private struct Flight: Hashable {
@@ -38,11 +40,13 @@ struct PushMachine: Hashable {
     private let limits: Limits
     /// In the order of their messages.
     private var flights: [Flight] = []
-    /// The last message that was loaded.
-    private var cursor: Int64 = 0
+    /// How far the store has told of the entity's pushes; nil: it has told of none.
+    private var mark: PushMark?
+    /// The pushes that ended last, by their numbers; oldest first.
+    private var ended: [UInt64] = []
     /// How many the store was asked for; nil while it is not being asked.
     private var asked: Int?
-    /// The store may hold more behind the cursor.
+    /// The store may hold more behind the mark.
     private var mayBeMore = false
     /// Something was queued while the store was being asked.
     private var isNewsPending = false
@@ -65,16 +69,17 @@ struct PushMachine: Hashable {
         return proceed(now)
     }
 
-    /// What the store had, in the order of the messages.
-    mutating func loaded(_ pushes: [PendingPush], now: MonotonicTime) -> [Action] {
+    /// What the store had, in the order of the messages, and the mark to ask after next. What is known is passed over.
+    mutating func loaded(_ pushes: [PendingPush], through mark: PushMark, now: MonotonicTime) -> [Action] {
         guard let asked else { return [] }
         self.asked = nil
+        self.mark = mark
         // Fewer than were asked for: that was all, unless more has come meanwhile.
         mayBeMore = isNewsPending || pushes.count >= asked
         isNewsPending = false
         var actions: [Action] = []
-        for push in pushes where push.message > cursor {
-            cursor = push.message
+        var known = Set(flights.map(\.push.id)).union(ended)
+        for push in pushes where known.insert(push.id).inserted {
             flights.append(Flight(push: push, end: now + limits.effort, due: now + limits.interval))
             actions.append(.send(push))
         }
@@ -104,7 +109,7 @@ struct PushMachine: Hashable {
         timer = nil
         var actions: [Action] = []
         for flight in flights where flight.end <= now { actions.append(.settle(flight.push, .givenUp)) }
-        flights.removeAll { $0.end <= now }
+        end { $0.end <= now }
         for index in flights.indices where flights[index].due <= now {
             flights[index].due = now + limits.interval
             actions.append(.send(flights[index].push))
@@ -115,8 +120,14 @@ struct PushMachine: Hashable {
     private mutating func remove(_ ids: some Sequence<UInt64>) -> [PendingPush] {
         let ids = Set(ids)
         let found = flights.filter { ids.contains($0.push.id) }.map(\.push)
-        flights.removeAll { ids.contains($0.push.id) }
+        end { ids.contains($0.push.id) }
         return found
+    }
+
+    private mutating func end(where isOver: (Flight) -> Bool) {
+        ended += flights.filter(isOver).map(\.push.id)
+        ended.removeFirst(max(0, ended.count - limits.remembered))
+        flights.removeAll(where: isOver)
     }
 
     /// Asks for more where there is room, and keeps the timer at the next moment that matters.
@@ -126,7 +137,7 @@ struct PushMachine: Hashable {
         if mayBeMore, asked == nil, nextLoad == nil, flights.count < limits.window {
             let room = limits.window - flights.count
             asked = room
-            actions.append(.load(after: cursor, limit: room))
+            actions.append(.load(after: mark, limit: room))
         }
         let moments = flights.map { min($0.due, $0.end) } + [nextLoad].compactMap(\.self)
         guard let next = moments.min() else {

@@ -256,7 +256,7 @@ struct OpenSession: Hashable {
         var outcomes: [PushDesk.Outcome] = []
         for action in event(&pushes) {
             switch action {
-            case .load(let message, let limit): actions.append(.loadPushes(after: message, limit: limit))
+            case .load(let mark, let limit): actions.append(.loadPushes(after: mark, limit: limit))
             case .send(let push): actions.append(.sendPush(Push(push)))
             case .settle(let push, let outcome):
                 let isKnown = outcome == .acknowledged

@@ -27,8 +27,8 @@ extension SessionMachine {
         /// Begin a call unless too many are at work; `callStarted` follows at once, and `callAnswered` later.
         case startCall(UInt64, Call)
         case cancelCall(UInt64)
-        /// Ask the store for what waits after this message; `pushesLoaded` follows.
-        case loadPushes(after: Int64, limit: Int)
+        /// Ask the store for what waits after this mark; `pushesLoaded` follows.
+        case loadPushes(after: PushMark?, limit: Int)
         /// Tell the store, and the entity's other sessions.
         case settlePushes([PushDesk.Outcome])
         case send(ServerFrame)

@@ -53,11 +53,13 @@ extension SessionMachine {
     }
 
     /// What the store had; nil: it failed.
-    mutating func pushesLoaded(_ found: [PendingPush]?, now: MonotonicTime, clock: Timestamp) -> [Action] {
+    mutating func pushesLoaded(
+        _ found: (through: PushMark, pushes: [PendingPush])?, now: MonotonicTime, clock: Timestamp
+    ) -> [Action] {
         inSession(now) { session in
             session.inPushes(clock) { pushes in
                 guard let found else { return pushes.loadFailed(now: now) }
-                return pushes.loaded(found, now: now)
+                return pushes.loaded(found.pushes, through: found.through, now: now)
             }
         }
     }

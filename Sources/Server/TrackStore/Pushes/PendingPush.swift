@@ -4,6 +4,7 @@ package import TrackModel
 package struct PendingPush: Hashable, Sendable {
     /// On the wire: greater than 0, random, so that another store (a new one, or a restored backup) never uses it again.
     package var id: UInt64
+    /// Which message, for people. Numbers of messages say nothing of their order.
     package var message: Int64
     package var type: UInt32
     package var body: String

@@ -15,10 +15,12 @@ package protocol PushStore: Sendable {
     func pushNews(
         after mark: PushMark?, limit: Int
     ) async throws(TrackStoreError) -> (through: PushMark, news: [PushNews])
-    /// What an entity has not acknowledged of the messages after one and whose lifetime has not ended, in their order.
+    /// What an entity has not acknowledged of the messages after a mark and whose lifetime has not ended, in their order, at
+    /// most `limit`; nil: of all messages. Fewer than `limit`: there are no more now. `through` is the mark to ask after
+    /// next. A store may tell of a push twice and forgets none. Throws `.failed` for a mark that another store made.
     func pendingPushes(
-        of entity: String, in service: ServiceID, after message: Int64, at now: Timestamp, limit: Int
-    ) async throws(TrackStoreError) -> [PendingPush]
+        of entity: String, in service: ServiceID, after mark: PushMark?, at now: Timestamp, limit: Int
+    ) async throws(TrackStoreError) -> (through: PushMark, pushes: [PendingPush])
     /// Notes all in one transaction. The first acknowledgement of a push counts; one that is not there is passed over.
     func settlePushes(_ settlements: [PushSettlement]) async throws(TrackStoreError)
     /// The newest message first, of one message in the order of the entities' names; and how many match in all.
@@ -47,10 +49,10 @@ extension StoreDecorator {
     }
 
     package func pendingPushes(
-        of entity: String, in service: ServiceID, after message: Int64, at now: Timestamp, limit: Int
-    ) async throws(TrackStoreError) -> [PendingPush] {
+        of entity: String, in service: ServiceID, after mark: PushMark?, at now: Timestamp, limit: Int
+    ) async throws(TrackStoreError) -> (through: PushMark, pushes: [PendingPush]) {
         try await passing { store async throws(TrackStoreError) in
-            try await store.pendingPushes(of: entity, in: service, after: message, at: now, limit: limit)
+            try await store.pendingPushes(of: entity, in: service, after: mark, at: now, limit: limit)
         }
     }
 

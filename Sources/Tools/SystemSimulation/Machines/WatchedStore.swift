@@ -62,9 +62,9 @@ final class WatchedStore: StoreDecorator {
 
     /// Nobody pushes in a history, which is of points.
     func pendingPushes(
-        of entity: String, in service: ServiceID, after message: Int64, at now: Timestamp, limit: Int
-    ) async throws(TrackStoreError) -> [PendingPush] {
-        []
+        of entity: String, in service: ServiceID, after mark: PushMark?, at now: Timestamp, limit: Int
+    ) async throws(TrackStoreError) -> (through: PushMark, pushes: [PendingPush]) {
+        (mark ?? PushMark(0), [])
     }
 }
 

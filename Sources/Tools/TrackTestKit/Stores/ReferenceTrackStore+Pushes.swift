@@ -56,7 +56,7 @@ extension ReferenceTrackStore {
         return QueuedPush(message: lastMessage, count: pushes.count)
     }
 
-    private struct Mark {
+    private struct Mark: Hashable {
         /// The last message that was told.
         let message: Int64
     }
@@ -66,9 +66,7 @@ extension ReferenceTrackStore {
     ) throws(TrackStoreError) -> (through: PushMark, news: [PushNews]) {
         try checkOpen()
         guard let mark else { return (PushMark(Mark(message: lastMessage)), []) }
-        guard let former = mark.content(as: Mark.self) else {
-            throw TrackStoreError(.failed, "the mark of push news was made by another store")
-        }
+        let former = try mark.content(as: Mark.self)
         let news = pushList.filter { $0.message > former.message }.prefix(max(0, limit)).map { queued in
             PushNews(
                 message: queued.message, service: queued.service,
@@ -90,13 +88,15 @@ extension ReferenceTrackStore {
     }
 
     package func pendingPushes(
-        of entity: String, in service: ServiceID, after message: Int64, at now: Timestamp, limit: Int
-    ) throws(TrackStoreError) -> [PendingPush] {
+        of entity: String, in service: ServiceID, after mark: PushMark?, at now: Timestamp, limit: Int
+    ) throws(TrackStoreError) -> (through: PushMark, pushes: [PendingPush]) {
         try checkOpen()
-        let found = pushList.filter { $0.service == service && $0.message > message && $0.expires > now }
+        let former = try mark?.content(as: Mark.self) ?? Mark(message: 0)
+        let found = pushList.filter { $0.service == service && $0.message > former.message && $0.expires > now }
             .flatMap(\.pushes)
             .filter { $0.acknowledged == nil && $0.withdrawn == nil && $0.entity.utf8.elementsEqual(entity.utf8) }
-        return found.prefix(max(0, limit)).map(\.push)
+            .prefix(max(0, limit)).map(\.push)
+        return (PushMark(found.last.map { Mark(message: $0.message) } ?? former), found)
     }
 
     package func settlePushes(_ settlements: [PushSettlement]) throws(TrackStoreError) {

@@ -34,7 +34,7 @@ extension TrackStoreContract {
                     is: [.failed(TrackStoreError(.closed, ""))], "the outcome of a batch")
                 try await expect(.closed) { try await store.pushNews(after: mark, limit: 9) }
                 try await expect(.closed) {
-                    try await store.pendingPushes(of: "truck", in: service, after: 0, at: .at(1), limit: 9)
+                    try await store.pendingPushes(of: "truck", in: service, after: nil, at: .at(1), limit: 9)
                 }
                 let settlement = PushSettlement(id: 1, outcome: .acknowledged, time: .at(1))
                 try await expect(.closed) { try await store.settlePushes([settlement]) }

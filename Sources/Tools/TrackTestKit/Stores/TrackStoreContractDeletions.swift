@@ -115,7 +115,8 @@ extension TrackStoreContract {
                     _ = try await store.queuePush(push, in: service, at: .at(0))
                 }
                 try await queue("\"delivered\"", lifetime: 60_000)
-                let first = try await store.pendingPushes(of: "truck", in: service, after: 0, at: .at(0), limit: 9)
+                let first = try await store.pendingPushes(of: "truck", in: service, after: nil, at: .at(0), limit: 9)
+                    .pushes
                 try await store.settlePushes(
                     first.map { PushSettlement(id: $0.id, outcome: .acknowledged, time: .at(1)) })
                 try await queue("\"expired\"", lifetime: 1000)
@@ -123,7 +124,8 @@ extension TrackStoreContract {
                 try await store.deleteEntity(named: "truck", in: service, at: .at(5))
                 _ = try await store.ensureEntity(named: "truck", in: service, at: .at(6))
                 func bodies(_ name: String) async throws -> [String] {
-                    try await store.pendingPushes(of: name, in: service, after: 0, at: .at(6), limit: 9).map(\.body)
+                    try await store.pendingPushes(of: name, in: service, after: nil, at: .at(6), limit: 9).pushes.map(
+                        \.body)
                 }
                 try expect(try await bodies("truck"), is: [], "of the new entity")
                 try expect(try await bodies("van"), is: ["\"delivered\"", "\"waiting\""], "of another entity")
