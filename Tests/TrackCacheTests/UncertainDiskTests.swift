@@ -128,3 +128,12 @@ import TrackTestKit
         #expect(info.first?.count == 5)
     }
 }
+
+extension TrackCache {
+    /// Records that a process before this one left in segments whose ends the disk has refused to take again: a power cut may
+    /// take them.
+    fileprivate var unsecuredCount: UInt64 {
+        let unsecured = directoryState.unsecured
+        return segments.indices.reduce(0) { $0 + (unsecured.contains(segments[$1].first) ? liveCount($1) : 0) }
+    }
+}

@@ -125,13 +125,6 @@ package final class TrackCache {
     /// Of these, the newest, which a power cut would take now: in memory, or written and not synchronised.
     package var unsynchronisedCount: Int { pending.count }
 
-    /// Of these, what a process before this one left in segments whose ends the disk has refused to take again: a power cut
-    /// may take them.
-    package var unsecuredCount: UInt64 {
-        let unsecured = directoryState.unsecured
-        return segments.indices.reduce(0) { $0 + (unsecured.contains(segments[$1].first) ? liveCount($1) : 0) }
-    }
-
     /// What was found in the directory is on the disk.
     package var isSecured: Bool {
         if case .inherited = directoryState { return false }

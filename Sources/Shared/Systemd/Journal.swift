@@ -1,5 +1,4 @@
 internal import Glibc
-internal import Synchronization
 
 /// The connection to journald, shared by all loggers of a process.
 ///
@@ -8,7 +7,6 @@ package final class Journal: Sendable {
     package static let systemPath = "/run/systemd/journal/socket"
 
     private let socket: UnixDatagramSocket
-    private let dropped = Atomic<UInt64>(0)
 
     /// Nil when the system gives no socket. `path` need not exist yet.
     package init?(path: String = Journal.systemPath) {
@@ -16,15 +14,14 @@ package final class Journal: Sendable {
         self.socket = socket
     }
 
-    /// Entries that this journal did not take; ``SystemLog/lostMessages`` counts them too.
-    package var droppedEntries: UInt64 { dropped.load(ordering: .relaxed) }
-
-    func send(_ entry: JournalEntry) {
+    /// False: the journal did not take the entry, which is lost. ``SystemLog/lostMessages`` counts it.
+    @discardableResult
+    func send(_ entry: JournalEntry) -> Bool {
         var outcome = socket.send(entry.bytes)
         if outcome == .tooLarge { outcome = sendAsFile(entry.bytes) }
-        guard outcome != .sent else { return }
-        dropped.add(1, ordering: .relaxed)
+        guard outcome != .sent else { return true }
         SystemLog.noteLoss()
+        return false
     }
 
     /// Sends an entry that is too large for a datagram in a sealed memory file, as the journal's protocol requires.

@@ -44,11 +44,11 @@ package struct Notifier: Sendable {
 
     /// The program is reading its configuration again. ``ready(status:)`` ends this state.
     @discardableResult
-    package func reloading(status: String? = nil) -> Bool {
+    package func reloading() -> Bool {
         var now = timespec()
         unsafe clock_gettime(CLOCK_MONOTONIC, &now)
         let microseconds = Int64(now.tv_sec) &* 1_000_000 &+ Int64(now.tv_nsec) / 1000
-        return send(["RELOADING=1", "MONOTONIC_USEC=\(microseconds)"], status: status)
+        return send(["RELOADING=1", "MONOTONIC_USEC=\(microseconds)"], status: nil)
     }
 
     /// The program is stopping.

@@ -68,7 +68,7 @@ struct GatherTests {
         #expect(machine.startGather(request: request(4)) == [.reply(request(4), .startGather(.alreadyStarted))])
     }
 
-    @Test(arguments: [ServiceSetup.stopped, .stopping, .shuttingDown]) func gatheringNeedsTheService(
+    @Test(arguments: [ServiceSetup.stopped, .stopping]) func gatheringNeedsTheService(
         _ setup: ServiceSetup
     ) {
         var machine = setup.make()

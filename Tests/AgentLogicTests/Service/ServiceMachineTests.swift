@@ -116,7 +116,7 @@ struct ServiceMachineTests {
         arguments: [
             (.starting, .inProgress), (.restored, .alreadyStarted), (.online, .alreadyStarted),
             (.offline, .alreadyStarted),
-            (.stopping, .inProgress), (.shuttingDown, .inProgress),
+            (.stopping, .inProgress),
         ] as [(ServiceSetup, StartServiceOutcome)])
     func aSecondStartChangesNothing(_ setup: ServiceSetup, _ outcome: StartServiceOutcome) {
         for entity in [van, "another"] {
@@ -173,21 +173,9 @@ struct ServiceMachineTests {
         #expect(stopped.stopService(request: request(3)) == [.reply(request(3), .stopService(.notYetStarted))])
     }
 
-    @Test func theEndOfTheProcessForgetsNothingThatWasTold() {
-        var machine = ServiceMachine()
-        _ = machine.restore(TargetState(entity: van, isServiceStarted: true, isGathering: true))
-        #expect(
-            machine.shutDown(drainMilliseconds: 300) == [
-                .setGathering(false), .stopUplink(drainMilliseconds: 300), .closeFeed,
-            ])
-        #expect(machine.target == TargetState(entity: van, isServiceStarted: true, isGathering: true))
-        #expect(machine.shutDown(drainMilliseconds: 300) == [])
-        #expect(machine.uplinkStopped(drained: true) == [])
-        #expect(machine.state == .stopped)
-    }
-
-    @Test func whoStopsTheServiceWhileTheProcessEndsIsHeard() {
-        var machine = ServiceSetup.shuttingDown.make()
+    @Test func whoStopsTheServiceWhileAStartComesToNothingIsHeard() {
+        var machine = ServiceSetup.starting.make()
+        _ = machine.uplinkChanged(.refused(until: 9, LinkTrouble(.parameter, "no such entity")))
         #expect(machine.stopService(request: request(5)) == [.persist(TargetState(entity: van))])
         #expect(machine.stopService(request: request(6)) == [.reply(request(6), .stopService(.inProgress))])
         #expect(machine.uplinkStopped(drained: true) == [.reply(request(5), .stopService(.success(drained: true)))])

@@ -10,7 +10,7 @@ func request(_ number: UInt64) -> RequestID { RequestID(rawValue: number) }
 
 /// Each state of the service, reached by events.
 enum ServiceSetup: CaseIterable {
-    case stopped, starting, restored, online, offline, stopping, shuttingDown
+    case stopped, starting, restored, online, offline, stopping
 
     func make(keepAlive: Bool = false) -> ServiceMachine {
         var machine = ServiceMachine(keepAlive: keepAlive)
@@ -28,10 +28,6 @@ enum ServiceSetup: CaseIterable {
             _ = machine.startService(entity: van, request: request(1))
             _ = machine.uplinkChanged(.online)
             _ = machine.stopService(request: request(2))
-        case .shuttingDown:
-            _ = machine.startService(entity: van, request: request(1))
-            _ = machine.uplinkChanged(.online)
-            _ = machine.shutDown(drainMilliseconds: 1000)
         }
         return machine
     }

@@ -224,7 +224,7 @@ extension UplinkMachine {
 
     /// The read whose answer the session waits for.
     var phaseRead: ReadID? {
-        guard case .online(let session) = phase else { return nil }
-        return session.askedRead
+        guard case .online(let session) = phase, case .asked(let id, _) = session.reading else { return nil }
+        return id
     }
 }

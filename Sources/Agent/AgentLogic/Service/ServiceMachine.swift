@@ -137,7 +137,7 @@ package struct ServiceMachine: Hashable, Sendable {
         switch state {
         case .stopped: return [.reply(request, .stopService(.notYetStarted))]
         case .stopping:
-            // While the process ends nobody has asked yet: this caller hears when it is done.
+            // After a start that came to nothing, nobody has asked yet: this caller hears when it is done.
             guard stopRequest == nil else { return [.reply(request, .stopService(.inProgress))] }
             stopRequest = request
             return [persist(TargetState(entity: entity))]
@@ -145,15 +145,6 @@ package struct ServiceMachine: Hashable, Sendable {
             stopRequest = request
             let persisted = persist(TargetState(entity: entity))
             return [persisted] + beginStopping(drainMilliseconds ?? timing.drain)
-        }
-    }
-
-    /// The process ends: stops everything as `stopService` does, and leaves what was told last for the next boot.
-    /// Done when `state` is stopped.
-    package mutating func shutDown(drainMilliseconds: Int64) -> [Action] {
-        switch state {
-        case .stopped, .stopping: []
-        case .starting, .online, .offline: beginStopping(drainMilliseconds)
         }
     }
 

@@ -7,14 +7,14 @@ internal import TrackModel
 struct UplinkSession: Hashable, Sendable {
     typealias Action = UplinkMachine.Action
 
-    private struct Batch: Hashable, Sendable {
+    struct Batch: Hashable, Sendable {
         let first: UInt64
         let last: UInt64
         let points: Int
         let bytes: Int
     }
 
-    private enum Reading: Hashable, Sendable {
+    enum Reading: Hashable, Sendable {
         /// To `asked`.
         case idle
         /// With the `next` of that moment. To `idle`, `held`.
@@ -45,7 +45,7 @@ struct UplinkSession: Hashable, Sendable {
     private(set) var next: UInt64
     /// Up to here the cache has nothing more to hand out.
     private var dry: UInt64 = 0
-    private var reading = Reading.idle
+    private(set) var reading = Reading.idle
     private var reads: UInt64 = 0
     private var lastSent: MonotonicTime
     private var heartbeatSetAt: MonotonicTime
@@ -71,12 +71,6 @@ struct UplinkSession: Hashable, Sendable {
         lastSent = now
         heartbeatSetAt = now
         window = SendWindow(limits: limits)
-    }
-
-    /// The read whose answer is awaited.
-    var askedRead: ReadID? {
-        guard case .asked(let id, _) = reading else { return nil }
-        return id
     }
 
     // MARK: Events

@@ -1,5 +1,6 @@
 internal import AgentControl
 package import Exposition
+internal import Systemd
 internal import TrackModel
 
 // The state as people and Prometheus are told of it, put together from the shells' parts.
@@ -51,6 +52,7 @@ extension Agent {
         page.add(AgentMetrics.remembered, memory.isDurable)
         page.add(AgentMetrics.cpu, usage.cpuSeconds)
         page.add(AgentMetrics.resident, ifKnown: usage.residentBytes)
+        page.add(AgentMetrics.lostMessages, SystemLog.lostMessages)
     }
 }
 

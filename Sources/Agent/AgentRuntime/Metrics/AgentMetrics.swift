@@ -28,6 +28,9 @@ package enum AgentMetrics {
         "saker_agent_control_socket", .gauge, "1 when the control socket is open, 0 while something is in its way.")
     static let cpu = Metric("saker_agent_cpu_seconds_total", .counter, "Processor time of all threads.")
     static let resident = Metric("saker_agent_resident_memory_bytes", .gauge, "Resident memory of the process.")
+    static let lostMessages = Metric(
+        "saker_agent_log_messages_lost_total", .counter,
+        "Log messages that neither the journal nor standard error took at once.")
     static let textfileFailures = Metric(
         "saker_agent_textfile_failures_total", .counter, "Times the metrics could not be written to the text file.")
     static let scrapes = Metric(
@@ -35,7 +38,7 @@ package enum AgentMetrics {
 
     private static let general = [
         info, start, tracked, service, clockSynchronised, clockDifference, remembered, controlSocket, cpu, resident,
-        textfileFailures, scrapes,
+        lostMessages, textfileFailures, scrapes,
     ]
 
     // MARK: Receiver and points

@@ -4,6 +4,7 @@ import FoundationEssentials
 import Gateway
 import Ingest
 import Synchronization
+import Systemd
 import TrackModel
 import TrackStore
 import WebAPI
@@ -59,6 +60,7 @@ final class ServerFigures: Sendable {
         page.add(ServerMetrics.start, started)
         page.add(ServerMetrics.cpu, usage.cpuSeconds)
         page.add(ServerMetrics.resident, ifKnown: usage.residentBytes)
+        page.add(ServerMetrics.lostMessages, SystemLog.lostMessages)
         let certificate = try? CertificateMaker.details(of: TextFile.read(configuration.tls.certificate))
         page.add(ServerMetrics.certificateExpiry, ifKnown: certificate?.end.timeIntervalSince1970)
         page.add(ServerMetrics.scrapes, scrapes.load(ordering: .relaxed))

@@ -11,13 +11,16 @@ package enum ServerMetrics {
     static let start = Metric("saker_server_start_time_seconds", .gauge, "When the server started, seconds since 1970.")
     static let cpu = Metric("saker_server_cpu_seconds_total", .counter, "Processor time of all threads.")
     static let resident = Metric("saker_server_resident_memory_bytes", .gauge, "Resident memory of the process.")
+    static let lostMessages = Metric(
+        "saker_server_log_messages_lost_total", .counter,
+        "Log messages that neither the journal nor standard error took at once.")
     static let certificateExpiry = Metric(
         "saker_server_certificate_expiry_timestamp_seconds", .gauge,
         "When the certificate in the configured file ends, seconds since 1970; absent when it cannot be read.")
     static let scrapes = Metric(
         "saker_server_scrapes_total", .counter, "Reads of the metrics, including this one.")
 
-    private static let general = [info, start, cpu, resident, certificateExpiry, scrapes]
+    private static let general = [info, start, cpu, resident, lostMessages, certificateExpiry, scrapes]
 
     // MARK: Devices
 
