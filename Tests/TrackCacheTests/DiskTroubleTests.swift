@@ -46,25 +46,6 @@ import TrackTestKit
         }
     }
 
-    /// A number is missing in the segment, so that counting what an acknowledgement covered means reading it.
-    @Test func anUnreadableSegmentIsNotCountedAsUnacknowledgedAgain() throws {
-        let ring = Ring()
-        let cache = try ring.open()
-        cache.fill(0..<100)
-        _ = try cache.clear(entities: nil, from: 50, through: 50, now: 0)
-        _ = cache.numbers()
-        cache.acknowledge(through: 90, of: cache.streamID, now: 0)
-        #expect(cache.count == 10)
-        #expect(cache.counters.acknowledged == 89)
-        ring.disk.faults = [DiskFault([.open, .read], number: 5)]
-        cache.acknowledge(through: 94, of: cache.streamID, now: 0)
-        #expect(cache.count <= 10)
-        ring.disk.faults = []
-        cache.acknowledge(through: 96, of: cache.streamID, now: 0)
-        #expect(cache.count == 4)
-        #expect(cache.counters.acknowledged <= 95)
-    }
-
     /// After a failed synchronisation the kernel calls its pages clean: the next process finds the record, and
     /// synchronising alone would not bring it to the disk.
     @Test func whatAnotherProcessCouldNotSynchroniseIsWrittenAgain() throws {
@@ -99,8 +80,8 @@ import TrackTestKit
         }
     }
 
-    /// The bound makes room for a new segment. Where none can be made, the oldest one stays, and can still be uploaded.
-    @Test func aDiskThatTakesNoWritesCostsNoSegment() throws {
+    /// A ring whose bound is two segments, with records up to the beginning of the second: so many.
+    private static func ringOfTwoSegments() throws -> (Ring, TrackCache, records: Int) {
         let ring = Ring(limit: 2 * TrackCacheOptions.smallestSegment)
         let cache = try ring.open()
         var number = 0
@@ -108,11 +89,17 @@ import TrackTestKit
             cache.fill(number..<number + 1, size: 1000)
             number += 1
         }
+        return (ring, cache, number)
+    }
+
+    /// The bound makes room for a new segment. Where none can be made, the oldest one stays, and can still be uploaded.
+    @Test func aDiskThatTakesNoWritesCostsNoSegment() throws {
+        let (ring, cache, filled) = try Self.ringOfTwoSegments()
         ring.disk.isReadOnly = true
-        cache.fill(number..<number + 100, size: 1000)
+        cache.fill(filled..<filled + 100, size: 1000)
         #expect(cache.state != .disk)
         #expect(cache.counters.droppedByBound == 0)
-        #expect(cache.numbers() == Array(0..<number + 100))
+        #expect(cache.numbers() == Array(0..<filled + 100))
         ring.disk.isReadOnly = false
         #expect(cache.tryReturnToDisk(now: 100_000))
         #expect(cache.counters.droppedByBound > 0)
@@ -121,14 +108,9 @@ import TrackTestKit
 
     /// On some file systems a name needs room as well: then the oldest segment makes it.
     @Test func aFullDiskMakesRoomWhereItCan() throws {
-        let ring = Ring(limit: 2 * TrackCacheOptions.smallestSegment)
-        let cache = try ring.open()
-        var number = 0
-        while ring.segmentPaths.count < 2 {
-            cache.fill(number..<number + 1, size: 1000)
-            number += 1
-        }
+        let (ring, cache, filled) = try Self.ringOfTwoSegments()
         ring.disk.faults = [DiskFault([.open], times: 1, number: 28)]
+        var number = filled
         while cache.counters.segmentsCreated < 3, number < 1000 {
             cache.fill(number..<number + 1, size: 1000)
             number += 1
@@ -253,22 +235,23 @@ import TrackTestKit
                 #expect(cache.numbers(now: 2_000_000) == Self.expected, "\(name)")
                 ring.disk.faults = []
                 cache = try ring.reopen(cache, crashSeed: UInt64(after))
-                cache.confirm(serverStoredThrough: cache.lastAcknowledgedForTests, now: 0)
+                cache.confirm(serverStoredThrough: Self.acknowledged, now: 0)
                 #expect(cache.numbers() == Self.expected, "\(name) after a power cut")
             }
         }
     }
 
+    private static let acknowledged: UInt64 = 300
     private static let expected = Array(300..<1000) + Array(1100..<2500)
 
     private static func play(_ cache: TrackCache) {
         cache.fill(0..<1500)
         var now: MonotonicTime = 400_000
-        while cache.firstSequence <= 300, now < 500_000 {
+        while cache.firstSequence <= acknowledged, now < 500_000 {
             now += 1000
             cache.maintain(now: now)
             let position = cache.firstSequence - 1
-            let rest = Int(300 - position)
+            let rest = Int(acknowledged - position)
             guard let batch = cache.read(after: position, maximumCount: min(100, rest), maximumBytes: .max, now: now)
             else { continue }
             cache.acknowledge(through: batch.lastSequence, of: batch.stream, now: now)
@@ -290,96 +273,6 @@ import TrackTestKit
         #expect(cache.counters.diskErrors.isEmpty)
     }
 
-    @Test func aSegmentThatCannotBeReadIsGivenUpOnlyAfterSeveralTries() throws {
-        let ring = Ring()
-        let cache = try ring.open()
-        cache.fill(0..<3000)
-        ring.disk.faults = [DiskFault([.read], times: 3, number: 5)]
-        let read = { (now: MonotonicTime) in cache.read(after: 0, maximumCount: 5, maximumBytes: .max, now: now) }
-        #expect(read(0) == nil)
-        #expect(read(999) == nil)
-        #expect(read(1000) == nil)
-        #expect(cache.counters.unreadableRecords == 0)
-        #expect(read(10_999) == nil)
-        let next = try #require(read(11_000))
-        let lost = cache.counters.unreadableRecords
-        #expect(lost > 0)
-        #expect(next.firstSequence == lost + 1)
-        #expect(cache.count + lost == 3000)
-    }
-
-    /// Else what waits in memory would overtake them, and its acknowledgement would give them up.
-    @Test func afterASegmentThatIsGivenUpTheNextOnesComeBeforeWhatIsInMemory() throws {
-        let ring = Ring()
-        let cache = try ring.open()
-        cache.fill(0..<3000)
-        let second = cache.segments[1].first
-        ring.disk.faults = [DiskFault([.write], number: 28)]
-        cache.fill(3000..<3010)
-        ring.disk.faults.append(DiskFault([.read], times: 4, number: 5))
-        let read = { (now: MonotonicTime) in cache.read(after: 0, maximumCount: 5, maximumBytes: .max, now: now) }
-        for now in [0, 1000, 11_000] as [MonotonicTime] { #expect(read(now) == nil) }
-        // The first is given up, and the second has failed once: there is more, later.
-        #expect(cache.counters.unreadableRecords == second - 1)
-        #expect(cache.isReadPostponed(now: 11_000))
-        #expect(read(12_000)?.firstSequence == second)
-        #expect(cache.numbers(now: 12_000) == Array(Int(second) - 1..<3010))
-    }
-
-    @Test func anActiveSegmentThatCannotBeReadIsLeftBehind() throws {
-        let ring = Ring()
-        let cache = try ring.open()
-        cache.fill(0..<10)
-        ring.disk.faults = [DiskFault([.read], times: 3, number: 5)]
-        for now in [0, 1000, 11_000] as [MonotonicTime] {
-            #expect(cache.read(after: 0, maximumCount: 5, maximumBytes: .max, now: now) == nil)
-        }
-        #expect(cache.counters.unreadableRecords == 10)
-        cache.fill(10..<20)
-        #expect(cache.numbers(now: 20_000) == Array(10..<20))
-    }
-
-    @Test func whatIsNotDurableYetIsNotGivenUpWithTheActiveSegment() throws {
-        let ring = Ring(syncInterval: 60_000)
-        var cache = try ring.open()
-        cache.fill(0..<10)
-        cache.sync(now: 0)
-        cache.fill(10..<15)
-        ring.disk.faults = [DiskFault([.read], times: 3, number: 5)]
-        for now in [0, 1000, 11_000] as [MonotonicTime] {
-            _ = cache.read(after: 0, maximumCount: 5, maximumBytes: .max, now: now)
-        }
-        #expect(cache.counters.unreadableRecords == 10)
-        #expect(cache.numbers(now: 11_000) == Array(10..<15))
-        // The file stays, and each record counts once.
-        cache = try ring.reopen(cache)
-        #expect(cache.numbers() == Array(0..<15))
-    }
-
-    @Test func theSegmentBegunInItsPlaceIsNotGivenUpAsWell() throws {
-        let ring = Ring()
-        let cache = try ring.open()
-        cache.fill(0..<10)
-        ring.disk.faults = [DiskFault([.read], number: 5)]
-        for now in stride(from: Int64(0), through: 100_000, by: 1000).map({ MonotonicTime(milliseconds: $0) }) {
-            #expect(cache.read(after: 0, maximumCount: 5, maximumBytes: .max, now: now) == nil)
-        }
-        #expect(cache.counters.unreadableRecords == 10)
-        cache.fill(10..<20)
-        ring.disk.faults = []
-        #expect(cache.numbers(now: 200_000) == Array(10..<20))
-        #expect(cache.counters.unreadableRecords == 10)
-    }
-
-    @Test func aSegmentThatVanishedIsCountedAtOnce() throws {
-        let ring = Ring()
-        let cache = try ring.open()
-        cache.fill(0..<3000)
-        ring.disk.remove(ring.segmentPaths[0])
-        let batch = try #require(cache.read(after: 0, maximumCount: 5, maximumBytes: .max, now: 0))
-        #expect(cache.counters.unreadableRecords == batch.firstSequence - 1)
-    }
-
     @Test func segmentsThatCannotBeDeletedAreDeletedLater() throws {
         let ring = Ring()
         let cache = try ring.open()
@@ -392,8 +285,4 @@ import TrackTestKit
         #expect(left > 2)
         #expect(ring.segmentPaths.count == 1)
     }
-}
-
-extension TrackCache {
-    var lastAcknowledgedForTests: UInt64 { 300 }
 }

@@ -53,13 +53,11 @@ final class LinkShell {
     private var ring: RingEnds
     /// The stream that the last login named.
     private var helloStream: StreamID?
-    /// The highest batch payload format that the server of the last login reads.
-    private var serverPayloadFormat = 1
+    /// What the server of the last login said.
+    private var terms = LinkTerms()
     /// The point that the ring took last, when this process has gathered it.
-    private var newest: (point: TrackPoint, entity: String)?
+    private var newest: LiveHint?
     private var refusedPoints: UInt64 = 0
-    /// Milliseconds that the server's clock was ahead of this machine's at the last login; negative: behind.
-    private(set) var serverClockDifference: Int64?
 
     init(
         _ context: ShellContext, connector: any LinkConnector, server: AgentConfiguration.Server, login: Login,
@@ -191,7 +189,7 @@ final class LinkShell {
 
     /// A point stands in the ring under this number.
     func appended(_ point: TrackPoint, entity: String, sequence: UInt64) {
-        newest = (point, entity)
+        newest = LiveHint(point: point, entity: entity)
         perform(machine.pointsAppended(next: sequence + 1, now: context.now))
     }
 
@@ -226,14 +224,17 @@ final class LinkShell {
                 tell(.confirm(id, storedThrough: storedThrough, stream: helloStream))
             case .read(let id, let after, let points, let bytes):
                 let limits = CacheShell.Limits(
-                    after: after, maximumPoints: points, maximumBytes: bytes, format: serverPayloadFormat)
+                    after: after, maximumPoints: points, maximumBytes: bytes, format: terms.payloadFormat)
                 tell(.read(id, limits))
             case .sendUpload(let id, let first, let count): sendUpload(id, first: first, count: count)
             case .discard(let id): prepared[id] = nil
             case .acknowledgeCache(let sequence):
                 if let helloStream { tell(.acknowledge(through: sequence, stream: helloStream)) }
             case .sendHeartbeat: channel.send(.heartbeat(Heartbeat()))
-            case .sendLiveHint: sendLiveHint()
+            case .sendLiveHint:
+                if let hint = newest?.heartbeat(as: entity, format: terms.payloadFormat) {
+                    channel.send(.heartbeat(hint))
+                }
             case .sendGoodbye: channel.send(.goodbye(Goodbye()))
             case .closeLink(let id): if channel.close(id) { prepared = [:] }
             case .serverAhead(let sequence):
@@ -317,18 +318,12 @@ final class LinkShell {
 
     private func received(_ welcome: Welcome, _ id: LinkID) {
         watch.session = String(welcome.session)
-        // A server may say any number.
-        let (difference, isAbsurd) = welcome.serverTime.subtractingReportingOverflow(context.systemTime.milliseconds)
-        serverClockDifference = isAbsurd || welcome.serverTime == 0 ? nil : difference
-        // 0 says nothing: a server from before there were two.
-        serverPayloadFormat = Int(clamping: max(welcome.payloadFormat, 1))
+        terms = LinkTerms(welcome, at: context.systemTime)
         tell(.welcomed(welcome.trackColumns, serverTime: welcome.serverTime))
         perform(
             machine.welcome(
                 id, storedThrough: welcome.storedThrough, heartbeatSeconds: welcome.heartbeatInterval,
-                limits: UplinkLimits(
-                    batchPoints: welcome.limits.batchPoints, windowBatches: welcome.limits.windowBatches,
-                    windowBytes: welcome.limits.windowBytes), now: context.now))
+                limits: UplinkLimits(welcome.limits), now: context.now))
     }
 
     private func noteRefused(_ acknowledgement: UploadAck) {
@@ -337,21 +332,6 @@ final class LinkShell {
         context.log.warning(
             "Server refused points",
             metadata: ["count": "\(acknowledgement.refused.count)", "first_reason": "\(first.reason)"])
-    }
-
-    /// Ahead of the backlog, for whoever looks at the map now; as a track point it comes in its turn.
-    private func sendLiveHint() {
-        guard let newest, ExactName(newest.entity) == ExactName(entity) else { return }
-        var point = newest.point
-        var bytes = PointRecord.encode(point, format: serverPayloadFormat)
-        if bytes.count > WireLimits.liveHintBytes {
-            // Long texts are worth no delay.
-            point.attributes = [:]
-            bytes = PointRecord.encode(point, format: serverPayloadFormat)
-        }
-        var heartbeat = Heartbeat()
-        heartbeat.liveHintBytes = bytes
-        channel.send(.heartbeat(heartbeat))
     }
 
     private func sendUpload(_ id: ReadID, first: UInt64, count: Int) {
@@ -363,6 +343,8 @@ final class LinkShell {
     // MARK: Status
 
     var state: LinkState { watch.state }
+    /// Milliseconds that the server's clock was ahead of this machine's at the last login; negative: behind.
+    var serverClockDifference: Int64? { terms.clockDifference }
     var unacknowledgedPoints: Int { machine.unacknowledgedPoints }
     /// What the server allows on the present link.
     var limits: UplinkLimits { machine.limits ?? UplinkLimits() }

@@ -1,0 +1,29 @@
+internal import AgentLogic
+internal import TrackModel
+internal import TrackWire
+
+/// What a server's Welcome says about the server. A server may say any number.
+struct LinkTerms: Hashable {
+    /// The highest batch payload format that the server reads; at least 1.
+    private(set) var payloadFormat = 1
+    /// Milliseconds that the server's clock was ahead of this machine's; negative: behind; nil: not known.
+    private(set) var clockDifference: Int64?
+
+    /// Before the first login.
+    init() {}
+
+    /// `now`: this machine's clock as the Welcome arrived.
+    init(_ welcome: Welcome, at now: SystemTime) {
+        // 0 says nothing: a server from before there were two.
+        payloadFormat = Int(clamping: max(welcome.payloadFormat, 1))
+        let (difference, isAbsurd) = welcome.serverTime.subtractingReportingOverflow(now.milliseconds)
+        clockDifference = isAbsurd || welcome.serverTime == 0 ? nil : difference
+    }
+}
+
+extension UplinkLimits {
+    init(_ limits: Limits) {
+        self.init(
+            batchPoints: limits.batchPoints, windowBatches: limits.windowBatches, windowBytes: limits.windowBytes)
+    }
+}

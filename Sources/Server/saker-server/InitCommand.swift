@@ -1,0 +1,68 @@
+import ArgumentParser
+import ServerRuntime
+import TrackModel
+
+struct Initialize: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "init",
+        abstract: "Make the database, a service with its access key, certificates and server.toml.",
+        discussion: """
+            Without --certificate and --key, init makes a private certificate authority (10 years) and a server certificate \
+            (825 days) for the given hosts. The enrolment string makes agents trust this authority. Init overwrites no file. \
+            It prints the enrolment string for the first vehicle; give it to `saker enroll`.
+
+            Example: saker-server init --host tracks.example.net --host 192.0.2.7 --name "My fleet"
+            """)
+
+    @Option(help: ArgumentHelp("Where the files go; made when missing.", valueName: "directory"))
+    var directory = "/var/lib/saker-server"
+
+    @Option(help: ArgumentHelp("The name of the first service, for people.", valueName: "name"))
+    var name = "Fleet"
+
+    @Option(
+        help: ArgumentHelp(
+            "Name or address under which agents and clients reach this server; repeat for more. The first one goes into "
+                + "enrolment strings.", valueName: "host"))
+    var host: [String]
+
+    @Option(help: ArgumentHelp("Use this certificate (PEM, with its chain) instead of making one.", valueName: "file"))
+    var certificate: String?
+
+    @Option(help: ArgumentHelp("Its private key (PEM, no password).", valueName: "file"))
+    var key: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "With --certificate: the authority that agents must trust. Default: the authorities of their systems.",
+            valueName: "file"))
+    var ca: String?
+
+    @Option(parsing: .unconditional, help: ArgumentHelp("TCP port for agents. Default: 7443.", valueName: "port"))
+    var devicePort: UInt16?
+
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp("TCP port of the Web API over HTTPS. Default: 8443.", valueName: "port"))
+    var httpsPort: UInt16?
+
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp(
+            "TCP port of the Web API over plain HTTP, on this machine only. Default: 8080.", valueName: "port"))
+    var httpPort: UInt16?
+
+    func run() async throws {
+        var initialization = Initialization(directory: directory, name: name, hosts: host)
+        (initialization.certificate, initialization.key, initialization.authority) = (certificate, key, ca)
+        initialization.devicePort = devicePort.map(Int.init)
+        initialization.httpsPort = httpsPort.map(Int.init)
+        initialization.httpPort = httpPort.map(Int.init)
+        let made = try await initialization.run()
+        print("Made in \(directory):")
+        for (name, purpose) in made.files { print("  \(padded(name, to: 16))\(purpose)") }
+        print("\nService \(made.service.rawValue), \"\(name)\"")
+        printKey(made.accessKey, made.enrollment)
+        print("\nNext: saker-server serve --config \(made.configurationPath)")
+    }
+}

@@ -1,0 +1,38 @@
+import ConfigurationFile
+import ServerRuntime
+import TrackModel
+
+/// Prints what `service create` and `service rotate-key` have made.
+func printKey(_ key: ServiceAdministration.NewKey, _ configuration: ServerConfiguration) throws {
+    do throws(ServerError) {
+        let enrollment = try configuration.enrollmentString(service: key.service, accessKey: key.accessKey)
+        printKey(key, enrollment)
+    } catch {
+        // The key exists now and must not be lost for want of a host name.
+        printKey(key, nil)
+        throw error
+    }
+}
+
+private func printKey(_ key: ServiceAdministration.NewKey, _ enrollment: EnrollmentString?) {
+    // A signed key is for clients of the Web API; an agent logs in with a plain one.
+    printKey(key.accessKey, key.signingKey == nil ? enrollment : nil)
+    guard let signingKey = key.signingKey else { return }
+    print("Signing key (sk): \(signingKey.revealed)")
+    print(
+        key.isSigningKeySealed
+            ? "The signing key is stored encrypted."
+            : "The signing key is stored readable, because the server needs it to check signatures: whoever can read the "
+                + "database can read it. key_file in [store] makes the server encrypt it.")
+}
+
+/// Prints an access key and the enrolment string with it.
+func printKey(_ accessKey: Secret, _ enrollment: EnrollmentString?) {
+    print("Access key (ak): \(accessKey.revealed)")
+    print("Only a hash of the access key is stored: this is the only time it is shown.")
+    guard let enrollment else { return }
+    print(
+        "\nEnrolment string: run `saker enroll` with it on a vehicle. It holds the access key; treat it like a password.\n"
+    )
+    print(enrollment.encoded.revealed)
+}

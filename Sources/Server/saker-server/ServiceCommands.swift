@@ -1,0 +1,69 @@
+import ArgumentParser
+import ServerRuntime
+import TrackModel
+import TrackStore
+
+struct Services: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "service", abstract: "Services (tenants) and their access keys. Works while the server runs.",
+        subcommands: [Create.self, List.self, RotateKey.self, SetAppCode.self])
+
+    struct Create: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "Make a service with an access key.")
+
+        @OptionGroup var file: ConfigurationOption
+        @Argument(help: "The name of the service, for people.")
+        var name: String
+        @Flag(help: "Web API requests with this key must be signed; prints the signing key (sk) too. Not for agents.")
+        var signed = false
+
+        func run() async throws {
+            let configuration = try file.load()
+            let made = try await ServiceAdministration(configuration).create(named: name, isSigned: signed)
+            print("Service \(made.service.rawValue), \"\(name)\"")
+            try printKey(made, configuration)
+        }
+    }
+
+    struct List: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "List all services.")
+
+        @OptionGroup var file: ConfigurationOption
+
+        func run() async throws {
+            print("     ID  NAME")
+            for service in try await ServiceAdministration(try file.load()).list() {
+                let number = String(service.id.rawValue)
+                let code = service.appCode == nil ? "" : "  (app code)"
+                print(String(repeating: " ", count: max(0, 7 - number.count)) + number + "  " + service.name + code)
+            }
+        }
+    }
+
+    struct RotateKey: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "rotate-key",
+            abstract: "Make a new access key for a service. The earlier keys become invalid at once.",
+            discussion:
+                "Sessions with an earlier key end within seconds. "
+                + "Their vehicles are refused until they are enrolled again.")
+
+        @OptionGroup var file: ConfigurationOption
+        @Argument(help: "The number of the service.")
+        var service: Int64
+        @Flag(help: "Keep the earlier keys valid, to change vehicles one by one.")
+        var keepOld = false
+        @Flag(help: "Web API requests with this key must be signed; prints the signing key (sk) too. Not for agents.")
+        var signed = false
+
+        func run() async throws {
+            let configuration = try file.load()
+            let made = try await ServiceAdministration(configuration)
+                .rotateKey(of: service, keepingOld: keepOld, isSigned: signed)
+            print(
+                "Service \(made.service.rawValue): " + (keepOld ? "a further key" : "a new key, the earlier ones ended")
+            )
+            try printKey(made, configuration)
+        }
+    }
+}
