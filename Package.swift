@@ -314,7 +314,7 @@ var tests: [Target] {
                 .product(name: "X509", package: "swift-certificates"),
             ]),
         .tests(of: "TrackAnalysis", ["Geodesy", "ProgramTestKit", "TrackModel"]),
-        .tests(of: "RoadMatching", ["Geodesy", "JSON", "TrackAnalysis", "TrackModel"]),
+        .tests(of: "RoadMatching", ["Geodesy", "JSON", "ProgramTestKit", "TrackAnalysis", "TrackModel"]),
         .tests(of: "TrackStore", ["TrackModel", "TrackTestKit"]),
         .tests(
             of: "TrackStoreSQLite",

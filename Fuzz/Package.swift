@@ -72,7 +72,8 @@ let package = Package(
             only: [
                 "DiskDice.swift", "DiskFault.swift", "DiskNode.swift", "DiskSimulation.swift",
                 "MonotonicTime+Literal.swift",
-                "RunningIngest.swift", "Stores/ReferenceTrackStore.swift", "Stores/ReferenceTrackStore+Pushes.swift",
+                "RunningIngest.swift", "SplitMix.swift", "Stores/ReferenceTrackStore.swift",
+                "Stores/ReferenceTrackStore+Pushes.swift",
                 "Stores/ReferenceTrackStore+Services.swift",
                 "SampleAgent.swift",
             ]),

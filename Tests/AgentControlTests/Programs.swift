@@ -12,15 +12,7 @@ func run(_ program: String, _ arguments: [String]) async throws -> (status: Int3
     process.standardInput = FileHandle.nullDevice
     process.standardOutput = try FileHandle(forWritingTo: URL(fileURLWithPath: files[0]))
     process.standardError = try FileHandle(forWritingTo: URL(fileURLWithPath: files[1]))
-    try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
-        process.terminationHandler = { _ in continuation.resume() }
-        do {
-            try process.run()
-        } catch {
-            process.terminationHandler = nil
-            continuation.resume(throwing: error)
-        }
-    }
+    try await process.runToItsEnd()
     return (
         process.terminationStatus, try String(contentsOfFile: files[0], encoding: .utf8),
         try String(contentsOfFile: files[1], encoding: .utf8)

@@ -145,7 +145,7 @@ import TrackTestKit
     /// Any bytes at all.
     @Test(arguments: 1...200 as ClosedRange<UInt64>)
     func aFileWithAnythingInItIsRead(seed: UInt64) throws {
-        var dice = DiskDiceOfTest(state: seed)
+        var dice = SplitMix(state: seed)
         let disk = DiskSimulation(seed: seed, directories: Self.directories)
         let journal = open(disk)
         for id in 1...10 as ClosedRange<UInt64> { _ = try journal.append(.sample(id), isOwed: true) }
@@ -169,16 +169,5 @@ import TrackTestKit
             found.allSatisfy { (1...10).contains($0.content.id) && $0.content == .sample($0.content.id) },
             "seed \(seed)")
         #expect(try again.append(.sample(99), isOwed: false).number != nil, "seed \(seed)")
-    }
-}
-
-private struct DiskDiceOfTest: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = (state ^ (state >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ (mixed >> 31)
     }
 }

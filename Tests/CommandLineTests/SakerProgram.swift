@@ -34,15 +34,7 @@ enum SakerProgram {
         process.standardInput = try FileHandle(forReadingFrom: URL(fileURLWithPath: files[0]))
         process.standardOutput = try FileHandle(forWritingTo: URL(fileURLWithPath: files[1]))
         process.standardError = try FileHandle(forWritingTo: URL(fileURLWithPath: files[2]))
-        try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
-            process.terminationHandler = { _ in continuation.resume() }
-            do {
-                try process.run()
-            } catch {
-                process.terminationHandler = nil
-                continuation.resume(throwing: error)
-            }
-        }
+        try await process.runToItsEnd()
         return Result(
             status: process.terminationStatus, output: try String(contentsOfFile: files[1], encoding: .utf8),
             errors: try String(contentsOfFile: files[2], encoding: .utf8))

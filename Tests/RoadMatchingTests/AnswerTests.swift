@@ -1,5 +1,6 @@
 import Geodesy
 import JSON
+import ProgramTestKit
 import Testing
 import TrackAnalysis
 import TrackModel
@@ -108,8 +109,8 @@ import TrackModel
 
     @Test func garbageNeverHurts() {
         let good = MadeEngine().reply(to: samples).body
-        for seed in seeds(400) {
-            var random = SeededGenerator(seed: seed)
+        for seed in Dice.seeds(400) {
+            var random = Dice(seed: seed)
             var bytes = good
             for _ in 0..<Int.random(in: 1...6, using: &random) {
                 let position = Int.random(in: 0..<bytes.count, using: &random)
@@ -138,8 +139,8 @@ import TrackModel
         #expect(
             example?.map { [$0.latitude, $0.longitude] } == [[3.85, -12.02], [4.07, -12.095], [4.3252, -12.6453]])
         #expect(Polyline.places("") == [])
-        for seed in seeds(200) {
-            var random = SeededGenerator(seed: seed)
+        for seed in Dice.seeds(200) {
+            var random = Dice(seed: seed)
             let places = (0..<50).map { _ in
                 Degrees(
                     latitude: Double.random(in: -90...90, using: &random),
@@ -161,8 +162,8 @@ import TrackModel
         let north = Degrees(latitude: 90, longitude: 0)
         #expect(Polyline.places(encoded([north])) != nil)
         #expect(Polyline.places(encoded([north]) + encoded([Degrees(latitude: 0.000001, longitude: 0)])) == nil)
-        for seed in seeds(500) {
-            var random = SeededGenerator(seed: seed)
+        for seed in Dice.seeds(500) {
+            var random = Dice(seed: seed)
             let bytes = (0..<40).map { _ in UInt8.random(in: 60...127, using: &random) }
             let places = Polyline.places(String(decoding: bytes, as: UTF8.self)) ?? []
             #expect(places.allSatisfy { $0.latitude.magnitude <= 90 && $0.longitude.magnitude <= 180 }, "seed \(seed)")

@@ -1,3 +1,4 @@
+import ProgramTestKit
 import Testing
 import TrackAnalysis
 import TrackModel
@@ -69,8 +70,8 @@ import TrackModel
     }
 
     @Test func theQueueEmpties() {
-        for seed in seeds(50) {
-            var random = SeededGenerator(seed: seed)
+        for seed in Dice.seeds(50) {
+            var random = Dice(seed: seed)
             var queue = CallQueue<Int>(concurrency: 3, waiting: 5)
             var (underWay, waiting, next): (Set<Int>, [Int], Int) = ([], [], 0)
             for _ in 0..<500 {

@@ -1,5 +1,6 @@
 import Geodesy
 import JSON
+import ProgramTestKit
 import Testing
 import TrackAnalysis
 import TrackModel
@@ -31,8 +32,8 @@ import TrackModel
 
     @Test func skippedPointsLieOnThePathAndNeverGoBack() throws {
         // Ten points a second that jitter back and forth: only one in many is sent.
-        for seed in seeds(20) {
-            var random = SeededGenerator(seed: seed)
+        for seed in Dice.seeds(20) {
+            var random = Dice(seed: seed)
             let samples = (0..<2000).map {
                 sample(
                     $0, Double($0) / 10, along: 50 + Double($0) * 2 + Double.random(in: -5...5, using: &random),

@@ -1,3 +1,4 @@
+import ProgramTestKit
 import Testing
 import TrackAnalysis
 
@@ -37,8 +38,8 @@ import TrackAnalysis
     }
 
     @Test func chunksOwnEachPointOnce() {
-        for seed in seeds(60) {
-            var random = SeededGenerator(seed: seed)
+        for seed in Dice.seeds(60) {
+            var random = Dice(seed: seed)
             let step = Double.random(in: 31...1800, using: &random)
             let samples = (0..<Int.random(in: 2...4000, using: &random)).map {
                 sample($0, Double($0) * 60, along: Double($0) * step)

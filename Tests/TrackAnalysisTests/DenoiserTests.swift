@@ -1,4 +1,5 @@
 import Geodesy
+import ProgramTestKit
 import Testing
 import TrackModel
 
@@ -139,8 +140,8 @@ import TrackModel
     // MARK: Properties
 
     @Test func aCleanTrackLosesNothing() {
-        for seed in seeds(60) {
-            var random = SeededGenerator(seed: seed)
+        for seed in Dice.seeds(60) {
+            var random = Dice(seed: seed)
             var drive = MadeDrive()
             drive.spacing = [100, 200, 1000, 2000, 5000, 10_000, 30_000].one(&random)
             drive.speeds = Bool.random(using: &random)
@@ -149,8 +150,8 @@ import TrackModel
     }
 
     @Test func cleaningOnceIsEnough() {
-        for seed in seeds(60) {
-            var random = SeededGenerator(seed: seed)
+        for seed in Dice.seeds(60) {
+            var random = Dice(seed: seed)
             var drive = MadeDrive()
             drive.spacing = [1000, 5000].one(&random)
             var fixes = drive.fixes(using: &random)
@@ -166,8 +167,8 @@ import TrackModel
     }
 
     @Test func aTurnOfTheEarthAndAnotherDayChangeNothing() {
-        for seed in seeds(40) {
-            var random = SeededGenerator(seed: seed)
+        for seed in Dice.seeds(40) {
+            var random = Dice(seed: seed)
             let track = StepTests.wildTrack(&random)
             let turn = Int64.random(in: -1_800_000_000...1_800_000_000, using: &random)
             let later = Int64.random(in: -1_000_000_000...1_000_000_000, using: &random)
@@ -230,7 +231,7 @@ import TrackModel
         #expect(dropped(TrackColumns(fixes: fixes)) == [])
         for (metres, share) in zip([20.0, 50, 100, 200, 500, 2000], shares) {
             let seed = UInt64.random(in: 0 ... .max)
-            var random = SeededGenerator(seed: seed)
+            var random = Dice(seed: seed)
             var (found, lost) = (0, 0)
             for _ in 0..<72 {
                 let index = Int.random(in: 20..<fixes.count - 20, using: &random)

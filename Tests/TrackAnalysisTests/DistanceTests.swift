@@ -1,4 +1,5 @@
 import Geodesy
+import ProgramTestKit
 import Testing
 import TrackModel
 
@@ -74,8 +75,8 @@ import TrackModel
     }
 
     @Test func partsOfATrackAddUp() {
-        for seed in seeds(60) {
-            var random = SeededGenerator(seed: seed)
+        for seed in Dice.seeds(60) {
+            var random = Dice(seed: seed)
             let track = StepTests.wildTrack(&random).samples
             guard track.count > 2 else { continue }
             let cut = Int.random(in: 1..<track.count - 1, using: &random)
@@ -92,8 +93,8 @@ import TrackModel
     }
 
     @Test func aTurnOfTheEarthChangesNoLength() {
-        for seed in seeds(40) {
-            var random = SeededGenerator(seed: seed)
+        for seed in Dice.seeds(40) {
+            var random = Dice(seed: seed)
             let track = StepTests.wildTrack(&random).samples
             let turn = Int64.random(in: -1_800_000_000...1_800_000_000, using: &random)
             let moved = track.map { sample in

@@ -1,4 +1,5 @@
 import Geodesy
+import ProgramTestKit
 import Testing
 import TrackModel
 
@@ -139,8 +140,8 @@ import TrackModel
     // MARK: Properties
 
     @Test func accelerationEqualsItsFormula() {
-        for seed in seeds(40) {
-            var random = SeededGenerator(seed: seed)
+        for seed in Dice.seeds(40) {
+            var random = Dice(seed: seed)
             let found = rated(
                 TrackColumns(fixes: MadeDrive().fixes(using: &random)).samples,
                 DrivingOptions(acceleration: 0.3, braking: -0.3))
@@ -154,8 +155,8 @@ import TrackModel
     }
 
     @Test func backwardsAccelerationIsBraking() {
-        for seed in seeds(40) {
-            var random = SeededGenerator(seed: seed)
+        for seed in Dice.seeds(40) {
+            var random = Dice(seed: seed)
             let forward = TrackColumns(fixes: MadeDrive().fixes(using: &random)).samples
             let last = forward[forward.count - 1].time + forward[0].time
             let backward = forward.reversed().enumerated().map { index, sample in
@@ -171,8 +172,8 @@ import TrackModel
     }
 
     @Test func fiveCopiesASecondGiveTheSameEvents() {
-        for seed in seeds(40) {
-            var random = SeededGenerator(seed: seed)
+        for seed in Dice.seeds(40) {
+            var random = Dice(seed: seed)
             var drive = MadeDrive()
             drive.noise = 0
             let once = TrackColumns(fixes: drive.fixes(using: &random)).samples
@@ -198,8 +199,8 @@ import TrackModel
     }
 
     @Test func aHigherThresholdFindsNothingNew() {
-        for seed in seeds(40) {
-            var random = SeededGenerator(seed: seed)
+        for seed in Dice.seeds(40) {
+            var random = Dice(seed: seed)
             let samples = TrackColumns(fixes: MadeDrive().fixes(using: &random)).samples
             let (low, high) = (
                 rated(samples, DrivingOptions(acceleration: 0.6)), rated(samples, DrivingOptions(acceleration: 1.1))

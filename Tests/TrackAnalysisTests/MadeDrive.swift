@@ -1,4 +1,5 @@
 import Geodesy
+import ProgramTestKit
 import TrackModel
 
 @testable import TrackAnalysis
@@ -17,7 +18,7 @@ struct MadeDrive {
     var speeds = true
     static let firstTime: Int64 = 1_767_600_000_000
 
-    func fixes(using random: inout SeededGenerator) -> [Fix] {
+    func fixes(using random: inout Dice) -> [Fix] {
         var (place, course, speed, target) = (start, Double.random(in: 0..<360, using: &random), 0.0, 12.0)
         var (turn, standing) = (0.0, 0.0)
         var (driftEast, driftNorth) = (0.0, 0.0)

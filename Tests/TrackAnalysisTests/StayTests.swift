@@ -1,4 +1,5 @@
 import Geodesy
+import ProgramTestKit
 import Testing
 import TrackModel
 
@@ -135,8 +136,8 @@ import TrackModel
     }
 
     @Test func staysAscendLastAndDoNotOverlap() {
-        for seed in seeds(100) {
-            var random = SeededGenerator(seed: seed)
+        for seed in Dice.seeds(100) {
+            var random = Dice(seed: seed)
             let samples = StepTests.wildTrack(&random).samples
             let found = StayFinder.stays(.stay(radius: 30, seconds: 60), in: samples)
             #expect(found.allSatisfy { $0.end.milliseconds(since: $0.start) >= 60_000 }, "seed \(seed)")
@@ -145,8 +146,8 @@ import TrackModel
     }
 
     @Test func askingForLongerStaysAddsNeitherStaysNorTime() {
-        for seed in seeds(100) {
-            var random = SeededGenerator(seed: seed)
+        for seed in Dice.seeds(100) {
+            var random = Dice(seed: seed)
             var drive = MadeDrive()
             drive.seconds = 3600
             let samples = TrackColumns(fixes: drive.fixes(using: &random)).samples
@@ -162,7 +163,7 @@ import TrackModel
     @Test func aLargerRadiusDoesNotShortenTheLongestStay() {
         // movingpandas #108. The wish is 5 s; docs/testing.md says how far it is missed.
         for seed in 1...60 as ClosedRange<UInt64> {
-            var random = SeededGenerator(seed: seed)
+            var random = Dice(seed: seed)
             let samples = TrackColumns(fixes: MadeDrive().fixes(using: &random)).samples
             let longest = [20.0, 40, 80].map { radius in
                 StayFinder.stays(.stay(radius: radius, seconds: 20), in: samples).map(\.duration).max() ?? 0
@@ -173,7 +174,7 @@ import TrackModel
 
     @Test func aNightOfFlickerIsOneStay() {
         let seed = UInt64.random(in: 0 ... .max)
-        var random = SeededGenerator(seed: seed)
+        var random = Dice(seed: seed)
         let fixes = (0..<10_000).map { number in
             at(
                 Double(number) * 4, east: Double.random(in: -8...8, using: &random),

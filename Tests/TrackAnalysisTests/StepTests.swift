@@ -1,4 +1,5 @@
 import Geodesy
+import ProgramTestKit
 import Testing
 import TrackModel
 
@@ -7,7 +8,7 @@ import TrackModel
 /// What holds of every step: the cut into chunks changes nothing, and no track breaks a step.
 @Suite struct StepTests {
     /// Drives with strays, silences, parked clouds, at any rate, across the antimeridian and near the poles.
-    static func wildTrack(_ random: inout SeededGenerator) -> TrackColumns {
+    static func wildTrack(_ random: inout Dice) -> TrackColumns {
         var drive = MadeDrive()
         drive.start = [
             Degrees(latitude: 47.1, longitude: 9.5), Degrees(latitude: -17, longitude: 179.999),
@@ -54,7 +55,7 @@ import TrackModel
     }
 
     /// All of the analysis, with the track fed in chunks of random sizes up to `largest`.
-    static func everything(_ track: TrackColumns, largest: Int, _ random: inout SeededGenerator) -> Everything {
+    static func everything(_ track: TrackColumns, largest: Int, _ random: inout Dice) -> Everything {
         var cleaner = TrackCleaner(CleaningOptions(denoiseGrade: 3, speedCap: usualCap))
         var thinning = TimeRatioThinning(metres: 5)
         var stays = StayFinder(.stay(radius: 20, seconds: 120))
@@ -94,8 +95,8 @@ import TrackModel
     }
 
     @Test func anyCutGivesTheSame() {
-        for seed in seeds(60) {
-            var random = SeededGenerator(seed: seed)
+        for seed in Dice.seeds(60) {
+            var random = Dice(seed: seed)
             let track = Self.wildTrack(&random)
             let whole = Self.everything(track, largest: 1, &random)
             for largest in [7, 1000, 100_000] {
@@ -105,8 +106,8 @@ import TrackModel
     }
 
     @Test func everyPointIsKeptInItsOrderOrHasAReason() {
-        for seed in seeds(100) {
-            var random = SeededGenerator(seed: seed)
+        for seed in Dice.seeds(100) {
+            var random = Dice(seed: seed)
             let track = Self.wildTrack(&random)
             let (kept, drops) = TrackCleaner.clean(track, CleaningOptions(denoiseGrade: 4, speedCap: usualCap))
             #expect(zip(kept, kept.dropFirst()).allSatisfy { $0.index < $1.index }, "seed \(seed)")
@@ -119,7 +120,7 @@ import TrackModel
     }
 
     @Test func emptyAndTinyTracksHaveEmptyAnswers() {
-        var random = SeededGenerator(seed: 1)
+        var random = Dice(seed: 1)
         let none = Self.everything(TrackColumns(), largest: 1, &random)
         #expect(none.samples.isEmpty && none.stays.isEmpty && none.trips.isEmpty && none.driving == DrivingBehaviour())
         #expect(none.length.total(.straight) == (0, 0))
@@ -149,7 +150,7 @@ import TrackModel
             fix(1000, 1, 1, speed: .max, course: .min, accuracy: .max),
             fix(2000, 1, 1, speed: .max, course: -1), fix(3000, 1, 1, speed: .max, course: .max),
         ]
-        var random = SeededGenerator(seed: 1)
+        var random = Dice(seed: 1)
         for count in 0...fixes.count {
             _ = Self.everything(TrackColumns(fixes: fixes.prefix(count)), largest: 1, &random)
             _ = Self.everything(TrackColumns(fixes: fixes.prefix(count).reversed()), largest: 1, &random)

@@ -1,4 +1,5 @@
 import Geodesy
+import ProgramTestKit
 import Testing
 import TrackModel
 
@@ -13,7 +14,7 @@ import TrackModel
     /// Jitter of a parked receiver.
     private func jitter(
         _ seconds: Range<Int>, metres: Double, at place: Degrees = Degrees(latitude: 47, longitude: 9),
-        every spacing: Int = 1, _ random: inout SeededGenerator
+        every spacing: Int = 1, _ random: inout Dice
     ) -> [Fix] {
         stride(from: seconds.lowerBound, to: seconds.upperBound, by: spacing).map { second in
             let there = MadeDrive.moved(
@@ -24,7 +25,7 @@ import TrackModel
     }
 
     @Test func aStopIsAFewPointsAtOnePlace() {
-        var random = SeededGenerator(seed: 1)
+        var random = Dice(seed: 1)
         let fixes = jitter(0..<1000, metres: 3, &random)
         let (samples, drops) = collapse(fixes)
         #expect(samples.map(\.index) == [0, 240, 480, 720, 960, 999])
@@ -37,14 +38,14 @@ import TrackModel
     }
 
     @Test func fiftyNineSecondsAreNoStop() {
-        var random = SeededGenerator(seed: 2)
+        var random = Dice(seed: 2)
         #expect(collapse(jitter(0..<60, metres: 3, &random)).drops.counts.isEmpty)
         #expect(!collapse(jitter(0..<61, metres: 3, &random)).drops.counts.isEmpty)
     }
 
     @Test func noInterruptionIsMadeInsideAStop() {
         for spacing in [1, 7, 30, 100, 130, 200, 239, 240, 241, 299] {
-            var random = SeededGenerator(seed: 3)
+            var random = Dice(seed: 3)
             let (samples, _) = collapse(jitter(0..<5000, metres: 3, every: spacing, &random))
             let gaps = zip(samples, samples.dropFirst()).map { $1.seconds(since: $0) }
             #expect(gaps.allSatisfy { $0 <= Double(max(240, spacing)) }, "\(spacing) s")
@@ -68,7 +69,7 @@ import TrackModel
     }
 
     @Test func aStrayInsideAStopGoesWithIt() {
-        var random = SeededGenerator(seed: 4)
+        var random = Dice(seed: 4)
         var fixes = jitter(0..<300, metres: 2, &random)
         fixes[200] = fixes[200].displaced(by: 200, towards: 45)
         let (samples, drops) = collapse(fixes)
@@ -79,7 +80,7 @@ import TrackModel
     }
 
     @Test func parkedPointsPassUnchanged() {
-        var random = SeededGenerator(seed: 5)
+        var random = Dice(seed: 5)
         let fixes = jitter(0..<120, metres: 2, &random) + jitter(120..<2000, metres: 0.1, every: 240, &random)
         let (samples, drops) = collapse(fixes, parked: Set(120..<fixes.count))
         #expect(samples.suffix(fixes.count - 120).map(\.index) == Array(120..<fixes.count))
@@ -91,7 +92,7 @@ import TrackModel
     @Test func aNightOfJitterAndStraysIsNoJourney() {
         // dawarich #3417: 206 km in a day at home.
         let seed = UInt64.random(in: 0 ... .max)
-        var random = SeededGenerator(seed: seed)
+        var random = Dice(seed: seed)
         var fixes = jitter(0..<43_200, metres: 6, every: 5, &random)
         for index in fixes.indices where Int.random(in: 0..<100, using: &random) == 0 {
             fixes[index] = fixes[index].displaced(
@@ -106,8 +107,8 @@ import TrackModel
 
     @Test func oneFixFarAwayChangesNoDistance() {
         // Traccar #3693, traccar-web #1168.
-        for seed in seeds(10) {
-            var random = SeededGenerator(seed: seed)
+        for seed in Dice.seeds(10) {
+            var random = Dice(seed: seed)
             var fixes = MadeDrive().fixes(using: &random)
             let options = CleaningOptions(denoiseGrade: 1, speedCap: usualCap)
             let before = TrackCleaner.clean(TrackColumns(fixes: fixes), options).samples

@@ -1,4 +1,5 @@
 import Geodesy
+import ProgramTestKit
 import Testing
 import TrackModel
 
@@ -20,8 +21,8 @@ import TrackModel
     }
 
     @Test func everyDroppedPointIsWithinTheTolerance() {
-        for seed in seeds(30) {
-            var random = SeededGenerator(seed: seed)
+        for seed in Dice.seeds(30) {
+            var random = Dice(seed: seed)
             let samples = StepTests.wildTrack(&random).samples
             let tolerance = [3.0, 5, 10, 20, 50].one(&random)
             let kept = thinned(samples, tolerance)
@@ -37,7 +38,7 @@ import TrackModel
     }
 
     @Test func noToleranceKeepsAll() {
-        var random = SeededGenerator(seed: 1)
+        var random = Dice(seed: 1)
         let samples = TrackColumns(fixes: MadeDrive().fixes(using: &random)).samples
         #expect(thinned(samples, 0) == samples)
         #expect(ThinningGrade.off.tolerance == 0)

@@ -1,4 +1,5 @@
 import Geodesy
+import ProgramTestKit
 import Testing
 import TrackModel
 
@@ -71,8 +72,8 @@ import TrackModel
     }
 
     @Test func tripsDoNotOverlapAndAddUpToLessThanTheTrack() {
-        for seed in seeds(60) {
-            var random = SeededGenerator(seed: seed)
+        for seed in Dice.seeds(60) {
+            var random = Dice(seed: seed)
             let samples = TrackCleaner.clean(
                 StepTests.wildTrack(&random), CleaningOptions(denoiseGrade: 1, speedCap: usualCap)
             ).samples

@@ -92,13 +92,10 @@ import TrackTestKit
 
     @Test func oneDamagedRecordCostsOneRecord() throws {
         for position in [0, 4, 8, 16, 24, 26, 27, 28, 67] {
-            let ring = Ring()
-            var cache = try ring.open()
-            cache.fill(0..<100)
-            cache.close(now: 0)
+            let ring = try Ring.closed(holding: 0..<100)
             let record = firstRecord + 50 * 68
             ring.disk.flip(bit: 1, at: record + position, of: ring.segmentPaths[0])
-            cache = try ring.open()
+            let cache = try ring.open()
             #expect(cache.numbers() == Array(0..<50) + Array(51..<100), "byte \(position)")
             #expect(cache.counters.corruptRecords == 1, "byte \(position)")
             #expect(cache.counters.tornTails == 0)
@@ -106,28 +103,22 @@ import TrackTestKit
     }
 
     @Test func severalDamagedRecordsAreCountedByTheirNumbers() throws {
-        let ring = Ring()
-        var cache = try ring.open()
-        cache.fill(0..<100)
-        cache.close(now: 0)
+        let ring = try Ring.closed(holding: 0..<100)
         for record in [10, 11, 12, 40, 0] {
             ring.disk.flip(bit: 7, at: firstRecord + record * 68 + 30, of: ring.segmentPaths[0])
         }
-        cache = try ring.open()
+        let cache = try ring.open()
         #expect(cache.numbers() == (0..<100).filter { ![0, 10, 11, 12, 40].contains($0) })
         #expect(cache.counters.corruptRecords == 5)
     }
 
     @Test func aZeroedPageInTheMiddleCostsWhatItHeld() throws {
-        let ring = Ring()
-        var cache = try ring.open()
-        cache.fill(0..<1000)
-        cache.close(now: 0)
+        let ring = try Ring.closed(holding: 0..<1000)
         let path = ring.segmentPaths[0]
         var file = try #require(ring.disk.contents(of: path))
         for offset in 12_288..<16_384 { file[offset] = 0 }
         ring.disk.plant(file, at: path)
-        cache = try ring.open()
+        let cache = try ring.open()
         let numbers = cache.numbers()
         #expect(numbers.count == 1000 - Int(cache.counters.corruptRecords))
         #expect((60...62).contains(cache.counters.corruptRecords))
@@ -146,23 +137,17 @@ import TrackTestKit
     @Test func eitherHeaderCopyIsEnough() throws {
         for copy in [0, SegmentHeader.copyBytes] {
             for offset in [0, 8, 10, 12, 16, 32, 40, 49, 4095] {
-                let ring = Ring()
-                var cache = try ring.open()
-                cache.fill(0..<10)
-                cache.close(now: 0)
+                let ring = try Ring.closed(holding: 0..<10)
                 ring.disk.flip(bit: 0, at: copy + offset, of: ring.segmentPaths[0])
-                cache = try ring.open()
+                let cache = try ring.open()
                 #expect(cache.numbers() == Array(0..<10))
             }
         }
     }
 
     @Test func aSegmentWithoutAHeaderIsLeftAloneAndItsNumbersAreNotUsedAgain() throws {
-        let ring = Ring()
+        let ring = try Ring.closed(holding: 0..<10)
         var cache = try ring.open()
-        cache.fill(0..<10)
-        cache.close(now: 0)
-        cache = try ring.open()
         cache.fill(10..<20)
         let newest = cache.nextSequence
         cache.close(now: 0)
@@ -197,16 +182,13 @@ import TrackTestKit
     }
 
     @Test func foreignFilesAreLeftAloneAndCounted() throws {
-        let ring = Ring()
-        var cache = try ring.open()
-        cache.fill(0..<10)
-        cache.close(now: 0)
+        let ring = try Ring.closed(holding: 0..<10)
         let foreign = [
             "README", ".hidden", "0000000000000001.segmentx", "000000000000000G.segment", "ABCDEF0000000000.segment",
             "ffffffffffffffff.segment", "1.segment", "0000000000000000.segment",
         ]
         for name in foreign { ring.disk.plant([1, 2, 3], at: Ring.directory + "/" + name) }
-        cache = try ring.open()
+        let cache = try ring.open()
         #expect(cache.recovery.foreignFiles == foreign.count)
         #expect(cache.numbers() == Array(0..<10))
         for name in foreign { #expect(ring.disk.contents(of: Ring.directory + "/" + name) == [1, 2, 3]) }
@@ -241,40 +223,31 @@ import TrackTestKit
     }
 
     @Test func aSegmentUnderAWrongNameIsNotOurs() throws {
-        let ring = Ring()
-        var cache = try ring.open()
-        cache.fill(0..<10)
-        cache.close(now: 0)
+        let ring = try Ring.closed(holding: 0..<10)
         ring.disk.plant(
             try #require(ring.disk.contents(of: ring.segmentPaths[0])), at: Ring.directory + "/0000000000000055.segment"
         )
-        cache = try ring.open()
+        let cache = try ring.open()
         #expect(cache.recovery.damagedSegments == 1)
         #expect(cache.numbers() == Array(0..<10))
     }
 
     @Test func recordsOfAnotherStreamNeverVerify() throws {
-        let ring = Ring()
-        var cache = try ring.open()
-        cache.fill(0..<10)
-        cache.close(now: 0)
+        let ring = try Ring.closed(holding: 0..<10)
         let path = ring.segmentPaths[0]
         var file = try #require(ring.disk.contents(of: path))
         let header = SegmentHeader(stream: StreamID(high: 9, low: 9), firstSequence: 1, entities: ["car"])
         file.replaceSubrange(..<SegmentHeader.bytes, with: header.encoded())
         ring.disk.plant(file, at: path)
-        cache = try ring.open()
+        let cache = try ring.open()
         #expect(cache.numbers() == [])
         #expect(cache.counters.tornTails + cache.counters.corruptRecords > 0)
     }
 
     @Test func leftoversOfAnInterruptedBeginningAreRemoved() throws {
-        let ring = Ring()
-        var cache = try ring.open()
-        cache.fill(0..<10)
-        cache.close(now: 0)
+        let ring = try Ring.closed(holding: 0..<10)
         ring.disk.plant([0, 0], at: Ring.directory + "/0000000000000077.segment.new")
-        cache = try ring.open()
+        let cache = try ring.open()
         #expect(cache.numbers() == Array(0..<10))
         #expect(!ring.disk.paths.contains { $0.hasSuffix(".new") })
     }

@@ -17,6 +17,15 @@ struct Ring {
         options.syncInterval = syncInterval
     }
 
+    /// A process has filled the ring and has ended in order.
+    static func closed(holding numbers: Range<Int>) throws -> Ring {
+        let ring = Ring()
+        let cache = try ring.open()
+        cache.fill(numbers)
+        cache.close(now: 0)
+        return ring
+    }
+
     func open(now: MonotonicTime = 0) throws(TrackCacheError) -> TrackCache {
         try TrackCache(directory: Self.directory, options: options, fileSystem: disk, now: now)
     }

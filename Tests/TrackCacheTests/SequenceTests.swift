@@ -91,12 +91,9 @@ import TrackTestKit
     }
 
     @Test func aDrainedStreamIsReplacedOnDiskToo() throws {
-        let ring = Ring()
-        var cache = try ring.open()
-        cache.fill(0..<10)
-        cache.close(now: 0)
+        let ring = try Ring.closed(holding: 0..<10)
         ring.disk.isReadOnly = true
-        cache = try ring.open()
+        var cache = try ring.open()
         _ = cache.batches()
         cache.acknowledge(through: 10, of: cache.streamID, now: 0)
         cache.fill(10..<20)
@@ -114,11 +111,8 @@ import TrackTestKit
     @Test func theHighestNumbersOfAStreamAreForgottenLast() throws {
         // Two ranges of a drained stream are deleted; a power cut inside must not leave the lower one alone.
         for seed in 0..<60 as Range<UInt64> {
-            let ring = Ring()
+            let ring = try Ring.closed(holding: 0..<3)
             var cache = try ring.open()
-            cache.fill(0..<3)
-            cache.close(now: 0)
-            cache = try ring.open()
             cache.fill(3..<6)
             cache.close(now: 0)
             ring.disk.isReadOnly = true
@@ -198,11 +192,8 @@ import TrackTestKit
     }
 
     @Test func aLoginThatKnowsMoreAcknowledges() throws {
-        let ring = Ring()
-        var cache = try ring.open()
-        cache.fill(0..<10)
-        cache.close(now: 0)
-        cache = try ring.open()
+        let ring = try Ring.closed(holding: 0..<10)
+        let cache = try ring.open()
         cache.fill(10..<20)
         cache.confirm(serverStoredThrough: 7, now: 0)
         #expect(cache.numbers() == Array(7..<20))

@@ -1,18 +1,12 @@
-/// SplitMix64 (Steele, Lea, Flood 2014): the same seed gives the same disk, on every machine.
+/// Random numbers of a disk: the same seed gives the same disk, on every machine.
 package struct DiskDice: RandomNumberGenerator, Sendable {
-    private var state: UInt64
+    private var numbers: SplitMix
 
     package init(seed: UInt64) {
-        state = seed
+        numbers = SplitMix(state: seed)
     }
 
-    package mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ (mixed >> 31)
-    }
+    package mutating func next() -> UInt64 { numbers.next() }
 
     /// True once in `odds` throws, on average.
     package mutating func one(in odds: Int) -> Bool {

@@ -1,5 +1,5 @@
 /// Sebastiano Vigna's SplitMix64: small, and the same everywhere for the same seed.
-package struct SplitMix: RandomNumberGenerator {
+package struct SplitMix: RandomNumberGenerator, Sendable {
     package var state: UInt64
 
     package init(state: UInt64) {

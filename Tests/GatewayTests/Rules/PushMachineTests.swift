@@ -108,7 +108,7 @@ import TrackTestKit
     /// push ends once.
     @Test(arguments: 1...50 as ClosedRange<UInt64>)
     func anyOrderOfEvents(seed: UInt64) {
-        var dice = Dice(seed: seed)
+        var dice = SplitMix(state: seed)
         var machine = PushMachine(limits: .init(interval: 10, effort: 60, window: 4))
         var now: MonotonicTime = 0
         var stored: [Int64] = []
@@ -165,19 +165,6 @@ import TrackTestKit
         }
         #expect(known == Set(stored), "seed \(seed)")
         #expect(ended.values.allSatisfy { $0 == 1 }, "seed \(seed)")
-    }
-}
-
-private struct Dice: RandomNumberGenerator {
-    private var state: UInt64
-
-    init(seed: UInt64) { state = seed }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = (state ^ (state >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ (mixed >> 31)
     }
 }
 

@@ -1,6 +1,7 @@
 import NIOCore
 import Testing
 import TrackModel
+import TrackTestKit
 import TrackWire
 
 @testable import Gateway
@@ -70,7 +71,7 @@ import TrackWire
         try await Fixture.run { fixture in
             for _ in 0..<20 {
                 let seed = UInt64.random(in: 0 ... .max)
-                var random = SeededGenerator(seed: seed)
+                var random = SplitMix(state: seed)
                 let agent = try await fixture.login()
                 agent.send(bytes: (0..<5000).map { _ in UInt8.random(in: 0...255, using: &random) } + rest)
                 var answers = 0
@@ -121,21 +122,6 @@ import TrackWire
             await fixture.server.core.census.untilEmpty(atMost: .seconds(60))
             let fourth = try await fixture.login(stream: StreamID(high: 1, low: 3))
             await fourth.close()
-        }
-    }
-
-    /// SplitMix64: the same numbers everywhere for the same seed.
-    private struct SeededGenerator: RandomNumberGenerator {
-        private var state: UInt64
-
-        init(seed: UInt64) { state = seed }
-
-        mutating func next() -> UInt64 {
-            state &+= 0x9E37_79B9_7F4A_7C15
-            var mixed = state
-            mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-            mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-            return mixed ^ (mixed >> 31)
         }
     }
 }

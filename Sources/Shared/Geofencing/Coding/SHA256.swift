@@ -1,4 +1,8 @@
 /// SHA-256 (FIPS 180-4), for keys that every machine derives alike. Keys are few; speed does not matter here.
+///
+/// This room has a copy of its own, although the server has swift-crypto and the agent has OpenSSL: the room is pure and part of
+/// both programs. OpenSSL has one owner, `SecureLink`. swift-crypto brings BoringSSL, a second library of this kind, which
+/// the agent's size does not allow. The standard's examples test the copy.
 enum SHA256 {
     /// The 32 bytes of the digest.
     static func hash(_ message: [UInt8]) -> [UInt8] {

@@ -1,0 +1,71 @@
+import Testing
+
+/// docs/journal.md beside the log statements of the sources.
+@Suite struct JournalDocumentTests {
+    @Test(arguments: JournalProgram.all) func everyEventIsTold(program: JournalProgram) throws {
+        let (documented, told) = (try JournalDocument.events(of: program.name), try program.told())
+        #expect(documented.count > 10, "the rows were not found")
+        for event in documented {
+            let statements = try #require(told[event.name], "no log statement of \(program) names \(event.name)")
+            for fields in statements {
+                let fields = fields.union(program.always[event.name] ?? [])
+                #expect(event.fields.isSubset(of: fields), "\(event.name) is told with \(fields.sorted())")
+            }
+        }
+    }
+
+    @Test(arguments: JournalProgram.all) func everyEventThatIsToldIsDocumented(program: JournalProgram) throws {
+        let known = Set(try JournalDocument.events(of: program.name).map(\.name))
+        for name in try program.told().keys { #expect(known.contains(name), "\(name)") }
+    }
+}
+
+/// A program, and how its sources name an event of the journal.
+struct JournalProgram: CustomTestStringConvertible, Sendable {
+    let name: String
+    let folder: String
+    /// Fields that a statement takes from a variable or a function.
+    let always: [String: Set<String>]
+    private let statements: @Sendable (String) -> [(event: String, fields: Set<String>)]
+
+    var testDescription: String { name }
+
+    static let all = [agent, server]
+
+    private static let agent = JournalProgram(
+        name: "sakerd", folder: "Sources/Agent", always: ["hookFailed": ["REASON"]]
+    ) { text in
+        text.matches(of: /\.event\(\s*\.([a-zA-Z]+)(,\s*\[[^\]]*\])?/).map {
+            (String($0.1), fields(in: $0.2 ?? ""))
+        }
+    }
+
+    /// What the connection adds to each of its messages is in SessionJournal's `metadata`.
+    private static let server = JournalProgram(
+        name: "saker-server", folder: "Sources/Server",
+        always: ["sessionRefused": ["ADDRESS"], "streamShared": ["ADDRESS", "ENTITY", "SERVICE", "SESSION"]]
+    ) { text in
+        text.matches(of: /"message_id": "\\\(MessageID\.([a-zA-Z]+)\)"/).map {
+            (String($0.1), fields(in: literal(around: $0.range, in: text)))
+        }
+    }
+
+    /// The fields of each log statement, by the event that the statement names.
+    func told() throws -> [String: [Set<String>]] {
+        var told: [String: [Set<String>]] = [:]
+        for text in try JournalDocument.sources(below: folder) {
+            for (event, fields) in statements(text) { told[event, default: []].append(fields) }
+        }
+        return told
+    }
+
+    /// The dictionary literal that a place is in.
+    private static func literal(around place: Range<String.Index>, in text: String) -> Substring {
+        let start = text[..<place.lowerBound].lastIndex(of: "[") ?? text.startIndex
+        return text[start..<(text[place.upperBound...].firstIndex(of: "]") ?? text.endIndex)]
+    }
+
+    private static func fields(in text: Substring) -> Set<String> {
+        Set(text.matches(of: /"([a-z_]+)":/).map { String($0.1).uppercased() })
+    }
+}
