@@ -7,7 +7,7 @@ import TrackWire
 
 @testable import AgentRuntime
 
-/// A TLS server on a port of the kernel's choosing that accepts every login.
+/// A TLS server on a port of the kernel's choosing that answers every login alike: with a Welcome, unless told otherwise.
 struct WelcomingServer {
     private let channel: any Channel
     private let directory: URL
@@ -19,8 +19,10 @@ struct WelcomingServer {
     /// The file of the authority.
     let authorityFile: String
 
-    /// `validity`: of the certificate, seconds since 1970.
-    init(validity: ClosedRange<Int64> = 0...4_000_000_000) async throws {
+    /// `validity`: of the certificate, seconds since 1970. `answer`: to a login; nil: none.
+    init(
+        validity: ClosedRange<Int64> = 0...4_000_000_000, answer: ServerFrame? = ServerFrame(.welcome(Welcome()))
+    ) async throws {
         directory = FileManager.default.temporaryDirectory.appending(path: "saker-clock-\(UUID())")
         try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
         let identity = try LinkServer.identity(
@@ -38,7 +40,9 @@ struct WelcomingServer {
         channel = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
             .childChannelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
-                    try channel.pipeline.syncOperations.addHandlers([NIOSSLServerHandler(context: context), Welcomer()])
+                    try channel.pipeline.syncOperations.addHandlers([
+                        NIOSSLServerHandler(context: context), Welcomer(answer),
+                    ])
                 }
             }
             .bind(host: "127.0.0.1", port: 0).get()
@@ -55,13 +59,14 @@ struct WelcomingServer {
 private final class Welcomer: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
-    private var hasWelcomed = false
+    private var answer: ServerFrame?
+
+    init(_ answer: ServerFrame?) { self.answer = answer }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        guard !hasWelcomed else { return }
-        hasWelcomed = true
-        let frame = WireCodec.encode(ServerFrame(.welcome(Welcome())))
-        context.writeAndFlush(wrapOutboundOut(ByteBuffer(bytes: frame)), promise: nil)
+        guard let answer else { return }
+        self.answer = nil
+        context.writeAndFlush(wrapOutboundOut(ByteBuffer(bytes: WireCodec.encode(answer))), promise: nil)
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }

@@ -74,4 +74,21 @@ import Testing
         let document = try Repository.text("docs/control.md")
         #expect(document.contains("`\(setting.key)`") || document.contains("\"\(setting.key)\""), "\(setting.key)")
     }
+
+    /// Each part of the status that has states, with all of them.
+    private static let states: [String: [String]] = [
+        "service": ServiceStatus.State.allCases.map(\.rawValue), "gather": GatherStatus.State.allCases.map(\.rawValue),
+        "feed": FeedStatus.State.allCases.map(\.rawValue), "link": LinkStatus.State.allCases.map(\.rawValue),
+        "remembered": RememberedStatus.State.allCases.map(\.rawValue),
+        "cache": CacheStatus.State.allCases.map(\.rawValue),
+    ]
+
+    @Test(arguments: states.keys.sorted()) func everyStateIsTold(part: String) throws {
+        let document = try Repository.text("docs/control.md")
+        let table = try #require(document.split(separator: "| part | states |").dropFirst().first)
+        let row = try #require(table.split(separator: "\n").first { $0.hasPrefix("| `\(part)` |") })
+        // What is in parentheses explains.
+        let states = row.dropFirst("| `\(part)` |".count).replacing(/\([^)]*\)/, with: "").replacing(/\..*/, with: "")
+        #expect(states.matches(of: /`(\w+)`/).map { String($0.1) } == Self.states[part])
+    }
 }

@@ -50,11 +50,16 @@ import Testing
         try text.write(toFile: path, atomically: true, encoding: .utf8)
     }
 
-    /// The names in the tables of docs/metrics.md.
-    private func documented(_ prefix: String) throws -> Set<String> {
+    /// docs/metrics.md
+    private func document() throws -> String {
         let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent().appendingPathComponent("docs/metrics.md")
-        let rows = try String(contentsOf: file, encoding: .utf8).matches(of: /\n\| `(saker_[a-z_]+)` \|/)
+        return try String(contentsOf: file, encoding: .utf8)
+    }
+
+    /// The names in the tables of docs/metrics.md.
+    private func documented(_ prefix: String) throws -> Set<String> {
+        let rows = try document().matches(of: /\n\| `(saker_[a-z_]+)` \|/)
         let names = rows.map { String($0.1) }
         return Set(names.filter { $0.hasPrefix(prefix) })
     }
@@ -127,6 +132,10 @@ import Testing
         let untold = try documented("saker_agent_").subtracting(vehicle.types.keys)
         #expect(untold.isSubset(of: absent), "\(untold)")
         #expect(try documented("saker_server_").subtracting(fleetSide.types.keys) == [])
+        #expect(try Set(vehicle.types.keys).subtracting(documented("saker_agent_")) == [])
+        #expect(try Set(fleetSide.types.keys).subtracting(documented("saker_server_")) == [])
+        try everyLabelIsDocumented(vehicle)
+        try everyLabelIsDocumented(fleetSide)
         // Nobody learns who or where.
         for page in [vehicle, fleetSide] {
             for series in page.samples.keys {
@@ -153,6 +162,16 @@ import Testing
         #expect(server.end(SIGTERM) == 0)
         gpsd.end(SIGKILL)
         source.end()
+    }
+
+    /// The section of a metric names each state and each reason that the page has.
+    private func everyLabelIsDocumented(_ page: Page) throws {
+        let sections = try document().split(separator: "\n### ")
+        for series in page.samples.keys.sorted() {
+            guard let match = series.wholeMatch(of: /(\w+)\{(state|reason)="(\w+)"\}/) else { continue }
+            let section = sections.first { $0.contains("| `\(match.1)` |") }
+            #expect(section?.contains("`\(match.3)`") == true, "\(series)")
+        }
     }
 
     private func rejectsWhatIsNoScrape(_ port: Int) throws {
