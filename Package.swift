@@ -303,10 +303,10 @@ var tests: [Target] {
         .tests(
             of: "AgentRuntime",
             [
-                "AgentControl", "AgentLogic", "ConfigurationFile", "Exposition", "GNSSFeed", "JSON",
-                "ProgramTestKit", "SecureLink", "TrackCache", "TrackModel", "TrackTestKit", "TrackWire", "Varlink",
-                .log, .nioCore,
-                .nioPosix,
+                "AgentControl", "AgentLogic", "AlarmLog", "ConfigurationFile", "Exposition", "GNSSFeed", "JSON",
+                "ProgramTestKit", "SecureLink", "Systemd", "TrackCache", "TrackModel", "TrackTestKit", "TrackWire",
+                "Varlink", .log, .nioCore, .nioPosix,
+                .product(name: "NIOEmbedded", package: "swift-nio"),
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "NIOSSL", package: "swift-nio-ssl"),
                 .product(name: "NIOTLS", package: "swift-nio"),

@@ -58,7 +58,6 @@ final class RequestShell {
     // MARK: Calls of the control socket
 
     func addPoints(_ points: [TrackPoint], entity: String?, _ terms: Terms) -> EventLoopFuture<AddPointsReply> {
-        let promise = context.loop.makePromise(of: AddPointsReply.self)
         let limits = terms.limits
         let keys = points.reduce(into: Set<String>()) { $0.formUnion($1.attributes.keys) }
         guard points.count <= limits.batchPoints else {
@@ -73,6 +72,7 @@ final class RequestShell {
                 .addPoints,
                 "the points take \(batch.bytes.count) bytes, at most \(limits.windowBytes) go at a time: send fewer")
         }
+        let promise = context.loop.makePromise(of: AddPointsReply.self)
         request(.points, in: .addPoints, bytes: batch.bytes.count) { id in
             .points(Points(batch, id: id, entity: entity ?? terms.entity))
         } answer: { message in
@@ -92,11 +92,11 @@ final class RequestShell {
     }
 
     func call(path: String, parameters: [String: String]) -> EventLoopFuture<WebAPIReply> {
-        let promise = context.loop.makePromise(of: WebAPIReply.self)
         let bytes = parameters.reduce(path.utf8.count) { $0 + $1.key.utf8.count + $1.value.utf8.count + 16 }
         guard bytes <= Self.maximumCallBytes else {
             return refuse(.call, "a request of \(bytes) bytes: at most \(Self.maximumCallBytes) can be sent")
         }
+        let promise = context.loop.makePromise(of: WebAPIReply.self)
         request(.call, in: .call, bytes: bytes) { id in
             var call = Call()
             call.id = id

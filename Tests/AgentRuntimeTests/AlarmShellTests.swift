@@ -1,0 +1,144 @@
+import AgentControl
+import AlarmLog
+import NIOCore
+import NIOEmbedded
+import Systemd
+import Testing
+import TrackCache
+import TrackTestKit
+import TrackWire
+
+@testable import AgentRuntime
+
+/// A push is acknowledged when it is on the disk, and told once.
+@Suite struct AlarmShellTests {
+    /// Operations on a real journal; the test says when the disk has time for them.
+    private final class SlowJournal: AlarmExecutor {
+        let journal: AlarmJournal
+        var accepts = true
+        private var waiting: [() -> Void] = []
+
+        init(_ disk: DiskSimulation) {
+            journal = AlarmJournal(directory: "/state/alarms", fileSystem: disk)
+        }
+
+        func perform<Result: Sendable>(
+            on loop: any EventLoop, _ operation: @escaping @Sendable (AlarmJournal) -> Result
+        ) -> EventLoopFuture<Result>? {
+            guard accepts else { return nil }
+            let promise = loop.makePromise(of: Result.self)
+            waiting.append { [journal] in promise.succeed(operation(journal)) }
+            return promise.futureResult
+        }
+
+        func work() {
+            let due = waiting
+            waiting = []
+            for operation in due { operation() }
+        }
+    }
+
+    private final class Setup {
+        let log = EventRecorder()
+        let bench: ShellBench
+        let disk = DiskSimulation(seed: 1, directories: ["/state"])
+        let journal: SlowJournal
+        private(set) var acknowledged: [UInt64] = []
+        private(set) var arrived: [UInt64] = []
+        private(set) var recalled: [[UInt64]] = []
+        private(set) lazy var shell = AlarmShell(bench.context, executor: journal, areHooksOwed: true) {
+            [unowned self] effect in
+            switch effect {
+            case .acknowledge(let id): acknowledged.append(id)
+            case .arrived(let alarm): arrived.append(alarm.content.id)
+            case .recalled(let alarms, _): recalled.append(alarms.map(\.content.id))
+            }
+        }
+
+        init() {
+            bench = ShellBench(log: log)
+            journal = SlowJournal(disk)
+        }
+
+        func push(_ id: UInt64, body: String = "{}") {
+            var push = Push()
+            (push.id, push.type, push.json, push.time) = (id, 65, body, 1_780_000_000_000)
+            shell.take(push, entity: "van")
+        }
+    }
+
+    @Test func nothingIsAcknowledgedOrToldBeforeItIsOnTheDisk() {
+        let setup = Setup()
+        setup.push(7)
+        #expect(setup.acknowledged.isEmpty && setup.arrived.isEmpty)
+        setup.journal.work()
+        #expect(setup.acknowledged == [7] && setup.arrived == [7])
+        #expect(setup.log.ids == [MessageID.alarmReceived.description])
+        #expect(setup.shell.status?.kept == 1)
+    }
+
+    @Test func whatComesAgainIsAcknowledgedAgainAndNotTold() {
+        let setup = Setup()
+        for _ in 0..<2 {
+            setup.push(7)
+            // Twice on its way to the disk is once.
+            setup.push(7)
+            setup.journal.work()
+        }
+        #expect(setup.arrived == [7])
+        #expect(setup.acknowledged == [7, 7])
+    }
+
+    @Test func aDiskThatFailsAcknowledgesNothingAndIsToldOfOnce() {
+        let setup = Setup()
+        setup.disk.faults = [DiskFault([.write], number: 28)]
+        for id in [1, 2] as [UInt64] {
+            setup.push(id)
+            setup.journal.work()
+        }
+        #expect(setup.acknowledged.isEmpty && setup.arrived.isEmpty)
+        #expect(setup.shell.status?.lastError != nil)
+        setup.disk.faults = []
+        setup.push(1)
+        setup.journal.work()
+        #expect(setup.acknowledged == [1] && setup.arrived == [1])
+        #expect(setup.shell.status?.lastError == nil)
+        #expect(
+            setup.log.ids
+                == [MessageID.alarmJournalFailed, .alarmReceived, .alarmJournalReturned].map(\.description))
+    }
+
+    @Test func aDiskThatHangsRefusesMoreAndTheServerSendsItAgain() {
+        let setup = Setup()
+        setup.journal.accepts = false
+        setup.push(7)
+        #expect(setup.shell.status?.lastError?.contains("hangs") == true)
+        #expect(setup.bench.refusal(setup.shell.list(AlarmSelection())) == .internalError)
+        setup.journal.accepts = true
+        setup.push(7)
+        setup.journal.work()
+        #expect(setup.acknowledged == [7] && setup.arrived == [7])
+    }
+
+    @Test func whatHooksAreOwedComesBackUntilTheyHaveEnded() {
+        let setup = Setup()
+        for id in [1, 2] as [UInt64] { setup.push(id) }
+        setup.journal.work()
+        setup.shell.recall(limit: 9, without: [])
+        setup.journal.work()
+        #expect(setup.recalled == [[1, 2]])
+        setup.shell.finishHooks(of: 1)
+        setup.shell.recall(limit: 9, without: [])
+        setup.journal.work()
+        #expect(setup.recalled == [[1, 2], [2]])
+    }
+
+    @Test func aPushThatBreaksARuleIsRefusedAndCounted() {
+        let setup = Setup()
+        setup.push(0)
+        setup.push(9, body: String(repeating: "x", count: NewAlarm.maximumBodyBytes + 1))
+        setup.journal.work()
+        #expect(setup.arrived.isEmpty)
+        #expect(setup.shell.status?.refused == 2)
+    }
+}
