@@ -6,6 +6,7 @@ import NIOCore
 import Synchronization
 import Testing
 import TrackModel
+import TrackTestKit
 import TrackWire
 import Varlink
 

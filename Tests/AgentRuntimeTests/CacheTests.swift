@@ -1,5 +1,6 @@
 import AgentControl
 import Testing
+import TrackTestKit
 
 @testable import AgentRuntime
 

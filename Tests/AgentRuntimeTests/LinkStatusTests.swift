@@ -3,6 +3,7 @@ import NIOCore
 import NIOPosix
 import SecureLink
 import Testing
+import TrackTestKit
 
 @testable import AgentRuntime
 

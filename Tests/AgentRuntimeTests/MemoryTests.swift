@@ -4,6 +4,7 @@ import JSON
 import NIOCore
 import Synchronization
 import Testing
+import TrackTestKit
 
 @testable import AgentRuntime
 

@@ -3,6 +3,7 @@ import GNSSFeed
 import NIOCore
 import Synchronization
 import Testing
+import TrackTestKit
 import TrackWire
 
 @testable import AgentRuntime
