@@ -19,7 +19,7 @@ import Testing
         let gpsd = try fleet.startGPSD(source: source.address)
         let server = try fleet.startServer()
         let agent = try fleet.startAgent()
-        try waitUntil("the agent is online", within: 120) { try fleet.linkState() == "online" }
+        try waitUntil("the agent is online", within: 300) { try fleet.linkState() == "online" }
         let set = try fleet.saker(["attributes", "set", "fuel=51", "driver=Li Wei"])
         #expect(set.status == 0, "\(set.all)")
         let unknown = try fleet.saker(["attributes", "set", "colour=red", "door=open"])
@@ -30,16 +30,16 @@ import Testing
             Built.path("saker"),
             ["attributes", "provide", "--", "sh", "-c", #"while echo '{"fuel":12.5,"door":1}'; do sleep 0.2; done"#],
             environment: ["SAKER_SOCKET": fleet.socket])
-        try waitUntil("the provider is known", within: 120) { try attributes(fleet)["providers"] as? Int == 1 }
+        try waitUntil("the provider is known", within: 300) { try attributes(fleet)["providers"] as? Int == 1 }
         source.resume()
-        try waitUntil("a provided point is stored", within: 120) {
+        try waitUntil("a provided point is stored", within: 300) {
             try points(fleet).contains { $0["fuel"] as? Double == 12.5 }
         }
         // A dead provider is forgotten, and the points go on with what is set.
         #expect(provider.end(SIGKILL) == 137)
-        try waitUntil("the provider is forgotten", within: 120) { try attributes(fleet)["providers"] as? Int == 0 }
+        try waitUntil("the provider is forgotten", within: 300) { try attributes(fleet)["providers"] as? Int == 0 }
         let gathered = try fleet.counter("gathered")
-        try waitUntil("points after it", within: 120) { try fleet.counter("gathered") >= gathered + 3 }
+        try waitUntil("points after it", within: 300) { try fleet.counter("gathered") >= gathered + 3 }
         let stopped = try fleet.saker(["service", "stop"])
         #expect(stopped.status == 0, "\(stopped.all)")
         let stored = try points(fleet)

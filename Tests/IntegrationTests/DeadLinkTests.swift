@@ -23,7 +23,7 @@ struct DeadLinkTests {
         let lateness = Lateness()
         let died = Int(Date.now.timeIntervalSince1970 * 1000)
         var noticed: Int?
-        try waitUntil("the link is given up", within: 120) {
+        try waitUntil("the link is given up", within: 300) {
             let status = try #require(try fleet.status()["link"] as? [String: Any])
             guard status["state"] as? String != "online" else { return false }
             noticed = noticed ?? status["since"] as? Int
@@ -36,7 +36,7 @@ struct DeadLinkTests {
         let before = try fleet.counter("acknowledged")
         try link.heal()
         road.server.signal(SIGCONT)
-        try waitUntil("points arrive again", within: 120) { try fleet.counter("acknowledged") > before + 10 }
+        try waitUntil("points arrive again", within: 300) { try fleet.counter("acknowledged") > before + 10 }
         try road.end()
     }
 
@@ -48,9 +48,9 @@ struct DeadLinkTests {
         let sessions = try fleet.counter("sessions")
         try link.set(.forgotten)
         // The old connection is dead for good, the way for a new one is open.
-        try waitUntil("a new connection", within: 120) { try fleet.counter("sessions") > sessions }
+        try waitUntil("a new connection", within: 300) { try fleet.counter("sessions") > sessions }
         let before = try fleet.counter("acknowledged")
-        try waitUntil("points arrive again", within: 120) { try fleet.counter("acknowledged") > before + 10 }
+        try waitUntil("points arrive again", within: 300) { try fleet.counter("acknowledged") > before + 10 }
         try road.end()
     }
 }
@@ -71,7 +71,7 @@ private struct Road {
         server = try fleet.startServer()
         agent = try fleet.startAgent()
         source.resume()
-        try waitUntil("points arrive", within: 120) { [fleet] in try fleet.counter("acknowledged") > 10 }
+        try waitUntil("points arrive", within: 300) { [fleet] in try fleet.counter("acknowledged") > 10 }
     }
 
     /// Uploads the rest: every point that was gathered is stored, once.

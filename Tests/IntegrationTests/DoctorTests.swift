@@ -8,7 +8,7 @@ import Testing
     private func restart(_ agent: inout Program, _ fleet: Fleet, until state: String) throws {
         #expect(agent.end(SIGTERM) == 0, "\(agent.printed)")
         agent = try fleet.startAgent()
-        try waitUntil("the link is \(state)", within: 120) { try fleet.linkState() == state }
+        try waitUntil("the link is \(state)", within: 300) { try fleet.linkState() == state }
     }
 
     @Test func eachBrokenThingIsFoundWithItsRemedy() throws {
@@ -41,7 +41,7 @@ import Testing
         let bare = try Program(
             gpsdPath,
             ["-N", "-n", "-b", "-S", "\(fleet.gpsdPort)", "-F", fleet.directory.file("gpsd.control")])
-        try waitUntil("gpsd listens", within: 120) { isListening(fleet.gpsdPort) }
+        try waitUntil("gpsd listens", within: 300) { isListening(fleet.gpsdPort) }
         seen = try DoctorVisit(fleet)
         #expect(seen.failed == ["device", "tcp"] && seen.verdict("fix") == "not_checked", "\(seen.text)")
         #expect(seen.remedy("device").contains("/etc/default/gpsd"), "\(seen.text)")
@@ -55,7 +55,7 @@ import Testing
         let gpsd = try fleet.startGPSD(source: source.address)
         let server = try fleet.startServer()
         try restart(&agent, fleet, until: "online")
-        try waitUntil("a point is gathered", within: 120) {
+        try waitUntil("a point is gathered", within: 300) {
             try fleet.counter("gathered") > 0
         }
         seen = try DoctorVisit(fleet)

@@ -12,11 +12,11 @@ import Testing
         let gpsd = try fleet.startGPSD(source: source.address)
         let server = try fleet.startServer()
         let agent = try fleet.startAgent()
-        try waitUntil("the agent is online", within: 120) { try fleet.linkState() == "online" }
+        try waitUntil("the agent is online", within: 300) { try fleet.linkState() == "online" }
         source.resume()
-        try waitUntil("the last epoch is sent", within: 120) { source.sent == 601 }
+        try waitUntil("the last epoch is sent", within: 300) { source.sent == 601 }
         // The last epoch ends when the receiver has been silent for a while.
-        try waitUntil("the last fix is out", within: 120) {
+        try waitUntil("the last fix is out", within: 300) {
             let feed = try fleet.status()["feed"] as? [String: Any]
             return (feed?["last_fix"] as? [String: Any])?["time"] as? Int == (start + 600) * 1000
         }
@@ -55,7 +55,7 @@ import Testing
         var watch = try GatherWatch(fleet)
         for _ in 0..<8 {
             let goal = source.sent + Int.random(in: 50...250, using: &dice)
-            try waitUntil("the drive goes on", within: 120) { source.sent >= min(goal, 3600) }
+            try waitUntil("the drive goes on", within: 300) { source.sent >= min(goal, 3600) }
             if Bool.random(using: &dice) {
                 server.end(SIGKILL)
                 server = try fleet.startServer()
@@ -68,7 +68,7 @@ import Testing
             }
         }
         source.pause()
-        try waitUntil("the agent is online", within: 120) {
+        try waitUntil("the agent is online", within: 300) {
             try fleet.saker(["reconnect"])
             return try fleet.linkState() == "online"
         }

@@ -11,7 +11,7 @@ import Testing
         try "0000000000000000".write(toFile: fleet.agent + "/credentials/ak", atomically: true, encoding: .utf8)
         let server = try fleet.startServer()
         let agent = try fleet.startAgent()
-        try waitUntil("the login is refused", within: 120) { try fleet.linkState() == "refused" }
+        try waitUntil("the login is refused", within: 300) { try fleet.linkState() == "refused" }
         let link = try #require(try fleet.status()["link"] as? [String: Any])
         let next = try #require(link["next_try_time"] as? Int)
         let since = try #require(link["since"] as? Int)
@@ -73,7 +73,7 @@ import Testing
             let lines = (try? String(contentsOfFile: page, encoding: .utf8))?.split(separator: "\n") ?? []
             return lines.first { $0.hasPrefix(name + " ") }.flatMap { Double($0.dropFirst(name.count + 1)) }
         }
-        try waitUntil("points in memory", within: 120) {
+        try waitUntil("points in memory", within: 300) {
             try require(agent.isRunning, "\(agent.printed)")
             return metric("saker_agent_points_gathered_total") ?? 0 > 3
         }
@@ -88,8 +88,8 @@ import Testing
             #expect(try String(contentsOfFile: path, encoding: .utf8) == "mine")
             try FileManager.default.removeItem(atPath: path)
         }
-        try waitUntil("the control socket and the disk", within: 120) { (try? fleet.cacheState()) == "disk" }
-        try waitUntil("points on disk", within: 120) {
+        try waitUntil("the control socket and the disk", within: 300) { (try? fleet.cacheState()) == "disk" }
+        try waitUntil("points on disk", within: 300) {
             ((try fleet.status()["cache"] as? [String: Any])?["points"] as? Int ?? 0) > 3
         }
         gpsd.end(SIGKILL)
@@ -103,14 +103,14 @@ import Testing
         source.resume()
         let agent = try fleet.startAgent()
         let first = try fleet.startGPSD(source: source.address)
-        try waitUntil("points", within: 120) { try fleet.counter("gathered") > 3 }
+        try waitUntil("points", within: 300) { try fleet.counter("gathered") > 3 }
         first.end(SIGKILL)
-        try waitUntil("the loss is noticed", within: 120) {
+        try waitUntil("the loss is noticed", within: 300) {
             ((try fleet.status()["feed"] as? [String: Any])?["state"] as? String) == "unreachable"
         }
         let before = try fleet.counter("gathered")
         let second = try fleet.startGPSD(source: source.address)
-        try waitUntil("points again", within: 120) { try fleet.counter("gathered") > before + 3 }
+        try waitUntil("points again", within: 300) { try fleet.counter("gathered") > before + 3 }
         second.end(SIGKILL)
         agent.end(SIGTERM)
         source.end()
@@ -130,16 +130,16 @@ import Testing
         source.resume()
         let gpsd = try fleet.startGPSD(source: source.address)
         let agent = try fleet.startAgent()
-        try waitUntil("points in memory", within: 120) {
+        try waitUntil("points in memory", within: 300) {
             try fleet.counter("gathered") > 5 && (try fleet.cacheState()) == "memory"
         }
         #expect(agent.printed.contains("in memory"), "\(agent.printed)")
         try FileManager.default.removeItem(atPath: filler)
-        try waitUntil("back on disk", within: 120) { try fleet.cacheState() == "disk" }
+        try waitUntil("back on disk", within: 300) { try fleet.cacheState() == "disk" }
         let server = try fleet.startServer()
         try fleet.saker(["reconnect"])
         do {
-            try waitUntil("online", within: 120) { try fleet.linkState() == "online" }
+            try waitUntil("online", within: 300) { try fleet.linkState() == "online" }
         } catch {
             Issue.record("\(error)\n\(agent.printed)\n\(server.printed)\n\(try fleet.status())")
         }

@@ -48,12 +48,12 @@ import Testing
         let before = try #require(ProcessFigures(of: agent.identifier)).resident
         source.resume()
 
-        try waitUntil("the agent says what it saw", within: 120) {
+        try waitUntil("the agent says what it saw", within: 300) {
             guard let reason = try fleet.link()["last_error"] as? String else { return false }
             return hostile.isTold(in: reason)
         }
         // The first wait has at most one second: so long a wait is one of several in a row.
-        try waitUntil("longer waits", within: 180) {
+        try waitUntil("longer waits", within: 300) {
             let status = try fleet.status()
             guard let now = status["time"] as? Int, let next = try fleet.link()["next_try_time"] as? Int else {
                 return false
@@ -69,7 +69,7 @@ import Testing
         let after = try #require(ProcessFigures(of: agent.identifier)).resident
         #expect(after < before + 16_384, "seed \(seed): \(before) kB before, \(after) kB after")
         let gathered = try fleet.counter("gathered")
-        try waitUntil("gathering goes on", within: 120) { try fleet.counter("gathered") > gathered }
+        try waitUntil("gathering goes on", within: 300) { try fleet.counter("gathered") > gathered }
 
         server.program.end(SIGKILL)
         // What a trusted server acknowledges is given up, but nothing that was never sent to it.
@@ -77,7 +77,7 @@ import Testing
         #expect((believed > 0) == (hostile.manner == .acknowledgesTheFuture), "seed \(seed): \(believed)")
         let genuine = try fleet.startServer()
         try fleet.saker(["reconnect"])
-        try waitUntil("online", within: 120) { try fleet.linkState() == "online" }
+        try waitUntil("online", within: 300) { try fleet.linkState() == "online" }
         source.pause()
         let stopped = try fleet.saker(["service", "stop", "--timeout", "60"])
         #expect(stopped.status == 0, "seed \(seed): \(stopped.all)")

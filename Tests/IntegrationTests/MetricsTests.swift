@@ -85,16 +85,16 @@ import Testing
         let gpsd = try fleet.startGPSD(source: source.address)
         let server = try fleet.startServer()
         let agent = try fleet.startAgent()
-        try waitUntil("the agent is online", within: 120) { try fleet.linkState() == "online" }
+        try waitUntil("the agent is online", within: 300) { try fleet.linkState() == "online" }
         source.resume()
-        try waitUntil("points are gathered", within: 120) { try fleet.counter("gathered") >= 20 }
+        try waitUntil("points are gathered", within: 300) { try fleet.counter("gathered") >= 20 }
         let stopped = try fleet.saker(["gather", "stop"])
         #expect(stopped.status == 0, "\(stopped.all)")
-        try waitUntil("the cache is empty", within: 120) {
+        try waitUntil("the cache is empty", within: 300) {
             try fleet.counter("acknowledged") == fleet.counter("gathered")
         }
         _ = try fleet.web("track/getlatestpoint", ["entity_name": fleet.entity])
-        try waitUntil("a round of merging", within: 120) {
+        try waitUntil("a round of merging", within: 300) {
             try scrape("http://127.0.0.1:\(serverPort)/metrics")["saker_server_merge_last_success_timestamp_seconds"]
                 != nil
         }
@@ -143,7 +143,7 @@ import Testing
             }
         }
 
-        try waitUntil("the text file tells the same", within: 120) {
+        try waitUntil("the text file tells the same", within: 300) {
             let page = try Page(String(contentsOfFile: textfile, encoding: .utf8))
             return page["saker_agent_points_acknowledged_total"] == gathered && page.types.count == vehicle.types.count
         }
@@ -156,7 +156,7 @@ import Testing
         #expect(agent.end(SIGTERM) == 0)
         #expect(!FileManager.default.fileExists(atPath: textfile))
         let again = try fleet.startAgent()
-        try waitUntil("the text file is back", within: 120) { FileManager.default.fileExists(atPath: textfile) }
+        try waitUntil("the text file is back", within: 300) { FileManager.default.fileExists(atPath: textfile) }
         again.end(SIGKILL)
         #expect(FileManager.default.fileExists(atPath: textfile))
         #expect(server.end(SIGTERM) == 0)
@@ -212,7 +212,7 @@ import Testing
                 listen = "127.0.0.1:\(taken.port)"
                 """)
         let agent = try fleet.startAgent()
-        try waitUntil("the failures are told", within: 120) {
+        try waitUntil("the failures are told", within: 300) {
             agent.printed.contains("Metrics cannot be listened for") && agent.printed.contains("/proc/saker.prom")
         }
         #expect(try fleet.saker(["status"]).output.contains("not tracked"))

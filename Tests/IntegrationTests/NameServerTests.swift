@@ -11,14 +11,14 @@ struct NameServerTests {
         try town.useNameServers("10.99.0.1", "10.99.0.2", "10.99.0.3")
         let fleet = town.fleet
         let agent = try town.startAgent()
-        try waitUntil("the name is not found", within: 120) { try town.cause() == "name_resolution" }
+        try waitUntil("the name is not found", within: 300) { try town.cause() == "name_resolution" }
         #expect(try town.reason().contains("no name server has answered"))
         var gathered = try fleet.counter("gathered")
         for _ in 0..<12 {
             _ = try fleet.varlink("io.saker.Agent.Reconnect")
             // A new attempt, with new lookups, begins at the earliest after so long.
             pause(milliseconds: 1100)
-            try waitUntil("gathering goes on", within: 120) { try fleet.counter("gathered") > gathered }
+            try waitUntil("gathering goes on", within: 300) { try fleet.counter("gathered") > gathered }
             gathered = try fleet.counter("gathered")
         }
         // Loop, feed, disk and a few of the runtime's; without a bound there were twice as many lookups alone.
@@ -26,12 +26,12 @@ struct NameServerTests {
         #expect(threads <= 18, "\(threads) threads")
         #expect(try fleet.saker(["service", "stop"]).status == 0)
         _ = try fleet.varlink("io.saker.Agent.StartService")
-        try waitUntil("it tries again", within: 120) { try ["connecting", "waiting"].contains(fleet.linkState()) }
+        try waitUntil("it tries again", within: 300) { try ["connecting", "waiting"].contains(fleet.linkState()) }
 
         // A name server that answers, as another network would bring one.
         let names = try NameServer(["A": "10.77.0.1"], in: town.link)
         try town.useNameServers("10.77.0.1")
-        try waitUntil("online", within: 150) { try fleet.linkState() == "online" }
+        try waitUntil("online", within: 300) { try fleet.linkState() == "online" }
         try town.useNameServers("10.99.0.1", "10.99.0.2", "10.99.0.3")
         _ = try fleet.varlink("io.saker.Agent.Reconnect")
         // It ends while a lookup hangs.
@@ -59,7 +59,7 @@ struct NameServerTests {
         let names = try NameServer(zone, in: town.link)
         try town.useNameServers("10.77.0.1")
         let agent = try town.startAgent()
-        try waitUntil("online", within: 120) { try town.fleet.linkState() == "online" }
+        try waitUntil("online", within: 300) { try town.fleet.linkState() == "online" }
         #expect(agent.end(SIGTERM) == 0, "\(agent.printed)")
         names.program.end(SIGKILL)
     }
@@ -146,7 +146,7 @@ private struct NameServer {
             """
         let json = String(decoding: try JSONSerialization.data(withJSONObject: zone), as: UTF8.self)
         program = try Program("/usr/bin/env", ["python3", "-c", script, json], in: link.serverNetwork)
-        try waitUntil("the name server", within: 120) {
+        try waitUntil("the name server", within: 300) {
             try require(program.isRunning, program.printed)
             return program.output.contains("ready")
         }

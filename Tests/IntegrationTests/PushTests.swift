@@ -63,7 +63,7 @@ import Testing
         }
 
         func untilOnline() throws {
-            try waitUntil("the agent is online", within: 120) {
+            try waitUntil("the agent is online", within: 300) {
                 try fleet.saker(["reconnect"])
                 return try fleet.linkState() == "online"
             }
@@ -77,7 +77,7 @@ import Testing
         try yard.untilOnline()
         // Connected: it comes by itself.
         try yard.send("one")
-        try waitUntil("it is told", within: 120) { try yard.told() == ["one"] }
+        try waitUntil("it is told", within: 300) { try yard.told() == ["one"] }
         #expect(try yard.alarms() == ["one"])
         let listed = try yard.fleet.saker(["alarms"])
         #expect(listed.output.contains("message") && listed.output.contains("one"), "\(listed.all)")
@@ -89,8 +89,8 @@ import Testing
         #expect(try yard.states().last == "waiting")
         agent = try yard.fleet.startAgent()
         try yard.untilOnline()
-        try waitUntil("it is delivered", within: 120) { try yard.states() == ["delivered", "delivered"] }
-        try waitUntil("it is told", within: 120) { try yard.told() == ["one", "two"] }
+        try waitUntil("it is delivered", within: 300) { try yard.states() == ["delivered", "delivered"] }
+        try waitUntil("it is told", within: 300) { try yard.told() == ["one", "two"] }
         #expect(try yard.alarms() == ["one", "two"])
         // A restart of everything tells nothing again.
         agent.end(SIGKILL)
@@ -99,7 +99,7 @@ import Testing
         agent = try yard.fleet.startAgent()
         try yard.untilOnline()
         try yard.send("three")
-        try waitUntil("it is told", within: 120) { try yard.told() == ["one", "two", "three"] }
+        try waitUntil("it is told", within: 300) { try yard.told() == ["one", "two", "three"] }
         let refused = try Program.run(
             Built.path("saker-server"),
             ["push", "send", "1", "--entity", "ghost", "{}", "--config", yard.fleet.server + "/server.toml"])
@@ -129,9 +129,9 @@ import Testing
             }
         }
         try yard.untilOnline()
-        try waitUntil("all are delivered", within: 120) { try yard.states().allSatisfy { $0 == "delivered" } }
+        try waitUntil("all are delivered", within: 300) { try yard.states().allSatisfy { $0 == "delivered" } }
         #expect(try yard.alarms() == sent, "seed \(seed)")
-        try waitUntil("all are told", within: 120) { Set(try yard.told()) == Set(sent) }
+        try waitUntil("all are told", within: 300) { Set(try yard.told()) == Set(sent) }
         #expect(agent.end(SIGTERM) == 0, "\(agent.printed)")
         server.end(SIGTERM)
     }
@@ -149,11 +149,11 @@ import Testing
         var agent = try yard.fleet.startAgent()
         try yard.untilOnline()
         try yard.send("important")
-        try waitUntil("the hook runs", within: 120) { FileManager.default.fileExists(atPath: begun) }
-        try waitUntil("it is delivered", within: 120) { try yard.states() == ["delivered"] }
+        try waitUntil("the hook runs", within: 300) { FileManager.default.fileExists(atPath: begun) }
+        try waitUntil("it is delivered", within: 300) { try yard.states() == ["delivered"] }
         agent.end(SIGKILL)
         agent = try yard.fleet.startAgent()
-        try waitUntil("the hooks have ended", within: 120) {
+        try waitUntil("the hooks have ended", within: 300) {
             let hooks = try yard.fleet.status()["hooks"] as? [String: Any]
             return hooks?["started"] as? Int == 2 && hooks?["waiting"] as? Int == 0
         }
@@ -177,12 +177,12 @@ import Testing
         try yard.untilOnline()
         link.set(.deafServer)
         try yard.send("unheard")
-        try waitUntil("it is in the journal", within: 120) { try yard.alarms() == ["unheard"] }
+        try waitUntil("it is in the journal", within: 300) { try yard.alarms() == ["unheard"] }
         #expect(try yard.states() == ["waiting"])
         link.set(.reset)
         try link.heal()
         try yard.untilOnline()
-        try waitUntil("it is delivered", within: 120) { try yard.states() == ["delivered"] }
+        try waitUntil("it is delivered", within: 300) { try yard.states() == ["delivered"] }
         #expect(try yard.alarms() == ["unheard"])
         #expect(try yard.told() == ["unheard"])
         agent.end(SIGTERM)
@@ -198,14 +198,14 @@ import Testing
         try yard.untilOnline()
         try disk.fill()
         try yard.send(String(repeating: "long ", count: 1500))
-        try waitUntil("the agent says so", within: 120) { agent.printed.contains("Alarms cannot be kept") }
+        try waitUntil("the agent says so", within: 300) { agent.printed.contains("Alarms cannot be kept") }
         let status = try #require(try yard.fleet.status()["alarms"] as? [String: Any])
         #expect((status["last_error"] as? String)?.contains("ENOSPC") == true, "\(status)")
         #expect(try yard.states() == ["waiting"])
         #expect(try yard.alarms() == [])
         #expect(try yard.fleet.linkState() == "online")
         disk.empty()
-        try waitUntil("it is delivered", within: 120) { try yard.states() == ["delivered"] }
+        try waitUntil("it is delivered", within: 300) { try yard.states() == ["delivered"] }
         #expect(try yard.alarms().count == 1)
         #expect(agent.printed.contains("Alarms are kept again"))
         agent.end(SIGTERM)

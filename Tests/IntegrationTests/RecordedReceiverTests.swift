@@ -19,16 +19,16 @@ import Testing
         let server = try fleet.startServer()
         let witness = try GPSDWitness(port: fleet.gpsdPort)
         let agent = try fleet.startAgent()
-        try waitUntil("the agent is online", within: 120) { try fleet.linkState() == "online" }
-        try waitUntil("the feed is there", within: 120) { try feedState(fleet) == "no_fix" }
+        try waitUntil("the agent is online", within: 300) { try fleet.linkState() == "online" }
+        try waitUntil("the feed is there", within: 300) { try feedState(fleet) == "no_fix" }
         source.resume()
-        try waitUntil("the recording is sent", within: 120) { source.sent == pieces.count }
-        try waitUntil("its last epoch is told", within: 120) {
+        try waitUntil("the recording is sent", within: 300) { source.sent == pieces.count }
+        try waitUntil("its last epoch is told", within: 300) {
             witness.reports().last.map { $0.time % 86_400_000 == receiver.lastTimeOfDay } ?? false
         }
         // What gpsd says last, to both of its clients.
         try fleet.unplug(source.address)
-        try waitUntil("the receiver is gone", within: 120) {
+        try waitUntil("the receiver is gone", within: 300) {
             try witness.hasLostReceiver && feedState(fleet) == "no_device"
         }
         #expect(try fleet.saker(["service", "stop"]).status == 0)

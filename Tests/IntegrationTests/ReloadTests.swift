@@ -13,12 +13,12 @@ import Testing
         let server = try fleet.startServer()
         let agent = try fleet.startAgent()
         let file = fleet.agent + "/agent.toml"
-        try waitUntil("online", within: 120) { try fleet.linkState() == "online" }
+        try waitUntil("online", within: 300) { try fleet.linkState() == "online" }
         let session = try #require(try fleet.session())
         func reload(_ told: String) throws {
             let before = count(told, in: agent)
             agent.signal(SIGHUP)
-            try waitUntil("the reload: \(told)", within: 120) { count(told, in: agent) > before }
+            try waitUntil("the reload: \(told)", within: 300) { count(told, in: agent) > before }
         }
 
         // A broken one is refused with its reason, whatever is broken: a key, a value, a certificate.
@@ -55,7 +55,7 @@ import Testing
         try fleet.edit(file, "entity = \"\(fleet.entity)\"", to: "entity = \"other\"")
         let before = count("needs_restart=", in: agent)
         agent.signal(SIGHUP)
-        try waitUntil("the reload", within: 120) { count("needs_restart=", in: agent) > before }
+        try waitUntil("the reload", within: 300) { count("needs_restart=", in: agent) > before }
         for key in ["cache.directory", "control.socket", "service.entity"] {
             #expect(agent.printed.contains(key), "\(key): \(agent.printed)")
         }
@@ -65,7 +65,7 @@ import Testing
         try right.replacingOccurrences(of: "[service]", with: "minimum_tls = \"1.2\"\n\n[service]")
             .write(toFile: file, atomically: true, encoding: .utf8)
         agent.signal(SIGHUP)
-        try waitUntil("another session", within: 120) {
+        try waitUntil("another session", within: 300) {
             try fleet.linkState() == "online" && fleet.session() != session
         }
         #expect(agent.end(SIGTERM) == 0, "\(agent.printed)")
@@ -76,11 +76,11 @@ import Testing
         let fleet = try Fleet()
         let server = try fleet.startServer()
         let agent = try fleet.startAgent()
-        try waitUntil("online", within: 120) { try fleet.linkState() == "online" }
+        try waitUntil("online", within: 300) { try fleet.linkState() == "online" }
         for command in [{ agent.signal(SIGUSR1) }, { _ = try? fleet.saker(["reconnect"]) }] {
             let session = try fleet.session()
             command()
-            try waitUntil("another session", within: 120) {
+            try waitUntil("another session", within: 300) {
                 try fleet.linkState() == "online" && fleet.session() != session
             }
         }
@@ -89,7 +89,7 @@ import Testing
         for _ in 0..<5 {
             let before = try #require(try fleet.link()["attempts"] as? Int)
             agent.signal(SIGUSR1)
-            try waitUntil("another attempt", within: 120) { (try fleet.link()["attempts"] as? Int ?? 0) > before }
+            try waitUntil("another attempt", within: 300) { (try fleet.link()["attempts"] as? Int ?? 0) > before }
         }
         #expect(agent.end(SIGTERM) == 0, "\(agent.printed)")
     }
@@ -107,16 +107,16 @@ import Testing
             .write(toFile: authority, atomically: true, encoding: .utf8)
         let server = try fleet.startServer()
         let agent = try fleet.startAgent()
-        try waitUntil("the server is not trusted", within: 120) { try fleet.linkState() == "refused" }
+        try waitUntil("the server is not trusted", within: 300) { try fleet.linkState() == "refused" }
         #expect(try fleet.link()["last_error_cause"] as? String == "certificate_untrusted")
         let attempts = try #require(try fleet.link()["attempts"] as? Int)
         try link.set(.down)
         try link.heal()
-        try waitUntil("another attempt", within: 120) { (try fleet.link()["attempts"] as? Int ?? 0) > attempts }
+        try waitUntil("another attempt", within: 300) { (try fleet.link()["attempts"] as? Int ?? 0) > attempts }
         // And the right authority ends it without any doing.
-        try waitUntil("refused again", within: 120) { try fleet.linkState() == "refused" }
+        try waitUntil("refused again", within: 300) { try fleet.linkState() == "refused" }
         try right.write(toFile: authority, atomically: true, encoding: .utf8)
-        try waitUntil("online", within: 120) { try fleet.linkState() == "online" }
+        try waitUntil("online", within: 300) { try fleet.linkState() == "online" }
         #expect(agent.end(SIGTERM) == 0, "\(agent.printed)")
         server.end(SIGTERM)
     }

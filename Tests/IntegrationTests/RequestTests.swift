@@ -23,7 +23,7 @@ import Testing
         }
 
         let server = try fleet.startServer()
-        try waitUntil("the agent is online", within: 120) {
+        try waitUntil("the agent is online", within: 300) {
             try fleet.saker(["reconnect"])
             return try fleet.linkState() == "online"
         }
@@ -58,12 +58,12 @@ import Testing
         let before = try fleet.rows()
         link.set(.deafAgent)
         let cut = try Program(Built.path("saker"), add(2000), environment: ["SAKER_SOCKET": fleet.socket])
-        try waitUntil("the point is stored", within: 120) { try fleet.rows() == before + 1 }
+        try waitUntil("the point is stored", within: 300) { try fleet.rows() == before + 1 }
         link.set(.reset)
         #expect(cut.end() == 1)
         #expect(cut.printed.contains("not known whether"), "\(cut.printed)")
         try link.heal()
-        try waitUntil("the agent is online again", within: 120) {
+        try waitUntil("the agent is online again", within: 300) {
             try fleet.saker(["reconnect"])
             return try fleet.linkState() == "online"
         }

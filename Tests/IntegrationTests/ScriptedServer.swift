@@ -27,7 +27,7 @@ struct ScriptedServer {
                 identity.key,
                 "\(seed)",
             ])
-        try waitUntil("the scripted server listens", within: 120) {
+        try waitUntil("the scripted server listens", within: 300) {
             try require(program.isRunning, program.printed)
             return program.output.contains("ready")
         }

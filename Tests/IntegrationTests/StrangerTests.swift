@@ -39,12 +39,12 @@ import Testing
                 "python3", "-c", Self.peer, "\(fleet.devicePort)", stranger.manner, identity?.certificate ?? "",
                 identity?.key ?? "",
             ])
-        try waitUntil("the stranger listens", within: 120) {
+        try waitUntil("the stranger listens", within: 300) {
             try require(peer.isRunning, peer.printed)
             return peer.output.contains("ready")
         }
         let agent = try fleet.startAgent()
-        try waitUntil("the stranger is recognised", within: 120) {
+        try waitUntil("the stranger is recognised", within: 300) {
             try fleet.link()["last_error_cause"] as? String == stranger.cause
         }
         let reason = try #require(try fleet.link()["last_error"] as? String)

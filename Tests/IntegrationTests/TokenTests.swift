@@ -31,16 +31,16 @@ struct TokenTests {
         for round in 0..<3 {
             let before = try fleet.session()
             if round > 0 { _ = try fleet.saker(["reconnect"]) }
-            try waitUntil("a login with the token's key", within: 120) {
+            try waitUntil("a login with the token's key", within: 300) {
                 try fleet.linkState() == "online" && (round == 0 || fleet.session() != before)
             }
         }
         // Told to read everything again, it still has its key.
         agent.signal(SIGHUP)
-        try waitUntil("the reload", within: 120) { agent.printed.contains("Configuration reloaded") }
+        try waitUntil("the reload", within: 300) { agent.printed.contains("Configuration reloaded") }
         let session = try fleet.session()
         _ = try fleet.saker(["reconnect"])
-        try waitUntil("a login after the reload", within: 120) {
+        try waitUntil("a login after the reload", within: 300) {
             try fleet.linkState() == "online" && fleet.session() != session
         }
         let command = try String(contentsOfFile: "/proc/\(agent.identifier)/cmdline", encoding: .utf8)
@@ -81,7 +81,7 @@ struct TokenTests {
     private func refusal(_ fleet: Fleet, _ token: Token, _ told: String, _ breakIt: () throws -> Void) throws {
         try breakIt()
         let agent = try fleet.startAgent(environment: token.environment)
-        try waitUntil("the link says why", within: 120) {
+        try waitUntil("the link says why", within: 300) {
             let link = try fleet.link()
             return link["last_error_cause"] as? String == "credentials_unusable"
                 && (link["last_error"] as? String)?.contains(told) == true

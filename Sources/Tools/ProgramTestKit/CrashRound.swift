@@ -134,7 +134,7 @@ package final class CrashRound {
             pause(milliseconds: time)
             disk.empty()
             // A kill loses the points in memory, as the status says. So no kill comes before the ring is on disk again.
-            try waitUntil("the ring is back on its disk", within: 120) { try fleet.cacheState() == "disk" }
+            try waitUntil("the ring is back on its disk", within: 300) { try fleet.cacheState() == "disk" }
         }
     }
 
@@ -185,7 +185,7 @@ package final class CrashRound {
         if isShort { try fleet.saker(["reconnect"]) }
         let begin = ContinuousClock.now
         var nextCall = begin + .seconds(30)
-        try waitUntil("everything is acknowledged", within: 120) {
+        try waitUntil("everything is acknowledged", within: 300) {
             if ContinuousClock.now > nextCall {
                 nextCall = .now + .seconds(10)
                 try fleet.saker(["reconnect"])

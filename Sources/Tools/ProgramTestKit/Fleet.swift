@@ -80,7 +80,7 @@ package final class Fleet: Sendable {
         let program = try Program(
             Built.path("saker-server"), ["serve", "--config", server + "/server.toml"],
             in: link?.serverNetwork)
-        try waitUntil("the server answers", within: 120) {
+        try waitUntil("the server answers", within: 300) {
             try require(program.isRunning, "\(program.printed)")
             return try inside(link?.serverNetwork) { isListening(devicePort) && isListening(webPort) }
         }
@@ -94,7 +94,7 @@ package final class Fleet: Sendable {
         let command = launcher + [Built.path("sakerd"), "--config", agent + "/agent.toml"]
         let program = try Program(
             command[0], Array(command.dropFirst()), environment: environment, in: link?.agentNetwork)
-        try waitUntil("the agent's control socket", within: 120) {
+        try waitUntil("the agent's control socket", within: 300) {
             try require(program.isRunning, "\(program.printed)")
             return (try? status()) != nil
         }
@@ -106,7 +106,7 @@ package final class Fleet: Sendable {
         let program = try Program(
             gpsdPath, ["-N", "-n", "-b", "-S", "\(gpsdPort)", "-F", directory.file("gpsd.control"), source],
             in: link?.agentNetwork)
-        try waitUntil("gpsd listens", within: 120) {
+        try waitUntil("gpsd listens", within: 300) {
             try require(program.isRunning, "\(program.printed)")
             return try inside(link?.agentNetwork) { isListening(gpsdPort) }
         }

@@ -6,7 +6,7 @@ package final class GatherWatch: Sendable {
 
     package init(_ fleet: Fleet) throws {
         watcher = try Program(Built.path("saker"), ["watch", "--json"], environment: ["SAKER_SOCKET": fleet.socket])
-        try waitUntil("the event stream begins", within: 120) { [watcher] in
+        try waitUntil("the event stream begins", within: 300) { [watcher] in
             try require(watcher.isRunning, "\(watcher.printed)")
             return watcher.printed.contains("\n")
         }
@@ -34,7 +34,7 @@ package final class GatherWatch: Sendable {
 
     /// Call it after the end of the agent. Reads everything that the agent sent.
     package func last() throws -> Set<Int> {
-        try waitUntil("the event stream ends with the agent", within: 120) { !watcher.isRunning }
+        try waitUntil("the event stream ends with the agent", within: 300) { !watcher.isRunning }
         end()
         return seen()
     }

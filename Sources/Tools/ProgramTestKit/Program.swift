@@ -72,7 +72,7 @@ package final class Program: Sendable {
         if let number { signal(number) }
         do {
             let end = "\(name) ends" + (number.map { " by signal \($0)" } ?? "")
-            try waitUntil(end, within: 120) { !process.isRunning }
+            try waitUntil(end, within: 300) { !process.isRunning }
         } catch {
             print("process \(identifier): \(error)")
             Issue.record(error, "process \(identifier)")

@@ -76,7 +76,7 @@ package final class Soak {
         outcome.checks = Self.checks("agent", figures.map(\.agent)) + Self.checks("server", figures.map(\.server))
         source.pause()
         try fleet.saker(["reconnect"])
-        try waitUntil("everything is acknowledged", within: 120) {
+        try waitUntil("everything is acknowledged", within: 300) {
             let points = (try fleet.status()["cache"] as? [String: Any])?["points"] as? Int
             return try points == 0 && fleet.linkState() == "online"
         }
