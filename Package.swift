@@ -326,7 +326,8 @@ var tests: [Target] {
         .tests(
             of: "WebAPI",
             [
-                "Geodesy", "Ingest", "JSON", "Systemd", "TrackAnalysis", "TrackModel", "TrackStore", "TrackTestKit", .log,
+                "Geodesy", "Ingest", "JSON", "Systemd", "TrackAnalysis", "TrackModel", "TrackStore", "TrackTestKit",
+                .log,
             ]),
         .tests(of: "ServerIdentity", ["ProgramTestKit", "TrackModel"]),
         .tests(
