@@ -185,4 +185,83 @@ import TrackTestKit
         #expect(cache.counters.unreadableRecords == 3)
         #expect(ledger.oldestWaiting(at: 2_000_000, count: cache.count) == nil)
     }
+
+    /// A person clears a part of the oldest segment while the disk cannot be read. The operation that reads it at last drops
+    /// this segment, and counts what was not cleared.
+    @Test func aClearBeforeTheReadingIsNotCountedAsDropped() throws {
+        let limit = 2 * options.segmentBytes
+        var ledger = PointLedger()
+        let look = { (try? found()) ?? [] }
+        var cache = try open(disk, limit: limit)
+        try ledger.processStarted(cache, duplicate: look)
+        func gather(_ numbers: ClosedRange<Int>) throws {
+            for number in numbers {
+                ledger.choose(try fix(number), entity: "van")
+                cache.append(entity: "van", time: Int64(number), payload: [UInt8](repeating: 7, count: 1000), now: 0)
+                try ledger.observe(cache, .other, at: 0, duplicate: look)
+            }
+        }
+        try gather(1...100)
+        cache.sync(now: 0)
+        try ledger.observe(cache, .other, at: 0, duplicate: look)
+        #expect(cache.usage.segments == 2)
+        disk.killProcess()
+        disk.faults = [DiskFault([.open], number: 5)]
+        cache = try open(disk, limit: limit)
+        try ledger.processStarted(cache, duplicate: look)
+        let clear = CacheSelection(entities: ["van"], from: 1, through: 30)
+        _ = try cache.clear(entities: clear.entities, from: clear.from, through: clear.through, now: 0)
+        try ledger.observe(cache, .clear(clear), at: 0, duplicate: look)
+        disk.faults = []
+        let due = try #require(cache.nextMaintenance)
+        cache.maintain(now: due)
+        #expect(cache.counters.droppedByBound > 0)
+        try ledger.observe(cache, .other, at: due, duplicate: look)
+        #expect(ledger.waiting.count == Int(cache.count))
+    }
+
+    /// A clear that was made before the disk could be read takes nothing that is gathered after the reading, also when a
+    /// disk error makes the model look at the disk once more.
+    @Test func aClearBeforeTheReadingTakesNothingLater() throws {
+        var ledger = PointLedger()
+        let look = { (try? found()) ?? [] }
+        var cache = try open(disk, limit: nil)
+        try ledger.processStarted(cache, duplicate: look)
+        var now: MonotonicTime = 0
+        func gather(_ numbers: ClosedRange<Int>) throws {
+            for number in numbers {
+                ledger.choose(try fix(number), entity: "van")
+                cache.append(entity: "van", time: Int64(number), payload: [7], now: now)
+                try ledger.observe(cache, .other, at: now, duplicate: look)
+            }
+            cache.sync(now: now)
+            try ledger.observe(cache, .other, at: now, duplicate: look)
+        }
+        func clear(_ selection: CacheSelection) throws {
+            _ = try cache.clear(
+                entities: selection.entities, from: selection.from, through: selection.through, now: now)
+            try ledger.observe(cache, .clear(selection), at: now, duplicate: look)
+        }
+        func waitForTheDisk() throws {
+            now = try #require(cache.nextMaintenance)
+            cache.maintain(now: now)
+            try ledger.observe(cache, .other, at: now, duplicate: look)
+            #expect(cache.state == .disk)
+        }
+        try gather(1...10)
+        disk.killProcess()
+        disk.faults = [DiskFault([.open], number: 5)]
+        cache = try open(disk, limit: nil)
+        try ledger.processStarted(cache, duplicate: look)
+        try clear(CacheSelection(entities: ["van"], from: 5))
+        disk.faults = []
+        try waitForTheDisk()
+        try gather(11...20)
+        disk.isReadOnly = true
+        try clear(CacheSelection(entities: ["van"], from: 15, through: 16))
+        disk.isReadOnly = false
+        try waitForTheDisk()
+        #expect(ledger.waiting.count == Int(cache.count))
+        #expect(cache.count == 12)
+    }
 }

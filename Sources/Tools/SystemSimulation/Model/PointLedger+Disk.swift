@@ -82,15 +82,16 @@ extension PointLedger {
                 entries[index].fate = .acknowledged
                 continue
             }
+            // First the clears: what the bound then drops with the same segment it does not count.
+            if durable.contains(index), unreadClears.contains(where: { matches(index, $0) }) {
+                entries[index].fate = .cleared(isDurable: false)
+                softlyCleared.append(index)
+                continue
+            }
             // Beginning a segment may have cost the oldest.
             if dropped > 0, index < order.first ?? .max {
                 dropped -= 1
                 entries[index].fate = .droppedByBound
-                continue
-            }
-            if durable.contains(index), unreadClears.contains(where: { matches(index, $0) }) {
-                entries[index].fate = .cleared(isDurable: false)
-                softlyCleared.append(index)
                 continue
             }
             guard isInexact else {
@@ -115,6 +116,8 @@ extension PointLedger {
             entries[index].fate = .waiting
         }
         unread = []
+        // What is gathered from now on is newer than these clears.
+        unreadClears = []
         waiting = order
         return missing
     }
