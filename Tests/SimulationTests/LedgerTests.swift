@@ -25,15 +25,8 @@ import TrackTestKit
     }
 
     /// A record's time is its number.
-    private func found() throws -> [(entity: String, fix: Fix)] {
-        let copy = try open(disk.duplicate(), limit: nil)
-        var found: [(entity: String, fix: Fix)] = []
-        var position: UInt64 = 0
-        while let batch = copy.read(after: position, maximumCount: 1000, maximumBytes: 1 << 20, now: 0) {
-            for record in batch.records { found.append((batch.entity, try fix(Int(record.time)))) }
-            position = batch.lastSequence
-        }
-        return found
+    private func witness() -> DiskWitness {
+        DiskWitness(disk, directory: "/ring") { _, time in try? fix(Int(time)) }
     }
 
     /// The disk fails when the ring needs room for a new segment: the bound takes the oldest, memory cannot hold the newest,
@@ -41,58 +34,57 @@ import TrackTestKit
     @Test func whatTheBoundTakesDoesNotMoveWhatMemoryDrops() throws {
         var ledger = PointLedger()
         var cache = try open(disk, limit: 2 * options.segmentBytes)
-        // A failing look leaves nothing found, which the ledger then complains of.
-        let look = { (try? found()) ?? [] }
-        try ledger.processStarted(cache, duplicate: look)
+        let witness = witness()
+        try ledger.processStarted(cache, witness)
         var number = 0
         func gather() throws {
             number += 1
-            ledger.choose(try fix(number), entity: "van")
+            ledger.choose(try fix(number), entity: "van", bytes: 1000)
             cache.append(entity: "van", time: Int64(number), payload: [UInt8](repeating: 7, count: 1000), now: 0)
-            try ledger.observe(cache, .other, at: 0, duplicate: look)
+            try ledger.observe(cache, .other, at: 0, witness)
         }
         while number < 120 { try gather() }
         cache.sync(now: 0)
-        try ledger.observe(cache, .other, at: 0, duplicate: look)
+        try ledger.observe(cache, .other, at: 0, witness)
         for _ in 0..<10 { try gather() }
         disk.faults = [DiskFault([.write, .synchronizeData], number: 5)]
         cache.sync(now: 0)
-        try ledger.observe(cache, .other, at: 0, duplicate: look)
+        try ledger.observe(cache, .other, at: 0, witness)
         #expect(cache.counters.droppedByBound > 0)
         #expect(cache.counters.droppedInMemory > 0)
         disk.crash(seed: 1)
         disk.faults = []
         cache = try open(disk, limit: 2 * options.segmentBytes)
-        try ledger.processStarted(cache, duplicate: look)
+        try ledger.processStarted(cache, witness)
     }
 
     /// A clear on a disk that takes no writes: the same operation drops the oldest points behind what is durable.
     @Test func whatAClearTakesDoesNotMoveWhatMemoryDrops() throws {
         var ledger = PointLedger()
         let cache = try open(disk, limit: nil)
-        let look = { (try? found()) ?? [] }
-        try ledger.processStarted(cache, duplicate: look)
+        let witness = witness()
+        try ledger.processStarted(cache, witness)
         func gather(_ numbers: ClosedRange<Int>, _ entity: String) throws {
             for number in numbers {
-                ledger.choose(try fix(number), entity: entity)
+                ledger.choose(try fix(number), entity: entity, bytes: 500)
                 cache.append(entity: entity, time: Int64(number), payload: [UInt8](repeating: 7, count: 500), now: 0)
-                try ledger.observe(cache, .other, at: 0, duplicate: look)
+                try ledger.observe(cache, .other, at: 0, witness)
             }
         }
         try gather(1...10, "van")
         cache.sync(now: 0)
-        try ledger.observe(cache, .other, at: 0, duplicate: look)
+        try ledger.observe(cache, .other, at: 0, witness)
         try gather(11...20, "bus")
         disk.isReadOnly = true
         let clear = CacheSelection(entities: ["van"])
         _ = try cache.clear(entities: clear.entities, from: nil, through: nil, now: 0)
         #expect(cache.counters.cleared == 10)
         #expect(cache.counters.droppedInMemory > 0)
-        try ledger.observe(cache, .clear(clear), at: 0, duplicate: look)
+        try ledger.observe(cache, .clear(clear), at: 0, witness)
         disk.isReadOnly = false
         cache.maintain(now: 100_000)
         #expect(cache.state == .disk)
-        try ledger.observe(cache, .other, at: 100_000, duplicate: look)
+        try ledger.observe(cache, .other, at: 100_000, witness)
     }
 
     /// The bound takes the oldest segment to make room, and the power goes before the ring is open.
@@ -100,16 +92,16 @@ import TrackTestKit
     func whatAnInterruptedOpeningDroppedIsNotMissed(seed: UInt64) throws {
         let limit = 3 * options.segmentBytes
         var ledger = PointLedger()
-        let look = { (try? found()) ?? [] }
+        let witness = witness()
         var cache = try open(disk, limit: limit)
-        try ledger.processStarted(cache, duplicate: look)
+        try ledger.processStarted(cache, witness)
         for number in 1...230 {
-            ledger.choose(try fix(number), entity: "van")
+            ledger.choose(try fix(number), entity: "van", bytes: 1000)
             cache.append(entity: "van", time: Int64(number), payload: [UInt8](repeating: 7, count: 1000), now: 0)
-            try ledger.observe(cache, .other, at: 0, duplicate: look)
+            try ledger.observe(cache, .other, at: 0, witness)
         }
         cache.sync(now: 0)
-        try ledger.observe(cache, .other, at: 0, duplicate: look)
+        try ledger.observe(cache, .other, at: 0, witness)
         #expect(cache.usage.segments == 3)
         disk.killProcess()
         disk.callsUntilPowerFailure = Int(seed)
@@ -117,11 +109,11 @@ import TrackTestKit
         let isInterrupted = !disk.hasPower
         if isInterrupted {
             disk.crash(seed: seed)
-            ledger.openingInterrupted(cache, found: look())
+            ledger.openingInterrupted(cache, witness)
             disk.callsUntilPowerFailure = nil
             cache = try open(disk, limit: limit)
         }
-        try ledger.processStarted(cache, duplicate: look)
+        try ledger.processStarted(cache, witness)
         #expect(ledger.waiting.count == Int(cache.count))
     }
 
@@ -134,30 +126,30 @@ import TrackTestKit
             try TrackCache(directory: "/ring", options: options, fileSystem: disk, now: 0)
         }
         var ledger = PointLedger()
-        let look = { (try? found()) ?? [] }
+        let witness = witness()
         var cache = try open()
-        try ledger.processStarted(cache, duplicate: look)
+        try ledger.processStarted(cache, witness)
         func gather(_ numbers: ClosedRange<Int>) throws {
             for number in numbers {
-                ledger.choose(try fix(number), entity: "van")
+                ledger.choose(try fix(number), entity: "van", bytes: 1000)
                 cache.append(entity: "van", time: Int64(number), payload: [UInt8](repeating: 7, count: 1000), now: 0)
-                try ledger.observe(cache, .other, at: 0, duplicate: look)
+                try ledger.observe(cache, .other, at: 0, witness)
             }
         }
         try gather(1...140)
         cache.sync(now: 0)
-        try ledger.observe(cache, .other, at: 0, duplicate: look)
+        try ledger.observe(cache, .other, at: 0, witness)
         #expect(cache.usage.segments == 2)
         disk.killProcess()
         disk.faults = [DiskFault([.read], number: 5)]
         cache = try open()
-        try ledger.processStarted(cache, duplicate: look)
+        try ledger.processStarted(cache, witness)
         try gather(141...143)
         #expect(!cache.hasRead)
         disk.faults = [DiskFault([.rename], number: 5)]
         let due = try #require(cache.nextMaintenance)
         cache.maintain(now: due)
-        try ledger.observe(cache, .other, at: due, duplicate: look)
+        try ledger.observe(cache, .other, at: due, witness)
         let dropped = Int(cache.counters.droppedByBound)
         #expect(dropped > 0)
         #expect(ledger.waiting == Array(dropped..<143))
@@ -167,20 +159,20 @@ import TrackTestKit
     @Test func whatIsGivenUpDoesNotWait() throws {
         var ledger = PointLedger()
         let cache = try open(disk, limit: nil)
-        let look = { (try? found()) ?? [] }
-        try ledger.processStarted(cache, duplicate: look)
+        let witness = witness()
+        try ledger.processStarted(cache, witness)
         for number in 1...3 {
             ledger.choose(try fix(number), entity: "van", at: 0 + Int64(number))
             cache.append(entity: "van", time: Int64(number), payload: [7], now: 0)
-            try ledger.observe(cache, .other, at: 0, duplicate: look)
+            try ledger.observe(cache, .other, at: 0, witness)
         }
         cache.sync(now: 0)
-        try ledger.observe(cache, .other, at: 0, duplicate: look)
+        try ledger.observe(cache, .other, at: 0, witness)
         #expect(ledger.oldestWaiting(at: 101, count: cache.count) == 100)
         disk.faults = [DiskFault([.open, .read], number: 5)]
         for moment in [0, 20_000, 40_000] as [MonotonicTime] {
             #expect(cache.read(after: 0, maximumCount: 10, maximumBytes: 1000, now: moment) == nil)
-            try ledger.observe(cache, .other, at: moment, duplicate: look)
+            try ledger.observe(cache, .other, at: moment, witness)
         }
         #expect(cache.counters.unreadableRecords == 3)
         #expect(ledger.oldestWaiting(at: 2_000_000, count: cache.count) == nil)
@@ -191,32 +183,32 @@ import TrackTestKit
     @Test func aClearBeforeTheReadingIsNotCountedAsDropped() throws {
         let limit = 2 * options.segmentBytes
         var ledger = PointLedger()
-        let look = { (try? found()) ?? [] }
+        let witness = witness()
         var cache = try open(disk, limit: limit)
-        try ledger.processStarted(cache, duplicate: look)
+        try ledger.processStarted(cache, witness)
         func gather(_ numbers: ClosedRange<Int>) throws {
             for number in numbers {
-                ledger.choose(try fix(number), entity: "van")
+                ledger.choose(try fix(number), entity: "van", bytes: 1000)
                 cache.append(entity: "van", time: Int64(number), payload: [UInt8](repeating: 7, count: 1000), now: 0)
-                try ledger.observe(cache, .other, at: 0, duplicate: look)
+                try ledger.observe(cache, .other, at: 0, witness)
             }
         }
         try gather(1...100)
         cache.sync(now: 0)
-        try ledger.observe(cache, .other, at: 0, duplicate: look)
+        try ledger.observe(cache, .other, at: 0, witness)
         #expect(cache.usage.segments == 2)
         disk.killProcess()
         disk.faults = [DiskFault([.open], number: 5)]
         cache = try open(disk, limit: limit)
-        try ledger.processStarted(cache, duplicate: look)
+        try ledger.processStarted(cache, witness)
         let clear = CacheSelection(entities: ["van"], from: 1, through: 30)
         _ = try cache.clear(entities: clear.entities, from: clear.from, through: clear.through, now: 0)
-        try ledger.observe(cache, .clear(clear), at: 0, duplicate: look)
+        try ledger.observe(cache, .clear(clear), at: 0, witness)
         disk.faults = []
         let due = try #require(cache.nextMaintenance)
         cache.maintain(now: due)
         #expect(cache.counters.droppedByBound > 0)
-        try ledger.observe(cache, .other, at: due, duplicate: look)
+        try ledger.observe(cache, .other, at: due, witness)
         #expect(ledger.waiting.count == Int(cache.count))
     }
 
@@ -224,35 +216,35 @@ import TrackTestKit
     /// disk error makes the model look at the disk once more.
     @Test func aClearBeforeTheReadingTakesNothingLater() throws {
         var ledger = PointLedger()
-        let look = { (try? found()) ?? [] }
+        let witness = witness()
         var cache = try open(disk, limit: nil)
-        try ledger.processStarted(cache, duplicate: look)
+        try ledger.processStarted(cache, witness)
         var now: MonotonicTime = 0
         func gather(_ numbers: ClosedRange<Int>) throws {
             for number in numbers {
-                ledger.choose(try fix(number), entity: "van")
+                ledger.choose(try fix(number), entity: "van", bytes: 1000)
                 cache.append(entity: "van", time: Int64(number), payload: [7], now: now)
-                try ledger.observe(cache, .other, at: now, duplicate: look)
+                try ledger.observe(cache, .other, at: now, witness)
             }
             cache.sync(now: now)
-            try ledger.observe(cache, .other, at: now, duplicate: look)
+            try ledger.observe(cache, .other, at: now, witness)
         }
         func clear(_ selection: CacheSelection) throws {
             _ = try cache.clear(
                 entities: selection.entities, from: selection.from, through: selection.through, now: now)
-            try ledger.observe(cache, .clear(selection), at: now, duplicate: look)
+            try ledger.observe(cache, .clear(selection), at: now, witness)
         }
         func waitForTheDisk() throws {
             now = try #require(cache.nextMaintenance)
             cache.maintain(now: now)
-            try ledger.observe(cache, .other, at: now, duplicate: look)
+            try ledger.observe(cache, .other, at: now, witness)
             #expect(cache.state == .disk)
         }
         try gather(1...10)
         disk.killProcess()
         disk.faults = [DiskFault([.open], number: 5)]
         cache = try open(disk, limit: nil)
-        try ledger.processStarted(cache, duplicate: look)
+        try ledger.processStarted(cache, witness)
         try clear(CacheSelection(entities: ["van"], from: 5))
         disk.faults = []
         try waitForTheDisk()
@@ -263,5 +255,43 @@ import TrackTestKit
         try waitForTheDisk()
         #expect(ledger.waiting.count == Int(cache.count))
         #expect(cache.count == 12)
+    }
+
+    /// The power goes in the operation that reads the disk at last and deletes what was cleared before: the clear itself may
+    /// not be on the disk.
+    @Test(arguments: 1...30)
+    func aClearBeforeTheReadingMayBeHalfDone(seed: UInt64) throws {
+        let limit = 2 * options.segmentBytes
+        var ledger = PointLedger()
+        let witness = witness()
+        var cache = try open(disk, limit: limit)
+        try ledger.processStarted(cache, witness)
+        for number in 1...120 {
+            ledger.choose(try fix(number), entity: "van", bytes: 1000)
+            cache.append(entity: "van", time: Int64(number), payload: [UInt8](repeating: 7, count: 1000), now: 0)
+            try ledger.observe(cache, .other, at: 0, witness)
+        }
+        cache.sync(now: 0)
+        try ledger.observe(cache, .other, at: 0, witness)
+        disk.killProcess()
+        disk.faults = [DiskFault([.open], number: 5)]
+        cache = try open(disk, limit: limit)
+        try ledger.processStarted(cache, witness)
+        _ = try cache.clear(entities: nil, from: nil, through: nil, now: 0)
+        try ledger.observe(cache, .clear(CacheSelection()), at: 0, witness)
+        disk.faults = []
+        disk.callsUntilPowerFailure = Int(seed)
+        let due = try #require(cache.nextMaintenance)
+        cache.maintain(now: due)
+        if disk.hasPower {
+            try ledger.observe(cache, .other, at: due, witness)
+        } else {
+            ledger.interrupted(cache, .other)
+            disk.crash(seed: seed)
+            _ = witness.takeOperation()
+            cache = try open(disk, limit: limit)
+            try ledger.processStarted(cache, witness)
+        }
+        #expect(ledger.waiting.count == Int(cache.count))
     }
 }

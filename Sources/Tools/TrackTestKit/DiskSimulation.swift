@@ -38,6 +38,8 @@ package final class DiskSimulation: CacheFileSystem {
     /// Calls so far by kind, failed ones included.
     package private(set) var calls: [CacheFileError.Operation: Int] = [:]
     package private(set) var bytesWritten = 0
+    /// What a checker is told; nil: nobody asks, nothing is kept.
+    package var witnessed: DiskEvents?
 
     private var visible: [String: DiskNode] = [:]
     private var durable: [String: DiskNode] = [:]
@@ -145,14 +147,19 @@ package final class DiskSimulation: CacheFileSystem {
     }
 
     package func open(_ path: String, _ access: CacheFileAccess) throws(CacheFileError) -> CacheFile {
-        try enter(.open, changes: access == .replace || (access == .readWriteOrCreate && visible[path] == nil))
+        try enter(
+            .open, changes: access == .replace || (access == .readWriteOrCreate && visible[path] == nil),
+            readOf: access == .readOnly ? path : nil)
         let isWritable = access != .readOnly
         if isWritable, isReadOnly { throw CacheFileError(.open, 30) }
         guard visible[Self.parent(of: path)]?.isDirectory == true else { throw CacheFileError(.open, 2) }
         let node: DiskNode
         if let known = visible[path] {
             node = known
-            if access == .replace { node.change(.resize(0)) }
+            if access == .replace {
+                witnessed?.lost(node.visible, of: path)
+                node.change(.resize(0))
+            }
         } else {
             guard access == .replace || access == .readWriteOrCreate else { throw CacheFileError(.open, 2) }
             node = DiskNode()
@@ -170,14 +177,14 @@ package final class DiskSimulation: CacheFileSystem {
     }
 
     package func size(of file: CacheFile) throws(CacheFileError) -> Int {
-        try enter(.size)
+        try enter(.size, readOf: pathRead(file))
         return try node(file, .size).visible.count
     }
 
     package func read(
         _ file: CacheFile, into buffer: UnsafeMutableRawBufferPointer, at offset: Int
     ) throws(CacheFileError) -> Int {
-        try enter(.read)
+        try enter(.read, readOf: pathRead(file))
         let content = try node(file, .read).visible
         let available = max(0, min(buffer.count, content.count - offset))
         let count = transfer(available)
@@ -205,7 +212,11 @@ package final class DiskSimulation: CacheFileSystem {
 
     package func truncate(_ file: CacheFile, to size: Int) throws(CacheFileError) {
         try enter(.truncate, changes: true)
-        try writable(file, .truncate).change(.resize(size))
+        let node = try writable(file, .truncate)
+        if let path = openFiles[file.descriptor]?.path, size < node.visible.count {
+            witnessed?.lost(node.visible, of: path)
+        }
+        node.change(.resize(size))
     }
 
     package func synchronizeData(_ file: CacheFile) throws(CacheFileError) {
@@ -238,12 +249,14 @@ package final class DiskSimulation: CacheFileSystem {
     package func rename(_ path: String, to newPath: String) throws(CacheFileError) {
         try enter(.rename, changes: true)
         guard let node = visible[path] else { throw CacheFileError(.rename, 2) }
+        if let replaced = visible[newPath] { witnessed?.lost(replaced.visible, of: newPath) }
         set([(newPath, node), (path, nil)])
     }
 
     package func unlink(_ path: String) throws(CacheFileError) {
         try enter(.unlink, changes: true)
-        guard visible[path] != nil else { throw CacheFileError(.unlink, 2) }
+        guard let node = visible[path] else { throw CacheFileError(.unlink, 2) }
+        witnessed?.lost(node.visible, of: path)
         set([(path, nil)])
     }
 
@@ -258,7 +271,9 @@ package final class DiskSimulation: CacheFileSystem {
     // MARK: Inside
 
     /// Counts a call and decides whether it fails before it does anything.
-    private func enter(_ operation: CacheFileError.Operation, changes: Bool = false) throws(CacheFileError) {
+    private func enter(
+        _ operation: CacheFileError.Operation, changes: Bool = false, readOf path: String? = nil
+    ) throws(CacheFileError) {
         calls[operation, default: 0] += 1
         guard hasPower else { throw CacheFileError(operation, 5) }
         if changes {
@@ -275,9 +290,15 @@ package final class DiskSimulation: CacheFileSystem {
             throw CacheFileError(operation, 4)
         }
         for index in faults.indices where faults[index].strikes(operation) {
+            if let path { witnessed?.refused(path) }
             throw CacheFileError(operation, faults[index].number)
         }
         if changes, isReadOnly, operation != .open { throw CacheFileError(operation, 30) }
+    }
+
+    /// Nil for a file that is open for writing.
+    private func pathRead(_ file: CacheFile) -> String? {
+        openFiles[file.descriptor].flatMap { $0.isWritable ? nil : $0.path }
     }
 
     private static let interruptible: Set<CacheFileError.Operation> = [

@@ -72,6 +72,11 @@ import SystemSimulation
         print(
             "link: \(total.connections) connections, \(total.linksCut) cut, \(total.bytesLost) bytes lost, "
                 + "\(total.batchesSent) batches sent, \(total.batchesTwice) came twice")
+        print("weakened: \(total.weakenedHistories) histories ended with a check that does not hold for some points")
+        for weakness in Weakness.allCases {
+            guard let weakened = total.weakened[weakness] else { continue }
+            print("  \(weakened.histories) histories: \(weakened.points) \(weakness.rawValue)")
+        }
         print("trace \(String(total.traceHash, radix: 16))")
     }
 

@@ -70,6 +70,8 @@ extension History {
     func bootAgent() {
         guard box == nil else { return }
         boots += 1
+        // What a process met that is no more.
+        _ = witness.takeOperation()
         let process = ProcessLoop(loop)
         let feeds = SimulatedFeedSource()
         let connector = SimulatedConnector(
@@ -110,7 +112,7 @@ extension History {
             // Cut in the middle of recovery.
             note("power cut while the ring was opened")
             crashDisk()
-            ledger.openingInterrupted(opened.executor.cache, found: lookAtDisk())
+            ledger.openingInterrupted(opened.executor.cache, witness)
             return after(Int64.random(in: 500...5000, using: &dice)) { $0.bootAgent() }
         }
         let agent = Agent(opened.opening, log: log, loop: process)
@@ -125,7 +127,7 @@ extension History {
         adoptSettings(agent)
         note("agent boots, the ring holds \(opened.executor.cache.count), \(opened.executor.cache.state)")
         check { () throws(Violation) in
-            try ledger.processStarted(opened.executor.cache, duplicate: lookAtDisk)
+            try ledger.processStarted(opened.executor.cache, witness)
         }
         if profile.isVerbose { carry(["driver": Self.longName], agent, ttl: nil) }
         loop.execute { [unowned self] in
@@ -145,10 +147,9 @@ extension History {
         made.executor.onOperation = { [unowned self] cache, label in
             trace.mix(cache.nextSequence &* 31 &+ cache.count)
             check { () throws(Violation) in
-                try ledger.observe(cache, label, at: now, duplicate: lookAtDisk)
+                try ledger.observe(cache, label, at: now, witness)
                 try checkMemory(cache)
             }
-            if !cache.hasRead { ledger.mayOvertake = true }
         }
         made.executor.onPowerFailure = { [unowned self, unowned made] label in
             ledger.interrupted(made.executor.cache, label)
@@ -186,26 +187,9 @@ extension History {
         }
     }
 
-    /// What stands on the disk, read by nobody's process from a copy of it.
-    func lookAtDisk() -> [(entity: String, fix: Fix)] {
-        let copy = disk.duplicate()
-        // What is acknowledged by a hint alone is looked at too.
-        copy.remove("/var/cache/acknowledged")
-        guard
-            let cache = try? TrackCache(
-                directory: "/var/cache", options: TrackCacheOptions(limit: nil, segmentBytes: profile.segmentBytes),
-                fileSystem: copy, now: 0)
-        else { return [] }
-        var found: [(entity: String, fix: Fix)] = []
-        var position: UInt64 = 0
-        while let batch = cache.read(after: position, maximumCount: 1000, maximumBytes: 1 << 20, now: 0) {
-            for record in batch.records {
-                guard let point = try? PointRecord.decode(record.payload) else { continue }
-                found.append((batch.entity, point.fix))
-            }
-            position = batch.lastSequence
-        }
-        return found
+    /// Looks at a disk of the vehicle from outside.
+    static func makeWitness(_ disk: DiskSimulation) -> DiskWitness {
+        DiskWitness(disk, directory: "/var/cache") { payload, _ in (try? PointRecord.decode(payload))?.fix }
     }
 
     // MARK: Death
@@ -220,8 +204,9 @@ extension History {
         case .kill: disk.killProcess()
         case .stop: break
         }
-        if target.open > 0 { target.isUncertain = true }
-        target.open = 0
+        guard !target.open.isEmpty else { return }
+        targetInForce(made)
+        for possible in target.forgetOpen() { _ = rememberedTarget.changed(to: possible) }
     }
 
     func crashDisk() {

@@ -17,22 +17,22 @@ extension History {
         case .startService:
             let entity = pick(Self.entities)
             watch(agent.startService(entity: entity), box, "start service as \(entity)") { target in
-                target.told.isStarted = true
-                target.told.entity = entity
+                target.isStarted = true
+                target.entity = entity
             }
             // A service alone gathers nothing.
             after(200) { $0.command(.startGather) }
         case .stopService:
             let limit: TimeAmount? = pick([nil, .zero, .seconds(60)])
             watch(agent.stopService(timeout: limit), box, "stop service") { target in
-                target.told.isStarted = false
-                target.told.isGathering = false
+                target.isStarted = false
+                target.isGathering = false
             }
             after(Int64.random(in: 15_000...400_000, using: &dice)) { $0.command(.startService) }
         case .startGather:
-            watch(agent.startGather(), box, "start gather") { $0.told.isGathering = true }
+            watch(agent.startGather(), box, "start gather") { $0.isGathering = true }
         case .stopGather:
-            watch(agent.stopGather(), box, "stop gather") { $0.told.isGathering = false }
+            watch(agent.stopGather(), box, "stop gather") { $0.isGathering = false }
             after(Int64.random(in: 1000...300_000, using: &dice)) { $0.command(.startGather) }
         case .clear: clear(box)
         case .limit:
@@ -112,24 +112,24 @@ extension History {
 
     private func watch<Reply: DurableReply>(
         _ reply: EventLoopFuture<Reply>, _ box: AgentBox, _ what: String,
-        _ change: @escaping (inout ControlModel) -> Void
+        _ change: @escaping (inout ToldTarget) -> Void
     ) {
         note(what)
-        target.open += 1
+        let command = target.asked(change)
         targetInForce(box)
         reply.assumeIsolated().whenComplete { [unowned self, weak box] result in
             guard let box, self.box === box else { return }
-            target.open -= 1
+            target.answered(command)
             switch result {
             case .success(let reply):
                 note("\(what): done")
-                change(&target)
+                change(&target.told)
                 targetChanged(isDurable: reply.durable == true)
                 if reply.durable == false { summary.slowReplies += 1 }
             case .failure(let error as AgentControlError) where error.code == .notRemembered:
                 note("\(what): done, and not remembered")
                 summary.refusedStates += 1
-                change(&target)
+                change(&target.told)
                 targetChanged(isDurable: false)
             case .failure(let error):
                 note("\(what): \((error as? AgentControlError)?.code.rawValue ?? "\(error)")")
@@ -139,7 +139,7 @@ extension History {
 
     /// Some minutes after the world healed: what was asked for last is how it is.
     func checkTarget() {
-        guard let box, !target.isUncertain, target.open == 0 else { return }
+        guard let box, target.open.isEmpty else { return }
         let status = box.agent.status()
         let isStarted = status.service.state != .stopped
         let isGathering = status.gather.state != .stopped

@@ -58,7 +58,6 @@ extension History {
     func forgetRemembered() {
         rememberedTarget = MemoryModel(ToldTarget())
         rememberedSettings = nil
-        target.isUncertain = false
     }
 
     /// The agent has started: it may only have come back with what it was told.
@@ -77,7 +76,7 @@ extension History {
             _ = rememberedTarget.changed(to: found)
             _ = rememberedSettings?.changed(to: settings)
         case .absent, .read:
-            if !target.isUncertain, !rememberedTarget.allows(found) {
+            if !rememberedTarget.allows(found) {
                 fail(
                     Violation(
                         guarantee: .recovery,
@@ -89,10 +88,8 @@ extension History {
                         guarantee: .recovery,
                         detail: "the agent came back with \(settings), and was told \(known.text)"))
             }
-            if target.isUncertain { _ = rememberedTarget.changed(to: found) }
         }
         if rememberedSettings == nil { rememberedSettings = MemoryModel(settings) }
         target.told = found
-        target.isUncertain = false
     }
 }

@@ -131,7 +131,7 @@ extension History {
             box.agent.shutDown().assumeIsolated().whenSuccess { [unowned self] in
                 guard self.box === box else { return }
                 check { () throws(Violation) in
-                    try ledger.observe(box.executor.cache, .other, at: now, duplicate: lookAtDisk)
+                    try ledger.observe(box.executor.cache, .other, at: now, witness)
                 }
                 end(box, how: .stop)
                 after(pause) { $0.bootAgent() }
@@ -231,8 +231,9 @@ extension History {
             // Most of a segment is still empty.
             let used = (bytes.lastIndex { $0 != 0 } ?? 0) + 1
             let offset = Int.random(in: 0..<(dice.one(in: 2) ? bytes.count : used), using: &dice)
-            ledger.expectDamage(points: damage.hit(offset, of: bytes, at: path))
+            let before = witness.content()
             disk.flip(bit: bit, at: offset, of: path)
+            ledger.flipped(from: before, to: witness.content())
             return
         }
         after(end) { history in

@@ -29,7 +29,8 @@ package final class History {
     var isHealed = false
 
     // The vehicle
-    var disk: DiskSimulation
+    var disk: DiskSimulation { didSet { witness = Self.makeWitness(disk) } }
+    var witness: DiskWitness
     let memory = SimulatedMemory()
     var rememberedTarget = MemoryModel(ToldTarget())
     /// Nil until the first agent has said what it begins with.
@@ -44,7 +45,6 @@ package final class History {
     var grid = GridModel()
     var attributes = AttributeModel()
     var ledger = PointLedger()
-    var damage = SegmentDamage()
     var store = StoreModel()
     var target = ControlModel()
     var gatheredInThisProcess: UInt64 = 0
@@ -63,6 +63,7 @@ package final class History {
         executor = StepExecutor(loop)
         network = VirtualNetwork(loop: loop, seed: dice.next())
         disk = DiskSimulation(seed: dice.next(), directories: ["/var"])
+        witness = Self.makeWitness(disk)
         clock = SimulatedSystemClock(loop: loop, offset: profile.bootsWithoutClock ? 0 : Self.beginning)
         clock.isSynchronised = !profile.bootsWithoutClock
         receiver = Receiver(seed: dice.next(), hasIncompleteReports: profile.hasIncompleteReports)
@@ -109,6 +110,8 @@ package final class History {
         summary.droppedInMemory = ledger.count { $0 == .droppedInMemory }
         summary.lostWithPower = ledger.count { $0 == .lostWithPower }
         summary.cleared = ledger.count { if case .cleared = $0 { true } else { false } }
+        summary.weakened = ledger.weaknesses.mapValues { Weakened(histories: 1, points: $0) }
+        summary.weakenedHistories = summary.weakened.isEmpty ? 0 : 1
         trace.mix(UInt64(summary.points))
         trace.mix(UInt64(summary.stored))
         summary.traceHash = trace.hash
@@ -237,10 +240,31 @@ struct StoreTrouble {
 /// What the agent was told last, and what it said to it.
 struct ControlModel {
     var told = ToldTarget()
-    /// A command was not answered before the process went: either may be so.
-    var isUncertain = false
-    /// Commands that are not answered yet.
-    var open = 0
+    /// What commands that are not answered yet make of it, by their numbers.
+    private(set) var open: [Int: (inout ToldTarget) -> Void] = [:]
+    private var commands = 0
     var isFinishing = false
     var isGatheringOver = false
+
+    /// A command was given. Returns its number.
+    mutating func asked(_ change: @escaping (inout ToldTarget) -> Void) -> Int {
+        commands += 1
+        open[commands] = change
+        return commands
+    }
+
+    mutating func answered(_ command: Int) { open[command] = nil }
+
+    /// The process is gone: what the agent may have been told, by any of the commands that it did not answer.
+    mutating func forgetOpen() -> [ToldTarget] {
+        var possible = [told]
+        for command in open.keys.sorted() {
+            for var target in possible {
+                open[command]?(&target)
+                if !possible.contains(target) { possible.append(target) }
+            }
+        }
+        open = [:]
+        return Array(possible.dropFirst())
+    }
 }

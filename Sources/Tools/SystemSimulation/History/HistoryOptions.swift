@@ -48,6 +48,9 @@ package struct HistorySummary: Hashable, Sendable {
     package var slowReplies = 0
     /// Changes that were in force, and that the disk refused.
     package var refusedStates = 0
+    /// Histories that ended with a check that does not hold for some points, by cause; and how many points these are.
+    package var weakened: [Weakness: Weakened] = [:]
+    package var weakenedHistories = 0
     /// Two runs of a seed have it in common.
     package var traceHash: UInt64 = 0
 
@@ -77,6 +80,11 @@ package struct HistorySummary: Hashable, Sendable {
         commands += other.commands
         slowReplies += other.slowReplies
         refusedStates += other.refusedStates
+        for (weakness, other) in other.weakened {
+            weakened[weakness, default: Weakened()].histories += other.histories
+            weakened[weakness, default: Weakened()].points += other.points
+        }
+        weakenedHistories += other.weakenedHistories
         traceHash ^= other.traceHash
     }
 }

@@ -33,7 +33,7 @@ struct Profile {
     let waitingBytes: Int?
     /// Each point carries so much that a segment is full in minutes.
     let isVerbose: Bool
-    /// Bits of the disk flip: losses are then compared as numbers only.
+    /// Bits of the disk flip.
     let hasRot: Bool
 
     enum Trouble: CaseIterable {

@@ -1,0 +1,88 @@
+internal import TrackCache
+internal import TrackModel
+
+// What a fault can have cost, point by point; and whether what goes for good had to go.
+extension PointLedger {
+    /// A bit flipped on the disk: what could be read before, and what can be read now.
+    mutating func flipped(from before: RingContent, to after: RingContent) {
+        func indices(_ points: [StandingPoint]) -> Set<Int> { Set(points.compactMap { index(of: $0) }) }
+        let (readable, still) = (indices(before.points), indices(after.points))
+        let (sound, left) = (indices(before.others), indices(after.others))
+        for index in readable.subtracting(still).union(sound.subtracting(left).subtracting(still))
+        where !entries[index].isStored {
+            entries[index].doubt = .flippedBits
+            hasDoubts = true
+        }
+        // A clear is spoiled, or the ledger.
+        for index in still.subtracting(readable) { entries[index].mayReturn = true }
+        if left != sound || before.headless != after.headless || before.introductions != after.introductions
+            || before.ledgerGeneration != after.ledgerGeneration
+        {
+            hasFlippedStructure = true
+        }
+    }
+
+    /// The cache gave a file up that the disk refuses: not at once, because an error may pass. What is in it stays on the
+    /// disk, and the next opening finds it.
+    mutating func gaveUp(_ count: UInt64, _ operation: DiskOperation, _ witness: DiskWitness) throws(Violation) {
+        let headless = witness.content().headless
+        // Without a sound header a file is refused as well, though not by the disk.
+        let candidates = operation.refused.filter { refusedOperations[$0] ?? 0 >= 3 }.union(headless).sorted()
+        guard failedOperations >= 3, !candidates.isEmpty else {
+            throw broken(.recovery, "a segment was given up that the disk refused in fewer than three operations")
+        }
+        // The next file may have failed for the first time in the same operation.
+        failedOperations = 1
+        let held = Set(waiting.prefix(durableCount))
+        var rest = count
+        var gone: Set<Int> = []
+        for first in candidates where rest > 0 {
+            let points = Set(witness.points(in: first).compactMap { index(of: $0) }).intersection(held)
+            gone.formUnion(points)
+            rest -= min(rest, UInt64(points.count))
+        }
+        guard rest == 0 || isBlurred || hasDoubts else {
+            throw broken(.recovery, "\(count) points of files were given up in which \(gone.count) waited")
+        }
+        guard !gone.isEmpty else { return }
+        hasDoubts = true
+        for index in gone {
+            entries[index].mayBeLate = true
+            if !entries[index].isStored { entries[index].doubt = .refusedFile }
+        }
+        aside.formUnion(gone)
+        waiting.removeAll { gone.contains($0) }
+        durableCount -= gone.count
+    }
+
+    /// The bound takes a segment only when another would not fit.
+    func checkBound(
+        _ cache: TrackCache, _ operation: DiskOperation, _ witness: DiskWitness
+    ) throws(Violation) {
+        let begun = cache.counters.segmentsCreated - before.segmentsCreated
+        let dropped = Int(cache.counters.segmentsDropped - before.segmentsDropped)
+        var bytes = witness.segmentBytes + (begun == 0 ? cache.options.segmentBytes : 0)
+        // A file that another of the same name replaced stood beside it for a moment.
+        for loss in operation.losses where !loss.isGone { bytes += loss.bytes == 0 ? loss.size : loss.bytes }
+        // What stood there when the last of them went; others went because nothing was left in them.
+        let gone = operation.losses.filter(\.isGone).sorted { $0.segment < $1.segment }
+        bytes += gone.dropFirst(max(0, dropped - 1)).reduce(0) { $0 + $1.bytes }
+        guard let limit = cache.usage.diskLimit, bytes > limit else {
+            throw broken(
+                .exactlyOnce,
+                "the bound of \(cache.usage.diskLimit ?? -1) bytes took a segment of \(bytes) bytes in all")
+        }
+    }
+
+    /// No file goes with a point in it that waits, unless the point stands elsewhere.
+    func checkLosses(_ losses: [LostFile], _ cache: TrackCache, _ witness: DiskWitness) throws(Violation) {
+        let suspects = Set(losses.flatMap(\.points).compactMap { index(of: $0) }).filter {
+            entries[$0].fate == .waiting && !entries[$0].isCovered && entries[$0].doubt == nil
+        }.subtracting(waiting.suffix(cache.unsynchronisedCount))
+        guard !suspects.isEmpty else { return }
+        let content = witness.content()
+        let standing = Set((content.points + content.others).compactMap { index(of: $0) })
+        guard let index = suspects.subtracting(standing).min() else { return }
+        throw broken(.recovery, "the cache deleted a file with \(describe(index)), which waits and stands nowhere else")
+    }
+}

@@ -1,0 +1,12 @@
+/// Why a check did not hold for some points of a history.
+package enum Weakness: String, Hashable, Sendable, CaseIterable {
+    case lostToFlippedBits = "points that may be gone because bits of the disk flipped"
+    case lostInRefusedFile = "points that may be gone because the disk refused their file for good"
+    case late = "points that newer ones overtook because the disk refused their file for long"
+}
+
+/// How often a check did not hold.
+package struct Weakened: Hashable, Sendable {
+    package var histories = 0
+    package var points = 0
+}

@@ -1,0 +1,156 @@
+import AgentControl
+import Testing
+import TrackCache
+import TrackModel
+import TrackTestKit
+
+@testable import SystemSimulation
+
+/// What a fault excuses, and that it excuses nothing else.
+@Suite final class FaultTests {
+    private let disk = DiskSimulation(directories: ["/var"])
+    private let options = TrackCacheOptions(limit: nil, segmentBytes: TrackCacheOptions.smallestSegment)
+    private var ledger = PointLedger()
+    private lazy var witness = DiskWitness(disk, directory: "/ring") { [unowned self] _, time in try? fix(time) }
+
+    private func fix(_ number: Int64) throws -> Fix {
+        let place = try #require(Coordinate(latitudeE7: Int32(number), longitudeE7: 7))
+        return Fix(time: Timestamp(milliseconds: number), coordinate: place, mode: .threeDimensional)
+    }
+
+    private func boot() throws -> TrackCache {
+        disk.killProcess()
+        _ = witness.takeOperation()
+        let cache = try TrackCache(directory: "/ring", options: options, fileSystem: disk, now: 0)
+        try ledger.processStarted(cache, witness)
+        return cache
+    }
+
+    private func gather(_ numbers: ClosedRange<Int64>, _ cache: TrackCache, bytes: Int = 3) throws {
+        for number in numbers {
+            ledger.choose(try fix(number), entity: "van", bytes: bytes)
+            cache.append(entity: "van", time: number, payload: [UInt8](repeating: 7, count: bytes), now: 0)
+            try ledger.observe(cache, .other, at: 0, witness)
+        }
+    }
+
+    private func segments() -> [String] { disk.paths.filter { $0.hasSuffix(".segment") } }
+
+    /// Point `number` of the first segment, of three bytes.
+    private func flip(point number: Int, tells: Bool = true) throws {
+        let path = try #require(segments().first)
+        let before = witness.content()
+        disk.flip(bit: 0, at: 8192 + 31 + (number - 1) * 31 + 30, of: path)
+        if tells { ledger.flipped(from: before, to: witness.content()) }
+    }
+
+    @Test func aFlippedBitExcusesItsPointAlone() throws {
+        try gather(1...10, boot())
+        try flip(point: 4)
+        _ = try boot()
+        #expect(ledger.entries.indices.filter { ledger.entries[$0].doubt != nil } == [3])
+        #expect(ledger.waiting.count == 9)
+        #expect(ledger.weaknesses == [.lostToFlippedBits: 1])
+        try flip(point: 7, tells: false)
+        #expect(throws: Violation.self) { try boot() }
+    }
+
+    @Test func afterDamageCountsAndClearsAreCheckedAllTheSame() throws {
+        try gather(1...10, boot())
+        try flip(point: 4)
+        let cache = try boot()
+        // Two points that nobody clears.
+        _ = try cache.clear(entities: ["van"], from: 5, through: 6, now: 0)
+        #expect(throws: Violation.self) { try ledger.observe(cache, .other, at: 0, witness) }
+        #expect(throws: Violation.self) { try ledger.settle() }
+    }
+
+    @Test func whatIsAppendedBehindALostNameIsExcused() throws {
+        let cache = try boot()
+        try gather(1...3, cache)
+        let path = try #require(segments().first)
+        let before = witness.content()
+        disk.flip(bit: 0, at: 8192 + 29, of: path)
+        ledger.flipped(from: before, to: witness.content())
+        try gather(4...6, cache)
+        _ = try boot()
+        #expect(ledger.waiting.isEmpty)
+        #expect(ledger.weaknesses[.lostToFlippedBits] == 6)
+    }
+
+    @Test func aSpoiledClearMayBringPointsBack() throws {
+        let cache = try boot()
+        try gather(1...5, cache)
+        let clear = CacheSelection(entities: ["van"], from: 2, through: 3)
+        _ = try cache.clear(entities: clear.entities, from: 2, through: 3, now: 0)
+        try ledger.observe(cache, .clear(clear), at: 0, witness)
+        let path = try #require(segments().first)
+        let before = witness.content()
+        disk.flip(bit: 0, at: 8192 + 31 + 5 * 31 + 30, of: path)
+        ledger.flipped(from: before, to: witness.content())
+        _ = try boot()
+        #expect(ledger.waiting == [0, 1, 2, 3, 4])
+    }
+
+    @Test func aFileIsNotGivenUpBeforeTheDiskRefusedItThreeTimes() throws {
+        let cache = try boot()
+        try gather(1...3, cache)
+        ledger.failedOperations = 9
+        #expect(throws: Violation.self) { try ledger.gaveUp(3, DiskOperation(refused: [1]), witness) }
+        ledger.refusedOperations = [1: 3]
+        try ledger.gaveUp(3, DiskOperation(refused: [1]), witness)
+        #expect(ledger.waiting.isEmpty && ledger.aside == [0, 1, 2])
+    }
+
+    @Test func theNextOpeningMustFindWhatWasGivenUp() throws {
+        let cache = try boot()
+        try gather(1...3, cache)
+        disk.faults = [DiskFault([.open, .read], number: 5)]
+        for moment in [0, 20_000, 40_000] as [MonotonicTime] {
+            #expect(cache.read(after: 0, maximumCount: 10, maximumBytes: 1000, now: moment) == nil)
+            try ledger.observe(cache, .other, at: moment, witness)
+        }
+        #expect(ledger.aside == [0, 1, 2])
+        disk.faults = []
+        _ = try boot()
+        #expect(ledger.waiting == [0, 1, 2])
+        #expect(ledger.weaknesses.isEmpty)
+    }
+
+    @Test func theBoundTakesNothingBeforeItIsReached() throws {
+        let cache = try boot()
+        try gather(1...100, cache, bytes: 1000)
+        cache.setLimit(bytes: 4 * options.segmentBytes)
+        #expect(throws: Violation.self) { try ledger.checkBound(cache, DiskOperation(), witness) }
+        cache.setLimit(bytes: 2 * options.segmentBytes)
+        try gather(101...200, cache, bytes: 1000)
+        #expect(cache.counters.segmentsDropped > 0)
+    }
+
+    @Test func aFileWithWaitingPointsMustNotGo() throws {
+        let cache = try boot()
+        try gather(1...100, cache, bytes: 1000)
+        try disk.unlink(try #require(segments().first))
+        #expect(throws: Violation.self) { try ledger.observe(cache, .other, at: 0, witness) }
+    }
+
+    @Test func onlyWhatStoodInARefusedFileMayBeLate() throws {
+        try gather(1...2, boot())
+        disk.faults = [DiskFault([.open], number: 5)]
+        let cache = try boot()
+        var now: MonotonicTime = 0
+        for attempt in 2...5 {
+            #expect(!ledger.entries[0].mayBeLate, "before attempt \(attempt)")
+            now = try #require(cache.nextMaintenance)
+            cache.maintain(now: now)
+            try ledger.observe(cache, .other, at: now, witness)
+        }
+        #expect(ledger.entries[0].mayBeLate)
+        try gather(3...4, cache)
+        try ledger.stored(TrackPoint(try fix(4)), entity: "van", at: now)
+        try ledger.stored(TrackPoint(try fix(1)), entity: "van", at: now)
+        #expect(ledger.weaknesses == [.late: 1])
+        let third = TrackPoint(try fix(3))
+        #expect(throws: Violation.self) { try ledger.stored(third, entity: "van", at: now) }
+    }
+}
