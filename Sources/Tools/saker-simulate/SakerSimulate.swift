@@ -68,7 +68,7 @@ import SystemSimulation
                 + "changes answered before they were on the disk, \(total.refusedStates) refused by it")
         print(
             "server: \(total.serverCuts) cuts and kills, \(total.serverRestarts) restarts, "
-                + "\(total.chunksMerged) chunks merged")
+                + "\(total.chunksMerged) chunks merged, \(total.answersLost) commits answered with an error")
         print(
             "link: \(total.connections) connections, \(total.linksCut) cut, \(total.bytesLost) bytes lost, "
                 + "\(total.batchesSent) batches sent, \(total.batchesTwice) came twice")

@@ -38,6 +38,11 @@ extension History {
             // Passing and lasting failures.
             return dice.one(in: 4) ? TrackStoreError(.failed, "told to fail") : TrackStoreError(.busy, "told to fail")
         }
+        watch.lostAnswer = { [unowned self] in
+            guard storeTrouble.losesAnswers, dice.one(in: 2) else { return nil }
+            summary.answersLost += 1
+            return dice.one(in: 2) ? TrackStoreError(.failed, "the answer is lost") : TrackStoreError(.busy, "the same")
+        }
         watch.onOpening = { [unowned self] owner, claim in
             check { () throws(Violation) in try store.open(owner, claim) }
         }

@@ -16,7 +16,7 @@ extension History {
         switch trouble {
         case .networkDown, .networkBlackHole, .linkReset, .linkSilent, .linkCutAtByte, .slowNetwork, .tornNetwork:
             networkTrouble(trouble)
-        case .serverRestart, .serverKill, .serverCut, .storeFails, .storeHangs: serverTrouble(trouble)
+        case .serverRestart, .serverKill, .serverCut, .storeFails, .storeHangs, .answersLost: serverTrouble(trouble)
         case .agentCut, .agentCutInOperation, .agentKill, .agentStop: agentEnds(trouble)
         case .diskReplaced, .diskFailsAtBoot, .diskFailsAndCut, .syncFailsAndKill: diskFails(trouble)
         case .diskFull, .diskError, .diskReadOnly, .diskSlow, .diskStalls, .diskShort, .rot, .memoryFails:
@@ -92,6 +92,9 @@ extension History {
             storeTrouble.fails = true
             storeTrouble.slowness = Int64.random(in: 3...1500, using: &dice)
             after(span(1...60)) { ($0.storeTrouble.fails, $0.storeTrouble.slowness) = (false, 3) }
+        case .answersLost:
+            storeTrouble.losesAnswers = true
+            after(span(1...60)) { $0.storeTrouble.losesAnswers = false }
         default:
             storeTrouble.slowness = Int64.random(in: 100...60_000, using: &dice)
             if dice.one(in: 2) { resetLinksForAWhile() }

@@ -235,6 +235,8 @@ struct StoreTrouble {
     /// Milliseconds a call may take, each way.
     var slowness: Int64 = 3
     var fails = false
+    /// Calls are done, and half of them are answered with an error.
+    var losesAnswers = false
 }
 
 /// What the agent was told last, and what it said to it.

@@ -33,6 +33,8 @@ package struct HistorySummary: Hashable, Sendable {
     package var serverCuts = 0
     package var serverRestarts = 0
     package var chunksMerged = 0
+    /// Calls that the store had done, and answered with an error.
+    package var answersLost = 0
     package var linksCut = 0
     package var connections = 0
     package var bytesLost = 0
@@ -67,6 +69,7 @@ package struct HistorySummary: Hashable, Sendable {
         serverCuts += other.serverCuts
         serverRestarts += other.serverRestarts
         chunksMerged += other.chunksMerged
+        answersLost += other.answersLost
         linksCut += other.linksCut
         connections += other.connections
         bytesLost += other.bytesLost

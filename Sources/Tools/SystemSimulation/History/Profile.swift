@@ -38,7 +38,7 @@ struct Profile {
 
     enum Trouble: CaseIterable {
         case networkDown, networkBlackHole, linkReset, linkSilent, linkCutAtByte, slowNetwork, tornNetwork
-        case serverRestart, serverKill, serverCut, storeFails, storeHangs
+        case serverRestart, serverKill, serverCut, storeFails, storeHangs, answersLost
         case agentCut, agentCutInOperation, agentKill, agentStop
         case diskReplaced, diskFailsAtBoot, diskFailsAndCut, syncFailsAndKill
         case diskFull, diskError, diskReadOnly, diskSlow, diskStalls, diskShort, rot

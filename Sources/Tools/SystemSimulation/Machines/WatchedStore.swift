@@ -23,6 +23,13 @@ final class WatchedStore: StoreDecorator {
     func passing<Value: Sendable>(
         _ call: (any TrackStore) async throws(TrackStoreError) -> Value
     ) async throws(TrackStoreError) -> Value {
+        try await passing(call) { _ in }
+    }
+
+    /// `note` hears of what was done, also when the caller gets an error instead.
+    private func passing<Value: Sendable>(
+        _ call: (any TrackStore) async throws(TrackStoreError) -> Value, noting note: (Value) -> Void
+    ) async throws(TrackStoreError) -> Value {
         await sleep(.milliseconds(watch.value.delay()))
         guard watch.value.isAlive else { throw TrackStoreError(.failed, "the process is gone") }
         if let failure = watch.value.failure() { throw failure }
@@ -34,28 +41,34 @@ final class WatchedStore: StoreDecorator {
             result = .failure(error)
         }
         executor.endOutside()
-        return try result.get()
+        let value = try result.get()
+        note(value)
+        if let error = watch.value.lostAnswer() { throw error }
+        return value
     }
 
     func openStream(
         _ stream: StreamID, of entity: String, in service: ServiceID, at now: Timestamp
     ) async throws(TrackStoreError) -> StreamClaim {
-        let claim = try await passing { store async throws(TrackStoreError) in
-            try await store.openStream(stream, of: entity, in: service, at: now)
-        }
-        watch.value.opened(StreamOwner(service: service, entity: entity, stream: stream), claim)
-        return claim
+        try await passing(
+            { store async throws(TrackStoreError) in
+                try await store.openStream(stream, of: entity, in: service, at: now)
+            },
+            noting: { claim in
+                watch.value.opened(StreamOwner(service: service, entity: entity, stream: stream), claim)
+            })
     }
 
     func ingest(_ batches: [IngestBatch]) async -> [IngestOutcome] {
         let outcomes: [IngestOutcome]
         do throws(TrackStoreError) {
-            outcomes = try await passing { store async throws(TrackStoreError) in await store.ingest(batches) }
+            // Committed: from there on a power cut takes nothing back.
+            outcomes = try await passing(
+                { store async throws(TrackStoreError) in await store.ingest(batches) },
+                noting: { watch.value.committed(batches, $0) })
         } catch {
             return batches.map { _ in .failed(error) }
         }
-        // Committed: from here on a power cut takes nothing back.
-        watch.value.committed(batches, outcomes)
         await sleep(.milliseconds(watch.value.delay()))
         return outcomes
     }
@@ -74,6 +87,8 @@ final class StoreWatch {
     /// Milliseconds before and after a call.
     var delay: () -> Int64 = { 0 }
     var failure: () -> TrackStoreError? = { nil }
+    /// What is said instead of the answer to a call that was done.
+    var lostAnswer: () -> TrackStoreError? = { nil }
     var onCommit: ([IngestBatch], [IngestOutcome]) -> Void = { _, _ in }
     var onOpening: (StreamOwner, StreamClaim) -> Void = { _, _ in }
 
