@@ -27,6 +27,28 @@ import TrackTestKit
         #expect(again.counters == AlarmJournal.Counters())
     }
 
+    /// Hooks kept it in the journal while later ones were dropped.
+    @Test func anAlarmThatIsDroppedLateIsKnownToTheNextProcess() throws {
+        let options = AlarmJournal.Options(limit: AlarmJournal.Options.limits.lowerBound)
+        let journal = open(options)
+        func append(_ ids: ClosedRange<UInt64>) throws {
+            for id in ids {
+                var alarm = NewAlarm.sample(id)
+                alarm.body = String(repeating: "x", count: 8000)
+                _ = try journal.append(alarm, isOwed: id == 1)
+            }
+        }
+        try append(1...12)
+        #expect(journal.counters.dropped > 0 && journal.owedCount == 1)
+        journal.finish(1)
+        try append(13...24)
+        #expect(try journal.append(.sample(1), isOwed: true) == .known)
+        disk.killProcess()
+        let again = open(options)
+        #expect(!(try again.alarms(AlarmQuery()).alarms.contains { $0.number == 1 }))
+        for id in 1...24 as ClosedRange<UInt64> { #expect(try again.append(.sample(id), isOwed: true) == .known) }
+    }
+
     @Test func whatCannotComeTwiceIsNeverKnown() throws {
         let journal = open()
         #expect(try journal.append(.sample(0), isOwed: false).number == 1)

@@ -85,7 +85,7 @@ extension AlarmJournal {
                 finished.insert(number)
                 end = offset + length
             case .dropped(let trace)?:
-                if trace.number >= (traces.last?.number ?? 0) + 1, ids.insert(trace.id).inserted {
+                if ids.insert(trace.id).inserted {
                     traces.append(trace)
                     nextNumber = max(nextNumber, trace.number + 1)
                 }
@@ -99,6 +99,8 @@ extension AlarmJournal {
             }
         }
         if unsure > 0 { counters.tornTails += 1 }
+        // Earlier versions wrote them in the order in which their alarms were dropped.
+        traces.sort { $0.number < $1.number }
         for index in entries.indices where finished.contains(entries[index].number) { entries[index].isOwed = false }
         return true
     }

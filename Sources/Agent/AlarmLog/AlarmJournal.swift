@@ -264,7 +264,9 @@ package final class AlarmJournal {
         }
         let new = gone.filter { $0.id != 0 }
             .map { AlarmTrace(number: $0.number, id: $0.id, serverTime: $0.serverTime) }
-        let kept = Array((traces + new).suffix(options.limit / 4 / AlarmFormat.recordBytes))
+        // An alarm that hooks were owed to goes after later ones.
+        let all = (traces + new).sorted { $0.number < $1.number }
+        let kept = Array(all.suffix(options.limit / 4 / AlarmFormat.recordBytes))
         let others = AlarmFormat.headerBytes + kept.count * AlarmFormat.recordBytes + stateBytes
         guard others + bytes <= options.limit else { return false }
         do throws(CacheFileError) {
