@@ -209,9 +209,9 @@ var tools: [Target] {
         .room(
             "SystemSimulation", in: "Tools",
             [
-                "AgentControl", "AgentLogic", "AgentRuntime", "ConfigurationFile", "Gateway", "GNSSFeed", "Ingest",
-                "JSON",
-                "SecureLink", "TrackCache", "TrackModel", "TrackStore", "TrackStoreSQLite", "TrackTestKit", "TrackWire",
+                "AgentControl", "AgentLogic", "AgentRuntime", "AlarmLog", "Compression", "ConfigurationFile", "Gateway",
+                "GNSSFeed", "Ingest", "JSON", "SecureLink", "TrackCache", "TrackModel", "TrackStore",
+                "TrackStoreSQLite", "TrackTestKit", "TrackWire",
                 .log, .nioCore,
                 .product(name: "NIOTLS", package: "swift-nio"),
             ]),
@@ -361,8 +361,8 @@ var tests: [Target] {
         .testTarget(
             name: "SimulationTests",
             dependencies: [
-                "AgentControl", "AgentRuntime", "ConfigurationFile", "SystemSimulation", "TrackCache", "TrackModel",
-                "TrackStore", "TrackTestKit", .nioCore,
+                "AgentControl", "AgentRuntime", "AlarmLog", "ConfigurationFile", "SystemSimulation", "TrackCache",
+                "TrackModel", "TrackStore", "TrackTestKit", .nioCore,
             ],
             path: "Tests/SimulationTests", swiftSettings: house),
         // The fuzzers' properties on every kept input: docs/fuzzing.md.

@@ -51,7 +51,7 @@ package final class AlarmJournal {
     static let name = "alarms.journal"
     /// After this many failed reads the journal gives up what the disk refuses to read. Until then it writes nothing
     /// over it.
-    static let readAttempts = 5
+    package static let readAttempts = 5
 
     /// Where an alarm is in the file, and what queries need to know about it.
     struct Entry {
@@ -93,7 +93,7 @@ package final class AlarmJournal {
     /// The file was read, so `entries` is complete.
     var hasRead = false
     /// Reads that met a disk error.
-    var failedReads = 0
+    package internal(set) var failedReads = 0
     /// Everything up to `end` is durable, and appending is safe. If this is false, the next write begins with a new
     /// file.
     var isSound = false

@@ -9,7 +9,7 @@ final class DiskNode {
     static let sectorBytes = 512
 
     private(set) var visible: [UInt8] = []
-    private var durable: [UInt8] = []
+    private(set) var durable: [UInt8] = []
     private var changes: [Change] = []
     let isDirectory: Bool
 

@@ -111,6 +111,9 @@ package final class DiskSimulation: CacheFileSystem {
 
     package func contents(of path: String) -> [UInt8]? { visible[path]?.visible }
 
+    /// What a power cut cannot take: the bytes that were synchronised, under a name that was.
+    package func durableContents(of path: String) -> [UInt8]? { durable[path]?.durable }
+
     /// Puts a file there, durably, as if by somebody else.
     package func plant(_ bytes: [UInt8], at path: String) {
         let node = DiskNode()

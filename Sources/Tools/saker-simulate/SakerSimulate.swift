@@ -77,6 +77,9 @@ import SystemSimulation
             guard let weakened = total.weakened[weakness] else { continue }
             print("  \(weakened.histories) histories: \(weakened.points) \(weakness.rawValue)")
         }
+        print(
+            "alarms: \(total.pushes) taken, \(total.pushesDropped) of them dropped by the bound, "
+                + "\(total.hookRuns) hooks run")
         print("trace \(String(total.traceHash, radix: 16))")
     }
 

@@ -18,6 +18,8 @@ final class AgentBox {
     let feeds: SimulatedFeedSource
     let connector: SimulatedConnector
     let bornAt: MonotonicTime
+    var alarms: SimulatedAlarms?
+    var hooks: SimulatedHooks?
     var isStopping = false
     /// Points that the disk's full queue refused.
     var refused: UInt64 = 0
@@ -27,6 +29,8 @@ final class AgentBox {
         executor.forget()
         feeds.forget()
         connector.forget()
+        alarms?.forget()
+        hooks?.forget()
     }
 
     init(
@@ -79,12 +83,14 @@ extension History {
         let logHandler = WatchingLog(NIOLoopBound(self, eventLoop: loop), process)
         let log = Logger(label: "agent") { _ in logHandler }
         var reading = RememberedStateReading.absent
+        var (alarms, hooks): (SimulatedAlarms?, SimulatedHooks?)
         var opened: (executor: SimulatedCacheDisk, opening: OpenedAgent)?
         do {
             let text =
                 Self.configurationText
                 + "\nsync_interval = \(profile.syncInterval)\n[gnss]\nkeep_open = \(profile.keepsFeedOpen)\n"
                 + "[parking]\ndelay = \(profile.parkingDelay)\ninterval = \(profile.parkingInterval)\n"
+                + profile.alarmConfiguration
             let configuration = try AgentConfiguration.read(ConfigurationReader(text: text, path: "/etc/agent.toml"))
             reading = StateFile(directory: SimulatedMemory.directory, files: disk).read()
             var executor: SimulatedCacheDisk?
@@ -98,9 +104,11 @@ extension History {
                 ) { [unowned self] in StreamID.random(using: &dice) }
                 let made = SimulatedCacheDisk(cache: cache, disk: disk, loop: loop, process: process)
                 executor = made
+                (alarms, hooks) = openAlarms(made, process)
                 let surroundings = Surroundings(
                     clock: clock, connector: connector, feeds: feeds, disk: made,
-                    memory: SimulatedStateKeeper(executor: made, disk: disk, memory: memory), seed: dice.next())
+                    memory: SimulatedStateKeeper(executor: made, disk: disk, memory: memory), seed: dice.next(),
+                    alarms: alarms, hooks: hooks)
                 return (surroundings, CacheSnapshot(cache))
             }
             opened = executor.map { ($0, opening) }
@@ -118,7 +126,9 @@ extension History {
         let agent = Agent(opened.opening, log: log, loop: process)
         let made = AgentBox(
             process: process, agent: agent, executor: opened.executor, feeds: feeds, connector: connector, bornAt: now)
+        (made.alarms, made.hooks) = (alarms, hooks)
         connect(made)
+        watchAlarms(made)
         box = made
         gatheredInThisProcess = 0
         // A restart forgets what programs have set: they set it again.
@@ -297,6 +307,10 @@ extension History {
             grid.startGathering(entity)
         case "Gathering stopped":
             choose(grid.stopGathering())
+        case "Alarms cannot be kept: none is acknowledged, the server sends them again":
+            alarms.isRefusing = true
+            alarms.refused()
+        case "Alarms are kept again": alarms.isRefusing = false
         default: break
         }
         let fields = (metadata ?? [:]).filter { $0.key != "message_id" }.sorted { $0.key < $1.key }

@@ -17,6 +17,8 @@ final class ServerMachine {
     var store: WatchedStore?
     var sockets: [VirtualSocket] = []
     var isStopping = false
+    /// Looks for pushes.
+    var watching: Task<Void, Never>?
 
     init(watch: StoreWatch) {
         self.watch = watch
@@ -46,6 +48,7 @@ extension History {
         watch.onOpening = { [unowned self] owner, claim in
             check { () throws(Violation) in try store.open(owner, claim) }
         }
+        watchPushes(watch)
         watch.onCommit = { [unowned self] batches, outcomes in committed(batches, outcomes) }
         let (executor, medium) = (executor, NIOLoopBound(medium, eventLoop: loop))
         let bound = NIOLoopBound(watch, eventLoop: loop)
@@ -109,6 +112,7 @@ extension History {
         machine.store = store
         note("the server serves")
         Task(executorPreference: executor) { await ingest.run() }
+        if profile.hasPushes { machine.watching = Task(executorPreference: executor) { await core.watchStore() } }
     }
 
     /// The server's end of a new connection; nil when nobody listens.
@@ -118,6 +122,7 @@ extension History {
         let socket = VirtualSocket(side: .server, loop: loop)
         let frames = FrameWatch(service: service, windowBatches: profile.windowBatches) { [unowned self] in store }
         frameWatches.append(frames)
+        watchPushes(frames)
         box.connector.onWrite = { frames.agentWrote($0) }
         socket.onWrite = { [unowned self] bytes in
             trace.mix(UInt64(bytes.count))
@@ -146,6 +151,7 @@ extension History {
             }
             for (batch, outcome) in zip(batches, outcomes) {
                 let new = try store.commit(batch, outcome)
+                if case .stored = outcome { pushesQueued(with: batch) }
                 trace.mix(UInt64(new.count))
                 for point in new { try ledger.stored(point, entity: batch.entity, at: now) }
             }
@@ -160,6 +166,7 @@ extension History {
         Task(executorPreference: executor) {
             guard let merged = try? await store.mergeChunks(limit: 64, at: now) else { return }
             history.value.summary.chunksMerged += merged
+            await history.value.removeOldPushes(store)
         }
     }
 
@@ -175,6 +182,7 @@ extension History {
         }
         machine.core?.takeNothingMore()
         machine.ingest?.finish()
+        machine.watching?.cancel()
         server = nil
     }
 

@@ -31,6 +31,7 @@ extension History {
             .reconnect, .attributes:
             command(trouble)
         case .merge: mergeChunks()
+        case .push: push()
         }
     }
 
@@ -160,6 +161,7 @@ extension History {
             note("the disk is replaced by an empty one")
             disk = DiskSimulation(seed: dice.next(), directories: ["/var"])
             ledger.diskReplaced()
+            alarms.diskReplaced()
             forgetRemembered()
         case .diskFailsAtBoot:
             agentEnds(dice.one(in: 2) ? .agentCut : .agentKill)

@@ -47,6 +47,7 @@ package final class History {
     var ledger = PointLedger()
     var store = StoreModel()
     var target = ControlModel()
+    var alarms: AlarmModel
     var gatheredInThisProcess: UInt64 = 0
 
     // The server
@@ -69,6 +70,9 @@ package final class History {
         receiver = Receiver(seed: dice.next(), hasIncompleteReports: profile.hasIncompleteReports)
         medium = StoreMedium(usesSQLite: profile.usesSQLite, directory: options.directory, seed: seed)
         self.dice = dice
+        alarms = AlarmModel(
+            seed: seed, limit: profile.journalLimit, retention: profile.alarmRetention,
+            areHooksRun: profile.hasHooks)
         trace.follow = options.follow
     }
 
@@ -109,6 +113,9 @@ package final class History {
         summary.droppedByBound = ledger.count { $0 == .droppedByBound }
         summary.droppedInMemory = ledger.count { $0 == .droppedInMemory }
         summary.lostWithPower = ledger.count { $0 == .lostWithPower }
+        summary.pushes = alarms.journaled
+        summary.pushesDropped = alarms.dropped
+        summary.hookRuns = alarms.hooks.runs
         summary.cleared = ledger.count { if case .cleared = $0 { true } else { false } }
         summary.weakened = ledger.weaknesses.mapValues { Weakened(histories: 1, points: $0) }
         summary.weakenedHistories = summary.weakened.isEmpty ? 0 : 1
@@ -174,12 +181,13 @@ package final class History {
         // Long enough for everything that is under way to come to its end.
         after(600_000) { $0.checkTarget() }
         after(620_000) { $0.finishGathering() }
+        settleAlarms()
     }
 
     private var hasFinished: Bool { now > 0 && isHealed && target.isFinishing }
 
     private var isAtRest: Bool {
-        guard hasFinished, let box, box.executor.cache.state == .disk else { return false }
+        guard hasFinished, areAlarmsAtRest, let box, box.executor.cache.state == .disk else { return false }
         return box.executor.cache.count == 0 && ledger.isTaken && target.isGatheringOver
     }
 
@@ -212,7 +220,8 @@ package final class History {
                 Violation(
                     guarantee: .liveness,
                     detail: "\(Self.patience / 3_600_000) hours after the world healed "
-                        + "\(box?.executor.cache.count ?? 0) points wait: \(status)"))
+                        + "\(box?.executor.cache.count ?? 0) points wait: \(status); hooks are owed to "
+                        + "\(alarms.owed) alarms, \(hasWaitingPushes ? "pushes" : "no pushes") wait"))
         }
         check { () throws(Violation) in try ledger.settle() }
         guard violation == nil else { return }

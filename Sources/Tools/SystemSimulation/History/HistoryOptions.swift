@@ -36,6 +36,10 @@ package struct HistorySummary: Hashable, Sendable {
     /// Calls that the store had done, and answered with an error.
     package var answersLost = 0
     package var linksCut = 0
+    /// Alarms that the journal took, and of these dropped by its bound.
+    package var pushes = 0
+    package var pushesDropped = 0
+    package var hookRuns = 0
     package var connections = 0
     package var bytesLost = 0
     package var batchesSent = 0
@@ -71,6 +75,9 @@ package struct HistorySummary: Hashable, Sendable {
         chunksMerged += other.chunksMerged
         answersLost += other.answersLost
         linksCut += other.linksCut
+        pushes += other.pushes
+        pushesDropped += other.pushesDropped
+        hookRuns += other.hookRuns
         connections += other.connections
         bytesLost += other.bytesLost
         batchesSent += other.batchesSent

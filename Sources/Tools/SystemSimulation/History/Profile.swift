@@ -33,6 +33,15 @@ struct Profile {
     let waitingBytes: Int?
     /// Each point carries so much that a segment is full in minutes.
     let isVerbose: Bool
+    /// The fleet's people and its points send messages to the vehicle.
+    let hasPushes: Bool
+    let hasHooks: Bool
+    /// Hooks run for other events than alarms, too.
+    let hooksHearMore: Bool
+    /// Bytes of the alarm journal.
+    let journalLimit: Int
+    /// Milliseconds for which alarms are kept, and the longest life of a push.
+    let alarmRetention: Int64
     /// Bits of the disk flip.
     let hasRot: Bool
 
@@ -47,6 +56,7 @@ struct Profile {
         case startService, stopService, startGather, stopGather, clear, limit, intervals, location, reset, reconnect
         case attributes, merge
         case memoryFails
+        case push
     }
 
     init(_ dice: inout DiskDice, sqliteShare: Int) {
@@ -72,15 +82,28 @@ struct Profile {
         waitingBytes = pick([nil, nil, 3000])
         parkingDelay = pick([0, 0, 60, 60, 120, 300])
         parkingInterval = pick([10, 30, 240])
+        hasPushes = dice.one(in: 2)
+        hasHooks = !dice.one(in: 4)
+        hooksHearMore = dice.one(in: 3)
+        journalLimit = pick([65_536, 65_536, 131_072, 1 << 20])
+        alarmRetention = pick([7 * 86_400_000, 1_800_000])
         // Some troubles are left out, so that each is also met without the others.
         let spares = dice.one(in: 2)
         var weights: [(trouble: Trouble, weight: Int)] = []
         for trouble in Trouble.allCases {
             if trouble == .rot, !hasRot { continue }
+            if trouble == .push, !hasPushes { continue }
             if spares, dice.one(in: 2) { continue }
             weights.append((trouble, Int.random(in: 1...4, using: &dice) * Self.frequency(of: trouble)))
         }
         self.weights = weights.isEmpty ? [(.linkReset, 1)] : weights
+    }
+
+    /// For the agent's configuration.
+    var alarmConfiguration: String {
+        let events = hooksHearMore ? "[\"alarm\", \"connection\", \"gather\"]" : "[\"alarm\"]"
+        return "[alarms]\njournal_limit = \(journalLimit)\n"
+            + (hasHooks ? "[hooks]\ndirectory = \"/etc/saker/hooks.d\"\nevents = \(events)\n" : "")
     }
 
     /// For the trace.
@@ -96,6 +119,7 @@ struct Profile {
         case .agentCut, .agentCutInOperation, .linkReset, .linkSilent, .linkCutAtByte, .serverKill, .serverCut, .clear:
             4
         case .diskReplaced: 1
+        case .push: 6
         case .networkDown, .networkBlackHole, .tunnel, .startService, .startGather, .rot: 3
         case .stopService, .stopGather, .receiverRollover, .receiverBack, .memoryFails, .limit: 1
         default: 2

@@ -10,6 +10,10 @@ final class FrameWatch {
     private var underWay: [(last: UInt64, bytes: Int)] = []
     private(set) var violation: Violation?
     private(set) var batchesSent = 0
+    /// The server sends a push.
+    var onPush: (UInt64) -> Void = { _ in }
+    /// The agent says that it has pushes.
+    var onPushAcknowledgement: ([UInt64]) -> Void = { _ in }
 
     init(service: ServiceID, windowBatches: Int, model: @escaping () -> StoreModel) {
         self.service = service
@@ -24,6 +28,7 @@ final class FrameWatch {
         }
         switch frame.message {
         case .hello(let hello): stream = hello.streamID
+        case .pushAck(let acknowledgement): onPushAcknowledgement(acknowledgement.ids)
         case .upload(let upload):
             batchesSent += 1
             underWay.append((upload.firstSequence + UInt64(upload.count) - 1, upload.payload.count))
@@ -41,6 +46,7 @@ final class FrameWatch {
             return fail(.exactlyOnce, "the server wrote what is no frame")
         }
         switch frame.message {
+        case .push(let push): onPush(push.id)
         case .welcome(let welcome): promised(welcome.storedThrough, "the welcome")
         case .uploadAck(let acknowledgement):
             if !acknowledgement.refused.isEmpty {

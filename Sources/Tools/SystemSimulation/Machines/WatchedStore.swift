@@ -60,6 +60,7 @@ final class WatchedStore: StoreDecorator {
     }
 
     func ingest(_ batches: [IngestBatch]) async -> [IngestOutcome] {
+        let batches = watch.value.causing(batches)
         let outcomes: [IngestOutcome]
         do throws(TrackStoreError) {
             // Committed: from there on a power cut takes nothing back.
@@ -73,12 +74,44 @@ final class WatchedStore: StoreDecorator {
         return outcomes
     }
 
-    /// Nobody pushes in a history, which is of points.
+    /// Not asked every second, which costs much: the history knows when something was queued.
+    func pushNews(
+        after mark: PushMark?, limit: Int
+    ) async throws(TrackStoreError) -> (through: PushMark, news: [PushNews]) {
+        if let mark {
+            guard watch.value.hasNews else { return (mark, []) }
+            watch.value.hasNews = false
+        }
+        do throws(TrackStoreError) {
+            let found = try await passing { store async throws(TrackStoreError) in
+                try await store.pushNews(after: mark, limit: limit)
+            }
+            if found.news.count == limit { watch.value.hasNews = true }
+            return found
+        } catch {
+            watch.value.hasNews = true
+            throw error
+        }
+    }
+
+    /// Each with the number that the history gives it.
     func pendingPushes(
         of entity: String, in service: ServiceID, after mark: PushMark?, at now: Timestamp, limit: Int
     ) async throws(TrackStoreError) -> (through: PushMark, pushes: [PendingPush]) {
-        (mark ?? PushMark(0), [])
+        guard watch.value.hasPushes else { return (mark ?? PushMark(0), []) }
+        let found = try await passing { store async throws(TrackStoreError) in
+            try await store.pendingPushes(of: entity, in: service, after: mark, at: now, limit: limit)
+        }
+        return (found.through, found.pushes.map { watch.value.handOut($0, entity) })
     }
+
+    func settlePushes(_ settlements: [PushSettlement]) async throws(TrackStoreError) {
+        let own = settlements.compactMap { watch.value.settle($0) }
+        try await passing { store async throws(TrackStoreError) in try await store.settlePushes(own) }
+    }
+
+    /// Nobody ends keys in a history.
+    func endedKeys(among uses: Set<AccessKeyUse>) async throws(TrackStoreError) -> Set<AccessKeyUse> { [] }
 }
 
 /// How the store of one server process behaves, and who is told of its commits. On the simulation's loop.
@@ -90,6 +123,15 @@ final class StoreWatch {
     /// What is said instead of the answer to a call that was done.
     var lostAnswer: () -> TrackStoreError? = { nil }
     var onCommit: ([IngestBatch], [IngestOutcome]) -> Void = { _, _ in }
+    var hasPushes = false
+    /// Something may have been queued since the store was asked last.
+    var hasNews = false
+    /// Adds to batches what their points bring about.
+    var causing: ([IngestBatch]) -> [IngestBatch] = { $0 }
+    /// Gives a push of an entity the number that the agent knows it by.
+    var handOut: (PendingPush, String) -> PendingPush = { push, _ in push }
+    /// The same with the store's own number.
+    var settle: (PushSettlement) -> PushSettlement? = { $0 }
     var onOpening: (StreamOwner, StreamClaim) -> Void = { _, _ in }
 
     func opened(_ owner: StreamOwner, _ claim: StreamClaim) { onOpening(owner, claim) }

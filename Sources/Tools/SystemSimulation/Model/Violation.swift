@@ -9,6 +9,8 @@ package struct Violation: Error, Hashable, Sendable, CustomStringConvertible {
         case boundedMemory = 6
         case recovery = 7
         case liveness = 8
+        case alarms = 9
+        case hooks = 10
     }
 
     package let guarantee: Guarantee

@@ -1,0 +1,210 @@
+internal import AgentControl
+internal import AgentRuntime
+internal import AlarmLog
+internal import NIOCore
+internal import TrackModel
+internal import TrackStore
+internal import TrackTestKit
+
+// Messages to the vehicle: who sends them, what the agent and its hooks do with them, and whether it is right.
+extension History {
+    private static let hookNames = ["10-bell", "20-wall", "30-relay"]
+
+    // MARK: The agent
+
+    /// The journal and the hooks of a process that begins; nil and nil in a history without pushes.
+    func openAlarms(_ executor: SimulatedCacheDisk, _ process: ProcessLoop) -> (SimulatedAlarms?, SimulatedHooks?) {
+        guard profile.hasPushes else { return (nil, nil) }
+        var hooks: SimulatedHooks?
+        if profile.hasHooks {
+            let count = dice.one(in: 6) ? 0 : Int.random(in: 1...Self.hookNames.count, using: &dice)
+            hooks = SimulatedHooks(
+                names: Array(Self.hookNames.prefix(count)), loop: loop, process: process, seed: dice.next())
+            hooks?.mayHang = !isHealed
+        }
+        guard disk.hasPower else { return (nil, nil) }
+        alarms.isRefusing = false
+        check { () throws(Violation) in
+            try alarms.processStarts(
+                disk.contents(of: SimulatedAlarms.path), durable: disk.durableContents(of: SimulatedAlarms.path),
+                hooks: hooks?.names ?? [], circumstances(nil))
+        }
+        let journal = AlarmJournal(
+            directory: SimulatedMemory.directory,
+            options: AlarmJournal.Options(limit: profile.journalLimit, retention: profile.alarmRetention),
+            fileSystem: disk)
+        if disk.hasPower { look(at: journal) }
+        return (SimulatedAlarms(journal, executor: executor, disk: disk), hooks)
+    }
+
+    private func circumstances(_ journal: AlarmJournal?) -> AlarmModel.Circumstances {
+        AlarmModel.Circumstances(
+            serverTime: serverTime,
+            isDiskTroubled: disk.capacity != nil || disk.isReadOnly || !disk.faults.isEmpty,
+            hasGivenUp: (journal?.failedReads ?? 0) >= AlarmJournal.readAttempts)
+    }
+
+    private func look(at journal: AlarmJournal) {
+        check { () throws(Violation) in
+            try alarms.observe(
+                disk.contents(of: SimulatedAlarms.path), durable: disk.durableContents(of: SimulatedAlarms.path),
+                last: journal.lastNumber, circumstances(journal))
+        }
+        if journal.trouble != nil { alarms.refused() }
+    }
+
+    func watchAlarms(_ box: AgentBox) {
+        guard let journal = box.alarms else { return }
+        journal.onOperation = { [unowned self] journal in look(at: journal) }
+        box.agent.onChange = { [unowned self] change in
+            guard case .alarm(let report) = change, let id = report.id else { return }
+            note("alarm \(report.number) is told")
+            check { () throws(Violation) in
+                try alarms.told(UInt64(bitPattern: id), number: UInt64(clamping: report.number))
+            }
+        }
+        box.hooks?.onList = { [unowned self] in alarms.nothingToRun() }
+        box.hooks?.onStart = { [unowned self] hook, number, body in
+            note("hook \(hook) begins with alarm \(number)")
+            check { () throws(Violation) in try alarms.hookStarts(hook, alarm: number, body: body) }
+        }
+        box.hooks?.onEnd = { [unowned self] hook, number in
+            note("hook \(hook) ends with alarm \(number)")
+            alarms.hookEnds(hook, alarm: number)
+        }
+    }
+
+    // MARK: The server
+
+    /// By the server's clock.
+    private var serverTime: Int64 { trueTime + 2000 }
+
+    func watchPushes(_ frames: FrameWatch) {
+        frames.onPush = { [unowned self] id in check { () throws(Violation) in try alarms.sent(id) } }
+        frames.onPushAcknowledgement = { [unowned self] ids in
+            check { () throws(Violation) in
+                for id in ids { try alarms.acknowledged(id) }
+            }
+            if !isHealed, dice.one(in: 8) { loseAcknowledgement() }
+        }
+    }
+
+    /// On its way, or at a server that has not noted it yet: the push comes once more.
+    private func loseAcknowledgement() {
+        let isServer = dice.one(in: 3)
+        after(Int64.random(in: 0...60, using: &dice)) { history in
+            guard !history.isHealed else { return }
+            if isServer, history.server?.isStopping == false {
+                history.stopServerNow(tellingPeers: true)
+                history.after(2000) { $0.startServer() }
+            }
+            for connection in history.network.connections {
+                connection.cut(agentBytes: 0, serverBytes: 0, reset: true)
+            }
+        }
+    }
+
+    func watchPushes(_ watch: StoreWatch) {
+        guard profile.hasPushes else { return }
+        watch.hasPushes = true
+        watch.causing = { [unowned self] batches in batches.map(causing) }
+        watch.handOut = { [unowned self] push, entity in
+            var out = push
+            check { () throws(Violation) in out = try alarms.pushes.handOut(push, to: entity, at: serverTime) }
+            return out
+        }
+        watch.settle = { [unowned self] settlement in
+            guard let own = alarms.pushes.inner(settlement.id) else { return nil }
+            if settlement.outcome == .acknowledged {
+                check { () throws(Violation) in try alarms.pushes.settle(settlement.id) }
+            }
+            return PushSettlement(id: own, outcome: settlement.outcome, time: settlement.time)
+        }
+    }
+
+    /// One point in so many brings an alarm about.
+    private static let pointsForAnAlarm: UInt64 = 97
+
+    private func causing(_ batch: IngestBatch) -> IngestBatch {
+        guard let position = batch.position else { return batch }
+        var batch = batch
+        for sequence in batch.sequences where sequence % Self.pointsForAnAlarm == 7 {
+            batch.pushes.append(
+                alarms.pushes.caused(
+                    by: sequence, of: position.stream, for: batch.entity, lifetime: profile.alarmRetention,
+                    at: batch.received.milliseconds))
+        }
+        return batch
+    }
+
+    func pushesQueued(with batch: IngestBatch) {
+        guard !batch.pushes.isEmpty, let position = batch.position else { return }
+        server?.watch.hasNews = true
+        alarms.pushes.stored(position.stream, after: position.first - 1, through: position.last)
+    }
+
+    /// Somebody sends some messages, as `saker-server push` does it: past the server, into its store.
+    func push() {
+        let isBurst = dice.one(in: 3)
+        for _ in 0..<Int.random(in: 1...(isBurst ? 30 : 5), using: &dice) {
+            after(isBurst ? 0 : Int64.random(in: 0...20_000, using: &dice)) { $0.pushOne() }
+        }
+    }
+
+    private func pushOne() {
+        guard let machine = server, machine.store != nil, let service = ServiceID(rawValue: Self.serviceID),
+            let known = store.points.keys.sorted().randomElement(using: &dice)
+        else { return }
+        let length = dice.one(in: 4) ? Int.random(in: 1000...8000, using: &dice) : Int.random(in: 0...300, using: &dice)
+        let lifetime = dice.one(in: 4) ? Int64.random(in: 1000...600_000, using: &dice) : profile.alarmRetention
+        let (serial, push) = alarms.pushes.make(
+            type: UInt32.random(in: PushRules.messages, using: &dice), length: length,
+            targets: dice.one(in: 5) ? .service : .entities([known]), lifetime: lifetime, at: serverTime)
+        note("push \(serial) to \(push.targets), \(length) bytes, for \(lifetime / 1000) s")
+        let (executor, medium) = (executor, NIOLoopBound(medium, eventLoop: loop))
+        let history = NIOLoopBound(self, eventLoop: loop)
+        let time = Timestamp(milliseconds: serverTime)
+        Task(executorPreference: executor) {
+            guard let store = medium.value.current else { return }
+            executor.beginOutside()
+            let queued = try? await store.queuePush(push, in: service, at: time)
+            executor.endOutside()
+            guard queued != nil else { return }
+            history.value.alarms.pushes.queued(serial)
+            history.value.server?.watch.hasNews = true
+        }
+    }
+
+    /// As the server's upkeep does.
+    func removeOldPushes(_ store: WatchedStore) async {
+        guard profile.hasPushes else { return }
+        let time = Timestamp(milliseconds: serverTime - profile.alarmRetention)
+        _ = try? await store.removePushes(before: time, limit: 1000)
+    }
+
+    // MARK: The end
+
+    /// Pushes for the entity that the agent serves.
+    var hasWaitingPushes: Bool {
+        guard profile.hasPushes, let entity = box?.agent.status().service.entity else { return false }
+        return alarms.pushes.isWaiting(for: entity, at: serverTime)
+    }
+
+    var areAlarmsAtRest: Bool { !profile.hasPushes || alarms.owed == 0 && !hasWaitingPushes }
+
+    /// A session that gave a push up leaves it to the next login; a process that could not read an alarm leaves it to the
+    /// next process.
+    func settleAlarms() {
+        guard profile.hasPushes else { return }
+        box?.hooks?.mayHang = false
+        after(700_000) { history in
+            if history.hasWaitingPushes { _ = history.box?.agent.reconnect() }
+        }
+        after(3_600_000) { history in
+            guard !history.areAlarmsAtRest, let box = history.box, !box.isStopping else { return }
+            history.note("the agent is started anew for the alarms that are left")
+            history.end(box, how: .kill)
+            history.bootAgent()
+        }
+    }
+}
