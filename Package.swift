@@ -205,6 +205,8 @@ var tools: [Target] {
                 .product(name: "NIOSSL", package: "swift-nio-ssl"),
                 .product(name: "NIOTLS", package: "swift-nio"),
             ]),
+        // SQLite's own files on a disk that loses power.
+        .room("StoreDisk", in: "Tools", [.product(name: "GRDBSQLite", package: "GRDB.swift")]),
         // The whole system in virtual time: it may look into every room, and no program may depend on it.
         .room(
             "SystemSimulation", in: "Tools",
@@ -358,6 +360,12 @@ var tests: [Target] {
             ]),
         .tests(of: "DriveSimulation", ["Geodesy", "TrackModel", "saker-sim"]),
         .tests(of: "FleetSimulation", ["TrackModel", "saker-server", "saker-sim"]),
+        .tests(
+            of: "StoreDisk",
+            [
+                "TrackModel", "TrackStore", "TrackStoreSQLite", "TrackTestKit",
+                .product(name: "GRDBSQLite", package: "GRDB.swift"),
+            ]),
         .testTarget(
             name: "SimulationTests",
             dependencies: [
