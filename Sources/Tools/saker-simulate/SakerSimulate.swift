@@ -20,6 +20,10 @@ import SystemSimulation
     @Option(help: "How many of 100 histories use real SQLite files.")
     var sqlite = 5
 
+    // docs/testing.md names what such histories break.
+    @Option(help: "How many of 100 histories have pushes, alarms and hooks.")
+    var pushes = 0
+
     @Option(help: "Directory for SQLite's files, which are removed afterwards.")
     var directory = "/dev/shm"
 
@@ -33,12 +37,13 @@ import SystemSimulation
         guard hours > 0, hours <= 10_000 else { throw ValidationError("--hours must be above 0 and at most 10000") }
         guard jobs.map({ (1...1024).contains($0) }) != false else { throw ValidationError("--jobs is 1 to 1024") }
         guard (0...100).contains(sqlite) else { throw ValidationError("--sqlite is a share of 100") }
+        guard (0...100).contains(pushes) else { throw ValidationError("--pushes is a share of 100") }
         guard seeds > 0, firstSeed <= UInt64.max - seeds else { throw ValidationError("--seeds must be at least 1") }
     }
 
     func run() throws {
         try Self.makeHashingRepeatable()
-        var options = HistoryOptions(hours: hours, sqliteShare: sqlite, directory: directory)
+        var options = HistoryOptions(hours: hours, sqliteShare: sqlite, pushShare: pushes, directory: directory)
         if trace { options.follow = { line in print(line) } }
         let start = Self.seconds()
         let workers = Workers(seeds: firstSeed..<firstSeed + seeds, options: options)
@@ -47,7 +52,7 @@ import SystemSimulation
             if !trace { broken.trace.forEach { print($0) } }
             print("\nseed \(broken.seed) breaks \(violation)")
             print(
-                "again: saker-simulate --first-seed \(broken.seed) --seeds 1 --hours \(hours) --sqlite \(sqlite) --trace"
+                "again: saker-simulate --first-seed \(broken.seed) --seeds 1 --hours \(hours) --sqlite \(sqlite) --pushes \(pushes) --trace"
             )
             throw ExitCode.failure
         }

@@ -60,7 +60,7 @@ package final class History {
         self.seed = seed
         self.options = options
         var dice = DiskDice(seed: seed)
-        profile = Profile(&dice, sqliteShare: options.sqliteShare)
+        profile = Profile(&dice, sqliteShare: options.sqliteShare, pushShare: options.pushShare)
         executor = StepExecutor(loop)
         network = VirtualNetwork(loop: loop, seed: dice.next())
         disk = DiskSimulation(seed: dice.next(), directories: ["/var"])

@@ -4,17 +4,20 @@ package struct HistoryOptions: Sendable {
     package var hours: Double
     /// Of 100 seeds so many use the real SQLite store, on files in `directory`.
     package var sqliteShare: Int
+    /// Of 100 seeds so many have pushes, alarms and hooks.
+    package var pushShare: Int
     /// For database files.
     package var directory: String
     /// Called with every line of the trace.
     package var follow: (@Sendable (String) -> Void)?
 
     package init(
-        hours: Double = 4, sqliteShare: Int = 0, directory: String = "/dev/shm",
+        hours: Double = 4, sqliteShare: Int = 0, pushShare: Int = 0, directory: String = "/dev/shm",
         follow: (@Sendable (String) -> Void)? = nil
     ) {
         self.hours = hours
         self.sqliteShare = sqliteShare
+        self.pushShare = pushShare
         self.directory = directory
         self.follow = follow
     }

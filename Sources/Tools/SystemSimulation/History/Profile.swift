@@ -59,7 +59,7 @@ struct Profile {
         case push
     }
 
-    init(_ dice: inout DiskDice, sqliteShare: Int) {
+    init(_ dice: inout DiskDice, sqliteShare: Int, pushShare: Int) {
         func pick<Value>(_ values: [Value]) -> Value { values[Int.random(in: 0..<values.count, using: &dice)] }
         epochInterval = pick([1000, 1000, 1000, 1000, 200, 100])
         isOffline = dice.one(in: 8)
@@ -82,7 +82,7 @@ struct Profile {
         waitingBytes = pick([nil, nil, 3000])
         parkingDelay = pick([0, 0, 60, 60, 120, 300])
         parkingInterval = pick([10, 30, 240])
-        hasPushes = dice.one(in: 2)
+        hasPushes = Int.random(in: 0..<100, using: &dice) < pushShare
         hasHooks = !dice.one(in: 4)
         hooksHearMore = dice.one(in: 3)
         journalLimit = pick([65_536, 65_536, 131_072, 1 << 20])

@@ -102,6 +102,13 @@ extension PointLedger {
                 found.append(Found(index: index, isAcknowledged: point.sequence <= full.acknowledged))
             }
         }
+        // A file that is given up goes in the same operation when newer points of its stream are acknowledged already.
+        for file in operation.losses where refused.contains(file.segment) {
+            for index in file.points.compactMap({ index(of: $0) }) where !entries[index].isStored {
+                entries[index].mayBeLate = true
+                entries[index].doubt = .refusedFile
+            }
+        }
         found.sort { $0.index < $1.index }
     }
 
