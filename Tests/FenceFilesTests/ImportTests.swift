@@ -275,6 +275,22 @@ import TrackModel
         #expect(byColumn.removals.isEmpty && byColumn.held == 2)
     }
 
+    @Test func anIDThatLooksLikeAPartIsAFeatureOfItsOwn() throws {
+        let fences = try applied(plan([point(1, "a"), point(2, "a/1"), point(3, "a/b")]), to: [])
+        let next = try plan(
+            [point(1, "a", ["radius": "?"]), point(2, "a/1"), point(3, "a/b")], existing: fences)
+        #expect(next.refused == 1 && next.unchanged == 2 && next.additions.isEmpty && next.removals.isEmpty)
+        // The part of a feature and a feature of the same id
+        let parts: [FeatureGeometry.Part] = [
+            .point(Degrees(latitude: 40, longitude: 116)), .point(Degrees(latitude: 41, longitude: 116)),
+        ]
+        let both = try plan([
+            .feature(FenceFeature(number: 1, id: "a", geometry: FeatureGeometry(parts), properties: [:])),
+            point(2, "a/1"),
+        ])
+        #expect(both.additions.count == 2 && both.refused == 1, "\(both.refusals)")
+    }
+
     @Test func parametersAreFilledFromAttributes() throws {
         func parameters(_ template: String, _ properties: [String: JSONValue]) throws -> String? {
             try plan([point(1, "a", properties)]) {

@@ -16,6 +16,8 @@ package struct FenceImport {
     private var numbers: [String: Int] = [:]
     private var columns: Set<String> = []
     private var vertices = 0
+    /// Fences that stay though their feature was refused.
+    private var kept: Set<String> = []
     private var mayMissFeatures = false
     private var plan = ImportPlan()
 
@@ -69,7 +71,7 @@ package struct FenceImport {
                 throw FenceFileError(missing(column))
             }
         }
-        let gone = known.values.map(\.id).sorted()
+        let gone = known.filter { !kept.contains($0.key) }.map(\.value.id).sorted()
         if mayMissFeatures { plan.held = gone.count } else { plan.removals += gone }
         return plan
     }
@@ -99,11 +101,9 @@ package struct FenceImport {
     }
 
     private mutating func keep(_ feature: String) {
-        known[feature] = nil
-        let parts = known.keys.filter {
-            $0.hasPrefix(feature + "/") && Int($0.dropFirst(feature.utf8.count + 1)) != nil
-        }
-        for part in parts { known[part] = nil }
+        kept.insert(feature)
+        // Another feature may have the name of a part. Then its fence stays, too; the next import removes it.
+        kept.formUnion(parts[feature] ?? [])
     }
 
     private static func id(of number: Int) -> String { "#\(number)" }
@@ -114,10 +114,14 @@ package struct FenceImport {
         func refused(_ reason: String) -> RefusedFeature {
             RefusedFeature(number: feature.number, id: id, reason: reason)
         }
-        if let other = numbers.updateValue(feature.number, forKey: id) {
+        let count = feature.geometry.parts.count
+        let names = count == 1 ? [id] : (1...max(count, 1)).map { "\(id)/\($0)" }
+        for name in [id] + names {
+            guard let other = numbers[name] else { continue }
             throw refused(
                 "feature \(other) has the same id: the ids of a file differ, choose the column with --id-column")
         }
+        for name in [id] + names { numbers[name] = feature.number }
         do throws(FenceFileError) {
             if let condition = options.condition, try condition.truth(of: feature.properties) != true {
                 plan.notChosen += 1
@@ -133,8 +137,7 @@ package struct FenceImport {
         let maker = DefinitionMaker(options: options, feature: feature, id: id)
         // All parts or none.
         var made: [(name: String, change: Change)] = []
-        for part in feature.geometry.parts.indices {
-            let name = feature.geometry.parts.count == 1 ? id : "\(id)/\(part + 1)"
+        for (part, name) in zip(feature.geometry.parts.indices, names) {
             do throws(FenceFileError) {
                 let definition = try maker.definition(ofPart: part, named: name, known: known[name])
                 made.append((name, try change(definition, of: known[name])))
