@@ -107,7 +107,9 @@ import TrackTestKit
         case 0: _ = try? await store.mergeChunks(limit: 64, at: now)
         case 1:
             let entity = vehicles[index].entity
-            guard let pushes = try? await store.pendingPushes(of: entity, in: service, after: 0, at: now, limit: 3)
+            guard
+                let pushes = try? await store.pendingPushes(of: entity, in: service, after: nil, at: now, limit: 3)
+                    .pushes
             else { return }
             let settlements = pushes.map { PushSettlement(id: $0.id, outcome: .acknowledged, time: now) }
             for push in pushes { delivered.tried.insert(entity + push.body) }
@@ -150,9 +152,8 @@ import TrackTestKit
                     == Array((1...max(stored, 1)).prefix(Int(stored))))
             total += points.count
             let waiting = try await store.pendingPushes(
-                of: vehicle.entity, in: service, after: 0, at: now, limit: 100_000
-            )
-            .map(\.body)
+                of: vehicle.entity, in: service, after: nil, at: now, limit: 100_000
+            ).pushes.map(\.body)
             let due = (1...max(stored, 1)).filter { $0 <= stored && $0 % 5 == 0 }.map { "{\"n\":\($0)}" }
             #expect(Set(waiting).count == waiting.count)
             #expect(Set(waiting).isDisjoint(with: due.filter { delivered.noted.contains(vehicle.entity + $0) }))
