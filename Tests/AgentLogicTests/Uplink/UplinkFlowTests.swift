@@ -147,6 +147,17 @@ struct UplinkFlowTests {
         #expect(machine.timerFired(.pack, now: 2000).read != nil)
     }
 
+    @Test func otherIntervalsDoNotEndThePauseForGood() {
+        var machine = UplinkSetup.reading.make()
+        guard let id = machine.phaseRead else {
+            Issue.record("no read")
+            return
+        }
+        #expect(machine.batchRead(id, .unreadable, now: 0) == [.setTimer(.pack, milliseconds: 2000)])
+        #expect(machine.intervalsChanged(gather: 2, pack: 6, now: 1) == [])
+        #expect(machine.timerFired(.pack, now: 2000).read != nil)
+    }
+
     @Test func aSequenceTheCacheLeftOutIsNoObstacle() {
         var machine = UplinkSetup.reading.make()
         guard let id = machine.phaseRead else {

@@ -113,6 +113,8 @@ struct UplinkSession: Hashable, Sendable {
         gather: Int, pack: Int, now: MonotonicTime, in context: inout UplinkContext
     ) -> [Action] {
         schedule.setIntervals(gather: gather, pack: pack)
+        // The timer then ends a pause of reading, and nothing else does.
+        if case .paused = reading { return [] }
         return context.timers.cancel(.pack) + proceed(now: now, in: &context)
     }
 
