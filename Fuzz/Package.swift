@@ -70,7 +70,7 @@ let package = Package(
             "TrackTestKit", in: "Tools",
             ["AgentControl", "Ingest", "JSON", "TrackModel", "TrackCache", "TrackStore", "Varlink", .log, .nioCore],
             only: [
-                "DiskDice.swift", "DiskFault.swift", "DiskNode.swift", "DiskSimulation.swift",
+                "DiskDice.swift", "DiskEvents.swift", "DiskFault.swift", "DiskNode.swift", "DiskSimulation.swift",
                 "MonotonicTime+Literal.swift",
                 "RunningIngest.swift", "SplitMix.swift", "Stores/ReferenceTrackStore.swift",
                 "Stores/ReferenceTrackStore+Pushes.swift",
