@@ -19,6 +19,14 @@ struct RouterTests {
         #expect(try await bench.send(request).status == 3003)
     }
 
+    @Test func onlyACallHasAUsualPath() {
+        #expect(RequestTarget("/trace/v3//Track/GetTrack%20?a=b").usualPath == "/api/v3/track/gettrack")
+        // Decoded, the mark would begin a fragment.
+        let unknown = RequestTarget("https://h/api/v3/Track/a%23b?a=b")
+        #expect(unknown.endpoint == "track/a#b")
+        #expect(unknown.usualPath == "/api/v3/Track/a%23b")
+    }
+
     @Test func anUnknownCallIsAnAnswerAndAForeignPathIsNotFound() async throws {
         let bench = try await Bench()
         let unknown = await bench.router.respond(to: APIRequest(method: "GET", target: "/api/v3/entity/nothing"))

@@ -29,7 +29,8 @@ struct RequestTarget: Sendable {
     }
 
     /// The path as the documentation writes it, for signatures.
-    var usualPath: String { endpoint.map { "/api/v3/\($0)" } ?? path }
+    /// The documentation has no path for what is no call: there it is the path as sent.
+    var usualPath: String { endpoint.flatMap { Endpoint.named[$0] }.map { "/api/v3/\($0.path)" } ?? path }
 
     /// Clients really send white space at the end, doubled slashes and capitals.
     private static func parts(of path: String) -> [String] {
