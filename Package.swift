@@ -96,7 +96,8 @@ var shared: [Target] {
 
 var agent: [Target] {
     [
-        .room("AgentLogic", in: "Agent", ["Geodesy", "Geofencing", "JSON", "TrackModel"]),
+        .room("AgentLogic", in: "Agent", ["TrackModel", "Geodesy"]),
+        .room("LocalFences", in: "Agent", ["AgentLogic", "Geodesy", "Geofencing", "JSON", "TrackModel"]),
         .room("SecureLink", in: "Agent", ["COpenSSL", "TrackModel", .nioCore, .nioPosix], door),
         .room("TrackCache", in: "Agent", ["TrackModel", "Compression"], door),
         .room("AlarmLog", in: "Agent", ["TrackCache", "Compression"]),
@@ -286,9 +287,10 @@ var tests: [Target] {
         .tests(of: "TrackFiles", ["ProgramTestKit"]),
         .tests(
             of: "FenceFiles", ["Geodesy", "Geofencing", "JSON", "ProgramTestKit", "TrackFiles", "TrackModel"]),
+        .tests(of: "AgentLogic", ["TrackModel", "TrackTestKit"]),
         .tests(
-            of: "AgentLogic",
-            ["AlarmLog", "Geodesy", "Geofencing", "JSON", "TrackCache", "TrackModel", "TrackTestKit"]),
+            of: "LocalFences",
+            ["AgentLogic", "AlarmLog", "Geodesy", "Geofencing", "JSON", "TrackCache", "TrackModel", "TrackTestKit"]),
         .tests(
             of: "SecureLink",
             [

@@ -40,7 +40,7 @@ let package = Package(
         .room("Exposition", in: "Shared", ["Admission", "LocalSocket", .nioCore, .nioPosix]),
         .room("AgentControl", in: "Shared", ["JSON", "LocalSocket", "Varlink", "TrackModel", .nioCore]),
         .room("ConfigurationFile", in: "Shared"),
-        .room("AgentLogic", in: "Agent", ["Geodesy", "Geofencing", "JSON", "TrackModel"]),
+        .room("AgentLogic", in: "Agent", ["TrackModel", "Geodesy"]),
         .room("TrackCache", in: "Agent", ["TrackModel", "Compression"]),
         .room("AlarmLog", in: "Agent", ["Compression", "TrackCache"]),
         .room("GNSSFeed", in: "Agent", ["CGPS", "AgentLogic", "TrackModel"]),

@@ -1,8 +1,9 @@
+import AgentLogic
 import Geodesy
 import Geofencing
 import TrackModel
 
-@testable import AgentLogic
+@testable import LocalFences
 
 /// A circle around 40.0, 116.0 that watches everyone.
 func circle(_ radius: Double = 100, _ change: (inout FenceDefinition) -> Void = { _ in }) -> FenceDefinition {

@@ -1,3 +1,4 @@
+import AgentLogic
 import AlarmLog
 import Geodesy
 import Geofencing
@@ -6,7 +7,7 @@ import TrackCache
 import TrackModel
 import TrackTestKit
 
-@testable import AgentLogic
+@testable import LocalFences
 
 /// A box with a machine, a journal and a simulated disk: what the shell does, without threads.
 struct FenceBox {

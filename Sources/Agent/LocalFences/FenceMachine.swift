@@ -1,3 +1,4 @@
+package import AgentLogic
 package import Geofencing
 package import TrackModel
 

@@ -1,9 +1,10 @@
+import AgentLogic
 import Geodesy
 import Geofencing
 import Testing
 import TrackModel
 
-@testable import AgentLogic
+@testable import LocalFences
 
 @Suite struct FenceBookTests {
     private let now = Timestamp(milliseconds: 1000)

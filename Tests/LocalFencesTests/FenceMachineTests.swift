@@ -1,10 +1,11 @@
+import AgentLogic
 import Geodesy
 import Geofencing
 import JSON
 import Testing
 import TrackModel
 
-@testable import AgentLogic
+@testable import LocalFences
 
 @Suite struct FenceMachineTests {
     /// A machine that gathers, whose disk takes everything at once.

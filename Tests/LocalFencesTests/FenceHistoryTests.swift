@@ -1,3 +1,4 @@
+import AgentLogic
 import AlarmLog
 import Geofencing
 import Testing
@@ -5,7 +6,7 @@ import TrackCache
 import TrackModel
 import TrackTestKit
 
-@testable import AgentLogic
+@testable import LocalFences
 
 /// The durable order: whatever is killed or cut off when, the journal has the alarms of a run that nothing disturbed, each
 /// once.

@@ -1,7 +1,8 @@
+import AgentLogic
 import Geofencing
 import Testing
 
-@testable import AgentLogic
+@testable import LocalFences
 
 @Suite struct AlarmOutboxTests {
     private let alarms = someAlarms(3).alarms
