@@ -9,14 +9,15 @@ internal import Synchronization
 enum StoreFiles {
     /// Of the process: SQLite's VFS cannot be given away again.
     private struct Base: @unchecked Sendable {
-        // Never changed after the installation, and SQLite itself uses both from all threads.
+        // Unchecked, because pointers are not sendable: neither is changed after the installation, and SQLite uses both
+        // from all threads.
         let own: UnsafeMutablePointer<sqlite3_vfs>
         let shim: UnsafeMutablePointer<sqlite3_vfs>
     }
 
     /// SQLite's functions for a kind of file, and the same with ours in between. Made when the first of the kind is opened.
     private struct Methods: @unchecked Sendable {
-        // Never changed once it is made.
+        // Unchecked, because pointers are not sendable: the tables are not changed once they are made.
         let own: sqlite3_io_methods
         let shim: UnsafeMutablePointer<sqlite3_io_methods>
     }
