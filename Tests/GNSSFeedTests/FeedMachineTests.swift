@@ -43,6 +43,27 @@ struct FeedMachineTests {
             ])
     }
 
+    @Test func aReceiverThatIsSilentAfterGPSDCameBackHasNoFix() throws {
+        var machine = try watching()
+        _ = machine.failed(.unreachable("gone"), roll: 0, at: 2000)
+        _ = machine.woken()
+        _ = machine.connected(at: 3000)
+        _ = machine.received(.version(release: "3.22"), roll: 0, at: 3000)
+        #expect(
+            machine.received(.devices([GPSDDevice(path: path, isActive: true)]), roll: 0, at: 3000) == [
+                .deliver(.state(.noFix))
+            ])
+        // The same when the first sign of the receiver is a message that does not say.
+        _ = machine.failed(.unreachable("gone"), roll: 0, at: 4000)
+        _ = machine.woken()
+        _ = machine.connected(at: 5000)
+        _ = machine.received(.version(release: "3.22"), roll: 0, at: 5000)
+        #expect(
+            machine.received(.position(report(0)), roll: 0, at: 5001) == [
+                .deliver(.state(.noFix)), .deliver(.report(report(0))),
+            ])
+    }
+
     @Test func statesFollowTheReports() throws {
         var machine = try watching()
         #expect(machine.received(.position(report(1)), roll: 0, at: 1001) == [.deliver(.report(report(1)))])

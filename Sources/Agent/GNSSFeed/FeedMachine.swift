@@ -232,13 +232,14 @@ struct FeedMachine {
         if let reason = receivers.lack(of: configuration.device) {
             return endRun() + become(.noDevice(reason: reason))
         }
-        return isWithoutDevice || state == .connecting ? become(.noFix) : []
+        return isWithoutDevice ? become(.noFix) : []
     }
 
     private var isWithoutDevice: Bool {
         switch state {
-        case .noDevice, .permissionDenied, .connecting: true
-        case .stopped, .unreachable, .noFix, .fix: false
+        // What a lost connection has left behind holds until the next one tells of receivers.
+        case .noDevice, .permissionDenied, .connecting, .unreachable: true
+        case .stopped, .noFix, .fix: false
         }
     }
 
