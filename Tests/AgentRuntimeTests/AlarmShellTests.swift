@@ -108,6 +108,20 @@ import TrackWire
                 == [MessageID.alarmJournalFailed, .alarmReceived, .alarmJournalReturned].map(\.description))
     }
 
+    @Test func alarmsThatAreOwedAreAskedForAgainWhenTheDiskHasRoom() {
+        let setup = Setup()
+        setup.push(7)
+        setup.journal.work()
+        setup.journal.accepts = false
+        setup.shell.recall(limit: 10, without: [])
+        setup.bench.loop.advanceTime(by: .seconds(5))
+        #expect(setup.recalled.isEmpty)
+        setup.journal.accepts = true
+        setup.bench.loop.advanceTime(by: .seconds(1))
+        setup.journal.work()
+        #expect(setup.recalled == [[7]])
+    }
+
     @Test func aDiskThatHangsRefusesMoreAndTheServerSendsItAgain() {
         let setup = Setup()
         setup.journal.accepts = false

@@ -3,6 +3,7 @@ import AgentLogic
 import JSON
 import NIOCore
 import Synchronization
+import Systemd
 import Testing
 import TrackTestKit
 
@@ -69,6 +70,22 @@ import TrackTestKit
         #expect(try await agent.client.status().remembered?.state == .durable)
         _ = try await agent.stop()
     }
+
+    @Test func whatCouldNotBeGivenToTheDiskAtTheEndIsSaid() {
+        let log = EventRecorder()
+        let bench = ShellBench(log: log)
+        let shell = MemoryShell(bench.context, keeper: FullQueue(), state: RememberedState(), trouble: nil)
+        shell.remember(TargetState(entity: "van", isServiceStarted: true, isGathering: true))
+        let before = log.ids.count
+        shell.shutDown()
+        #expect(log.ids.dropFirst(before) == [MessageID.stateNotRemembered.description])
+        #expect(log.fields.last?["reason"]?.contains("stops") == true)
+    }
+}
+
+/// A disk whose queue is full.
+private final class FullQueue: StateKeeper {
+    func write(_ state: RememberedState, on loop: any EventLoop) -> EventLoopFuture<String?>? { nil }
 }
 
 /// A keeper of the state that does what the test says. Confined to the agent's loop, but for its behaviour.

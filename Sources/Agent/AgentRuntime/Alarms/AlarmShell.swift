@@ -11,7 +11,7 @@ internal import TrackWire
 /// Alarms and messages: from the server into the journal of alarms on the disk, and from there to everybody.
 ///
 /// Owns the `AlarmInbox`, the pushes on their way to the disk, and what is known of the journal. May touch: the journal of
-/// alarms, on the disk thread, and the system's journal. Everything else leaves as an ``Effect``.
+/// alarms, on the disk thread, one timer, and the system's journal. Everything else leaves as an ``Effect``.
 final class AlarmShell {
     enum Effect {
         /// The push is on the disk: acknowledge it to the server.
@@ -22,7 +22,10 @@ final class AlarmShell {
         case recalled([Alarm], isAll: Bool)
     }
 
+    private enum TimerKey { case recall }
+
     private let context: ShellContext
+    private let timers: ShellTimers<TimerKey>
     private let executor: (any AlarmExecutor)?
     private let tell: (Effect) -> Void
     /// Whether hooks are run for alarms: then an alarm stays owed in the journal until its hooks have ended.
@@ -34,6 +37,9 @@ final class AlarmShell {
     private var fresh: [UInt64: Alarm] = [:]
     /// The journal after its last operation.
     private var journal = JournalSnapshot()
+    /// Milliseconds until a disk whose queue is full is asked again.
+    private static let recallDelay: Int64 = 1000
+
     /// The server's clock, milliseconds since 1970, and when it was told.
     private var serverClock: (time: Int64, at: MonotonicTime)?
 
@@ -42,6 +48,7 @@ final class AlarmShell {
         _ context: ShellContext, executor: (any AlarmExecutor)?, areHooksOwed: Bool, tell: @escaping (Effect) -> Void
     ) {
         self.context = context
+        timers = ShellTimers(context)
         self.executor = executor
         self.areHooksOwed = areHooksOwed
         self.tell = tell
@@ -168,7 +175,9 @@ final class AlarmShell {
             // An alarm that cannot be read now is left for the next start.
             tell(.recalled(found, isAll: found.count < limit))
         }
-        if !isAccepted { tell(.recalled([], isAll: true)) }
+        guard !isAccepted else { return }
+        guard executor != nil else { return tell(.recalled([], isAll: true)) }
+        timers.set(.recall, milliseconds: Self.recallDelay) { [self] in recall(limit: limit, without: known) }
     }
 
     // MARK: Calls of the control socket
@@ -202,6 +211,9 @@ final class AlarmShell {
         }
         return promise.futureResult
     }
+
+    /// The agent stops: nothing is read any more.
+    func shutDown() { timers.cancelAll() }
 
     var status: AlarmsStatus? {
         guard executor != nil else { return nil }

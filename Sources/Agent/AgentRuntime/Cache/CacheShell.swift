@@ -11,7 +11,7 @@ internal import TrackWire
 /// The disk ring as the loop sees it: every operation is handed to the disk thread, and its result comes back.
 ///
 /// Owns what is known of the ring after its last operation, the losses, and the forecast. May touch: the executor of the
-/// ring, one timer, the journal. Everything else leaves as an ``Effect``.
+/// ring, its timers, the journal. Everything else leaves as an ``Effect``.
 final class CacheShell {
     enum Effect {
         /// Where the ring begins and ends. Told after each operation, before the operation's own result.
@@ -23,35 +23,17 @@ final class CacheShell {
         /// A point stands in the ring under this number.
         case appended(TrackPoint, entity: String, sequence: UInt64)
         /// The answer to ``CacheShell/confirm(_:storedThrough:of:)``.
-        case confirmed(LinkID, Confirmation)
+        case confirmed(LinkID, CacheConfirmation)
         /// The answer to ``CacheShell/read(_:)``.
-        case batchRead(ReadID, Reading)
+        case batchRead(ReadID, BatchReading)
         /// The answer to ``CacheShell/settle(before:)``: what was on its way is in the ring, unless the disk hangs.
         case settled(deadline: MonotonicTime, isDone: Bool)
     }
 
-    enum Confirmation {
-        /// `stream`: the one whose number was to be confirmed.
-        case done(stream: StreamID?)
-        case diskHangs
-    }
-
-    enum Reading {
-        case batch(PreparedUpload)
-        case nothing
-        /// The disk does not answer now.
-        case postponed
-    }
-
-    struct Limits {
-        let after: UInt64
-        let maximumPoints: Int
-        let maximumBytes: Int
-        /// The highest batch payload format that the server reads.
-        let format: Int
-    }
-
     private enum TimerKey { case maintenance }
+
+    /// What the ring is to be told with its next operation.
+    private enum SettingKey { case limit, syncInterval }
 
     private let context: ShellContext
     private let executor: any CacheExecutor
@@ -64,6 +46,16 @@ final class CacheShell {
     private(set) var tally = Tally()
     /// When points were lost last; losses before this start are not in it.
     private var lastLoss: SystemTime?
+    /// The losses that everybody was told of.
+    private var toldLosses: [String: UInt64] = [:]
+    /// The disk's queue was full when it was asked last.
+    private var isQueueFull = false
+    /// Settings that the disk's queue had no place for.
+    private var settings: [SettingKey: @Sendable (TrackCache) -> Void] = [:]
+    private let callers: PatientCallers
+
+    /// Milliseconds that a caller waits for the disk when no other limit is given.
+    private static let patience: Int64 = 1000
 
     init(
         _ context: ShellContext, executor: any CacheExecutor, directory: String, snapshot: CacheSnapshot,
@@ -75,11 +67,14 @@ final class CacheShell {
         self.snapshot = snapshot
         self.tell = tell
         timers = ShellTimers(context)
+        callers = PatientCallers(context)
     }
 
     /// Begins with the ring as it was opened.
     func start() {
         if snapshot.isInMemory { complain(snapshot) }
+        // What opening has cost was said then, and is in the counters.
+        toldLosses = losses.filter { $0.value > 0 }
         adopt(snapshot)
     }
 
@@ -100,7 +95,9 @@ final class CacheShell {
             tally.gathered += 1
         } else {
             tally.lostBusyDisk += 1
-            lastLoss = context.systemTime
+            // The first is told at once, the others with the disk's next answer.
+            if isQueueFull { lastLoss = context.systemTime } else { tellLosses() }
+            isQueueFull = true
         }
     }
 
@@ -118,19 +115,21 @@ final class CacheShell {
     }
 
     /// Reads and packs a batch.
-    func read(_ id: ReadID, _ limits: Limits) {
+    func read(_ id: ReadID, _ limits: BatchLimits) {
         let now = context.now
         let isAccepted = onDisk { cache in
             UploadReader.next(
                 in: cache, after: limits.after, maximumPoints: limits.maximumPoints,
                 maximumBytes: limits.maximumBytes, format: limits.format, now: now)
         } then: { [self] reading in
-            tell(.batchRead(id, counted(reading)))
+            let reading = counted(reading)
+            tellLosses()
+            tell(.batchRead(id, reading))
         }
         if !isAccepted { tell(.batchRead(id, .postponed)) }
     }
 
-    private func counted(_ reading: UploadReader.Reading) -> Reading {
+    private func counted(_ reading: UploadReader.Reading) -> BatchReading {
         switch reading {
         case .nothing(let undecodable):
             tally.undecodable += undecodable
@@ -153,24 +152,29 @@ final class CacheShell {
         }
     }
 
-    /// Waits until the points that are on their way to the ring stand in it.
+    /// Waits until the points that are on their way to the ring stand in it, but not longer than the deadline.
     func settle(before deadline: MonotonicTime) {
         let now = context.now
-        let isAccepted = onDisk {
+        waitFor(milliseconds: deadline - now) {
             $0.sync(now: now)
-        } then: { [self] in
-            tell(.settled(deadline: deadline, isDone: true))
+        } then: { [self] isDone in
+            tell(.settled(deadline: deadline, isDone: isDone))
         }
-        if !isAccepted { tell(.settled(deadline: deadline, isDone: false)) }
     }
 
     // MARK: Settings
 
-    func setLimit(_ bytes: Int?) { onDisk { $0.setLimit(bytes: bytes) } }
+    func setLimit(_ bytes: Int?) { set(.limit) { $0.setLimit(bytes: bytes) } }
 
     func setSyncInterval(milliseconds: Int64) {
         let now = context.now
-        onDisk { $0.setSyncInterval(milliseconds: milliseconds, now: now) }
+        set(.syncInterval) { $0.setSyncInterval(milliseconds: milliseconds, now: now) }
+    }
+
+    /// Goes with the next operation that the disk's queue takes: at the latest with the next point.
+    private func set(_ key: SettingKey, _ change: @escaping @Sendable (TrackCache) -> Void) {
+        settings[key] = change
+        onDisk { _ in }
     }
 
     // MARK: Calls of the control socket
@@ -232,18 +236,14 @@ final class CacheShell {
     /// How a service was stopped. `before`: how many points were acknowledged when the stop began.
     func stopReply(entity: String, before: UInt64) -> EventLoopFuture<StopServiceReply> {
         let promise = context.loop.makePromise(of: StopServiceReply.self)
-        let answer = { [self] in
+        // The last acknowledgement is still on its way to the ring: the points are counted after it.
+        waitFor(milliseconds: Self.patience) { _ in
+        } then: { [self] _ in
             let remaining = snapshot.entities.first { ExactName($0.entity) == ExactName(entity) }?.count ?? 0
             promise.succeed(
                 StopServiceReply(
                     uploaded: Int64(clamping: acknowledged - before), remaining: Int64(clamping: remaining)))
         }
-        // The last acknowledgement is still on its way to the ring: the points are counted after it.
-        let isAccepted = onDisk { _ in
-        } then: {
-            answer()
-        }
-        if !isAccepted { answer() }
         return promise.futureResult
     }
 
@@ -255,12 +255,29 @@ final class CacheShell {
     private func onDisk<Result: Sendable>(
         _ operation: @escaping @Sendable (TrackCache) -> Result, then: @escaping (Result) -> Void = { _ in }
     ) -> Bool {
-        let work = executor.perform(on: context.loop) { cache in (operation(cache), CacheSnapshot(cache)) }
-        work?.assumeIsolated().whenSuccess { [self] result, snapshot in
+        let changes = Array(settings.values)
+        let work = executor.perform(on: context.loop) { cache in
+            for change in changes { change(cache) }
+            return (operation(cache), CacheSnapshot(cache))
+        }
+        guard let work else { return false }
+        settings = [:]
+        work.assumeIsolated().whenSuccess { [self] result, snapshot in
+            isQueueFull = false
             adopt(snapshot)
             then(result)
         }
-        return work != nil
+        return true
+    }
+
+    /// The same for a caller who does not wait longer than this for a disk that hangs: `then` is called once.
+    private func waitFor(
+        milliseconds: Int64, _ operation: @escaping @Sendable (TrackCache) -> Void,
+        then: @escaping (_ isDone: Bool) -> Void
+    ) {
+        let number = callers.wait(milliseconds: milliseconds, then: then)
+        let isAccepted = onDisk(operation) { [callers] in callers.answer(number, isDone: true) }
+        if !isAccepted { callers.answer(number, isDone: false) }
     }
 
     private func adopt(_ new: CacheSnapshot) {
@@ -273,15 +290,21 @@ final class CacheShell {
             tell(.changed)
         }
         forecast.appended(total: new.counters.appendedBytes, now: context.now)
-        if new.losses != old.losses {
-            lastLoss = context.systemTime
-            let reasons = new.losses.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }.joined(separator: " ")
-            context.log.warning("Points were lost", metadata: .event(.cacheDropped, ["reasons": "\(reasons)"]))
-            tell(.changed)
-            tell(.lost(new.losses.mapValues { Int64(clamping: $0) }))
-        }
+        tellLosses()
         scheduleMaintenance()
         tell(.ringIs(new.ends))
+    }
+
+    /// Tells everybody of losses that they have not heard of.
+    private func tellLosses() {
+        let lost = losses.filter { $0.value > 0 }
+        guard lost != toldLosses else { return }
+        toldLosses = lost
+        lastLoss = context.systemTime
+        let reasons = lost.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }.joined(separator: " ")
+        context.log.warning("Points were lost", metadata: .event(.cacheDropped, ["reasons": "\(reasons)"]))
+        tell(.changed)
+        tell(.lost(lost.mapValues { Int64(clamping: $0) }))
     }
 
     private func complain(_ snapshot: CacheSnapshot) {
@@ -301,7 +324,10 @@ final class CacheShell {
     }
 
     /// The agent stops: nothing is done any more but what was asked for before.
-    func shutDown() { timers.cancelAll() }
+    func shutDown() {
+        timers.cancelAll()
+        callers.shutDown()
+    }
 
     /// Waits for what was asked for before, and closes the ring.
     func close() -> EventLoopFuture<Void> { executor.shutDown(on: context.loop, now: context.now) }

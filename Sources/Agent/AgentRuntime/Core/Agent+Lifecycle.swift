@@ -70,6 +70,7 @@ extension Agent {
         link.shutDown()
         requests.shutDown()
         service.shutDown()
+        alarmShell.shutDown()
         cache.shutDown()
         memory.shutDown()
         return hooks.shutDown().and(cache.close()).map { _ in }

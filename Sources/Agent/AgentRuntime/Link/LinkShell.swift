@@ -20,7 +20,7 @@ final class LinkShell {
         /// Tell the ring what the server has. ``LinkShell/cacheConfirmed(_:_:)`` is the answer.
         case confirm(LinkID, storedThrough: UInt64, stream: StreamID?)
         /// Read a batch. ``LinkShell/batchRead(_:_:)`` is the answer.
-        case read(ReadID, CacheShell.Limits)
+        case read(ReadID, BatchLimits)
         /// The server owns everything of the stream through this number.
         case acknowledge(through: UInt64, stream: StreamID)
         /// Take what is on its way into the ring. ``LinkShell/cacheSettled(before:isDone:)`` is the answer.
@@ -157,7 +157,7 @@ final class LinkShell {
         perform(machine.streamChanged(first: ring.first, next: ring.next, now: context.now))
     }
 
-    func cacheConfirmed(_ id: LinkID, _ confirmation: CacheShell.Confirmation) {
+    func cacheConfirmed(_ id: LinkID, _ confirmation: CacheConfirmation) {
         switch confirmation {
         case .done(let stream):
             perform(
@@ -170,7 +170,7 @@ final class LinkShell {
         }
     }
 
-    func batchRead(_ id: ReadID, _ reading: CacheShell.Reading) {
+    func batchRead(_ id: ReadID, _ reading: BatchReading) {
         let outcome: UplinkMachine.ReadOutcome
         switch reading {
         case .postponed: outcome = .unreadable
@@ -223,7 +223,7 @@ final class LinkShell {
             case .confirmCache(let id, let storedThrough):
                 tell(.confirm(id, storedThrough: storedThrough, stream: helloStream))
             case .read(let id, let after, let points, let bytes):
-                let limits = CacheShell.Limits(
+                let limits = BatchLimits(
                     after: after, maximumPoints: points, maximumBytes: bytes, format: terms.payloadFormat)
                 tell(.read(id, limits))
             case .sendUpload(let id, let first, let count): sendUpload(id, first: first, count: count)

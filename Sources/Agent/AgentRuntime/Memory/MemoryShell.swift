@@ -114,7 +114,12 @@ final class MemoryShell {
     /// The agent stops: what is not on the disk yet is written once more, and callers are not kept waiting for it.
     func shutDown() {
         timers.cancelAll()
-        if machine.standing != .durable { _ = keeper.write(state, on: context.loop) }
+        if machine.standing != .durable, keeper.write(state, on: context.loop) == nil {
+            context.log.error(
+                "State could not be remembered",
+                metadata: .event(
+                    .stateNotRemembered, ["reason": "the agent stops, and too much waits for the disk already"]))
+        }
         let left = callers.sorted { $0.key.rawValue < $1.key.rawValue }
         callers = [:]
         for (_, answer) in left { answer(.pending) }

@@ -1,0 +1,126 @@
+import AgentControl
+import NIOCore
+import NIOEmbedded
+import Systemd
+import Testing
+import TrackCache
+import TrackModel
+import TrackTestKit
+
+@testable import AgentRuntime
+
+/// A disk that hangs keeps nobody, and what it costs is told.
+@Suite struct CacheShellTests {
+    /// Operations on a real ring; the test says when the disk has time for them.
+    private final class SlowDisk: CacheExecutor {
+        let cache: TrackCache
+        var accepts = true
+        private var waiting: [() -> Void] = []
+
+        init(_ disk: DiskSimulation) throws {
+            cache = try TrackCache(directory: "/cache", fileSystem: disk, now: 0)
+        }
+
+        func perform<Result: Sendable>(
+            on loop: any EventLoop, _ operation: @escaping @Sendable (TrackCache) -> Result
+        ) -> EventLoopFuture<Result>? {
+            guard accepts else { return nil }
+            let promise = loop.makePromise(of: Result.self)
+            waiting.append { [cache] in promise.succeed(operation(cache)) }
+            return promise.futureResult
+        }
+
+        func shutDown(on loop: any EventLoop, now: MonotonicTime) -> EventLoopFuture<Void> {
+            loop.makeSucceededVoidFuture()
+        }
+
+        func work() {
+            let due = waiting
+            waiting = []
+            for operation in due { operation() }
+        }
+    }
+
+    private final class Setup {
+        let log = EventRecorder()
+        let bench: ShellBench
+        let disk: SlowDisk
+        private(set) var told: [CacheShell.Effect] = []
+        private(set) lazy var shell = CacheShell(
+            bench.context, executor: disk, directory: "/cache", snapshot: CacheSnapshot(disk.cache)
+        ) { [unowned self] in told.append($0) }
+
+        init() throws {
+            bench = ShellBench(log: log)
+            disk = try SlowDisk(DiskSimulation(seed: 1, directories: ["/"]))
+            shell.start()
+        }
+
+        var losses: [[String: Int64]] { told.compactMap { if case .lost(let lost) = $0 { lost } else { nil } } }
+        var settled: [Bool] { told.compactMap { if case .settled(_, let isDone) = $0 { isDone } else { nil } } }
+
+        func point(_ second: Int64) throws {
+            let place = try #require(Coordinate(latitudeE7: 520_000_000, longitudeE7: 43_000_000))
+            shell.append(
+                TrackPoint(Fix(time: Timestamp(milliseconds: 1_780_000_000_000 + second * 1000), coordinate: place)),
+                entity: "van")
+        }
+    }
+
+    @Test func pointsThatADiskDoesNotTakeAreToldAtTheFirstAndAtTheEnd() throws {
+        let setup = try Setup()
+        setup.disk.accepts = false
+        for second in Int64(1)...3 { try setup.point(second) }
+        #expect(setup.losses == [["disk_hangs": 1]])
+        setup.disk.accepts = true
+        try setup.point(4)
+        setup.disk.work()
+        #expect(setup.losses == [["disk_hangs": 1], ["disk_hangs": 3]])
+        #expect(setup.log.ids == [MessageID.cacheDropped, .cacheDropped].map(\.description))
+        // The next hang is another.
+        setup.disk.accepts = false
+        try setup.point(5)
+        #expect(setup.losses.last == ["disk_hangs": 4])
+    }
+
+    @Test func aStopDoesNotWaitLongerThanItsDeadline() throws {
+        let setup = try Setup()
+        setup.shell.settle(before: setup.bench.context.now + 10_000)
+        let stopped = setup.shell.stopReply(entity: "van", before: 0)
+        setup.bench.loop.advanceTime(by: .milliseconds(999))
+        #expect(setup.bench.outcome(stopped) == nil && setup.settled == [])
+        setup.bench.loop.advanceTime(by: .milliseconds(1))
+        #expect(try setup.bench.outcome(stopped)?.get().uploaded == 0)
+        setup.bench.loop.advanceTime(by: .seconds(9))
+        #expect(setup.settled == [false])
+        // The disk's answer comes too late, and is nobody's.
+        setup.disk.work()
+        #expect(setup.settled == [false])
+    }
+
+    @Test func aDiskThatAnswersInTimeIsAwaited() throws {
+        let setup = try Setup()
+        setup.shell.settle(before: setup.bench.context.now + 10_000)
+        setup.disk.work()
+        setup.bench.loop.advanceTime(by: .seconds(60))
+        #expect(setup.settled == [true])
+    }
+
+    @Test func whoWaitsIsAnsweredWhenTheAgentStops() throws {
+        let setup = try Setup()
+        let stopped = setup.shell.stopReply(entity: "van", before: 0)
+        setup.shell.shutDown()
+        #expect(setup.bench.outcome(stopped) != nil)
+    }
+
+    @Test func aLimitThatTheDisksQueueHadNoPlaceForGoesWithTheNextPoint() throws {
+        let setup = try Setup()
+        setup.disk.accepts = false
+        setup.shell.setLimit(40 << 20)
+        setup.shell.setLimit(30 << 20)
+        setup.disk.accepts = true
+        try setup.point(1)
+        setup.disk.work()
+        #expect(setup.shell.status(unacknowledged: 0).limit == 30 << 20)
+    }
+}
