@@ -22,7 +22,7 @@ extension AgentControlService {
                 parameter: "path")
         }
         return .reply(
-            handler.call(path: path, parameters: arguments).map(\.json)
-                .flatMapErrorThrowing { throw Self.varlinkError($0, in: .call) })
+            handler.call(path: path, parameters: arguments).assumeIsolated().map(\.json)
+                .flatMapErrorThrowing { [self] in throw varlinkError($0, in: .call) }.nonisolated())
     }
 }

@@ -13,19 +13,22 @@ package final class AgentControlService: VarlinkInterface {
     package let methods = Set(AgentMethod.allCases.map(\.rawValue))
 
     let handler: any AgentControlHandler
-    /// May change while the service runs, because the configuration may be reloaded.
-    package var policy: ControlPolicy
+    private let policy: ControlPolicy
     private let whenAllowed: ((AgentMethod, PeerCredentials) -> Void)?
+    private let whenFailed: ((AgentMethod, _ reason: String) -> Void)?
     private let monitors = MonitorStreams()
 
-    /// `whenAllowed` gets each changing call that the policy allows, before the handler gets it. The journal needs it.
+    /// The journal needs both. `whenAllowed` gets each changing call that the policy allows, before the handler gets it.
+    /// `whenFailed` gets each call that is answered with `InternalError`, with what the client is not told.
     package init(
         handler: any AgentControlHandler, policy: ControlPolicy,
-        whenAllowed: ((AgentMethod, PeerCredentials) -> Void)? = nil
+        whenAllowed: ((AgentMethod, PeerCredentials) -> Void)? = nil,
+        whenFailed: ((AgentMethod, _ reason: String) -> Void)? = nil
     ) {
         self.handler = handler
         self.policy = policy
         self.whenAllowed = whenAllowed
+        self.whenFailed = whenFailed
     }
 
     /// Sends an event to every `Monitor` client. One that reads too slowly gets the error `TooSlow` and nothing more.
@@ -47,7 +50,7 @@ package final class AgentControlService: VarlinkInterface {
             if method == .provideAttributes { return try provide(call) }
             return try answer(method, CallParameters(call.parameters), on: loop)
         } catch {
-            return .failure(Self.varlinkError(error, in: method), on: loop)
+            return .failure(varlinkError(error, in: method), on: loop)
         }
     }
 
@@ -89,7 +92,9 @@ package final class AgentControlService: VarlinkInterface {
 
     func monitor(_ stream: VarlinkReplyStream) {
         let status = handler.status()
-        monitors.add(stream, first: AgentEvent(time: status.time, .status(status)))
+        if let failure = monitors.add(stream, first: AgentEvent(time: status.time, .status(status))) {
+            return stream.fail(varlinkError(failure, in: .monitor))
+        }
         // A client that closes its connection frees its place at once.
         stream.whenClosed { [weak self] in self?.monitors.remove(stream) }
     }
@@ -98,17 +103,21 @@ package final class AgentControlService: VarlinkInterface {
 
     func reply(_ future: EventLoopFuture<some Encodable & Sendable>, _ method: AgentMethod) -> VarlinkAnswer {
         .reply(
-            future.flatMapThrowing { try JSONValue(encoding: $0) }
-                .flatMapErrorThrowing { throw Self.varlinkError($0, in: method) })
+            future.assumeIsolated().flatMapThrowing { try JSONValue(encoding: $0) }
+                .flatMapErrorThrowing { [self] in throw varlinkError($0, in: method) }.nonisolated())
     }
 
-    static func varlinkError(_ error: any Error, in method: AgentMethod) -> VarlinkError {
+    /// The error as the client is told.
+    func varlinkError(_ error: any Error, in method: AgentMethod) -> VarlinkError {
         switch error {
-        case let error as VarlinkError: error
-        case let error as AgentControlError: error.varlinkError
+        case let error as VarlinkError: return error
+        case let error as AgentControlError:
+            if error.code == .internalError { whenFailed?(method, error.reason) }
+            return error.varlinkError
         // The text of such an error was not written for a client.
         default:
-            AgentControlError(
+            whenFailed?(method, "\(error)")
+            return AgentControlError(
                 .internalError, in: method,
                 reason: "the agent failed at \(method.rawValue): its journal says more (journalctl -u sakerd)"
             ).varlinkError

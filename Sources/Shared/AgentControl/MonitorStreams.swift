@@ -9,15 +9,15 @@ final class MonitorStreams {
 
     var count: Int { streams.count }
 
-    func add(_ stream: VarlinkReplyStream, first: AgentEvent) {
-        guard let frame = Self.frame(first) else {
-            stream.fail(
-                AgentControlError(
-                    .internalError, in: .monitor, reason: "the agent's status cannot be told: its journal says more"
-                ).varlinkError)
-            return
+    /// Returns why the client gets no events; nil when it does.
+    func add(_ stream: VarlinkReplyStream, first: AgentEvent) -> (any Error)? {
+        do {
+            let frame = VarlinkFrame(continuing: try JSONValue(encoding: MonitorReply(event: first)))
+            if stream.send(frame) { streams[ObjectIdentifier(stream)] = stream }
+            return nil
+        } catch {
+            return error
         }
-        if stream.send(frame) { streams[ObjectIdentifier(stream)] = stream }
     }
 
     func remove(_ stream: VarlinkReplyStream) {
