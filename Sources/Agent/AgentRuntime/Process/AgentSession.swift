@@ -68,6 +68,8 @@ final class AgentSession {
             log.info(
                 "Control call",
                 metadata: ["method": "\(method.rawValue)", "uid": "\(peer.user)", "pid": "\(peer.process)"])
+        } whenFailed: { [log] method, reason in
+            log.error("Control call failed", metadata: ["method": "\(method.rawValue)", "reason": "\(reason)"])
         }
         self.control = control
         let options = VarlinkServer.Options(
@@ -80,6 +82,8 @@ final class AgentSession {
     }
 
     private func begin() {
+        // A signal came while the control socket was being opened.
+        guard !isStopping else { return }
         agent.onChange = { [unowned self] change in tell(change) }
         agent.start()
         network = NetworkWatch.start(on: loop, log: log) { [unowned self] in
@@ -133,24 +137,24 @@ final class AgentSession {
     }
 
     private func reload() {
+        guard !isStopping else { return }
         notifier.reloading()
-        do {
-            let new = try AgentConfiguration.load(path: configurationPath)
-            // A key's token may hang: systemd is not kept waiting for it.
-            let limit = loop.assumeIsolated().scheduleTask(in: Self.reloadLimit) { [self] in
-                log.warning("Certificates are still being read, the configuration waits for them")
-                notifier.ready()
-            }
-            agent.reload(new).assumeIsolated().whenComplete { [self] result in
+        // A disk or a key's token may hang: systemd is not kept waiting for it.
+        let limit = loop.assumeIsolated().scheduleTask(in: Self.reloadLimit) { [self] in
+            guard !isStopping else { return }
+            log.warning("Configuration and certificates are still being read, the old ones stay in force until then")
+            notifier.ready()
+        }
+        ConfigurationThread.read(configurationPath, on: loop).assumeIsolated()
+            .flatMap { [self] new in agent.reload(new) }
+            .whenComplete { [self] result in
                 limit.cancel()
                 reloaded(result)
             }
-        } catch {
-            reloaded(.failure(error))
-        }
     }
 
     private func reloaded(_ result: Result<[String], any Error>) {
+        guard !isStopping else { return }
         switch result {
         case .success(let kept):
             log.notice(
