@@ -41,7 +41,7 @@ package final class GatewayCore: Sendable {
         self.tasks = tasks
         counters = GatewayCounters()
         self.ingest = ingest
-        pushDesk = PushDesk(store: store, registry: registry, sleep: tasks.sleep, logger: logger)
+        pushDesk = PushDesk(store: store, registry: registry, counters: counters, sleep: tasks.sleep, logger: logger)
         keyWatch = KeyWatch(store: store, registry: registry, sleep: tasks.sleep, logger: logger)
         census = ConnectionCensus(limits: limits)
         self.store = store

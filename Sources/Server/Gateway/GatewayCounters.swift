@@ -26,6 +26,8 @@ package struct GatewayCounts: Hashable, Sendable {
     package var acknowledgedPushes: UInt64 = 0
     /// Not acknowledged for ten minutes by the session that counts it.
     package var givenUpPushes: UInt64 = 0
+    /// What became of so many pushes was never stored: they are sent again after the next login.
+    package var forgottenPushOutcomes: UInt64 = 0
 
     package init() {}
 }

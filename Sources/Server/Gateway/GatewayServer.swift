@@ -136,8 +136,6 @@ package final class GatewayServer: Sendable {
     package var sessionCount: Int { core.registry.count }
     /// Connections in any phase.
     package var connectionCount: Int { core.census.count }
-    /// Logged-in sessions in the order of their logins.
-    package var sessions: [SessionInfo] { core.registry.sessions }
     package var counts: GatewayCounts { core.counters.counts }
     /// Calls of agents that are being answered.
     package var callsAtWork: Int { core.callsAtWork.load(ordering: .relaxed) }

@@ -77,7 +77,8 @@ import TrackWire
         var bench = MachineBench()
         bench.connect()
         let late = bench.fire(after: 10_000)
-        #expect(late.first == .note(.loginEnded(.protocol)))
+        guard case .note(.loginEnded(let ended, nil))? = late.first else { return #expect(Bool(false), "\(late)") }
+        #expect(ended.code == .protocol)
         #expect(refused(late)?.code == .protocol)
         #expect(late.last == .close)
 
@@ -125,7 +126,10 @@ import TrackWire
         bench.connect()
         _ = bench.receive(.hello(MachineBench.hello()))
         let actions = bench.fire(after: 10_000)
-        #expect(actions.first == .note(.loginEnded(.busy)))
+        guard case .note(.loginEnded(let ended, "car"))? = actions.first else {
+            return #expect(Bool(false), "\(actions)")
+        }
+        #expect(ended.code == .busy)
         #expect(refused(actions)?.code == .busy && refused(actions)?.retryAfter == 30)
         #expect(bench.admit(MachineBench.admission()) == [])
     }

@@ -18,7 +18,7 @@ import TrackWire
             #expect(welcome.limits.windowBatches == 16)
             #expect(welcome.limits.windowBytes == 262_144)
             #expect(try await fixture.store.entity(named: "京A·12345", in: fixture.service) != nil)
-            let session = try #require(fixture.server.sessions.first)
+            let session = try #require(fixture.server.core.registry.sessions.first)
             #expect(session.entity == "京A·12345")
             #expect(session.number == welcome.session)
             #expect(session.address == "127.0.0.1")
@@ -135,7 +135,7 @@ import TrackWire
             let closing = try #require(await agent.next()?.message?.closing)
             #expect(closing.code == .internal && closing.reason.contains("access key"))
             #expect(await agent.next() == nil)
-            #expect(fixture.server.sessions.map(\.service) == [other.id])
+            #expect(fixture.server.core.registry.sessions.map(\.service) == [other.id])
             stays.send(.heartbeat(Heartbeat()))
             #expect(await stays.next()?.message?.isHeartbeat == true)
         }
@@ -173,7 +173,7 @@ import TrackWire
             let new = try await fixture.login()
             #expect(await old.next()?.message?.closing?.code == .replaced)
             #expect(await old.next() == nil)
-            #expect(fixture.server.sessions.map(\.entity) == ["van", "car"])
+            #expect(fixture.server.core.registry.sessions.map(\.entity) == ["van", "car"])
             for agent in [other, new] {
                 agent.send(.heartbeat(Heartbeat()))
                 #expect(await agent.next()?.message?.isHeartbeat == true)

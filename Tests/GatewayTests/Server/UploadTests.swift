@@ -178,7 +178,7 @@ import TrackWire
             heartbeat.liveHintBytes = PointRecord.encode(points([5])[0])
             agent.send(.heartbeat(heartbeat))
             #expect(await agent.next()?.message?.isHeartbeat == true)
-            #expect(fixture.server.sessions.first?.liveHint == points([5])[0])
+            #expect(fixture.server.core.registry.sessions.first?.liveHint == points([5])[0])
             #expect(try await fixture.storedTimes().isEmpty)
         }
     }

@@ -23,15 +23,8 @@ struct SessionJournal {
     func note(_ note: SessionNote) {
         switch note {
         case .handshakeFailed: counters.add(to: \.failedHandshakes)
-        case .loginRefused(let refusal, let entity):
-            counters.refused(refusal.code)
-            logger.notice(
-                "login refused",
-                metadata: metadata([
-                    "reason": "\(refusal.reason)", "entity": "\(entity.prefix(128))",
-                    "message_id": "\(MessageID.sessionRefused)",
-                ]))
-        case .loginEnded(let code): counters.refused(code)
+        case .loginRefused(let refusal, let entity): refused(refusal, entity: entity)
+        case .loginEnded(let refusal, let entity): refused(refusal, entity: entity ?? "")
         case .loggedIn(let version):
             counters.add(to: \.logins)
             logger.info("login", metadata: metadata(["agent_version": "\(version)"]))
@@ -62,6 +55,16 @@ struct SessionJournal {
                 "push given up: the agent does not acknowledge it",
                 metadata: metadata(["push": "\(id)", "type": "\(type)"]))
         }
+    }
+
+    private func refused(_ refusal: LoginRefusal, entity: String) {
+        counters.refused(refusal.code)
+        logger.notice(
+            "login refused",
+            metadata: metadata([
+                "reason": "\(refusal.reason)", "entity": "\(entity.prefix(128))",
+                "message_id": "\(MessageID.sessionRefused)",
+            ]))
     }
 
     func failed(_ error: any Error) {

@@ -35,7 +35,8 @@ final class SessionWork {
         let core = core
         start(.admission, on: context, then: then) {
             do throws(LoginRefusal) {
-                return .success(try await Login.admit(request, to: core.store, at: core.now()))
+                return .success(
+                    try await Login.admit(request, to: core.store, at: core.now(), logger: core.logger))
             } catch {
                 return .failure(error)
             }

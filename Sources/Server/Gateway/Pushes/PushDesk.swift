@@ -18,7 +18,9 @@ final class PushDesk: Sendable {
     private let registry: SessionRegistry
     private let sleep: @Sendable (Duration) async -> Void
     private let logger: Logger
+    private let counters: GatewayCounters
     private let queue = Mutex<[Outcome]>([])
+    private let isForgetting = Atomic(false)
     private let work: AsyncStream<Void>
     private let wake: AsyncStream<Void>.Continuation
 
@@ -33,11 +35,12 @@ final class PushDesk: Sendable {
     private static let maximumWaiting = 100_000
 
     init(
-        store: any TrackStore, registry: SessionRegistry, sleep: @escaping @Sendable (Duration) async -> Void,
-        logger: Logger
+        store: any TrackStore, registry: SessionRegistry, counters: GatewayCounters,
+        sleep: @escaping @Sendable (Duration) async -> Void, logger: Logger
     ) {
         self.store = store
         self.registry = registry
+        self.counters = counters
         self.sleep = sleep
         self.logger = logger
         (work, wake) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
@@ -49,7 +52,7 @@ final class PushDesk: Sendable {
             queue += outcomes
             return true
         }
-        if isKept { wake.yield() }
+        if isKept { wake.yield() } else { forgot(outcomes.count, reason: "too many wait for the store") }
     }
 
     /// Works until ``finish()``, and then notes what is left.
@@ -103,19 +106,34 @@ final class PushDesk: Sendable {
             do throws(TrackStoreError) {
                 try await store.settlePushes(outcomes.map(\.settlement))
             } catch {
+                // What is dropped is sent again after the next login.
+                let isTriedAgain = error.isRetriable && queue.withLock { $0.count } < Self.maximumWaiting / 2
                 logger.error(
-                    "what became of pushes could not be stored and is tried again",
-                    metadata: ["reason": "\(error.detail)", "pushes": "\(outcomes.count)"])
-                // What waits is sent again after the next login at worst.
-                await sleep(Self.interval)
-                if queue.withLock({ $0.count }) >= Self.maximumWaiting / 2 || !error.isRetriable {
+                    "what became of pushes could not be stored",
+                    metadata: [
+                        "reason": "\(error.detail)", "pushes": "\(outcomes.count)", "will_retry": "\(isTriedAgain)",
+                    ])
+                if !isTriedAgain {
                     drop(outcomes.count)
+                    forgot(outcomes.count, reason: "the store does not take them")
                 }
+                await sleep(Self.interval)
                 continue
             }
             drop(outcomes.count)
+            isForgetting.store(false, ordering: .relaxed)
             tellOthers(outcomes)
         }
+    }
+
+    /// One line when forgetting begins; the counter has the rest.
+    private func forgot(_ count: Int, reason: String) {
+        let isFirst = isForgetting.exchange(true, ordering: .relaxed) == false
+        counters.add(UInt64(count), to: \.forgottenPushOutcomes)
+        guard isFirst else { return }
+        logger.warning(
+            "what became of pushes is forgotten: they are sent again after the next login",
+            metadata: ["reason": "\(reason)", "pushes": "\(count)"])
     }
 
     private func drop(_ count: Int) {

@@ -1,3 +1,4 @@
+import Logging
 import TrackModel
 import TrackStore
 import TrackWire
@@ -77,9 +78,10 @@ struct Admission: Hashable, Sendable {
 
 /// The part of a login that asks the store.
 enum Login {
-    /// Checks the key, opens the stream, which makes the entity, and returns what the session begins with.
+    /// Checks the key, opens the stream, which makes the entity, and returns what the session begins with. Logs why the
+    /// store failed: the agent is not told.
     static func admit(
-        _ request: LoginRequest, to store: any TrackStore, at now: Timestamp
+        _ request: LoginRequest, to store: any TrackStore, at now: Timestamp, logger: Logger
     ) async throws(LoginRefusal) -> Admission {
         do {
             let keys = try await store.keys(matching: request.key)
@@ -114,9 +116,10 @@ enum Login {
             throw refusal
         } catch let error as TrackStoreError where error.code == .unknownService {
             throw LoginRefusal(.service, "service \(request.service.rawValue) does not exist")
-        } catch let error as TrackStoreError where error.isRetriable {
-            throw LoginRefusal(.busy, "the store is busy", retryAfter: 10)
         } catch {
+            let store = error as? TrackStoreError
+            logger.error("store cannot judge a login", metadata: ["reason": "\(store?.detail ?? "\(error)")"])
+            if store?.isRetriable == true { throw LoginRefusal(.busy, "the store is busy", retryAfter: 10) }
             throw LoginRefusal(.internal, "the store failed; the server's log says why", retryAfter: 60)
         }
     }

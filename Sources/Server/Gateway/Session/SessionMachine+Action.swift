@@ -93,8 +93,8 @@ enum SessionNote: Hashable {
     case handshakeFailed
     /// The login broke a rule, or the store refused it.
     case loginRefused(LoginRefusal, entity: String)
-    /// The connection ended before its login.
-    case loginEnded(RefusedCode)
+    /// The connection ended before its login. `entity`: of the Hello, nil when none came.
+    case loginEnded(LoginRefusal, entity: String?)
     case loggedIn(agentVersion: String)
     case violation(String)
     /// `firstReason`: nil when the log is not to tell of it.

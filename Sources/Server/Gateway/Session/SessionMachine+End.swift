@@ -97,7 +97,8 @@ extension SessionMachine {
         case .handshake, .closing, .gone: return []
         case .hello, .login:
             let refusal = LoginRefusal(RefusedCode(code), reason, retryAfter: retryAfter)
-            return [.note(.loginEnded(refusal.code)), .send(refusal.frame)]
+            let entity: String? = if case .login(let request) = phase { request.entity } else { nil }
+            return [.note(.loginEnded(refusal, entity: entity)), .send(refusal.frame)]
         case .open:
             var closing = Closing()
             closing.code = code

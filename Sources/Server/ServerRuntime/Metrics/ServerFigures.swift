@@ -80,6 +80,11 @@ final class ServerFigures: Sendable {
         }
         page.add(ServerMetrics.violations, counts.violations)
         page.add(ServerMetrics.calls, gateway.callsAtWork)
+        page.add(ServerMetrics.refusedHints, counts.refusedHints)
+        page.add(ServerMetrics.sentPushes, counts.sentPushes)
+        page.add(ServerMetrics.acknowledgedPushes, counts.acknowledgedPushes)
+        page.add(ServerMetrics.givenUpPushes, counts.givenUpPushes)
+        page.add(ServerMetrics.forgottenPushes, counts.forgottenPushOutcomes)
     }
 
     private func addIngest(to page: inout MetricsPage) {

@@ -44,9 +44,22 @@ package enum ServerMetrics {
         "saker_server_protocol_violations_total", .counter,
         "Connections closed because a frame broke a rule of the protocol.")
     static let calls = Metric("saker_server_device_calls_active", .gauge, "Calls of agents that are being answered.")
+    static let refusedHints = Metric(
+        "saker_server_live_hints_refused_total", .counter, "Live hints that broke a rule and were not kept.")
+    static let sentPushes = Metric(
+        "saker_server_pushes_sent_total", .counter, "Pushes sent to agents; each attempt counts.")
+    static let acknowledgedPushes = Metric(
+        "saker_server_pushes_acknowledged_total", .counter, "Pushes that an agent has acknowledged.")
+    static let givenUpPushes = Metric(
+        "saker_server_pushes_given_up_total", .counter,
+        "Pushes that a session gave up because the agent did not acknowledge them; the next login sends them again.")
+    static let forgottenPushes = Metric(
+        "saker_server_push_outcomes_forgotten_total", .counter,
+        "Acknowledgements of pushes that the store did not take; the next login sends these pushes again.")
 
     private static let devices = [
         connections, connectionsLimit, sessions, accepted, turnedAway, handshakes, logins, refusals, violations, calls,
+        refusedHints, sentPushes, acknowledgedPushes, givenUpPushes, forgottenPushes,
     ]
 
     // MARK: Ingest

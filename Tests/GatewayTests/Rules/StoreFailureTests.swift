@@ -1,0 +1,80 @@
+import Logging
+import Synchronization
+import Testing
+import TrackModel
+import TrackStore
+import TrackTestKit
+
+@testable import Gateway
+
+/// What a store that fails costs, as the log and the counters tell it.
+@Suite struct StoreFailureTests {
+    /// Every call of a login, and what became of pushes, fails.
+    private struct FailingStore: StoreDecorator {
+        let inner: any TrackStore
+        let error: TrackStoreError
+
+        func keys(matching hash: AccessKeyHash) async throws(TrackStoreError) -> [AccessKeyRecord] { throw error }
+        func settlePushes(_ settlements: [PushSettlement]) async throws(TrackStoreError) { throw error }
+    }
+
+    /// The texts and reasons that a logger is told.
+    private struct Lines: LogHandler {
+        private final class Told: Sendable {
+            let lines = Mutex<[String]>([])
+        }
+
+        private let told = Told()
+        var logLevel = Logger.Level.trace
+        var metadata: Logger.Metadata = [:]
+
+        var all: [String] { told.lines.withLock { $0 } }
+
+        subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+            get { metadata[key] }
+            set { metadata[key] = newValue }
+        }
+
+        func log(event: LogEvent) {
+            let reason = event.metadata?["reason"].map { "\($0)" } ?? ""
+            told.lines.withLock { $0.append("\(event.message): \(reason)") }
+        }
+    }
+
+    private let lines = Lines()
+
+    private func store(_ code: TrackStoreError.Code) -> FailingStore {
+        FailingStore(inner: ReferenceTrackStore(), error: TrackStoreError(code, "page 7 is damaged"))
+    }
+
+    private func logger() -> Logger { Logger(label: "test") { [lines] _ in lines } }
+
+    @Test(arguments: [(TrackStoreError.Code.corrupt, LoginRefusalReason.internal), (.busy, .busy)])
+    func theLogSaysWhyTheStoreCouldNotJudgeALogin(
+        _ code: TrackStoreError.Code, _ reason: LoginRefusalReason
+    ) async throws {
+        let request = try LoginRules.check(MachineBench.hello())
+        let refusal = await #expect(throws: LoginRefusal.self) {
+            try await Login.admit(request, to: store(code), at: Fixture.now, logger: logger())
+        }
+        #expect(refusal.map { LoginRefusalReason($0.code) } == reason)
+        #expect(refusal?.reason.contains("page 7") == false, "the agent is not told")
+        #expect(lines.all == ["store cannot judge a login: page 7 is damaged"])
+    }
+
+    @Test func outcomesOfPushesThatTheStoreDoesNotTakeAreCountedAndSaidOnce() async throws {
+        let counters = GatewayCounters()
+        let desk = PushDesk(
+            store: store(.corrupt), registry: SessionRegistry(), counters: counters, sleep: { _ in }, logger: logger())
+        for id in UInt64(1)...3 {
+            let settlement = PushSettlement(id: id, outcome: .acknowledged, time: Fixture.now)
+            let service = try #require(ServiceID(rawValue: 1))
+            desk.settle([PushDesk.Outcome(service: service, entity: "car", settlement: settlement)])
+        }
+        desk.finish()
+        await desk.run()
+        #expect(counters.counts.forgottenPushOutcomes == 3)
+        #expect(lines.all.filter { $0.contains("forgotten") }.count == 1)
+        #expect(!lines.all.contains { $0.contains("tried again") })
+    }
+}
