@@ -62,6 +62,20 @@ import Testing
         #expect(queue.count == 1)
     }
 
+    @Test func aJobThatIsDroppedAtOnceMakesRoomForWhoWaits() throws {
+        var queue = IngestQueue(capacity: 100)
+        try add(to: &queue, owner: 1, cost: 30)
+        let failed = try take(from: &queue, batches: 1, bytes: 1000)
+        let late = TestOwner(.session(1))
+        let (isReserved, isReservedToo) = (queue.reserve(70, for: late), queue.reserve(50, for: TestOwner(.session(2))))
+        #expect(isReserved && !isReservedToo)
+        // With the 70 of the late job there is no room to tell anybody of.
+        #expect(queue.settle(failed, failed: [.session(1)]).isEmpty)
+        let told = queue.add(try job(of: late, ticket: 2, cost: 70))
+        #expect(told.map(\.source) == [.session(2)])
+        #expect(queue.reserved == 0 && queue.count == 0)
+    }
+
     @Test func whoIsGoneIsToldNothing() throws {
         var queue = IngestQueue(capacity: 100)
         try add(to: &queue, owner: 1, cost: 100)
@@ -98,7 +112,7 @@ import Testing
         let request = TestOwner(.request(1))
         let isReserved = queue.reserve(300, for: request)
         #expect(isReserved)
-        queue.add(try job(of: request, ticket: 7, cost: 300))
+        #expect(queue.add(try job(of: request, ticket: 7, cost: 300)).isEmpty)
         let abandoned = queue.abandonRequests()
         #expect(abandoned.map(\.ticket) == [7])
         #expect(queue.reserved == 100)
@@ -109,7 +123,7 @@ import Testing
         let owner = TestOwner(.session(number))
         let isReserved = queue.reserve(cost, for: owner)
         #expect(isReserved)
-        queue.add(try job(of: owner, ticket: number, cost: cost))
+        _ = queue.add(try job(of: owner, ticket: number, cost: cost))
     }
 
     private func job(of owner: TestOwner, ticket: UInt64, cost: Int) throws -> IngestJob {

@@ -41,15 +41,13 @@ struct IngestQueue {
         return true
     }
 
-    /// Takes a reserved job; drops it when an earlier job of its session failed.
-    mutating func add(_ job: IngestJob) {
-        guard !broken.contains(job.owner.source) else {
-            reserved -= job.cost
-            return
-        }
+    /// Takes a reserved job; drops it when an earlier job of its session failed. Returns whom to tell that there is space.
+    mutating func add(_ job: IngestJob) -> [any IngestOwner] {
+        guard !broken.contains(job.owner.source) else { return release(job.cost) }
         added += 1
         jobs.append(job)
         numbers.append(added)
+        return []
     }
 
     /// Gives a reservation back; returns whom to tell that there is space.

@@ -73,19 +73,24 @@ package final class IngestWriter: Sendable {
 
     /// Takes a job whose memory is reserved. Its owner hears of its end, unless an earlier job of its session fails.
     package func submit(_ job: IngestJob) {
-        state.withLock { $0.queue.add(job) }
+        let owners = state.withLock { $0.queue.add(job) }
         wake.yield()
+        for owner in owners { owner.spaceIsFree() }
     }
 
     /// Takes jobs of a request whose memory is reserved. False, and the memory is given back, once the writer is
     /// finished: nobody would ever settle them.
     func submit(_ jobs: [IngestJob]) -> Bool {
-        let isTaken = state.withLock { state in
-            if !state.isFinished { for job in jobs { state.queue.add(job) } }
-            return !state.isFinished
+        let owners: [any IngestOwner]? = state.withLock { state in
+            state.isFinished ? nil : jobs.flatMap { state.queue.add($0) }
         }
-        if isTaken { wake.yield() } else { cancel(jobs.reduce(0) { $0 + $1.cost }) }
-        return isTaken
+        guard let owners else {
+            cancel(jobs.reduce(0) { $0 + $1.cost })
+            return false
+        }
+        wake.yield()
+        for owner in owners { owner.spaceIsFree() }
+        return true
     }
 
     /// The source submits nothing more. What it has submitted is stored all the same.
