@@ -22,12 +22,7 @@ struct AnalysedTrack {
         let range = try TrackRange(call)
         let option = ProcessOption(parsing: call.parameters["process_option"])
         writer = PlaceWriter(coordinateType: try call.outputType())
-        let track: StoredTrack
-        do {
-            track = try await range.read(call, store, limit: call.options.maximumProcessedPoints)
-        } catch let error as TrackStoreError where error.code == .tooManyPoints {
-            throw APIFailure(.tooManyPointsToAnalyse)
-        }
+        let track = try await range.read(call, store, limit: call.options.maximumProcessedPoints)
         holes = track.holes
         asksForRoads = option.mapMatch
         samples =

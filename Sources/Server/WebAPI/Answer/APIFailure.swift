@@ -31,7 +31,7 @@ extension APIFailure {
                 .internalError, "the server's clock is wrong, so no points are taken: set it, then send them again")
         case IngestFailure.replaced, IngestFailure.rewound, IngestFailure.failed: self.init(.internalError)
         case let error as TrackStoreError:
-            self.init(error, concernsEntities: path.hasPrefix("entity/"))
+            self.init(error, module: path.prefix { $0 != "/" })
             guard status == .internalError else { return }
             logger.error("The store failed a request", metadata: ["reason": "\(error.detail)"])
         default:
@@ -40,7 +40,9 @@ extension APIFailure {
         }
     }
 
-    private init(_ error: TrackStoreError, concernsEntities: Bool) {
+    /// `module`: the first part of the call's path.
+    private init(_ error: TrackStoreError, module: Substring) {
+        let concernsEntities = module == "entity"
         switch error.code {
         case .unknownService: self.init(.unknownService)
         case .entityExists: self.init(.entityExists)
@@ -52,7 +54,7 @@ extension APIFailure {
         case .tooManyColumns where concernsEntities:
             self.init(.parameter, "a service has at most \(ColumnRecord.maximumCount) entity columns")
         case .tooManyColumns: self.init(.tooManyTrackColumns)
-        case .tooManyPoints: self.init(.tooManyPointsInRange)
+        case .tooManyPoints: self.init(module == "analysis" ? .tooManyPointsToAnalyse : .tooManyPointsInRange)
         case .tooManyNames:
             self.init(.parameter, "filter: entity_names takes at most \(EntityFilter.maximumNames) names")
         case .newerSchema, .full, .busy, .outOfTurn, .missing, .corrupt, .closed, .failed:
