@@ -36,7 +36,6 @@ struct UplinkConnectionTests {
     @Test func nothingIsReadBeforeTheCacheHasSaidWhereToBegin() {
         var machine = UplinkSetup.confirming.make()
         #expect(machine.pointsAppended(next: 500, now: 0) == [])
-        #expect(machine.flush(now: 0) == [])
     }
 
     @Test(

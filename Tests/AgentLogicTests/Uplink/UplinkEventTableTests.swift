@@ -51,7 +51,6 @@ struct UplinkEventTableTests {
             ("nothing", { machine, _ in machine.batchRead(read, .nothing, now: 1) }),
             ("unreadable", { machine, _ in machine.batchRead(read, .unreadable, now: 1) }),
             ("intervalsChanged", { machine, _ in machine.intervalsChanged(gather: 2, pack: 2, now: 1) }),
-            ("flush", { machine, _ in machine.flush(now: 1) }),
             ("answerOverdue", { machine, _ in machine.answerOverdue(now: 1) }),
             ("networkChanged", { machine, _ in machine.networkChanged(now: 1) }),
             ("reconnectRequested", { machine, _ in machine.reconnectRequested(now: 1) }),

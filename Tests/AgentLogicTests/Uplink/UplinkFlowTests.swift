@@ -38,14 +38,6 @@ struct UplinkFlowTests {
         #expect(machine.timerFired(.pack, now: 35_000).read != nil)
     }
 
-    @Test func aFlushSendsWhatThereIs() {
-        var machine = UplinkMachine.online()
-        #expect(machine.flush(now: 0) == [])
-        _ = machine.pointsAppended(next: 2, now: 0)
-        #expect(machine.flush(now: 1).read != nil)
-        #expect(machine.flush(now: 2) == [])
-    }
-
     @Test func shorterPacksTakeEffectAtOnce() {
         var machine = UplinkMachine.online()
         _ = machine.pointsAppended(next: 4, now: 0)

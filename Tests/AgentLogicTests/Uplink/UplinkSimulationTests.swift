@@ -104,7 +104,7 @@ struct UplinkSimulationTests {
             )
         case 19:
             return ({ number.isMultiple(of: 3) ? $0.networkChanged(now: $1) : $0.reconnectRequested(now: $1) }, false)
-        case 20: return ({ number.isMultiple(of: 2) ? $0.configurationChanged(now: $1) : $0.flush(now: $1) }, false)
+        case 20: return ({ $0.configurationChanged(now: $1) }, false)
         default:
             let timer = UplinkTimer.allCases[Int(number) % UplinkTimer.allCases.count]
             return ({ $0.timerFired(timer, now: $1) }, false)

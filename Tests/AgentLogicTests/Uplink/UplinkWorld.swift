@@ -58,7 +58,6 @@ struct UplinkWorld {
     mutating func settle() {
         isHostile = false
         isGathering = false
-        perform(machine.flush(now: now))
         run(until: now + 3_600_000)
     }
 

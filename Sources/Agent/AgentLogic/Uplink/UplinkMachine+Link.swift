@@ -172,9 +172,4 @@ extension UplinkMachine {
         schedule.setIntervals(gather: gather, pack: pack)
         return inSession { $0.intervalsChanged(gather: gather, pack: pack, now: now, in: &$1) }
     }
-
-    /// Everything there is goes now, whatever the pack interval: gathering has stopped, say.
-    package mutating func flush(now: MonotonicTime) -> [Action] {
-        inSession { $0.flush(now: now, in: &$1) }
-    }
 }
