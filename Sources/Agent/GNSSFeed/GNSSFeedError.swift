@@ -10,7 +10,7 @@ package struct GNSSFeedError: Error, Hashable, Sendable, CustomStringConvertible
     package let code: Code
     package let detail: String
 
-    init(_ code: Code, _ detail: String) {
+    package init(_ code: Code, _ detail: String) {
         self.code = code
         self.detail = detail
     }

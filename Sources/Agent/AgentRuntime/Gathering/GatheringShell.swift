@@ -10,7 +10,7 @@ internal import TrackModel
 /// From gpsd to track points: the receiver's feed, one fix an epoch, and the choice of fixes that become points.
 ///
 /// Owns the feed, the `EpochAssembler` and the `Sampler`. May touch: the source of feeds, which has a thread of its own,
-/// and the journal. Everything else leaves as an ``Effect``.
+/// one timer, and the journal. Everything else leaves as an ``Effect``.
 final class GatheringShell {
     enum Effect {
         /// A report came from the receiver.
@@ -34,7 +34,11 @@ final class GatheringShell {
     private let tell: (Effect) -> Void
     private var gnss: AgentConfiguration.GNSS
 
+    private enum TimerKey { case openFeed }
+
+    private let timers: ShellTimers<TimerKey>
     private var feed: (any OpenFeed)?
+    private var isFeedWanted = false
     /// Counts the feeds that were opened: an event of a feed that was closed since is ignored.
     private var generation = 0
     private var watch: FeedWatch
@@ -62,6 +66,7 @@ final class GatheringShell {
         self.feeds = feeds
         self.gnss = gnss
         self.tell = tell
+        timers = ShellTimers(context)
         interval = settings.gatherInterval
         options = settings.location
         sampler = Sampler(interval: interval, options: options)
@@ -71,7 +76,11 @@ final class GatheringShell {
 
     // MARK: The feed
 
+    /// Milliseconds until a feed that could not be opened is tried again.
+    private static let reopenDelay: Int64 = 5000
+
     func openFeed() {
+        isFeedWanted = true
         guard feed == nil else { return }
         generation += 1
         let (number, loop) = (generation, context.loop)
@@ -85,14 +94,17 @@ final class GatheringShell {
             context.log.error("GNSS feed cannot start", metadata: ["error": "\(error)"])
             watch.change(.unreachable(reason: error.detail), at: context.systemTime)
             tell(.locationChanged(.failed(reason: error.detail)))
+            timers.set(.openFeed, milliseconds: Self.reopenDelay) { [self] in openFeed() }
         }
         tell(.feedChanged)
     }
 
     func closeFeed() {
-        guard let feed else { return }
-        feed.stop()
-        self.feed = nil
+        guard isFeedWanted else { return }
+        isFeedWanted = false
+        timers.cancel(.openFeed)
+        feed?.stop()
+        feed = nil
         // Nothing will end the epoch that waits for its end.
         if let fix = assembler.flush() { take(fix) }
         watch.change(.stopped, at: context.systemTime)
@@ -104,10 +116,10 @@ final class GatheringShell {
         let old = gnss
         gnss = new
         guard (new.host, new.port, new.device ?? "") != (old.host, old.port, old.device ?? "") else { return }
-        let isOpen = feed != nil
+        let isWanted = isFeedWanted
         closeFeed()
         watch = FeedWatch(new, since: context.systemTime)
-        if isOpen { openFeed() }
+        if isWanted { openFeed() }
     }
 
     private func feedSaid(_ event: FeedEvent, generation number: Int) {
