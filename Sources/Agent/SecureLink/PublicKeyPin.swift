@@ -1,4 +1,5 @@
 internal import COpenSSL
+internal import FoundationEssentials
 
 /// The SHA-256 of a certificate's public key (its SubjectPublicKeyInfo in DER), written `sha256//` and base64.
 ///
@@ -13,7 +14,7 @@ package struct PublicKeyPin: Hashable, Sendable, CustomStringConvertible {
 
     /// Reads `sha256//` followed by 44 characters of base64; throws `configuration` on anything else.
     package init(parsing text: String) throws(SecureLinkError) {
-        guard text.hasPrefix(Self.prefix), let digest = Self.decode(Array(text.utf8.dropFirst(Self.prefix.utf8.count)))
+        guard text.hasPrefix(Self.prefix), let digest = Self.decode(text.dropFirst(Self.prefix.count))
         else {
             throw SecureLinkError(
                 .configuration,
@@ -39,16 +40,14 @@ package struct PublicKeyPin: Hashable, Sendable, CustomStringConvertible {
     }
 
     package var description: String {
-        var text = [UInt8](repeating: 0, count: 45)
-        let count = unsafe EVP_EncodeBlock(&text, digest, Int32(digest.count))
-        return Self.prefix + String(decoding: text.prefix(Int(max(0, count))), as: UTF8.self)
+        Self.prefix + Data(digest).base64EncodedString()
     }
 
     /// 44 characters with one `=` at the end are 32 bytes.
-    private static func decode(_ base64: [UInt8]) -> [UInt8]? {
-        guard base64.count == 44, base64.last == UInt8(ascii: "="), base64[42] != UInt8(ascii: "=") else { return nil }
-        var bytes = [UInt8](repeating: 0, count: 33)
-        guard unsafe EVP_DecodeBlock(&bytes, base64, Int32(base64.count)) == 33 else { return nil }
-        return Array(bytes.prefix(32))
+    private static func decode(_ base64: Substring) -> [UInt8]? {
+        guard base64.utf8.count == 44, let data = Data(base64Encoded: String(base64)), data.count == 32 else {
+            return nil
+        }
+        return Array(data)
     }
 }

@@ -1,5 +1,5 @@
-internal import FoundationEssentials
 internal import Glibc
+internal import JSON
 package import TrackCache
 
 /// The file of the remembered state: JSON, replaced whole. Every call may block; the calls are made on one thread at a time.
@@ -28,7 +28,7 @@ package struct StateFile {
             if error.operation == .open, error.number == ENOENT { return .absent }
             return .unreadable("\(path): \(error)")
         }
-        let state = try? JSONDecoder().decode(RememberedState.self, from: Data(bytes))
+        let state: RememberedState? = try? JSONReader.value(of: bytes).decoded()
         guard let state, state.version == 1 else {
             let aside = path + ".damaged"
             try? files.rename(path, to: aside)
@@ -40,11 +40,9 @@ package struct StateFile {
     /// Durable on return, wholly or not at all: a power cut leaves the old file or the new one. Returns why it failed, a
     /// sentence; nil when the state is on the disk.
     package func write(_ state: RememberedState) -> String? {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.prettyPrinted, .sortedKeys]
-        guard let data = try? encoder.encode(state) else { return "\(path): the state cannot be encoded" }
+        guard let value = try? JSONValue(encoding: state) else { return "\(path): the state cannot be encoded" }
         do throws(CacheFileError) {
-            try replace(with: Array(data) + [0x0A])
+            try replace(with: Array("\(value)\n".utf8))
             return nil
         } catch {
             return "\(path): \(error)"
