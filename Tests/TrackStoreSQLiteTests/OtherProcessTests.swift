@@ -44,7 +44,7 @@ import TrackTestKit
         let claim = try await session.open("truck", in: store)
         #expect(claim.epoch > former.epoch)
         try await other.deleteEntity(named: "truck", in: service, at: .at(2))
-        _ = try await other.ensureEntity(named: "truck", in: service, at: .at(3))
+        try await other.haveEntity(named: "truck", in: service, at: .at(3))
         #expect(await store.ingest([batch(session, first: 1)]) == [.replaced])
         let custom = upload([point(9)], to: service)
         #expect(await store.ingest([custom]).map(\.isKept) == [true])

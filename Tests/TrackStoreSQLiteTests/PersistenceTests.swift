@@ -44,7 +44,7 @@ import TrackTestKit
         let hint = IngestBatch(
             service: service, entity: "truck", position: nil, points: [], sequences: [], payload: nil, received: .at(9),
             hint: point(7))
-        _ = try await store.ensureEntity(named: "truck", in: service, at: .at(1))
+        try await store.haveEntity(named: "truck", in: service, at: .at(1))
         #expect(try await store.upload([hint]) == [.stored(through: 0)])
         try store.close()
         store = try await bench.open()

@@ -11,15 +11,18 @@ extension SQLiteTrackStore {
     package func addEntity(
         _ entity: NewEntity, in service: ServiceID, at now: Timestamp
     ) async throws(TrackStoreError) {
-        guard try await insert(entity, in: service, at: now) else {
-            throw TrackStoreError(.entityExists, "the service has an entity of this name already")
+        try await writing { database in
+            try self.check(service, database)
+            var (entities, numbers) = (EntityRows(database, self), Numbers(database))
+            let key = EntityKey(service: service, name: entity.name)
+            guard try entities.find(key) == nil else {
+                throw TrackStoreError(.entityExists, "the service has an entity of this name already")
+            }
+            let id = try entities.make(key, description: entity.description, at: now, &numbers)
+            try Self.setValues(entity.values, of: id, in: service, database)
+            try numbers.save()
+            entities.save()
         }
-    }
-
-    package func ensureEntity(
-        named name: String, in service: ServiceID, at now: Timestamp
-    ) async throws(TrackStoreError) -> Bool {
-        try await insert(NewEntity(name: name), in: service, at: now)
     }
 
     package func updateEntity(
@@ -38,23 +41,6 @@ extension SQLiteTrackStore {
                 throw TrackStoreError(.unknownEntity, "the service has no entity of this name")
             }
             try Self.setValues(change.values, of: id, in: service, database)
-        }
-    }
-
-    /// False when the service has one of this name.
-    private func insert(
-        _ entity: NewEntity, in service: ServiceID, at now: Timestamp
-    ) async throws(TrackStoreError) -> Bool {
-        try await writing { database in
-            try self.check(service, database)
-            var (entities, numbers) = (EntityRows(database, self), Numbers(database))
-            let key = EntityKey(service: service, name: entity.name)
-            guard try entities.find(key) == nil else { return false }
-            let id = try entities.make(key, description: entity.description, at: now, &numbers)
-            try Self.setValues(entity.values, of: id, in: service, database)
-            try numbers.save()
-            entities.save()
-            return true
         }
     }
 

@@ -2,6 +2,7 @@ import NIOCore
 import Testing
 import TrackModel
 import TrackStore
+import TrackTestKit
 import TrackWire
 
 @testable import Gateway
@@ -41,7 +42,7 @@ import TrackWire
 
     @Test func whatWasQueuedBeforeComesWithTheLoginAndIsSettledByItsAcknowledgement() async throws {
         try await Fixture.run { fixture in
-            _ = try await fixture.store.ensureEntity(named: "car", in: fixture.service, at: Fixture.now)
+            try await fixture.store.haveEntity(named: "car", in: fixture.service, at: Fixture.now)
             for number in 1...3 { try await queue("\(number)", fixture) }
             let agent = try await fixture.login()
             var pushes: [Push] = []
@@ -75,7 +76,7 @@ import TrackWire
 
     @Test func withoutAnAcknowledgementItComesAgain() async throws {
         try await Fixture.run(configure: { $0.limits.pushes.interval = 50 }) { fixture in
-            _ = try await fixture.store.ensureEntity(named: "car", in: fixture.service, at: Fixture.now)
+            try await fixture.store.haveEntity(named: "car", in: fixture.service, at: Fixture.now)
             try await queue("again", fixture)
             let agent = try await fixture.login()
             let first = try #require(await next(agent))
@@ -89,7 +90,7 @@ import TrackWire
     @Test func withoutAnAcknowledgementItIsGivenUpAndComesWithTheNextLogin() async throws {
         var store: (any TrackStore)?
         try await Fixture.run(configure: { $0.limits.pushes.effort = 50 }) { fixture in
-            _ = try await fixture.store.ensureEntity(named: "car", in: fixture.service, at: Fixture.now)
+            try await fixture.store.haveEntity(named: "car", in: fixture.service, at: Fixture.now)
             try await queue("again", fixture)
             let deaf = try await fixture.login()
             let first = try #require(await next(deaf))
@@ -132,7 +133,7 @@ import TrackWire
 
     @Test func numbersThatWereNeverSentChangeNothing() async throws {
         try await Fixture.run { fixture in
-            _ = try await fixture.store.ensureEntity(named: "bus", in: fixture.service, at: Fixture.now)
+            try await fixture.store.haveEntity(named: "bus", in: fixture.service, at: Fixture.now)
             try await queue("for the bus", to: ["bus"], fixture)
             let id = try #require(
                 try await fixture.store.pendingPushes(
@@ -152,7 +153,7 @@ import TrackWire
 
     @Test func aLongQueueComesWindowByWindowInOrder() async throws {
         try await Fixture.run { fixture in
-            _ = try await fixture.store.ensureEntity(named: "car", in: fixture.service, at: Fixture.now)
+            try await fixture.store.haveEntity(named: "car", in: fixture.service, at: Fixture.now)
             for number in 0..<60 { try await queue("\(number)", fixture) }
             let agent = try await fixture.login()
             for number in 0..<60 {

@@ -10,10 +10,6 @@ package protocol EntityStore: Sendable {
     func updateEntity(
         _ change: EntityChange, in service: ServiceID, at now: Timestamp
     ) async throws(TrackStoreError)
-    /// Makes the entity when the service does not have it; true when it was made. Throws `.unknownService`.
-    func ensureEntity(
-        named name: String, in service: ServiceID, at now: Timestamp
-    ) async throws(TrackStoreError) -> Bool
     /// Deletes the entity with its track, its latest position, its values, its fence state and what is known of its streams.
     /// Throws `.unknownEntity`, `.unknownService`.
     ///
@@ -43,14 +39,6 @@ extension StoreDecorator {
     ) async throws(TrackStoreError) {
         try await passing { store async throws(TrackStoreError) in
             try await store.updateEntity(change, in: service, at: now)
-        }
-    }
-
-    package func ensureEntity(
-        named name: String, in service: ServiceID, at now: Timestamp
-    ) async throws(TrackStoreError) -> Bool {
-        try await passing { store async throws(TrackStoreError) in
-            try await store.ensureEntity(named: name, in: service, at: now)
         }
     }
 

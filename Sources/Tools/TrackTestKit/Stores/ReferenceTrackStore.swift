@@ -116,16 +116,6 @@ package actor ReferenceTrackStore: TrackStore {
         entityTable[key]?.record.modified = now
     }
 
-    package func ensureEntity(
-        named name: String, in service: ServiceID, at now: Timestamp
-    ) throws(TrackStoreError) -> Bool {
-        try check(service)
-        let key = EntityKey(service: service, name: name)
-        guard entityTable[key] == nil else { return false }
-        insert(NewEntity(name: name), key, at: now)
-        return true
-    }
-
     package func deleteEntity(
         named name: String, in service: ServiceID, at now: Timestamp
     ) throws(TrackStoreError) {
@@ -172,8 +162,9 @@ package actor ReferenceTrackStore: TrackStore {
     package func openStream(
         _ stream: StreamID, of entity: String, in service: ServiceID, at now: Timestamp
     ) throws(TrackStoreError) -> StreamClaim {
-        _ = try ensureEntity(named: entity, in: service, at: now)
+        try check(service)
         let key = EntityKey(service: service, name: entity)
+        if entityTable[key] == nil { insert(NewEntity(name: entity), key, at: now) }
         counter += 1
         let claim = Claim(
             epoch: counter, storedThrough: claims[ClaimKey(entity: key, stream: stream)]?.storedThrough ?? 0)

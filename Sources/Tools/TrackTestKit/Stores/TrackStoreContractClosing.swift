@@ -24,7 +24,7 @@ extension TrackStoreContract {
                 try await expect(.closed) {
                     try await store.entities(in: service, matching: EntityFilter(), page: page)
                 }
-                try await expect(.closed) { try await store.ensureEntity(named: "van", in: service, at: .at(1)) }
+                try await expect(.closed) { try await store.addEntity(NewEntity(name: "van"), in: service, at: .at(1)) }
                 try await expect(.closed) { try await store.deleteEntity(named: "truck", in: service, at: .at(1)) }
                 try await expect(.closed) { try await store.openStream(.one, of: "truck", in: service, at: .at(1)) }
                 try await expect(.closed) { try await store.history(in: service) }

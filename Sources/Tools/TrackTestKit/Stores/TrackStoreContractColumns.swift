@@ -61,7 +61,7 @@ extension TrackStoreContract {
                 }
                 try await store.addEntity(
                     NewEntity(name: "truck", values: ["team": "north", "colour": "red"]), in: service, at: .at(2))
-                _ = try await store.ensureEntity(named: "van", in: service, at: .at(2))
+                try await store.haveEntity(named: "van", in: service, at: .at(2))
                 func values(_ name: String) async throws -> [String: String]? {
                     try await store.entity(named: name, in: service)?.values
                 }

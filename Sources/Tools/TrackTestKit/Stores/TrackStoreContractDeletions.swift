@@ -92,7 +92,7 @@ extension TrackStoreContract {
                                 try await store.deleteEntity(named: "truck", in: service, at: .at(round))
                             } catch let error as TrackStoreError where error.code == .unknownEntity {}
                             // A new one: nothing that was sent for a former one may appear in it.
-                            _ = try await store.ensureEntity(named: "truck", in: service, at: .at(round))
+                            try await store.haveEntity(named: "truck", in: service, at: .at(round))
                             await Task.yield()
                         }
                     }
@@ -109,7 +109,7 @@ extension TrackStoreContract {
             },
             TrackStoreCheck("a deletion withdraws the pushes that wait, and keeps them in the history") { subject in
                 let (store, service) = try await subject.withService()
-                for name in ["truck", "van"] { _ = try await store.ensureEntity(named: name, in: service, at: .at(0)) }
+                for name in ["truck", "van"] { try await store.haveEntity(named: name, in: service, at: .at(0)) }
                 func queue(_ body: String, lifetime: Int64) async throws {
                     let push = NewPush(type: 65, body: body, targets: .service, lifetime: lifetime)
                     _ = try await store.queuePush(push, in: service, at: .at(0))
@@ -122,7 +122,7 @@ extension TrackStoreContract {
                 try await queue("\"expired\"", lifetime: 1000)
                 try await queue("\"waiting\"", lifetime: 60_000)
                 try await store.deleteEntity(named: "truck", in: service, at: .at(5))
-                _ = try await store.ensureEntity(named: "truck", in: service, at: .at(6))
+                try await store.haveEntity(named: "truck", in: service, at: .at(6))
                 func bodies(_ name: String) async throws -> [String] {
                     try await store.pendingPushes(of: name, in: service, after: nil, at: .at(6), limit: 9).pushes.map(
                         \.body)

@@ -17,11 +17,9 @@ extension TrackStoreContract {
                     name: "truck", description: "the blue one", created: .at(5), modified: .at(5), latest: nil)
                 try expect(try await store.entity(named: "truck", in: service), is: wanted, "the entity")
                 try await expect(.entityExists) { try await store.addEntity(entity, in: service, at: .at(6)) }
-                let again = try await store.ensureEntity(named: "truck", in: service, at: .at(7))
-                try expect(again, is: false, "made again")
+                _ = try await store.openStream(.one, of: "truck", in: service, at: .at(7))
                 try expect(try await store.entity(named: "truck", in: service), is: wanted, "the entity after")
-                let made = try await store.ensureEntity(named: "van", in: service, at: .at(8))
-                try expect(made, is: true, "made")
+                _ = try await store.openStream(.two, of: "van", in: service, at: .at(8))
                 try expect(try await store.entity(named: "van", in: service)?.created, is: .at(8), "made at")
                 try expect(try await store.entity(named: "Truck", in: service), is: nil, "another spelling")
             },
@@ -54,7 +52,7 @@ extension TrackStoreContract {
             TrackStoreCheck("a page is a stretch of the names in the order of their bytes") { subject in
                 let (store, service) = try await subject.withService()
                 let names = ["b", "Z", "a", "\u{FF5E}", "aa", "\u{1F69A}", "\u{E9}"]
-                for name in names { _ = try await store.ensureEntity(named: name, in: service, at: .at(0)) }
+                for name in names { try await store.haveEntity(named: name, in: service, at: .at(0)) }
                 let sorted = ["Z", "a", "aa", "b", "\u{E9}", "\u{FF5E}", "\u{1F69A}"]
                 for offset in -1...8 {
                     for limit in [-1, 0, 1, 3, 99] {
@@ -71,7 +69,7 @@ extension TrackStoreContract {
                 for (name, time) in [("a", 10), ("b", 20), ("c", 30)] as [(String, Int64)] {
                     _ = try await store.upload([subject.custom(service, entity: name, [.sample(time)])])
                 }
-                _ = try await store.ensureEntity(named: "never", in: service, at: .at(0))
+                try await store.haveEntity(named: "never", in: service, at: .at(0))
                 let cases: [(EntityFilter, [String])] = [
                     (EntityFilter(names: ["c", "missing", "a", "a"]), ["a", "c"]),
                     (EntityFilter(names: []), []),
@@ -89,7 +87,7 @@ extension TrackStoreContract {
             },
             TrackStoreCheck("a filter takes so many names and no more, each counted once") { subject in
                 let (store, service) = try await subject.withService()
-                _ = try await store.ensureEntity(named: "e7", in: service, at: .at(1))
+                try await store.haveEntity(named: "e7", in: service, at: .at(1))
                 let names = (0..<EntityFilter.maximumNames).map { "e\($0)" }
                 let page = Page(offset: 0, limit: 9)
                 let most = try await store.entities(

@@ -38,7 +38,7 @@ extension TrackStoreContract {
             },
             TrackStoreCheck("a hint wins until a point as late is stored") { subject in
                 let (store, service) = try await subject.withService()
-                _ = try await store.ensureEntity(named: "truck", in: service, at: .at(0))
+                try await store.haveEntity(named: "truck", in: service, at: .at(0))
                 _ = try await store.upload([subject.hint(service, .sample(90, mark: 7))])
                 for (first, seconds) in [(1, 0..<10), (11, 10..<89)] as [(UInt64, Range<Int64>)] {
                     _ = try await store.upload([subject.batch(service, first: first, TrackPoint.samples(seconds))])
@@ -77,7 +77,7 @@ extension TrackStoreContract {
                     try await store.upload([subject.hint(service, .sample(90))]),
                     is: [.failed(TrackStoreError(.unknownEntity, ""))], "without an entity")
                 try expect(try await store.counts().entities, is: 0, "entities")
-                _ = try await store.ensureEntity(named: "truck", in: service, at: .at(0))
+                try await store.haveEntity(named: "truck", in: service, at: .at(0))
                 try expect(
                     try await store.upload([
                         subject.hint(nobody, .sample(1)), subject.hint(service, .sample(90)),
@@ -100,7 +100,7 @@ extension TrackStoreContract {
             TrackStoreCheck("of an entity's hints and batches in one transaction the later ones count in order") {
                 subject in
                 let (store, service) = try await subject.withService()
-                _ = try await store.ensureEntity(named: "truck", in: service, at: .at(0))
+                try await store.haveEntity(named: "truck", in: service, at: .at(0))
                 _ = try await store.upload([
                     subject.hint(service, .sample(90, mark: 1)),
                     subject.batch(service, first: 1, TrackPoint.samples(0...95)),

@@ -38,10 +38,10 @@ extension TrackStoreContract {
             TrackStoreCheck("a push to the service is for those that it has then, and no other service's") { subject in
                 let (store, service) = try await subject.withPushTargets()
                 let other = try await store.createService(named: "other", at: .at(1)).id
-                _ = try await store.ensureEntity(named: "van", in: other, at: .at(1))
+                try await store.haveEntity(named: "van", in: other, at: .at(1))
                 let queued = try await store.queuePush(
                     NewPush(type: 3, body: "{}", targets: .service), in: service, at: .at(2))
-                _ = try await store.ensureEntity(named: "late", in: service, at: .at(3))
+                try await store.haveEntity(named: "late", in: service, at: .at(3))
                 try expect(queued.count, is: 3, "targets")
                 for name in ["bus", "truck", "van"] {
                     try expect(try await store.pending(name, in: service).map(\.type), is: [3], name)
@@ -50,8 +50,8 @@ extension TrackStoreContract {
                 try expect(try await store.pending("van", in: other), is: [], "the other service")
                 try expect(try await store.list(other), is: [], "history of the other service")
                 // Names are the same when their bytes are.
-                _ = try await store.ensureEntity(named: "caf\u{E9}", in: service, at: .at(4))
-                _ = try await store.ensureEntity(named: "cafe\u{301}", in: service, at: .at(4))
+                try await store.haveEntity(named: "caf\u{E9}", in: service, at: .at(4))
+                try await store.haveEntity(named: "cafe\u{301}", in: service, at: .at(4))
                 _ = try await store.queuePush(.sample("x", to: ["caf\u{E9}"]), in: service, at: .at(5))
                 try expect(try await store.pending("cafe\u{301}", in: service), is: [], "another spelling")
                 try expect(try await store.pending("caf\u{E9}", in: service).count, is: 1, "this spelling")
@@ -132,7 +132,7 @@ extension TrackStoreContract {
                 let none = try await store.pendingPushes(
                     of: "late", in: service, after: nil, at: .at(0), limit: 9)
                 try expect(none.pushes, is: [], "of nobody")
-                _ = try await store.ensureEntity(named: "late", in: service, at: .at(0))
+                try await store.haveEntity(named: "late", in: service, at: .at(0))
                 _ = try await store.queuePush(.sample("7", to: ["late"]), in: service, at: .at(0))
                 let late = try await store.pendingPushes(
                     of: "late", in: service, after: none.through, at: .at(0), limit: 9)
@@ -149,7 +149,7 @@ extension TrackStoreContract {
                 try expect(start.news, is: [], "news before anything")
                 let first = try await store.queuePush(.sample("1", to: ["van", "bus"]), in: service, at: .at(1))
                 for number in 0..<PushNews.maximumEntities {
-                    _ = try await store.ensureEntity(named: "e\(number)", in: service, at: .at(1))
+                    try await store.haveEntity(named: "e\(number)", in: service, at: .at(1))
                 }
                 let second = try await store.queuePush(
                     NewPush(type: 65, body: "{}", targets: .service), in: service, at: .at(1))
@@ -251,7 +251,7 @@ extension TrackStoreSubject {
     /// A new store with one service of three entities: bus, truck, van.
     fileprivate func withPushTargets() async throws -> (store: any TrackStore, service: ServiceID) {
         let (store, service) = try await withService()
-        for name in ["van", "bus", "truck"] { _ = try await store.ensureEntity(named: name, in: service, at: .at(0)) }
+        for name in ["van", "bus", "truck"] { try await store.haveEntity(named: name, in: service, at: .at(0)) }
         return (store, service)
     }
 }

@@ -23,7 +23,7 @@ extension TrackStoreContract {
                 subject in
                 let (store, service) = try await subject.withService()
                 try await expect(.unknownEntity) { try await store.history(in: service) }
-                _ = try await store.ensureEntity(named: "truck", in: service, at: .at(0))
+                try await store.haveEntity(named: "truck", in: service, at: .at(0))
                 try expect(try await store.history(in: service), is: [], "points")
             },
             TrackStoreCheck("a limit is reached by as many points, and broken by one more") { subject in
@@ -66,7 +66,7 @@ extension TrackStoreContract {
             },
             TrackStoreCheck("what readers see while others write is whole batches") { subject in
                 let (store, service) = try await subject.withService()
-                _ = try await store.ensureEntity(named: "truck", in: service, at: .at(0))
+                try await store.haveEntity(named: "truck", in: service, at: .at(0))
                 let progress = Progress()
                 try await withThrowingTaskGroup(of: Void.self) { group in
                     group.addTask {

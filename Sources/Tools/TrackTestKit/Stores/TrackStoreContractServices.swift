@@ -126,9 +126,6 @@ extension TrackStoreContract {
                 try await expect(.unknownService) {
                     try await store.addEntity(NewEntity(name: "truck"), in: missing, at: .at(1))
                 }
-                try await expect(.unknownService) {
-                    try await store.ensureEntity(named: "truck", in: missing, at: .at(1))
-                }
                 try expect(try await store.entity(named: "truck", in: missing), is: nil, "entity")
                 let list = try await store.entities(
                     in: missing, matching: EntityFilter(), page: Page(offset: 0, limit: 9))
