@@ -249,18 +249,20 @@ import TrackWire
         var (bench, _) = login(storedThrough: 3, waiting: 1..<7)
         let asked = bench.upload(1...5)
         let car = EntityKey(service: try #require(ServiceID(rawValue: 1)), name: "car")
-        let times = points(1...3).map(\.fix.time)
-        #expect(asked == [.findTimes(of: car, [times[0]...times[2]])])
+        let fixes = points(1...3).map(\.fix)
+        let times = fixes.map(\.time)
+        #expect(asked == [.findPlaces(of: car, [times[0]...times[2]])])
         #expect(!bench.machine.takesFrames)
         #expect(bench.fire(after: 500_000) == [.setTimer(.phase, milliseconds: 180_000)])
         // All is there: it is a duplicate as far as it goes.
         var same = bench
-        let whole = same.machine.timesFound(Set(times), now: bench.now)
+        let whole = same.machine.placesFound(
+            Dictionary(uniqueKeysWithValues: fixes.map { ($0.time, $0.coordinate) }), now: bench.now)
         #expect(whole.count == 1)
         #expect(try #require(submitted(whole)).batch.sequences == [1, 2, 3, 4, 5])
         // Two are not: they belong to this agent alone.
-        let actions = bench.machine.timesFound([times[1]], now: bench.now)
-        #expect(actions.first == .note(.pointsRescued(2, isFirst: true)))
+        let actions = bench.machine.placesFound([times[1]: fixes[1].coordinate], now: bench.now)
+        #expect(actions.first == .note(.streamShared(rescued: 2, refused: 0, isFirst: true)))
         guard case .submit(let ticket, let rescued, cost: 0) = actions[1] else {
             return #expect(Bool(false), "\(actions)")
         }
@@ -274,10 +276,27 @@ import TrackWire
         #expect(submitted(bench.upload(6...6)) != nil)
     }
 
+    /// Points lie on the grid of GNSS times: two boxes from one image gather at the same times.
+    @Test func aPointOfAnotherAgentAtTheSameTimeStaysAndTheOwnOneIsRefused() throws {
+        var (bench, _) = login(storedThrough: 3, waiting: 1..<4)
+        _ = bench.upload(1...3)
+        let fixes = points(1...3).map(\.fix)
+        let elsewhere = try #require(Coordinate(latitudeE7: -1, longitudeE7: -1))
+        let actions = bench.machine.placesFound(
+            [fixes[0].time: fixes[0].coordinate, fixes[1].time: elsewhere, fixes[2].time: fixes[2].coordinate],
+            now: bench.now)
+        #expect(actions.first == .note(.streamShared(rescued: 0, refused: 1, isFirst: true)))
+        let batch = try #require(submitted(actions))
+        let acknowledgement = try #require(frames(bench.settle(batch.ticket, .success(3))).first?.uploadAck)
+        #expect(acknowledgement.storedThrough == 3)
+        #expect(acknowledgement.refused.map(\.sequence) == [2])
+        #expect(acknowledgement.refused.first?.reason.contains("another agent") == true)
+    }
+
     @Test func pointsThatCannotBeRescuedAreNotAcknowledged() throws {
         var (bench, _) = login(storedThrough: 3, waiting: 1..<7)
         _ = bench.upload(1...3)
-        let actions = bench.machine.timesFound([], now: bench.now)
+        let actions = bench.machine.placesFound([:], now: bench.now)
         guard case .submit(let ticket, _, _) = actions[1] else { return #expect(Bool(false), "\(actions)") }
         let batch = try #require(submitted(actions))
         let end = bench.machine.settled(
@@ -291,7 +310,7 @@ import TrackWire
 
     @Test func aSearchThatFailsOrComesTooLateGivesItsMemoryBack() {
         let ends: [(inout MachineBench) -> [Action]] = [
-            { $0.machine.timesFound(nil, now: $0.now) }, { $0.machine.stopped(now: $0.now) }, { $0.machine.gone() },
+            { $0.machine.placesFound(nil, now: $0.now) }, { $0.machine.stopped(now: $0.now) }, { $0.machine.gone() },
         ]
         for end in ends {
             var (bench, _) = login(storedThrough: 3, waiting: 1..<7)
@@ -299,7 +318,7 @@ import TrackWire
             guard case .reserve(_, let cost)? = asked.last else { return #expect(Bool(false), "\(asked)") }
             _ = bench.grant(asked)
             #expect(end(&bench).contains(.release(cost: cost)))
-            #expect(bench.machine.timesFound([], now: bench.now) == [])
+            #expect(bench.machine.placesFound([:], now: bench.now) == [])
         }
     }
 

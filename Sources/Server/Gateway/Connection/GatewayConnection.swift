@@ -163,9 +163,9 @@ final class GatewayConnection: ChannelDuplexHandler {
             work.open(stream, of: entity, on: context) { [self] result in
                 tell { machine, now, _ in machine.streamOpened(result, now: now) }
             }
-        case .findTimes(let entity, let ranges):
-            work.findTimes(of: entity, in: ranges, on: context) { [self] times in
-                tell { machine, now, _ in machine.timesFound(times, now: now) }
+        case .findPlaces(let entity, let ranges):
+            work.findPlaces(of: entity, in: ranges, on: context) { [self] places in
+                tell { machine, now, _ in machine.placesFound(places, now: now) }
             }
         case .reserve(let reservation, let cost):
             guard let link else { return }

@@ -41,12 +41,14 @@ struct SessionJournal {
             logger.info(
                 "attributes ignored: no track column, or of another type",
                 metadata: metadata(["count": "\(keys.count)", "first_key": "\(keys.min() ?? "")"]))
-        case .pointsRescued(let count, let isFirst):
-            counters.add(UInt64(count), to: \.rescuedPoints)
+        case .streamShared(let rescued, let refused, let isFirst):
+            counters.add(UInt64(rescued), to: \.rescuedPoints)
             guard isFirst else { return }
             logger.warning(
                 "two agents use one stream: their points are kept apart by their times",
-                metadata: metadata(["points": "\(count)", "message_id": "\(MessageID.streamShared)"]))
+                metadata: metadata([
+                    "points": "\(rescued)", "refused": "\(refused)", "message_id": "\(MessageID.streamShared)",
+                ]))
         case .hintRefused: counters.add(to: \.refusedHints)
         case .pushAcknowledged: counters.add(to: \.acknowledgedPushes)
         case .pushGivenUp(let id, let type):

@@ -60,22 +60,22 @@ final class SessionWork {
         }
     }
 
-    /// Asks the store for the times of an entity's points; nil: it failed.
-    func findTimes(
+    /// Asks the store where an entity was at its points; nil: it failed.
+    func findPlaces(
         of entity: EntityKey, in ranges: [ClosedRange<Timestamp>], on context: ChannelHandlerContext?,
-        then: @escaping (Set<Timestamp>?) -> Void
+        then: @escaping ([Timestamp: Coordinate]?) -> Void
     ) {
         let core = core
         start(.times, on: context, then: then) {
-            var times: Set<Timestamp> = []
+            var places: [Timestamp: Coordinate] = [:]
             do throws(TrackStoreError) {
                 for range in ranges {
                     let found = try await core.store.points(
                         of: entity.name, in: entity.service, from: range.lowerBound, through: range.upperBound,
                         limit: 200_000)
-                    for stored in found { times.insert(stored.point.fix.time) }
+                    for stored in found { places[stored.point.fix.time] = stored.point.fix.coordinate }
                 }
-                return times
+                return places
             } catch {
                 core.logger.error("store cannot find points", metadata: ["reason": "\(error.detail)"])
                 return nil

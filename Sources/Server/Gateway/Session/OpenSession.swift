@@ -20,7 +20,7 @@ struct OpenSession: Hashable {
     /// one with every point.
     private var hasToldIgnored = false
     /// Whether the log says that another agent uses the stream.
-    private var hasToldRescued = false
+    private var hasToldShared = false
 
     init(
         _ request: LoginRequest, _ admission: Admission, limits: GatewayLimits, deadlines: GatewayDeadlines,
@@ -143,7 +143,7 @@ struct OpenSession: Hashable {
                 let doubtful = checked.batch.times(through: stored)
                 guard doubtful.isEmpty else {
                     intake = .verifying(checked, payloadBytes: frame.payloadBytes, cost: cost, through: stored)
-                    return SessionStep([.findTimes(of: entity, doubtful)])
+                    return SessionStep([.findPlaces(of: entity, doubtful)])
                 }
                 let submission = Submission.upload(refusals: checked.refusals)
                 return submit(checked, as: submission, payloadBytes: frame.payloadBytes, cost: cost)
@@ -170,12 +170,13 @@ struct OpenSession: Hashable {
     }
 
     /// A batch is acknowledged for what is stored, not for its sequences alone: two agents from one disk image number other
-    /// points alike. What the store does not have is stored as points of no stream.
-    mutating func timesFound(_ times: Set<Timestamp>?) -> SessionStep {
-        guard case .verifying(let checked, let payloadBytes, let cost, let stored) = intake else {
+    /// points alike. What the store does not have is stored as points of no stream. Where it has another point of the same
+    /// time, that point stays, and the agent hears that its own was refused.
+    mutating func placesFound(_ places: [Timestamp: Coordinate]?) -> SessionStep {
+        guard case .verifying(var checked, let payloadBytes, let cost, let stored) = intake else {
             return SessionStep()
         }
-        guard let times else {
+        guard let places else {
             return SessionStep(end: SessionEnd(.busy, busy: deadlines.busyRetryAfter))
         }
         intake = .free
@@ -183,15 +184,29 @@ struct OpenSession: Hashable {
         rescued.position = nil
         rescued.payload = nil
         rescued.sequences = []
-        rescued.points = zip(checked.batch.points, checked.batch.sequences)
-            .filter { $0.1 <= stored && !times.contains($0.0.fix.time) }.map(\.0)
+        rescued.points = []
+        var refused: [PointRefusal] = []
+        for (point, sequence) in zip(checked.batch.points, checked.batch.sequences) where sequence <= stored {
+            switch places[point.fix.time] {
+            case nil: rescued.points.append(point)
+            case point.fix.coordinate?: break
+            case .some:
+                refused.append(
+                    PointRefusal(
+                        number: sequence, reason: "another agent with this entity and stream has a point of this time"))
+            }
+        }
         var actions: [SessionMachine.Action] = []
+        if !rescued.points.isEmpty || !refused.isEmpty {
+            actions.append(
+                .note(.streamShared(rescued: rescued.points.count, refused: refused.count, isFirst: !hasToldShared)))
+            hasToldShared = true
+        }
         if !rescued.points.isEmpty {
-            actions.append(.note(.pointsRescued(rescued.points.count, isFirst: !hasToldRescued)))
-            hasToldRescued = true
             // Its memory is the batch's, which is reserved.
             actions.append(.submit(ticket: window.submitted(.rescued, bytes: 0), rescued, cost: 0))
         }
+        checked.refusals += refused
         let submission = Submission.upload(refusals: checked.refusals)
         return SessionStep(actions) + submit(checked, as: submission, payloadBytes: payloadBytes, cost: cost)
     }

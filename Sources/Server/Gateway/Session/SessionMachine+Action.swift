@@ -14,8 +14,8 @@ extension SessionMachine {
         case unregister
         /// Claim another entity than the Hello's for this session; `streamOpened` follows.
         case openStream(StreamID, of: EntityKey)
-        /// Look which times within these ranges the entity has points for; `timesFound` follows.
-        case findTimes(of: EntityKey, [ClosedRange<Timestamp>])
+        /// Look where the entity was at its points within these ranges; `placesFound` follows.
+        case findPlaces(of: EntityKey, [ClosedRange<Timestamp>])
         /// Ask the writer for memory; `reserved` follows at once.
         case reserve(Reservation, cost: Int)
         /// Give memory back that was reserved.
@@ -101,8 +101,8 @@ enum SessionNote: Hashable {
     case pointsRefused(Int, firstReason: String?)
     case attributesIgnored(Set<String>, isFirst: Bool)
     case hintRefused
-    /// So many points of an agent had the sequences of other points.
-    case pointsRescued(Int, isFirst: Bool)
+    /// Another agent uses the stream: so many points were stored apart, and so many refused.
+    case streamShared(rescued: Int, refused: Int, isFirst: Bool)
     case pushAcknowledged
     case pushGivenUp(id: UInt64, type: UInt32)
 }

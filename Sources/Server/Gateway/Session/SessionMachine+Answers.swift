@@ -24,9 +24,9 @@ extension SessionMachine {
         return inSession(now) { $0.settled(jobs, clock: clock) }
     }
 
-    /// What the store has of the times that it was asked for; nil: it failed.
-    mutating func timesFound(_ times: Set<Timestamp>?, now: MonotonicTime) -> [Action] {
-        inSession(now) { $0.timesFound(times) }
+    /// The points of the ranges that the store was asked for; nil: it failed.
+    mutating func placesFound(_ places: [Timestamp: Coordinate]?, now: MonotonicTime) -> [Action] {
+        inSession(now) { $0.placesFound(places) }
     }
 
     mutating func streamOpened(_ result: Result<StreamClaim, IngestFailure>, now: MonotonicTime) -> [Action] {
