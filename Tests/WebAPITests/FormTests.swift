@@ -31,6 +31,28 @@ struct FormTests {
         #expect(parameters["a"] == "3")
     }
 
+    @Test func manyRepeatsAreJoinedInTheirOrder() throws {
+        let values = (0..<FormEncoding.maximumPairs).map { String($0) }
+        let parameters = Parameters(values.map { (key: "a", value: $0) })
+        #expect(parameters["a"] == values.joined(separator: ","))
+    }
+
+    @Test func theMembersOfAJSONBodyHaveTheSameLimit() {
+        func problem(_ count: Int) -> String? {
+            let body = "{" + Array(repeating: #""a":"1""#, count: count).joined(separator: ",") + "}"
+            let request = APIRequest(
+                method: "POST", target: "/", contentType: "application/json", body: Array(body.utf8))
+            do throws(APIFailure) {
+                _ = try RequestForm(request, query: "")
+                return nil
+            } catch {
+                return error.detail
+            }
+        }
+        #expect(problem(FormEncoding.maximumPairs) == nil)
+        #expect(problem(FormEncoding.maximumPairs + 1)?.contains("4096 parameters") == true)
+    }
+
     @Test func pagesAreClamped() {
         func page(_ index: String, _ size: String) -> [Int] {
             let page = Parameters([(key: "page_index", value: index), ("page_size", size)]).page(

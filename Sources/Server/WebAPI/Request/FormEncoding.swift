@@ -3,6 +3,8 @@ enum FormEncoding {
     /// Pairs of one query or body; more are refused.
     static let maximumPairs = 4096
 
+    static var tooManyPairs: APIFailure { APIFailure(.parameter, "over \(maximumPairs) parameters") }
+
     struct Pair: Equatable, Sendable {
         /// As sent, for signatures.
         let rawKey: Substring.UTF8View.SubSequence
@@ -15,12 +17,13 @@ enum FormEncoding {
 
     static func pairs(_ text: some StringProtocol) throws(APIFailure) -> [Pair] {
         var pairs: [Pair] = []
-        for part in Substring(text).utf8.split(separator: UInt8(ascii: "&")) {
+        // One more than is taken: the rest of a long body is not cut into pieces.
+        for part in Substring(text).utf8.split(separator: UInt8(ascii: "&"), maxSplits: maximumPairs) {
             let equals = part.firstIndex(of: UInt8(ascii: "=")) ?? part.endIndex
             let rawKey = part[..<equals]
             let rawValue = equals == part.endIndex ? part[equals...] : part[part.index(after: equals)...]
             guard let key = decoded(rawKey), let value = decoded(rawValue) else { throw APIFailure(.notUTF8) }
-            guard pairs.count < maximumPairs else { throw APIFailure(.parameter, "over \(maximumPairs) parameters") }
+            guard pairs.count < maximumPairs else { throw tooManyPairs }
             pairs.append(Pair(rawKey: rawKey, rawValue: rawValue, key: key, value: value))
         }
         return pairs

@@ -9,9 +9,15 @@ struct Parameters: Sendable {
 
     /// Repeats of a key are joined with commas; an empty value counts as not given.
     init(_ pairs: some Sequence<(key: String, value: String)>) {
+        // Joined once: a request may repeat a key thousands of times.
+        var repeats: [ExactName: [String]] = [:]
         for (key, value) in pairs where !value.isEmpty {
-            values[ExactName(key)] = values[ExactName(key)].map { "\($0),\(value)" } ?? value
+            let name = ExactName(key)
+            guard let first = values.updateValue(value, forKey: name) else { continue }
+            values[name] = first
+            repeats[name, default: [first]].append(value)
         }
+        for (name, all) in repeats { values[name] = all.joined(separator: ",") }
     }
 
     /// Those of the other win.

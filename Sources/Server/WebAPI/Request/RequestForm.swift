@@ -61,11 +61,13 @@ struct RequestForm: Sendable {
 
     /// The members of a JSON object as texts.
     private static func members(of body: [UInt8]) throws(APIFailure) -> [(key: String, value: String)] {
+        let members: [(name: String, text: String?)]
         do throws(JSONError) {
-            let members = try JSONReader.texts(of: body, .requests, wholeDoubles: .withoutPoint) ?? []
-            return members.compactMap { member in member.text.map { (member.name, $0) } }
+            members = try JSONReader.texts(of: body, .requests, wholeDoubles: .withoutPoint) ?? []
         } catch {
             throw APIFailure(.parameter, "the body is not JSON: \(error.detail) at byte \(error.offset)")
         }
+        guard members.count <= FormEncoding.maximumPairs else { throw FormEncoding.tooManyPairs }
+        return members.compactMap { member in member.text.map { (member.name, $0) } }
     }
 }
