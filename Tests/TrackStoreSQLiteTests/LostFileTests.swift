@@ -43,6 +43,36 @@ import TrackTestKit
         #expect(try await store.checkIntegrity() == [])
     }
 
+    @Test(arguments: ["", "-wal"]) func aFileThatIsEmptiedIsLost(_ suffix: String) async throws {
+        let store = try await bench.open()
+        let service = try await store.createService(named: "fleet", at: .at(0)).id
+        for number in Int64(1)...3 {
+            #expect(await store.ingest([upload([point(number)], to: service)]).map(\.isKept) == [true])
+        }
+        let file = bench.path + suffix
+        #expect(truncate(file, 0) == 0)
+        // SQLite writes behind the hole, and the file grows.
+        for number in Int64(4)...6 {
+            let outcomes = await store.ingest([upload([point(number)], to: service)])
+            #expect(outcomes == [.failed(TrackStoreError(.missing, ""))])
+        }
+        let opening = await code { _ = try await store.storedThrough(StreamID(high: 1, low: 1), in: service) }
+        #expect(opening?.code == .missing && opening?.detail.contains("emptied") == true)
+    }
+
+    /// A backup program may do so, and `saker-server push` when it ends.
+    @Test func aLogThatAnotherProgramMovesIntoTheFileIsNotLost() async throws {
+        let store = try await bench.open()
+        let service = try await store.createService(named: "fleet", at: .at(0)).id
+        #expect(await store.ingest([upload([point(1)], to: service)]).map(\.isKept) == [true])
+        let other = try DatabaseQueue(path: bench.path)
+        try await other.writeWithoutTransaction { _ = try $0.checkpoint(.truncate) }
+        let size = try FileManager.default.attributesOfItem(atPath: bench.path + "-wal")[.size] as? Int
+        #expect(size == 0)
+        #expect(await store.ingest([upload([point(2)], to: service)]).map(\.isKept) == [true])
+        #expect(try await store.checkIntegrity() == [])
+    }
+
     @Test func aStoreIsMadeOnlyWhereItMayBe() async throws {
         let options = SQLiteTrackStoreOptions(synchronous: .normal, makesMissing: false)
         let missing = await code { _ = try await bench.open(nil, options) }

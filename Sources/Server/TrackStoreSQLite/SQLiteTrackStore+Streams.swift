@@ -22,6 +22,7 @@ extension SQLiteTrackStore {
     private func openStreams() {
         let taken = TakenOpenings()
         pool.asyncWrite { database in
+            try self.checkFiles()
             try self.known.withLock { try $0.begin(database) }
             let group = self.openings.take()
             taken.hold(group)

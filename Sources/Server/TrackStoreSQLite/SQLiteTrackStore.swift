@@ -91,7 +91,7 @@ package final class SQLiteTrackStore: TrackStore {
         // Pages of write-ahead log before they are moved into the file: rare moves write a hot page once, not often.
         try database.execute(sql: "PRAGMA wal_autocheckpoint = 8192")
         // The log shrinks back to this after a burst, bytes.
-        try database.execute(sql: "PRAGMA journal_size_limit = 67108864")
+        try database.execute(sql: "PRAGMA journal_size_limit = \(OpenedFiles.logLimit)")
         if let bound = options.maximumBytes {
             let pageSize = try Int64.fetchOne(database, sql: "PRAGMA page_size") ?? 4096
             try database.execute(sql: "PRAGMA max_page_count = \(max(1, bound / pageSize))")
@@ -116,6 +116,8 @@ package final class SQLiteTrackStore: TrackStore {
         _ body: @escaping @Sendable (Database) throws -> Value
     ) async throws(TrackStoreError) -> Value {
         try checkOpen()
+        // SQLite writes behind a hole as readily as behind what it wrote before.
+        try checkFiles()
         do {
             let value = try await pool.write { database in
                 try self.known.withLock { try $0.begin(database) }
@@ -130,13 +132,34 @@ package final class SQLiteTrackStore: TrackStore {
 
     /// Throws `.missing` when what was committed before is in no file that anybody can open again.
     func checkFiles() throws(TrackStoreError) {
-        guard let path = files.missing else { return }
+        var finding = files.look()
+        if case .shorterLog(let path, let bytes) = finding {
+            files.judged(path, bytes: bytes, isSound: canReadLastCommit())
+            finding = files.look()
+        }
+        let (path, what): (String, String)
+        switch finding {
+        case .sound: return
+        case .gone(let gone): (path, what) = (gone, "removed or replaced")
+        case .cut(let cut), .shorterLog(let cut, _): (path, what) = (cut, "cut off or emptied")
+        }
         // Closing removes the log.
         try checkOpen()
         throw TrackStoreError(
             .missing,
-            "the file \(path) was removed or replaced while the store was in use, so nothing is kept. Stop the server, "
+            "the file \(path) was \(what) while the store was in use, so nothing is kept. Stop the server, "
                 + "put the file back or restore a backup, and start the server again")
+    }
+
+    /// Whether a connection that has nothing in its memory finds what every commit writes.
+    private func canReadLastCommit() -> Bool {
+        var configuration = Configuration()
+        configuration.readonly = true
+        configuration.busyMode = .timeout(options.busyTimeout)
+        let counter = try? DatabaseQueue(path: path, configuration: configuration).read { database in
+            try Int64.fetchOne(database, sql: "SELECT value FROM counter")
+        }
+        return counter != nil
     }
 
     /// Throws `.closed`.
