@@ -139,6 +139,7 @@ struct IngestTransaction {
     ) throws -> Int64 {
         guard content.latest != nil || batch.fences != nil else { return try version(of: entity) }
         var version: Int64 = 0
+        if content.latest != nil { numbers.stored(at: batch.received) }
         for chunk in content.chunks {
             version = try numbers.next()
             try chunk.insert(as: version, entity: entity, isSettled: false, with: chunkInsertion)

@@ -1,4 +1,5 @@
 import GRDB
+import TrackModel
 import TrackStore
 
 /// Numbers of one transaction, each greater than every number that the file ever gave out: of entities, of claims, and of
@@ -6,6 +7,8 @@ import TrackStore
 struct Numbers {
     private let database: Database
     private var last: Int64?
+    /// When the server received the points that this transaction stores last; nil: it stores none.
+    private var received: Timestamp?
 
     init(_ database: Database) {
         self.database = database
@@ -26,9 +29,14 @@ struct Numbers {
         return former + 1
     }
 
+    /// Points are stored that the server received at this time, by its clock.
+    mutating func stored(at time: Timestamp) { received = time }
+
     /// Keeps what was given out; call it before the transaction ends.
     func save() throws {
-        guard let last else { return }
-        try database.cachedStatement(sql: "UPDATE counter SET value = ?").execute(arguments: [last])
+        guard last != nil || received != nil else { return }
+        let update = try database.cachedStatement(
+            sql: "UPDATE counter SET value = COALESCE(?, value), received = COALESCE(?, received)")
+        try update.execute(arguments: [last, received?.milliseconds])
     }
 }

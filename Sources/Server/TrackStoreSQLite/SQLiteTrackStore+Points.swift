@@ -8,9 +8,8 @@ extension SQLiteTrackStore {
 
     package func lastReceived() async throws(TrackStoreError) -> Timestamp? {
         try await reading { database in
-            // Numbers ascend with the time of storing, whatever a clock said.
-            try Int64.fetchOne(database, sql: "SELECT received FROM chunk ORDER BY id DESC LIMIT 1")
-                .map { Timestamp(milliseconds: $0) }
+            // Not from the chunks: a merged one has the number of its first part.
+            try Int64.fetchOne(database, sql: "SELECT received FROM counter").map { Timestamp(milliseconds: $0) }
         }
     }
 

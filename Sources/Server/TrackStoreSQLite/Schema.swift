@@ -175,6 +175,10 @@ enum Schema {
         """
         ALTER TABLE service ADD COLUMN app_code TEXT;
         """,
+        """
+        ALTER TABLE counter ADD COLUMN received INTEGER;
+        UPDATE counter SET received = (SELECT received FROM chunk ORDER BY id DESC LIMIT 1);
+        """,
     ]
 
     /// Runs the steps that the file has not seen, each in a transaction of its own.

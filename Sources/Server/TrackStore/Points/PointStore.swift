@@ -29,7 +29,7 @@ package protocol PointStore: Sendable {
     /// point as late is stored. It is no point of the track: no range, count, stream or version knows it. It makes no entity:
     /// without one it fails with `.unknownEntity`.
     func ingest(_ batches: [IngestBatch]) async -> [IngestOutcome]
-    /// About when the points that were stored last were received, by the server's clock of that time; nil: there are none.
+    /// When the points that were stored last were received, by the server's clock of that time; nil: there are none.
     func lastReceived() async throws(TrackStoreError) -> Timestamp?
     /// The points with `from <= time <= through`. What cannot be read is a hole, and the rest is answered all the same.
     /// Throws `.unknownEntity`, `.tooManyPoints` when there are more than `limit`.

@@ -35,6 +35,7 @@ package actor ReferenceTrackStore: TrackStore {
     var keyList: [AccessKeyRecord] = []
     private var entityTable: [EntityKey: Entity] = [:]
     private var claims: [ClaimKey: Claim] = [:]
+    private var lastStored: Timestamp?
     /// The last number that a claim or a version got.
     private var counter: Int64 = 0
     var pushList: [QueuedMessage] = []
@@ -230,7 +231,7 @@ package actor ReferenceTrackStore: TrackStore {
 
     package func lastReceived() throws(TrackStoreError) -> Timestamp? {
         try checkOpen()
-        return entityTable.values.filter { !$0.points.isEmpty }.max { $0.version < $1.version }?.points.last?.received
+        return lastStored
     }
 
     package func track(
@@ -309,7 +310,10 @@ package actor ReferenceTrackStore: TrackStore {
                 entity.record.latest = stored
             }
         }
-        if !points.isEmpty { entity.chunks += 1 }
+        if !points.isEmpty {
+            entity.chunks += 1
+            lastStored = batch.received
+        }
         counter += 1
         entity.version = counter
         entity.fences = batch.fences ?? entity.fences

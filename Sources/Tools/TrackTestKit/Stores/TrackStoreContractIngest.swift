@@ -16,6 +16,12 @@ extension TrackStoreContract {
                     subject.batch(service, entity: "b", first: 7, TrackPoint.samples(0..<3), received: .at(40))
                 ])
                 try expect(try await store.lastReceived(), is: .at(40), "the second batch")
+                // Points of the wrong clock and of the right one become one chunk.
+                _ = try await store.upload([
+                    subject.batch(service, entity: "a", first: 7, TrackPoint.samples(6..<12), received: .at(41))
+                ])
+                while try await store.merge(limit: 100) > 0 {}
+                try expect(try await store.lastReceived(), is: .at(41), "after merging")
             },
             TrackStoreCheck("a batch that comes again is recognised and not stored again") { subject in
                 let (store, service) = try await subject.withService()
