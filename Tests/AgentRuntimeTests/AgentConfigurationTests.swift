@@ -24,6 +24,32 @@ import TrackModel
         #expect(configuration.server.minimumTLS == .v13)
     }
 
+    @Test func aFileWithASecretThatCannotBeUsedIsNoErrorForAnAgentThatRuns() throws {
+        let directory = NSTemporaryDirectory() + "saker-secrets-\(UInt64.random(in: 0 ... .max))"
+        try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(atPath: directory) }
+        let path = directory + "/agent.toml"
+        func write(_ service: String) throws {
+            try Data("[server]\nhost = \"h\"\n[service]\nid = 7\nentity = \"van\"\n\(service)\n".utf8)
+                .write(to: URL(fileURLWithPath: path))
+        }
+        try Data().write(to: URL(fileURLWithPath: directory + "/empty"))
+        for (line, file) in [
+            ("ak_file = \"none\"", "none"), ("ak_file = \"empty\"", "empty"),
+            ("ak = \"k\"\napp_code_file = \"none\"", "none"),
+        ] {
+            try write(line)
+            #expect(throws: ConfigurationError.self, "\(line)") { try AgentConfiguration.load(path: path) }
+            let trouble = try AgentConfiguration.load(path: path, needsSecrets: false).service.secretTrouble
+            #expect(trouble?.contains("\(directory)/\(file)") == true, "\(line): \(trouble ?? "")")
+        }
+        // No file is named at all: a person must write the configuration.
+        try write("")
+        #expect(throws: ConfigurationError.self) { try AgentConfiguration.load(path: path, needsSecrets: false) }
+        try write("ak = \"k\"")
+        #expect(try AgentConfiguration.load(path: path, needsSecrets: false).service.secretTrouble == nil)
+    }
+
     @Test(arguments: [
         ("host = \"h\"", "host = \"https://h\"", ":2:", "URL"),
         ("host = \"h\"", "host = \"h:7443\"", ":2:", "the port"),

@@ -9,13 +9,16 @@ import Testing
 /// connection, and connects when the files are put right.
 @Suite(.timeLimit(.minutes(5)), .serialized) struct UnusableCredentialTests {
     enum Damage: String, CaseIterable {
-        case missing, empty, garbage, directory
+        case missing, empty, garbage, directory, pipe
 
         func put(at path: String) throws {
             switch self {
             case .missing: break
             case .empty: try Data().write(to: URL(fileURLWithPath: path))
             case .garbage: try Data("-----BEGIN CERTIFICATE-----\nno\n".utf8).write(to: URL(fileURLWithPath: path))
+            case .pipe:
+                // Nobody ever writes into it.
+                guard mkfifo(path, 0o600) == 0 else { throw CocoaError(.fileWriteUnknown) }
             case .directory: try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
             }
         }
@@ -62,6 +65,24 @@ import Testing
             try await gathersAndSaysWhy(agent, naming: "authority.pem")
             if damage == .directory { try FileManager.default.removeItem(atPath: server.authorityFile) }
             try Data(server.authority.utf8).write(to: URL(fileURLWithPath: server.authorityFile), options: .atomic)
+            try await agent.wait("online") { $0.agent.link.status.state == .online }
+        }
+    }
+
+    @Test func withoutItsAccessKeyTheAgentGathersAndSaysWhyAndAReloadMendsIt() async throws {
+        try await withAgent {
+            $0.table
+        } _: { agent, _ in
+            func reload(_ trouble: String?) async throws {
+                _ = try await agent.loop.flatSubmit { [agent] in
+                    var configuration = agent.parts.value.agent.configuration
+                    configuration.service.secretTrouble = trouble
+                    return agent.parts.value.agent.reload(configuration)
+                }.get()
+            }
+            try await reload("[service] ak_file: /etc/saker/ak does not exist")
+            try await gathersAndSaysWhy(agent, naming: "/etc/saker/ak")
+            try await reload(nil)
             try await agent.wait("online") { $0.agent.link.status.state == .online }
         }
     }

@@ -90,6 +90,15 @@ extension TLSContext {
     }
 
     static func requireReadable(_ path: String, what: String) throws(SecureLinkError) {
+        var status = stat()
+        let kind = unsafe stat(path, &status) == 0 ? status.st_mode & S_IFMT : S_IFREG
+        // Nobody may ever write into a pipe, and a device never ends.
+        guard kind == S_IFREG || kind == S_IFDIR else {
+            throw SecureLinkError(
+                .configuration,
+                "the file of the \(what), \(path.printable(limit: 200)), is a pipe, a socket or a device: name a regular file"
+            )
+        }
         guard unsafe access(path, R_OK) != 0 else { return }
         let reason = unsafe String(cString: strerror(errno))
         throw SecureLinkError(

@@ -48,6 +48,13 @@ package struct ConfigurationReader: Sendable {
     }
 
     private var isReadableByAll = false
+    /// Why files with secrets cannot be used, as far as that is no problem: see ``tolerateUnusableSecrets()``.
+    package private(set) var secretTroubles: [String] = []
+    private var toleratesUnusableSecrets = false
+
+    /// From now on a file with a secret that cannot be used is no problem of the configuration: the secret is missing, and
+    /// ``secretTroubles`` says why. For a program that does its work without the secret until the file is put right.
+    package mutating func tolerateUnusableSecrets() { toleratesUnusableSecrets = true }
 
     // MARK: Getters
 
@@ -279,13 +286,13 @@ package struct ConfigurationReader: Sendable {
         do {
             let (bytes, status) = try FileReading.bytes(of: file, limit: Self.maximumSecretBytes)
             guard let text = String(validating: bytes, as: UTF8.self) else {
-                problem(table, key, "\(key): \(file) is not UTF-8")
+                unusableSecret(table, key, "\(file) is not UTF-8")
                 return nil
             }
             let content = text.drop(while: \.isWhitespace)
             let trimmed = String(content.reversed().drop(while: \.isWhitespace).reversed())
             guard !trimmed.isEmpty else {
-                problem(table, key, "\(key): \(file) is empty: write the secret into it")
+                unusableSecret(table, key, "\(file) is empty: write the secret into it")
                 return nil
             }
             if status.isReadableByAll {
@@ -293,9 +300,15 @@ package struct ConfigurationReader: Sendable {
             }
             return Secret(trimmed)
         } catch {
-            problem(table, key, "\(key): \(error.problems.map(\.description).joined())")
+            unusableSecret(table, key, error.problems.map(\.description).joined())
             return nil
         }
+    }
+
+    private mutating func unusableSecret(_ table: String, _ key: String, _ reason: String) {
+        guard toleratesUnusableSecrets else { return problem(table, key, "\(key): \(reason)") }
+        secretTroubles.append("[\(table)] \(key): \(reason)")
+        refused.insert(Self.path(table, key))
     }
 
     /// The absolute form of a path given in this file: see ``secret(_:_:)`` for where relative ones start.

@@ -34,6 +34,8 @@ package struct AgentConfiguration: Sendable {
         package var isStartedAtFirstBoot: Bool
         /// Whether a live hint goes ahead of a backlog.
         package var sendsLiveHint: Bool
+        /// Why a file with a secret cannot be used, so that no login is possible; nil when all can.
+        package var secretTrouble: String?
     }
 
     package struct GNSS: Hashable, Sendable {
@@ -106,8 +108,15 @@ package struct AgentConfiguration: Sendable {
     package static let minimumCacheLimit = 2 << 20
 
     /// Reads a file; throws everything that is wrong with it at once.
-    package static func load(path: String) throws(ConfigurationError) -> AgentConfiguration {
-        try read(ConfigurationReader(path: path))
+    ///
+    /// `needsSecrets` false: a file with the access key or the app code that cannot be used is
+    /// ``Service/secretTrouble`` and no error.
+    package static func load(
+        path: String, needsSecrets: Bool = true
+    ) throws(ConfigurationError) -> AgentConfiguration {
+        var reader = try ConfigurationReader(path: path)
+        if !needsSecrets { reader.tolerateUnusableSecrets() }
+        return try read(reader)
     }
 
     /// The same from a text; what it names is relative to the reader's path.
@@ -217,16 +226,19 @@ package struct AgentConfiguration: Sendable {
                 "service", "ak_file", hint: "name the file with the access key, or let `saker enroll` write both")
         }
         let applicationCode = secret("app_code", credential: "app-code", &reader)
+        let trouble = reader.secretTroubles.isEmpty ? nil : reader.secretTroubles.joined(separator: "; ")
         let entity = reader.optionalString("service", "entity") ?? hostName()
         if let problem = EntityName.problem(with: entity) {
             reader.reject("service", "entity", "entity = \"\(entity)\": \(problem)")
         }
         let autostart = reader.boolean("service", "autostart", default: true)
         let sendsLiveHint = reader.boolean("service", "live_hint", default: true)
-        guard let number, let id = ServiceID(rawValue: Int64(number)), let accessKey else { return nil }
+        guard let number, let id = ServiceID(rawValue: Int64(number)),
+            let accessKey = accessKey ?? trouble.map({ _ in Secret("") })
+        else { return nil }
         return Service(
             id: id, accessKey: accessKey, applicationCode: applicationCode, entity: entity,
-            isStartedAtFirstBoot: autostart, sendsLiveHint: sendsLiveHint)
+            isStartedAtFirstBoot: autostart, sendsLiveHint: sendsLiveHint, secretTrouble: trouble)
     }
 
     /// From the file, else from what systemd passed.

@@ -25,6 +25,7 @@ extension Agent {
         configuration.server = new.server
         configuration.service.accessKey = new.service.accessKey
         configuration.service.applicationCode = new.service.applicationCode
+        configuration.service.secretTrouble = new.service.secretTrouble
         configuration.service.id = new.service.id
         configuration.service.isStartedAtFirstBoot = new.service.isStartedAtFirstBoot
         configuration.gnss = new.gnss

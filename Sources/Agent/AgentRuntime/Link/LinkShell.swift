@@ -216,7 +216,7 @@ final class LinkShell {
     private func perform(_ actions: [UplinkMachine.Action]) {
         for action in actions {
             switch action {
-            case .connect(let id): channel.connect(id, to: server, judgedAt: trust.judgedTime())
+            case .connect(let id): connect(id)
             case .sendHello:
                 helloStream = ring.stream
                 channel.send(.hello(login.hello(as: entity, with: ring)))
@@ -248,6 +248,17 @@ final class LinkShell {
             case .report(let state): changed(to: state)
             case .finished(let isDrained): tell(.finished(isDrained: isDrained))
             }
+        }
+    }
+
+    private func connect(_ id: LinkID) {
+        guard let trouble = login.trouble else {
+            return channel.connect(id, to: server, judgedAt: trust.judgedTime())
+        }
+        // Not within the machine's own turn.
+        context.loop.assumeIsolated().execute { [self] in
+            let unusable = LinkTrouble(.configuration, trouble, cause: .credentialsUnusable)
+            perform(machine.connectFailed(id, unusable, now: context.now))
         }
     }
 

@@ -82,19 +82,26 @@ final class LinkTrust {
     /// Certificates or keys were replaced in their files.
     func certificatesChanged(_ news: CertificateNews) {
         switch news {
+        case .read(let warnings):
+            warn(warnings)
+            // A connection may have been refused because they were still being read.
+            mayBeTrusted()
         case .replaced(let warnings):
             context.log.notice(
                 "Certificates reloaded, the next connection uses them", metadata: .event(.certificateReloaded))
-            for warning in warnings {
-                context.log.warning(
-                    "Credential warning", metadata: .event(.credentialWarning, ["warning": "\(warning)"]))
-            }
+            warn(warnings)
             mayBeTrusted()
         case .refused(let reason):
             context.log.warning(
                 "Certificates refused, the former ones stay in use",
                 metadata: .event(.certificateRefused, ["reason": "\(reason)"]))
         case .missing(let reason): context.log.complain(ofUnusableCertificates: reason)
+        }
+    }
+
+    private func warn(_ warnings: [String]) {
+        for warning in warnings {
+            context.log.warning("Credential warning", metadata: .event(.credentialWarning, ["warning": "\(warning)"]))
         }
     }
 

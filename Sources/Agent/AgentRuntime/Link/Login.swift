@@ -7,11 +7,14 @@ struct Login: Hashable {
     let service: ServiceID
     let accessKey: Secret
     let applicationCode: Secret?
+    /// Why no login is possible; nil when one is.
+    let trouble: String?
 
     init(_ configured: AgentConfiguration.Service) {
         service = configured.id
         accessKey = configured.accessKey
         applicationCode = configured.applicationCode
+        trouble = configured.secretTrouble
     }
 
     func hello(as entity: String, with ring: RingEnds) -> Hello {

@@ -34,7 +34,8 @@ package enum AgentProcess {
         }
         let configuration: AgentConfiguration
         do {
-            configuration = try .load(path: given.configurationPath)
+            // Without its access key the agent still gathers.
+            configuration = try .load(path: given.configurationPath, needsSecrets: given.task != .run)
         } catch {
             complain("sakerd: the configuration cannot be used:\n\(error)")
             return 1
@@ -60,6 +61,11 @@ package enum AgentProcess {
         log.logLevel = Logger.Level(configuration.logLevel)
         for warning in configuration.effective.warnings {
             log.warning("Credential warning", metadata: .event(.credentialWarning, ["warning": "\(warning)"]))
+        }
+        if let trouble = configuration.service.secretTrouble {
+            log.error(
+                "Access key or app code cannot be used: points are kept, and no connection is made",
+                metadata: .event(.credentialWarning, ["warning": "\(trouble)"]))
         }
         do {
             let opened = try OpenedAgent(configuration, log: log)

@@ -29,6 +29,8 @@ final class AgentSession {
     private static let stopLimit = TimeAmount.seconds(10)
     /// How long systemd is told to wait for a reload.
     private static let reloadLimit = TimeAmount.seconds(20)
+    /// Between two looks at a file with a secret that cannot be used.
+    private static let secretInterval = TimeAmount.seconds(5)
 
     init(_ opened: OpenedAgent, configurationPath: String, log: Logger, loop: any EventLoop) {
         self.loop = loop
@@ -101,7 +103,22 @@ final class AgentSession {
                 notifier.watchdog()
             }
         }
+        awaitSecrets()
         log.notice("Agent ready", metadata: .event(.programStarted, ["version": "\(SakerVersion.text)"]))
+    }
+
+    /// Looks at the files with secrets again until they can be used.
+    private func awaitSecrets() {
+        guard agent.configuration.service.secretTrouble != nil, !isStopping else { return }
+        loop.assumeIsolated().scheduleTask(in: Self.secretInterval) { [self] in
+            ConfigurationThread.read(configurationPath, on: loop).assumeIsolated().whenComplete { [self] result in
+                guard case .success(let new) = result, !isStopping else { return awaitSecrets() }
+                agent.reload(new).assumeIsolated().whenComplete { [self] result in
+                    reloaded(result)
+                    awaitSecrets()
+                }
+            }
+        }
     }
 
     private func tell(_ change: AgentEvent.Change) {

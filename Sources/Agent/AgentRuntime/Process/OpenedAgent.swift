@@ -21,10 +21,6 @@ package struct OpenedAgent {
     init(_ configuration: AgentConfiguration, log: Logger) throws {
         let connector = SecureConnector(
             configuration.server, refusedPINFile: configuration.stateDirectory + "/refused-pin")
-        for warning in connector.warnings {
-            log.warning("Credential warning", metadata: .event(.credentialWarning, ["warning": "\(warning)"]))
-        }
-        if let obstacle = connector.obstacle { log.complain(ofUnusableCertificates: obstacle) }
         let found = StateFile(directory: configuration.stateDirectory).read()
         try self.init(configuration, remembered: found, log: log) { options in
             let (disk, snapshot) = try CacheWorker.open(

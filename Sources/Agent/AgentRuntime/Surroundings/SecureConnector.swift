@@ -11,8 +11,10 @@ internal import SecureLink
 final class SecureConnector: LinkConnector {
     private var options: TLSClientOptions
     private var standing: Result<TLSContext, SecureLinkError>
-    /// Of what is in force, or was refused last.
-    private var stamps: TLSFileStamps
+    /// Of what is in force, or was refused last; nil before the first look.
+    private var stamps: TLSFileStamps?
+    /// The first look, until a connection waits for it.
+    private var firstLook: EventLoopFuture<Void>?
     /// Grows with each reload: what a look at the files of former options finds does not count.
     private var generation = 0
     private var isLooking = false
@@ -27,29 +29,19 @@ final class SecureConnector: LinkConnector {
         case new(TLSFileStamps, Result<TLSContext, SecureLinkError>)
     }
 
-    /// Reads on the calling thread.
+    /// Touches no file: the first look at them is that of ``watch(on:log:deliver:)``, or of the first connection.
     init(_ server: AgentConfiguration.Server, refusedPINFile: String? = nil) {
         self.refusedPINFile = refusedPINFile
-        let options = Self.options(server)
-        self.options = options
-        // Before reading: a change meanwhile is found by the next look.
-        stamps = TLSFileStamps(of: options)
-        standing = Result { () throws(SecureLinkError) in try Self.context(options, refusedPINFile) }
+        options = Self.options(server)
+        standing = .failure(
+            SecureLinkError(.configuration, "the files of certificates and keys are still being read"))
     }
 
     /// What an operator should know of the certificates and keys in use.
-    var warnings: [String] {
+    private var warnings: [String] {
         switch standing {
         case .success(let context): context.warnings.map { "\($0)" }
         case .failure: []
-        }
-    }
-
-    /// Why no connection can be made; nil when the files can be used.
-    var obstacle: String? {
-        switch standing {
-        case .success: nil
-        case .failure(let error): error.detail
         }
     }
 
@@ -71,7 +63,10 @@ final class SecureConnector: LinkConnector {
         initializer: @escaping @Sendable (any Channel) -> EventLoopFuture<Void>
     ) -> EventLoopFuture<any Channel> {
         let own = NIOLoopBound(self, eventLoop: loop)
-        return look(on: loop).flatMap {
+        // A look that takes longer holds up this connection and no other.
+        let looked = firstLook ?? look(on: loop)
+        firstLook = nil
+        return looked.flatMap {
             switch own.value.standing {
             case .success(let context):
                 SecureLink.connect(
@@ -89,6 +84,7 @@ final class SecureConnector: LinkConnector {
             look(on: loop).whenComplete { _ in own.value.rewatch() }
         }
         rewatch()
+        if stamps == nil { firstLook = look(on: loop) }
     }
 
     func stopWatching() {
@@ -148,8 +144,12 @@ final class SecureConnector: LinkConnector {
     }
 
     private func adopt(_ stamps: TLSFileStamps, _ result: Result<TLSContext, SecureLinkError>) {
+        let isFirst = self.stamps == nil
         self.stamps = stamps
         switch (standing, result) {
+        case (_, .success) where isFirst:
+            standing = result
+            deliver(.read(warnings: warnings))
         case (_, .success):
             standing = result
             deliver(.replaced(warnings: warnings))

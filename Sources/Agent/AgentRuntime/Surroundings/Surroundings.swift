@@ -65,6 +65,8 @@ extension LinkConnector {
 
 /// What became of certificates or keys whose files changed.
 package enum CertificateNews: Hashable, Sendable {
+    /// They were read for the first time.
+    case read(warnings: [String])
     /// The next connection uses them.
     case replaced(warnings: [String])
     /// They cannot be used; the former ones stay.
