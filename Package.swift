@@ -148,8 +148,8 @@ var server: [Target] {
         .room(
             "Gateway", in: "Server",
             [
-                "Ingest", "ServerIdentity", "Systemd", "TrackStore", "TrackModel", "TrackWire", .log, .nioCore,
-                .nioPosix,
+                "Admission", "Ingest", "ServerIdentity", "Systemd", "TrackStore", "TrackModel", "TrackWire", .log,
+                .nioCore, .nioPosix,
                 .product(name: "NIOSSL", package: "swift-nio-ssl"),
                 .product(name: "NIOTLS", package: "swift-nio"),
             ]),
@@ -262,7 +262,7 @@ var tests: [Target] {
         .tests(of: "JSON"),
         .tests(of: "LocalSocket", ["ProgramTestKit", .nioCore, .nioPosix]),
         .tests(of: "Varlink", ["JSON", "LocalSocket", "ProgramTestKit", .nioCore, .nioPosix]),
-        .tests(of: "Admission", [.nioCore]),
+        .tests(of: "Admission", ["TrackTestKit", .nioCore]),
         .tests(of: "Exposition", ["ProgramTestKit", .nioCore, .nioPosix]),
         // Documents, examples, completions and manuals beside the programs and lists they describe.
         .testTarget(

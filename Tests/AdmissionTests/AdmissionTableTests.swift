@@ -1,5 +1,6 @@
 import Admission
 import Testing
+import TrackTestKit
 
 @Suite struct AdmissionTableTests {
     private func table(_ connections: Int, perAddress: Int) -> AdmissionTable<Int> {
@@ -72,5 +73,76 @@ import Testing
         // Nothing is known of one that has gone.
         table.note(1, .busy)
         #expect(table.count == 2)
+    }
+
+    /// The plainest table: looks at everybody.
+    private struct PlainTable {
+        struct Entry {
+            let id: Int
+            let address: String
+            var standing: AdmissionTable<Int>.Standing
+            var since: Int
+        }
+
+        let connections: Int
+        let perAddress: Int
+        var entries: [Entry] = []
+        var clock = 0
+
+        mutating func enter(_ id: Int, from address: String) -> AdmissionTable<Int>.Entrance {
+            clock += 1
+            let near = entries.filter { $0.address == address }
+            var entrance = AdmissionTable<Int>.Entrance.admitted
+            if near.count >= perAddress {
+                guard let victim = least(of: near) else { return .refused(.perAddress) }
+                entrance = .replacing(victim)
+            } else if entries.count >= connections {
+                guard let victim = least(of: entries) else { return .refused(.connections) }
+                entrance = .replacing(victim)
+            }
+            if case .replacing(let victim) = entrance { entries.removeAll { $0.id == victim } }
+            entries.append(Entry(id: id, address: address, standing: .stranger, since: clock))
+            return entrance
+        }
+
+        private func least(of some: [Entry]) -> Int? {
+            some.filter { $0.standing != .busy }
+                .min { ($0.standing.rawValue, $0.since) < ($1.standing.rawValue, $1.since) }?.id
+        }
+    }
+
+    @Test func anyOrderOfEventsGivesWhatThePlainestTableGives() {
+        let seed = UInt64.random(in: 0 ... .max)
+        print("admission seed: \(seed)")
+        var random = SplitMix(state: seed)
+        for _ in 0..<200 {
+            let (connections, perAddress) = (
+                Int.random(in: 1...12, using: &random), Int.random(in: 1...6, using: &random)
+            )
+            var table = table(connections, perAddress: perAddress)
+            var plain = PlainTable(connections: connections, perAddress: perAddress)
+            for id in 0..<400 {
+                switch Int.random(in: 0..<4, using: &random) {
+                case 0, 1:
+                    let address = ["a", "b", "c"][Int.random(in: 0..<3, using: &random)]
+                    #expect(table.enter(id, from: address) == plain.enter(id, from: address), "seed \(seed)")
+                case 2:
+                    let other = Int.random(in: 0...id, using: &random)
+                    let standing = [AdmissionTable<Int>.Standing.stranger, .resting, .busy][
+                        Int.random(in: 0..<3, using: &random)]
+                    table.note(other, standing)
+                    plain.clock += 1
+                    for index in plain.entries.indices
+                    where plain.entries[index].id == other && plain.entries[index].standing != standing {
+                        (plain.entries[index].standing, plain.entries[index].since) = (standing, plain.clock)
+                    }
+                default:
+                    let other = Int.random(in: 0...id, using: &random)
+                    table.leave(other)
+                    plain.entries.removeAll { $0.id == other }
+                }
+                #expect(table.count == plain.entries.count)
+            }
+        }
     }
 }

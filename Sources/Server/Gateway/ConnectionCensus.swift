@@ -1,46 +1,52 @@
+import Admission
 import NIOCore
 import Synchronization
 
-/// Knows the open connections in all phases, counts them by address, and says whether one more may come.
+/// Knows the open connections in all phases, and says whether one more may come.
+///
+/// Who holds every place without a login keeps no vehicle out: the newest comes in, and the oldest without a login goes. A
+/// connection with a session never goes for another.
 final class ConnectionCensus: Sendable {
     private struct State {
         var channels: [ObjectIdentifier: any Channel] = [:]
-        var byAddress: [String: Int] = [:]
+        var table: AdmissionTable<ObjectIdentifier>
         /// Nobody may come any more.
         var isClosed = false
         /// Finished when the last connection has gone after the close.
         var waiters: [AsyncStream<Void>.Continuation] = []
     }
 
-    private let limits: GatewayLimits
-    private let state = Mutex(State())
+    private let state: Mutex<State>
 
     init(limits: GatewayLimits) {
-        self.limits = limits
+        let table = AdmissionTable<ObjectIdentifier>(
+            .init(connections: limits.connections, perAddress: limits.connectionsPerAddress))
+        state = Mutex(State(table: table))
     }
 
-    /// True when the connection may stay; the caller then owes a ``leave(_:from:)``.
-    func enter(_ channel: any Channel, from address: String) -> Bool {
-        state.withLock { state in
-            let known = state.byAddress[address] ?? 0
-            guard !state.isClosed, state.channels.count < limits.connections, known < limits.connectionsPerAddress
-            else {
-                return false
-            }
-            state.channels[ObjectIdentifier(channel)] = channel
-            state.byAddress[address] = known + 1
-            return true
+    /// True when the connection may stay; the caller then owes a ``leave(_:)``. `replaced` is closed for it.
+    func enter(_ channel: any Channel) -> (isAdmitted: Bool, replaced: (any Channel)?) {
+        let (id, address) = (ObjectIdentifier(channel), ClientAddress.group(channel.remoteAddress))
+        return state.withLock { state in
+            guard !state.isClosed else { return (false, nil) }
+            let entrance = state.table.enter(id, from: address)
+            if case .refused = entrance { return (false, nil) }
+            state.channels[id] = channel
+            guard case .replacing(let victim) = entrance else { return (true, nil) }
+            return (true, state.channels[victim])
         }
     }
 
-    func leave(_ channel: any Channel, from address: String) {
+    /// The connection has a session now: it keeps its place.
+    func hasLoggedIn(_ channel: any Channel) {
+        state.withLock { $0.table.note(ObjectIdentifier(channel), .busy) }
+    }
+
+    func leave(_ channel: any Channel) {
         let waiters: [AsyncStream<Void>.Continuation] = state.withLock { state in
-            state.channels[ObjectIdentifier(channel)] = nil
-            if let known = state.byAddress[address], known > 1 {
-                state.byAddress[address] = known - 1
-            } else {
-                state.byAddress[address] = nil
-            }
+            let id = ObjectIdentifier(channel)
+            state.channels[id] = nil
+            state.table.leave(id)
             guard state.channels.isEmpty else { return [] }
             defer { state.waiters = [] }
             return state.waiters

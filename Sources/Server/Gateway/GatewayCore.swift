@@ -55,12 +55,17 @@ package final class GatewayCore: Sendable {
     // MARK: Connections
 
     /// Counts a new connection until it closes; throws when it is one too many.
-    package func admit(_ channel: any Channel, from address: String) throws {
-        guard census.enter(channel, from: address) else {
+    package func admit(_ channel: any Channel) throws {
+        let (isAdmitted, replaced) = census.enter(channel)
+        if let replaced {
+            counters.add(to: \.turnedAway)
+            replaced.close(promise: nil)
+        }
+        guard isAdmitted else {
             counters.add(to: \.turnedAway)
             throw TurnedAway()
         }
-        channel.closeFuture.whenComplete { [census] _ in census.leave(channel, from: address) }
+        channel.closeFuture.whenComplete { [census] _ in census.leave(channel) }
         counters.add(to: \.accepted)
     }
 

@@ -160,7 +160,7 @@ package final class GatewayServer: Sendable {
             .childChannelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
                     let address = channel.remoteAddress?.ipAddress ?? "unknown"
-                    try core.admit(channel, from: address)
+                    try core.admit(channel)
                     let pipeline = channel.pipeline.syncOperations
                     try pipeline.addHandler(NIOSSLServerHandler(context: identity.context))
                     try pipeline.addHandler(core.makeConnection(from: address))

@@ -47,7 +47,8 @@ package struct AdmissionTable<ID: Hashable & Sendable>: Sendable {
 
     private let limits: Limits
     private var entries: [ID: Entry] = [:]
-    private var byAddress: [String: Set<ID>] = [:]
+    private var all = Lines()
+    private var byAddress: [String: Lines] = [:]
     private var clock: UInt64 = 0
 
     package init(_ limits: Limits) {
@@ -59,49 +60,84 @@ package struct AdmissionTable<ID: Hashable & Sendable>: Sendable {
     /// A new connection, a stranger. The caller owes a ``leave(_:)`` unless it is refused.
     package mutating func enter(_ id: ID, from address: String) -> Entrance {
         var replaced: ID?
-        let neighbours = byAddress[address] ?? []
-        if neighbours.count >= limits.perAddress {
-            guard let victim = leastOf(neighbours) else { return .refused(.perAddress) }
+        if byAddress[address]?.count ?? 0 >= limits.perAddress {
+            guard let victim = byAddress[address]?.least(entries) else { return .refused(.perAddress) }
             replaced = victim
         } else if entries.count >= limits.connections {
-            guard let victim = leastOf(entries.keys) else { return .refused(.connections) }
+            guard let victim = all.least(entries) else { return .refused(.connections) }
             replaced = victim
         }
         if let replaced { leave(replaced) }
-        entries[id] = Entry(address: address, standing: .stranger, since: tick())
-        byAddress[address, default: []].insert(id)
+        clock += 1
+        entries[id] = Entry(address: address, standing: .stranger, since: clock)
+        all.enter(id, at: clock, entries)
+        byAddress[address, default: Lines()].enter(id, at: clock, entries)
         return replaced.map(Entrance.replacing) ?? .admitted
     }
 
     /// Harmless for one that was replaced.
     package mutating func note(_ id: ID, _ standing: Standing) {
         guard var entry = entries[id], entry.standing != standing else { return }
+        clock += 1
         entry.standing = standing
-        entry.since = tick()
+        entry.since = clock
         entries[id] = entry
+        all.note(id, standing, at: clock, entries)
+        byAddress[entry.address]?.note(id, standing, at: clock, entries)
     }
 
     /// Harmless for one that was replaced.
     package mutating func leave(_ id: ID) {
         guard let address = entries.removeValue(forKey: id)?.address else { return }
-        byAddress[address]?.remove(id)
-        if byAddress[address]?.isEmpty == true { byAddress[address] = nil }
+        all.count -= 1
+        byAddress[address]?.count -= 1
+        if byAddress[address]?.count == 0 { byAddress[address] = nil }
     }
 
-    private mutating func tick() -> UInt64 {
-        clock += 1
-        return clock
-    }
+    /// Connections in the order in which they would go.
+    private struct Lines {
+        var count = 0
+        private var strangers = Line()
+        private var resting = Line()
 
-    /// The limits are small enough to look at each; this is done only when one of them is reached.
-    private func leastOf(_ ids: some Sequence<ID>) -> ID? {
-        var least: (id: ID, standing: Int, since: UInt64)?
-        for id in ids {
-            guard let entry = entries[id], entry.standing != .busy else { continue }
-            let rank = (entry.standing.rawValue, entry.since)
-            if let least, (least.standing, least.since) < rank { continue }
-            least = (id, rank.0, rank.1)
+        mutating func enter(_ id: ID, at time: UInt64, _ entries: [ID: Entry]) {
+            count += 1
+            strangers.append(id, at: time, entries)
         }
-        return least?.id
+
+        mutating func note(_ id: ID, _ standing: Standing, at time: UInt64, _ entries: [ID: Entry]) {
+            switch standing {
+            case .stranger: strangers.append(id, at: time, entries)
+            case .resting: resting.append(id, at: time, entries)
+            case .busy: break
+            }
+        }
+
+        mutating func least(_ entries: [ID: Entry]) -> ID? { strangers.first(entries) ?? resting.first(entries) }
+    }
+
+    /// A line in which nobody is looked for: who has left it, or stands elsewhere, is passed over when the turn comes.
+    private struct Line {
+        private var places: [(id: ID, since: UInt64)] = []
+        private var head = 0
+        /// Places at which those that count for nothing are taken out.
+        private var bound = 64
+
+        mutating func append(_ id: ID, at time: UInt64, _ entries: [ID: Entry]) {
+            places.append((id, time))
+            guard places.count > bound else { return }
+            places = places[head...].filter { entries[$0.id]?.since == $0.since }
+            head = 0
+            bound = max(64, places.count * 2)
+        }
+
+        mutating func first(_ entries: [ID: Entry]) -> ID? {
+            while head < places.count {
+                let place = places[head]
+                if entries[place.id]?.since == place.since { return place.id }
+                head += 1
+            }
+            return nil
+        }
     }
 }

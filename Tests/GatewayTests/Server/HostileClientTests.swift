@@ -110,13 +110,18 @@ import TrackWire
         }
     }
 
-    @Test func connectionsAreCountedByAddressAndInAll() async throws {
+    /// Whoever holds all places without a login keeps no vehicle out, and a session keeps its place.
+    @Test func theOldestStrangerGoesForTheNewestAndASessionForNobody() async throws {
         try await Fixture.run(configure: { $0.limits.connectionsPerAddress = 2 }) { fixture in
             let first = try await fixture.login()
-            let second = try await fixture.login(stream: StreamID(high: 1, low: 2))
+            let stranger = try await fixture.connect()
+            let second = try await fixture.login(stream: StreamID(high: 1, low: 2), entity: "van")
+            #expect(await stranger.hello(fixture.hello()) == nil)
+            #expect(fixture.server.counts.turnedAway == 1)
+            #expect(fixture.server.core.registry.sessions.count == 2)
             let third = try await fixture.connect()
             #expect(await third.hello(fixture.hello()) == nil)
-            #expect(fixture.server.counts.turnedAway == 1)
+            #expect(fixture.server.counts.turnedAway == 2)
             await second.close()
             await first.close()
             await fixture.server.core.census.untilEmpty(atMost: .seconds(60))

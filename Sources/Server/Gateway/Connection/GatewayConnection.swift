@@ -239,6 +239,7 @@ final class GatewayConnection: ChannelDuplexHandler {
         }
         entity = EntityKey(service: request.service, name: request.entity)
         journal.entity = entity
+        if let channel = context?.channel { core.census.hasLoggedIn(channel) }
     }
 
     private func start(_ number: UInt64, _ call: Call) {

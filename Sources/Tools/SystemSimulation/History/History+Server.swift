@@ -129,7 +129,7 @@ extension History {
             frames.serverWrote(bytes)
         }
         do {
-            try core.admit(socket, from: "198.51.100.7")
+            try core.admit(socket)
             try socket.pipeline.syncOperations.addHandler(core.makeConnection(from: "198.51.100.7"))
         } catch {
             socket.close(promise: nil)
