@@ -123,6 +123,13 @@ import Testing
         #expect(mode(directory.path + "/agent.toml") == nil)
     }
 
+    @Test(arguments: ["saker1:SECRET", "file:saker1:SECRET", " saker1:SECRET"])
+    func anArgumentThatHoldsTheLineIsRefusedAndNotRepeated(argument: String) async throws {
+        let result = try await SakerProgram.run(["enroll", argument])
+        #expect(result.status == 2)
+        #expect(result.errors.contains("rotate-key") && !result.errors.contains("SECRET"), "\(result.errors)")
+    }
+
     @Test func aNameThatCannotBeIsRefused() async throws {
         let result = try await SakerProgram.run(["enroll", "-", "--entity", "a;b"], input: line(.system))
         #expect(result.status == 2)

@@ -70,6 +70,7 @@ struct ConfigurationReaderTests {
         ("https://x", "URL"), ("x:7443", "the port"), ("10.0.0.1:7443", "the port"), ("[::1]", "brackets"),
         ("a b", "letters, digits"), ("x/y", "letters, digits"), ("bücher.example", "xn--"), ("a..b", "1 to 63"),
         (".a", "1 to 63"), ("-a", "hyphens inside"), ("a-", "hyphens inside"), ("300.1.1.1", "IPv4"), ("1.2.3", "IPv4"),
+        ("0x7f000001", "IPv4"), ("a.0X1", "IPv4"),
         ("12::34::56", "IPv6"), ("fe80::1%", "IPv6"), (String(repeating: "a", count: 64), "1 to 63"),
         (String(repeating: "a.", count: 130), "253"), ("a\u{0}b", "letters, digits"),
     ])

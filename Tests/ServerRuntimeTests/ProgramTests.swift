@@ -240,6 +240,29 @@ struct ProgramTests {
         }
     }
 
+    @Test func aTakenAddressOfTheMetricsKeepsNobodyWaiting() async throws {
+        _ = try await makeServer()
+        let other = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        defer { close(other) }
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_addr.s_addr = inet_addr("127.0.0.1")
+        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let isTaken = withUnsafeMutablePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                bind(other, $0, length) == 0 && listen(other, 1) == 0 && getsockname(other, $0, &length) == 0
+            }
+        }
+        try #require(isTaken)
+        var text = try String(contentsOfFile: configuration, encoding: .utf8)
+        text.replace("[metrics]\n", with: "[metrics]\nlisten = \"127.0.0.1:\(UInt16(bigEndian: address.sin_port))\"\n")
+        try text.write(toFile: configuration, atomically: true, encoding: .utf8)
+        try await serve { server, ports in
+            #expect(Set(ports.keys) == ["device", "http", "https"])
+            #expect(server.errors.contains("metrics cannot be listened for"), "\(server.errors)")
+        }
+    }
+
     @Test func aSecondServerOnTheSameStoreIsRefused() async throws {
         _ = try await makeServer()
         try await serve { _, _ in

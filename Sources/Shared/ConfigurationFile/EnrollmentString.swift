@@ -41,7 +41,7 @@ package struct EnrollmentString: Hashable, Sendable {
 
     package static let maximumCharacters = 4096
     package static let maximumCertificateBytes = 2048
-    private static let prefix = "saker1:"
+    package static let prefix = "saker1:"
 
     private enum Tag: UInt8 {
         case host = 1

@@ -18,7 +18,7 @@ package enum HostName {
                 "a host name holds letters, digits, dots, and hyphens inside; write an international name in its xn-- form"
         }
         // The system would read such a name as an address of fewer parts.
-        guard labels.last?.utf8.allSatisfy({ (0x30...0x39).contains($0) }) == false else {
+        guard let last = labels.last, !last.utf8.allSatisfy({ (0x30...0x39).contains($0) }), !isHexadecimal(last) else {
             return "this looks like an IPv4 address and is none: write four numbers from 0 to 255"
         }
         return nil
@@ -42,6 +42,12 @@ package enum HostName {
             true
         default: false
         }
+    }
+
+    /// 0x7f is 127 to the system.
+    private static func isHexadecimal(_ label: Substring) -> Bool {
+        guard label.lowercased().hasPrefix("0x") else { return false }
+        return label.dropFirst(2).allSatisfy { $0.isASCII && $0.isHexDigit }
     }
 
     private static func isAddress(_ text: String, _ family: Int32) -> Bool {

@@ -65,7 +65,8 @@ struct EnrollCommand: AsyncParsableCommand {
     }
 
     private func read(_ path: String) throws -> String {
-        guard !EnrollmentString.looksLikeOne(path) else {
+        // Whatever stands before the line: the argument holds a key.
+        guard !EnrollmentString.looksLikeOne(path), !path.contains(EnrollmentString.prefix) else {
             throw CommandFailure(
                 .usage,
                 "the line holds the access key, and other users see arguments: give it to standard input (sudo saker enroll -) "

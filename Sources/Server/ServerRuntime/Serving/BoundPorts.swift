@@ -8,21 +8,31 @@ final class BoundPorts: Sendable {
     }
 
     private struct State {
+        var expected: Set<Name>
         var ports: [Name: Int] = [:]
+        var isComplete: Bool { expected.isSubset(of: ports.keys) }
         var waiting: CheckedContinuation<[Name: Int], Never>?
     }
 
-    private let expected: Set<Name>
-    private let state = Mutex(State())
+    private let state: Mutex<State>
 
     init(expected: Set<Name>) {
-        self.expected = expected
+        state = Mutex(State(expected: expected))
     }
 
     func note(_ name: Name, _ port: Int) {
         let waiting: CheckedContinuation<[Name: Int], Never>? = state.withLock { state in
             state.ports[name] = port
-            return state.ports.count == expected.count ? state.waiting.take() : nil
+            return state.isComplete ? state.waiting.take() : nil
+        }
+        waiting?.resume(returning: state.withLock { $0.ports })
+    }
+
+    /// The server is ready without this one.
+    func doWithout(_ name: Name) {
+        let waiting: CheckedContinuation<[Name: Int], Never>? = state.withLock { state in
+            state.expected.remove(name)
+            return state.isComplete ? state.waiting.take() : nil
         }
         waiting?.resume(returning: state.withLock { $0.ports })
     }
@@ -38,7 +48,7 @@ final class BoundPorts: Sendable {
         let ports = await withTaskCancellationHandler {
             await withCheckedContinuation { (continuation: CheckedContinuation<[Name: Int], Never>) in
                 let ports: [Name: Int]? = state.withLock { state in
-                    if state.ports.count == expected.count || Task.isCancelled { return state.ports }
+                    if state.isComplete || Task.isCancelled { return state.ports }
                     state.waiting = continuation
                     return nil
                 }
@@ -47,7 +57,7 @@ final class BoundPorts: Sendable {
         } onCancel: {
             abandon()
         }
-        return ports.count == expected.count ? ports : nil
+        return state.withLock { $0.expected }.isSubset(of: ports.keys) ? ports : nil
     }
 
     /// `{"device":7443,"https":8443}`, for scripts that let the kernel choose.

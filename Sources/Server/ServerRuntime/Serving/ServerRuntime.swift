@@ -241,7 +241,9 @@ package struct ServerRuntime: Sendable {
                 configuration, store: store, ingest: ingest, gateway: gateway, api: apiCounters, durations: durations,
                 web: webCounters, requestMemory: requestMemory, merging: mergeRecord)
             services.append(
-                MetricsService(address: address, figures: figures, logger: logger) { ports.note(.metrics, $0) })
+                MetricsService(
+                    address: address, figures: figures, logger: logger, onBound: { ports.note(.metrics, $0) },
+                    onObstacle: { ports.doWithout(.metrics) }))
         }
         services.append(Readiness(ports: ports, portsFile: portsFile, notifier: notifier, logger: logger))
         var settings = ServiceGroupConfiguration(
