@@ -3,7 +3,7 @@ import Synchronization
 import Systemd
 package import TrackModel
 
-/// Judges the server's clock for all who take points, and tells the journal when the judgement changes.
+/// Checks the server's clock before points are taken, and logs when the result of the check changes.
 package final class ClockGuard: Sendable {
     private struct State {
         var rule: ClockRule
@@ -18,7 +18,7 @@ package final class ClockGuard: Sendable {
         self.logger = logger
     }
 
-    /// Why no points may be taken at this time of the server's clock, a sentence; nil when they may.
+    /// A sentence that says why the server may take no points at this time of its clock; nil when it may.
     package func problem(at now: Timestamp) -> String? {
         let (problem, isNews) = state.withLock { state in
             let problem = state.rule.problem(at: now)
@@ -38,6 +38,6 @@ package final class ClockGuard: Sendable {
         return problem
     }
 
-    /// Points were stored that were received at this time.
+    /// The store has committed points that the server received at this time.
     func stored(at time: Timestamp) { state.withLock { $0.rule.stored(at: time) } }
 }

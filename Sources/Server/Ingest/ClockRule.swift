@@ -1,31 +1,32 @@
 package import TrackModel
 
-/// Whether the server's clock can be right: it is not before this program was made, and not far behind what was stored.
+/// The rule when the server's clock counts as wrong: it is before the day on which this program was made, or more than
+/// a day behind the newest stored points.
 ///
-/// By a wrong clock genuine points seem to lie far ahead, and a point that is refused is gone for good. So no point is
-/// judged, and none is taken, while the clock cannot be right.
+/// With a clock that is behind, correct points seem to be far in the future. The server would refuse them, and a refused
+/// point is lost. So the server takes no points while its clock counts as wrong.
 package struct ClockRule: Hashable, Sendable {
-    /// By how much a clock may be behind what was stored, milliseconds: a day, far more than a clock is ever set back by
-    /// whoever keeps it.
+    /// By how many milliseconds the clock may be behind the newest stored points: one day. Nobody sets a right clock back
+    /// by so much.
     package static let tolerance: Int64 = 86_400_000
 
     private let made: Timestamp
-    /// When the newest points were received, by the clock of that time.
+    /// When the server received the newest stored points, by its clock at that time.
     private var newest: Timestamp?
 
-    /// `newest`: when the newest stored points were received; nil: nothing is stored, or it does not matter. `made`: when this
-    /// program was made.
+    /// `newest`: when the server received the newest stored points. Nil: nothing is stored, or `clock_may_go_back` is set.
+    /// `made`: when this program was made.
     package init(newest: Timestamp? = nil, made: Timestamp = Timestamp(seconds: SakerVersion.madeAt)) {
         self.newest = newest
         self.made = made
     }
 
-    /// Points were stored that were received at this time.
+    /// The store has committed points that the server received at this time.
     package mutating func stored(at time: Timestamp) {
         newest = max(newest ?? time, time)
     }
 
-    /// Why the clock cannot be right, a sentence; nil when it can.
+    /// A sentence that says why the clock counts as wrong; nil when the clock can be right.
     package func problem(at now: Timestamp) -> String? {
         guard now >= made else {
             return "the server's clock says \(now.milliseconds) ms, which is before this program was made "

@@ -1,15 +1,15 @@
-/// Whose data the programs on a vehicle may read and write through its device's connection, where they show no access key:
-/// with calls of the Web API, and with points of their own.
+/// Whose data the programs on a vehicle may read and write through the agent's connection, without an access key: with
+/// calls of the Web API and with custom points (`call_policy` in `[gateway]`).
 ///
-/// The points of the device's cache are not judged by this: they belong to the entities that it was logged in as.
+/// The policy does not concern the points of the agent's cache. They belong to the entities that the agent was logged in as.
 package enum DevicePolicy: String, Hashable, Sendable, CaseIterable {
-    /// Of the session's own entity.
+    /// Only data of the session's own entity.
     case entity
-    /// Of every entity that an access key of the service opens.
+    /// Data of every entity of the service, as with an access key.
     case service
 
-    /// Nil when a session of `entity` may name all of `names`; otherwise a sentence that says what to do. Names are compared
-    /// as the store does, byte by byte.
+    /// Nil when a session of `entity` may name all of `names`; otherwise a sentence that says what to do. Compares names
+    /// byte by byte, as the store does.
     package func problem(naming names: some Sequence<String>, by entity: String) -> String? {
         guard self == .entity, let other = names.first(where: { !$0.utf8.elementsEqual(entity.utf8) }) else {
             return nil
@@ -17,7 +17,7 @@ package enum DevicePolicy: String, Hashable, Sendable, CaseIterable {
         return "a device reads and writes its own entity \(entity) alone, not \(other): \(Self.advice)"
     }
 
-    /// The same for what concerns all entities.
+    /// The same for a request that concerns all entities of the service.
     package func problemWithWholeService(by entity: String) -> String? {
         guard self == .entity else { return nil }
         return "a device reads its own entity \(entity) alone, and this concerns the whole service: \(Self.advice)"

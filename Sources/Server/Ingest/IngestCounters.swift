@@ -1,26 +1,26 @@
 package import Exposition
 import Synchronization
 
-/// What was stored since the server started, whoever submitted it.
+/// Counts since the start of the server, of batches from sessions and from the Web API.
 package struct IngestCounts: Hashable, Sendable {
     package var storedBatches: UInt64 = 0
-    /// Batches that had been stored before.
+    /// Batches that the store already had.
     package var duplicateBatches: UInt64 = 0
     /// Points of stored batches.
     package var storedPoints: UInt64 = 0
-    /// Batches whose claim did not hold any more.
+    /// Batches whose claim had ended: a newer login made another claim, or the entity was deleted.
     package var replacedBatches: UInt64 = 0
-    /// Batches worked out from a version that was not the entity's any more.
+    /// Batches that were computed from an older version of the entity.
     package var staleBatches: UInt64 = 0
-    /// Batches that named more as stored than the store had: it lost commits.
+    /// Batches whose session believed more to be stored than the store had: the store lost commits.
     package var rewoundBatches: UInt64 = 0
-    /// Batches given back because the store failed.
+    /// Batches that were not stored because the store failed.
     package var failedBatches: UInt64 = 0
     /// Live hints that reached the store.
     package var hints: UInt64 = 0
-    /// Transactions that were committed, by the time that the store took.
+    /// The time that the store took for each committed transaction.
     package var commits = Histogram()
-    /// Transactions that failed. Each try counts.
+    /// Transactions that failed. A repeated transaction counts again.
     package var failedCommits: UInt64 = 0
 
     package init() {}

@@ -1,29 +1,29 @@
 package import TrackStore
 
-/// Who submits batches. Two sources are never the same within one process.
+/// Who submits batches. Each source has a number that no other source of the process has.
 package enum IngestSource: Hashable, Comparable, Sendable {
-    /// A device's session, by its number. Its batches depend on each other: behind one that failed none is stored.
+    /// A session of an agent. Its batches depend on each other: after a batch that failed, the writer stores no later batch.
     case session(UInt64)
-    /// A request of the Web API. Its batches stand each for itself.
+    /// A request of the Web API. Its batches do not depend on each other.
     case request(UInt64)
 }
 
-/// Whoever submits batches, as the writer sees it. The writer calls it from a task of its own.
+/// The interface through which the writer calls the submitter of batches. The writer calls it from the writer's own task.
 package protocol IngestOwner: Sendable {
     var source: IngestSource { get }
-    /// Takes jobs of one transaction that has ended, in the order of their submission.
+    /// The transaction of these jobs has ended. The jobs are in the order of their submission.
     func settle(_ jobs: [SettledJob])
-    /// A reservation that failed before may succeed now.
+    /// There is free memory: a reservation that failed before may succeed now.
     func spaceIsFree()
 }
 
 /// One batch on its way to the store.
 package struct IngestJob: Sendable {
     package var owner: any IngestOwner
-    /// The owner's name for this job, which comes back with its end.
+    /// The owner's number for this job. ``SettledJob`` has the same number.
     package var ticket: UInt64
     package var batch: IngestBatch
-    /// Memory in bytes, as it was reserved.
+    /// The bytes of memory that were reserved for this job.
     package var cost: Int
 
     package init(owner: any IngestOwner, ticket: UInt64, batch: IngestBatch, cost: Int) {
@@ -33,10 +33,10 @@ package struct IngestJob: Sendable {
         self.cost = cost
     }
 
-    /// About how much memory a batch takes until it is stored, bytes.
+    /// About how many bytes of memory a batch takes until it is stored.
     package static func cost(payloadBytes: Int, points: Int) -> Int { payloadBytes + points * 200 }
 
-    /// Nothing fails with a live hint: the next one replaces it.
+    /// A live hint that is not stored does not fail the session, because the next hint replaces it.
     var isHint: Bool { batch.hint != nil }
 }
 
@@ -45,7 +45,7 @@ package struct SettledJob: Hashable, Sendable {
     package var ticket: UInt64
     package var result: Result<UInt64, IngestFailure>
 
-    /// A success says through which sequence the batch's stream is stored now; 0 for a batch that belongs to no stream.
+    /// A success has the last sequence of the batch's stream that is stored now; 0 for a batch that belongs to no stream.
     package init(ticket: UInt64, result: Result<UInt64, IngestFailure>) {
         self.ticket = ticket
         self.result = result
@@ -54,16 +54,16 @@ package struct SettledJob: Hashable, Sendable {
 
 /// Why a batch was not stored.
 package enum IngestFailure: Error, Hashable, Sendable {
-    /// The reason passes: the store is busy or full, or the queue is. A later try can help.
+    /// The store or the queue is busy or full. A later try can succeed.
     case busy
     /// The service does not exist any more.
     case unknownService
-    /// The claim by which the session stores does not hold any more: see ``IngestOutcome/replaced``.
+    /// The claim of the session has ended: see ``IngestOutcome/replaced``.
     case replaced
     /// The store has lost commits that it had confirmed: see ``IngestOutcome/rewound(through:)``.
     case rewound
     /// The store failed; the log says why.
     case failed
-    /// The server's clock cannot be right: see ``ClockRule``. A later try can help.
+    /// The server's clock counts as wrong: see ``ClockRule``. A later try can succeed.
     case clock
 }

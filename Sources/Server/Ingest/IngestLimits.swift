@@ -1,17 +1,17 @@
-/// Bounds on what waits for the store.
+/// Limits of the batches that wait for the store.
 package struct IngestLimits: Hashable, Sendable {
-    /// Memory of all batches that wait for the store, bytes. Beyond it nobody's batches are taken.
+    /// Most bytes of all batches that wait for the store. When they are used, the writer accepts no batch.
     package var waitingBytes = 256 << 20
     /// Most batches of one transaction.
     package var groupBatches = 1024
-    /// Memory of the batches of one transaction, bytes.
+    /// Most bytes of the batches of one transaction.
     package var groupBytes = 32 << 20
-    /// Waits before each new try of a transaction that failed for a passing reason. After the last one its batches
-    /// are given back.
+    /// The waits before the new tries of a transaction whose failure may pass. If the last try fails too, the writer
+    /// reports the failure to the owners of the batches.
     package var retries: [Duration] = [0.05, 0.2, 1, 3, 5, 10].map { .seconds($0) }
     /// How long a request waits for room in a full queue.
     package var requestWait: Duration = .seconds(5)
-    /// How long a request waits for the commit of what it has submitted: all retries of a transaction, twice.
+    /// How long a request waits for the commit of its batches: twice the time of all tries of one transaction.
     package var requestAnswer: Duration = .seconds(40)
 
     package init() {}

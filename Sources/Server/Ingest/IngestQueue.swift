@@ -1,20 +1,20 @@
-/// The jobs that wait for the writer: what goes into the next transaction, and who may add more. A value without I/O.
+/// The jobs that wait for the writer. Decides which jobs go into the next transaction, and who may add jobs. No I/O.
 struct IngestQueue {
     private let capacity: Int
     private var jobs: [IngestJob] = []
-    /// The first of `jobs` that has not been taken.
+    /// Index of the first job in `jobs` that no transaction has taken.
     private var head = 0
-    /// How many jobs were ever added; the last of them has this number.
+    /// How many jobs were added so far. It is also the number of the last job.
     private(set) var added: UInt64 = 0
-    /// The numbers of `jobs`, which have holes where jobs were dropped.
+    /// The numbers of the jobs in `jobs`. The numbers of dropped jobs are missing.
     private var numbers: [UInt64] = []
-    /// The first job of the group that is being stored; nil while none is.
+    /// The number of the first job in the transaction that runs now; nil when none runs.
     private var firstUnderWay: UInt64?
-    /// Memory reserved: for jobs that wait, that are being stored, and that are being made.
+    /// Reserved bytes: for jobs that wait, jobs in the transaction that runs, and jobs that their owners still make.
     private(set) var reserved = 0
-    /// Who could not reserve.
+    /// The owners whose last reservation failed.
     private var waiting: [IngestSource: any IngestOwner] = [:]
-    /// Sessions whose stream has a hole since a job failed: storing a later one would hide it.
+    /// Sessions with a failed job. To store a later job of such a session would hide the missing points.
     private var broken: Set<IngestSource> = []
 
     init(capacity: Int) {
@@ -23,16 +23,16 @@ struct IngestQueue {
 
     var count: Int { jobs.count - head }
 
-    /// Every job up to this number is settled or dropped.
+    /// Every job up to this number has ended: its result is known, or it was dropped.
     var settledThrough: UInt64 {
         if let firstUnderWay { return firstUnderWay - 1 }
         return head < numbers.count ? numbers[head] - 1 : added
     }
 
-    /// True when the memory is now the caller's, to be given to ``add(_:)`` or ``cancel(_:)``. Otherwise the owner
-    /// is told when to ask again.
+    /// Reserves memory for a job. True: the caller must pass the reservation to ``add(_:)`` or ``cancel(_:)``. False: the
+    /// owner will hear when it may ask again.
     mutating func reserve(_ cost: Int, for owner: any IngestOwner) -> Bool {
-        // A job larger than all the room there is passes alone.
+        // A job that is larger than the capacity is accepted when nothing else is reserved.
         guard reserved == 0 || reserved + cost <= capacity else {
             waiting[owner.source] = owner
             return false
@@ -41,7 +41,7 @@ struct IngestQueue {
         return true
     }
 
-    /// Takes a reserved job; drops it when an earlier job of its session failed. Returns whom to tell that there is space.
+    /// Adds a job with a reservation. Drops it if an earlier job of its session failed. Returns owners who may reserve again.
     mutating func add(_ job: IngestJob) -> [any IngestOwner] {
         guard !broken.contains(job.owner.source) else { return release(job.cost) }
         added += 1
@@ -50,12 +50,12 @@ struct IngestQueue {
         return []
     }
 
-    /// Gives a reservation back; returns whom to tell that there is space.
+    /// Ends a reservation. Returns the owners who may reserve again.
     mutating func cancel(_ cost: Int) -> [any IngestOwner] {
         release(cost)
     }
 
-    /// The next transaction, oldest first; nil when nothing waits. ``settle(_:failed:)`` comes before the next.
+    /// The jobs of the next transaction, oldest first; nil when no job waits. Call ``settle(_:failed:)`` before the next call.
     mutating func takeGroup(batches: Int, bytes: Int) -> [IngestJob]? {
         guard head < jobs.count else { return nil }
         var end = head
@@ -75,8 +75,8 @@ struct IngestQueue {
         return group
     }
 
-    /// The transaction has ended: gives its memory back, drops what waits of the sessions it failed for, and returns
-    /// whom to tell that there is space.
+    /// The transaction has ended. Frees its memory, drops the waiting jobs of the sessions in `failed`, and returns the
+    /// owners who may reserve again.
     mutating func settle(_ group: [IngestJob], failed: Set<IngestSource>) -> [any IngestOwner] {
         firstUnderWay = nil
         let cost = group.reduce(0) { $0 + $1.cost }
@@ -85,7 +85,7 @@ struct IngestQueue {
         return release(cost + drop { failed.contains($0.owner.source) }.reduce(0) { $0 + $1.cost })
     }
 
-    /// Nothing will be stored any more: returns the requests' jobs, which still owe an answer.
+    /// The writer stores nothing more. Drops and returns the jobs of requests, because requests wait for an answer.
     mutating func abandonRequests() -> [IngestJob] {
         let dropped = drop { job in
             if case .request = job.owner.source { true } else { false }
@@ -94,7 +94,7 @@ struct IngestQueue {
         return dropped
     }
 
-    /// The source is done and adds nothing more. What it has added is stored all the same.
+    /// The source adds no more jobs. The jobs that it has added will still be stored.
     mutating func forget(_ source: IngestSource) {
         waiting[source] = nil
         broken.remove(source)
@@ -117,7 +117,7 @@ struct IngestQueue {
 
     private mutating func release(_ cost: Int) -> [any IngestOwner] {
         reserved -= cost
-        // Waking at half keeps a full queue from waking everyone for every job.
+        // Owners hear of free memory only below half. Otherwise each job of a full queue would wake all owners.
         guard reserved <= capacity / 2, !waiting.isEmpty else { return [] }
         defer { waiting = [:] }
         return waiting.sorted { $0.key < $1.key }.map(\.value)

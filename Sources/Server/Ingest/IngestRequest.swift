@@ -1,11 +1,11 @@
 import Synchronization
 
-/// A request of the Web API as the writer sees it: collects the results of its jobs.
+/// The owner of the jobs of one Web API request. Collects the results of these jobs.
 final class IngestRequest: IngestOwner {
     let source: IngestSource
-    /// One element whenever a reservation may succeed.
+    /// Gives an element when a reservation may succeed.
     let space: AsyncStream<Void>
-    /// Ends when all jobs are settled.
+    /// Ends when all jobs have a result.
     let end: AsyncStream<Void>
     private let spaceAppears: AsyncStream<Void>.Continuation
     private let ends: AsyncStream<Void>.Continuation
@@ -29,7 +29,7 @@ final class IngestRequest: IngestOwner {
 
     func spaceIsFree() { spaceAppears.yield() }
 
-    /// The results of all jobs in the order of their tickets; what is not settled yet counts as busy.
+    /// The results of all jobs in the order of their tickets. A job without a result has the failure `busy`.
     var results: [Result<UInt64, IngestFailure>] {
         state.withLock { $0.map { $0 ?? .failure(.busy) } }
     }

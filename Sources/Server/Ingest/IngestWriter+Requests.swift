@@ -1,14 +1,14 @@
 import Synchronization
 package import TrackStore
 
-// Batches of a request, which waits for their end.
+// The batches of Web API requests. A request waits until its batches have results.
 extension IngestWriter {
-    /// Stores batches that belong to no stream, and returns after their commit with one result a batch, in order.
+    /// Stores batches that belong to no stream. Returns after their commit, with one result for each batch, in order.
     ///
-    /// The batches go through the same queue and the same transactions as those of the sessions, but not necessarily
-    /// into one transaction. Fails with `.busy` when a full queue has no room within ``IngestLimits/requestWait``, when
-    /// the store has not answered within ``IngestLimits/requestAnswer`` (what was submitted may still be stored), and
-    /// once the writer is finished.
+    /// The batches use the same queue and the same transactions as the batches of sessions. They may be in more than one
+    /// transaction. The failure is `.busy` in three cases: the queue has no room within ``IngestLimits/requestWait``; the
+    /// store does not answer within ``IngestLimits/requestAnswer`` (it may still store the batches later); the writer is
+    /// finished.
     package func submit(_ batches: [IngestBatch]) async -> [Result<UInt64, IngestFailure>] {
         guard !batches.isEmpty else { return [] }
         let refusal = Array(repeating: Result<UInt64, IngestFailure>.failure(.busy), count: batches.count)
@@ -27,7 +27,7 @@ extension IngestWriter {
         return request.results
     }
 
-    /// Waits for room, within the bound. The request's memory is reserved when it returns true.
+    /// Waits for room, at most for ``IngestLimits/requestWait``. True: the memory of the request is reserved.
     private func waitForRoom(_ cost: Int, for request: IngestRequest) async -> Bool {
         guard !reserve(cost, for: request) else { return true }
         return await withTaskGroup(of: Bool.self) { group in
@@ -39,7 +39,7 @@ extension IngestWriter {
                 await self.tasks.sleep(self.limits.requestWait)
                 return false
             }
-            // Whoever ends first ends the other; a reservation that came in the same moment counts.
+            // The task that ends first cancels the other. If both end at the same moment, a reservation counts.
             var isReserved = false
             for await result in group {
                 isReserved = isReserved || result

@@ -4,15 +4,15 @@ import Systemd
 import TrackModel
 package import TrackStore
 
-/// The one way of points into the store: puts all batches that wait into one transaction, and tells their owners after
-/// its commit.
+/// The only way for points into the store. The writer puts all batches that wait into one transaction, and reports the
+/// results to the owners of the batches after the commit.
 ///
-/// The gateway's sessions and the Web API's requests submit to the same writer, so what hangs on a point hangs on every
-/// point. Knows no channel, no TLS and no HTTP.
+/// Sessions of the gateway and requests of the Web API submit to the same writer, so every point gets the same treatment.
+/// Knows no channel, no TLS and no HTTP.
 package final class IngestWriter: Sendable {
     private struct State {
         var queue: IngestQueue
-        /// Whoever waits until all jobs up to a number are settled.
+        /// The callers who wait until all jobs up to a number have ended.
         var waiters: [(through: UInt64, wake: AsyncStream<Void>.Continuation)] = []
         var isFinished = false
         /// Whether the last transaction failed.
@@ -30,7 +30,7 @@ package final class IngestWriter: Sendable {
     let limits: IngestLimits
     let tasks: ServerTasks
     private let logger: Logger
-    /// Says whether points may be taken at all. Ask it before points are judged by their times.
+    /// Says whether the server may take points. Ask it before you check the times of points.
     package let clock: ClockGuard
     private let counters = IngestCounters()
     let requestNumbers = Atomic<UInt64>(0)
@@ -48,7 +48,7 @@ package final class IngestWriter: Sendable {
         self.logger = logger
         self.clock = ClockGuard(clock, logger: logger)
         state = Mutex(State(queue: IngestQueue(capacity: limits.waitingBytes)))
-        // One waiting wake-up is as good as many: whoever wakes takes all there is.
+        // One waiting wake-up is enough, because the writer then takes all jobs that wait.
         (work, wake) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
     }
 
@@ -59,27 +59,27 @@ package final class IngestWriter: Sendable {
 
     // MARK: Submitting
 
-    /// True when the memory is now the caller's, to be given to ``submit(_:)`` or ``cancel(_:)``. Otherwise the owner
-    /// hears `spaceIsFree` when it may ask again.
+    /// Reserves memory for a job. True: the caller must pass the reservation to ``submit(_:)`` or ``cancel(_:)``. False:
+    /// the writer calls `spaceIsFree` of the owner when the owner may ask again.
     package func reserve(_ cost: Int, for owner: any IngestOwner) -> Bool {
         state.withLock { $0.queue.reserve(cost, for: owner) }
     }
 
-    /// Gives a reservation back.
+    /// Ends a reservation without a job.
     package func cancel(_ cost: Int) {
         let owners = state.withLock { $0.queue.cancel(cost) }
         for owner in owners { owner.spaceIsFree() }
     }
 
-    /// Takes a job whose memory is reserved. Its owner hears of its end, unless an earlier job of its session fails.
+    /// Takes a job with a reservation. Its owner gets the result, unless an earlier job of the same session fails.
     package func submit(_ job: IngestJob) {
         let owners = state.withLock { $0.queue.add(job) }
         wake.yield()
         for owner in owners { owner.spaceIsFree() }
     }
 
-    /// Takes jobs of a request whose memory is reserved. False, and the memory is given back, once the writer is
-    /// finished: nobody would ever settle them.
+    /// Takes the jobs of a request with a reservation. False when the writer is finished and would never store the jobs;
+    /// then the reservation has ended.
     func submit(_ jobs: [IngestJob]) -> Bool {
         let owners: [any IngestOwner]? = state.withLock { state in
             state.isFinished ? nil : jobs.flatMap { state.queue.add($0) }
@@ -93,12 +93,12 @@ package final class IngestWriter: Sendable {
         return true
     }
 
-    /// The source submits nothing more. What it has submitted is stored all the same.
+    /// The source submits no more jobs. The jobs that it has submitted will still be stored.
     package func forget(_ source: IngestSource) {
         state.withLock { $0.queue.forget(source) }
     }
 
-    /// Returns when everything that was submitted before is settled, or when the task is cancelled.
+    /// Returns when all jobs that were submitted before this call have ended, or when the task is cancelled.
     package func settled() async {
         let (settled, wake) = AsyncStream<Void>.makeStream()
         state.withLock { state in
@@ -110,20 +110,20 @@ package final class IngestWriter: Sendable {
 
     // MARK: Life
 
-    /// Stores what is submitted until ``finish()`` and then what is left; after a cancellation it stores nothing more.
+    /// Stores the submitted jobs until ``finish()``, and then the rest of them. After a cancellation it stores nothing.
     package func run() async {
         for await _ in work { await storeAll() }
         await storeAll()
         abandonRequests()
     }
 
-    /// Ends ``run()`` once all that was submitted before is settled. Requests are refused from now on.
+    /// Ends ``run()`` when all jobs that were submitted before have ended. The writer refuses new requests from now on.
     package func finish() {
         state.withLock { $0.isFinished = true }
         wake.finish()
     }
 
-    /// Requests wait for an answer, and none of what they submitted will be stored any more.
+    /// Answers the requests whose jobs the writer will not store any more.
     private func abandonRequests() {
         let jobs = state.withLock { state in
             state.isFinished = true
@@ -144,13 +144,13 @@ package final class IngestWriter: Sendable {
         }
     }
 
-    /// Stores what it can; batches that failed for a passing reason are tried again, the others of the group are not.
+    /// Stores the batches of a group. Tries only those batches again whose failure may pass.
     private func ingest(_ group: [IngestJob]) async -> [IngestOutcome] {
         var outcomes = await commit(group.map(\.batch), mayRetry: !limits.retries.isEmpty)
         for (index, wait) in limits.retries.enumerated() {
             let failed = outcomes.indices.filter { outcomes[$0].isRetriable }
             guard !failed.isEmpty, !Task.isCancelled else { break }
-            // A cancelled wait ends at once, and the next failure is the last.
+            // When the task is cancelled, the wait ends at once, and the next try is the last.
             await tasks.sleep(wait)
             let again = await commit(failed.map { group[$0].batch }, mayRetry: index + 1 < limits.retries.count)
             for (place, outcome) in zip(failed, again) { outcomes[place] = outcome }
@@ -214,7 +214,7 @@ package final class IngestWriter: Sendable {
             byOwner[job.owner.source, default: (job.owner, [])].jobs.append(
                 SettledJob(ticket: job.ticket, result: result))
         }
-        // Before anyone hears of a failure: a job that arrives meanwhile must find the session broken.
+        // The queue must know the failed sessions before an owner hears of a failure: a later job may arrive at once.
         let (owners, waiters) = state.withLock { ($0.queue.settle(group, failed: failed), $0.takeDueWaiters()) }
         for (owner, jobs) in byOwner.values { owner.settle(jobs) }
         for owner in owners { owner.spaceIsFree() }
@@ -225,11 +225,11 @@ package final class IngestWriter: Sendable {
         let result: Result<UInt64, IngestFailure> =
             switch outcome {
             case .stored(let through, _): .success(through)
-            // No more than the batch itself has: acknowledgements ascend with the batches, whichever entities they are of.
+            // Not beyond the batch's own last sequence, so that acknowledgements only grow, also with several entities.
             case .duplicate(let through, _): .success(min(through, job.batch.position?.last ?? through))
             case .replaced: .failure(.replaced)
             case .rewound: .failure(.rewound)
-            // Another writer of the entity was faster.
+            // Another writer has changed the entity in the meantime.
             case .stale: .failure(.busy)
             case .failed(let error): .failure(IngestFailure(error))
             }
@@ -256,7 +256,7 @@ extension IngestOutcome {
         if case .failed(let error) = self { error.isRetriable } else { false }
     }
 
-    /// A failure of the store, not of the batch; what waits for an earlier batch fails with that one.
+    /// The error, if the store failed. Nil if the batch itself was wrong, or if an earlier batch of the stream failed.
     fileprivate var storeFailure: TrackStoreError? {
         guard case .failed(let error) = self else { return nil }
         switch error.code {

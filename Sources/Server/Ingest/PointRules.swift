@@ -1,18 +1,18 @@
 package import TrackModel
 
-/// What a point must be to be stored. A refused point is refused for good, so these are the rules of the model alone.
+/// The rules for points that the server stores. A refused point is lost, so there are only the rules that every point needs.
 package enum PointRules {
     /// How far ahead of the server's clock a point may be, milliseconds: 20 years.
     ///
-    /// A GPS week rollover dates a whole drive 1,024 weeks (19.6 years) ahead, and a receiver without dates may be a day
-    /// ahead. What is refused is gone for good, a wrong date can be corrected: see
+    /// After a GPS week rollover a receiver may date a whole drive 1,024 weeks (19.6 years) ahead. A receiver without dates
+    /// may be a day ahead. Somebody can correct a wrong date later, but a refused point is lost: see
     /// docs/decisions/0005-dates-from-receivers.md.
     static let maximumLead: Int64 = 20 * 365 * 86_400_000
     /// Longest object name, bytes of UTF-8.
     static let maximumObjectNameBytes = 128
 
-    /// Nil when the point may be stored; otherwise a sentence that names the value and the rule. Coordinates are
-    /// within their range by their type.
+    /// Nil when the server may store the point; otherwise a sentence that names the value and the rule. The type of the
+    /// coordinates already keeps them in their range.
     package static func problem(with point: TrackPoint, at now: Timestamp) -> String? {
         let time = point.fix.time
         guard time <= now.adding(milliseconds: maximumLead) else {
@@ -21,8 +21,8 @@ package enum PointRules {
         return problem(with: point)
     }
 
-    /// As ``problem(with:at:)`` for a point that a program sends and may send again: it keeps the Web API's rules for
-    /// times. `lead` and `age` are milliseconds, `age` nil for any.
+    /// The same as ``problem(with:at:)`` for a custom point. Its time follows the rules of the Web API, because the program
+    /// can correct the point and send it again. `lead` and `age` are milliseconds; `age` is nil for points of any age.
     package static func problem(
         withCustom point: TrackPoint, at now: Timestamp, lead: Int64, age: Int64?
     ) -> String? {
@@ -37,7 +37,7 @@ package enum PointRules {
         return problem(with: point)
     }
 
-    /// The rules that know no clock.
+    /// The rules that need no clock.
     private static func problem(with point: TrackPoint) -> String? {
         let fix = point.fix
         let time = fix.time.milliseconds

@@ -1,10 +1,10 @@
-/// Where the server's asynchronous work runs and how it waits: Swift's own pool and clock, or those of a simulation.
+/// Where the server's asynchronous work runs, and how it waits: in Swift's own pool and by its clock, or in a simulation.
 package struct ServerTasks: Sendable {
-    /// Nil: the pool of the process.
+    /// Nil means the thread pool of the process.
     package var executor: (any TaskExecutor)?
-    /// Returns after the time, or at once when the task is cancelled.
+    /// Returns after the given time, or at once when the task is cancelled.
     package var sleep: @Sendable (Duration) async -> Void
-    /// Measures how long the store takes; nothing is decided by it.
+    /// The clock that measures how long the store takes. No decision depends on it.
     package var clock: @Sendable () -> ContinuousClock.Instant = { .now }
 
     package init(

@@ -5,7 +5,7 @@ package import NIOCore
 package import TrackModel
 package import Varlink
 
-// The control interface: each call goes to the shell whose subject it is.
+// The control interface: the agent passes each call on to the shell of its subject.
 extension Agent: AgentControlHandler {
     package func status() -> AgentStatus { report() }
 
@@ -31,7 +31,7 @@ extension Agent: AgentControlHandler {
         remembered(service.stopGathering(), in: .stopGather)
     }
 
-    /// A success is told when it is known whether the change is on the disk; see docs/decisions/0013-remembered-state.md.
+    /// Answers a success when the disk has taken the change, or when the disk is slow: docs/decisions/0013-remembered-state.md.
     private func remembered<Reply: DurableReply>(
         _ reply: EventLoopFuture<Reply>, in method: AgentMethod
     ) -> EventLoopFuture<Reply> {

@@ -3,11 +3,11 @@ internal import Logging
 package import NIOCore
 internal import Systemd
 
-// Reloading and stopping.
+// Reload of the configuration, and the end of the agent.
 extension Agent {
-    /// Puts a new configuration into force as far as that is possible while running; completes with the keys that need a
-    /// restart. The connection is made anew when the server or the login is another, and else goes on. Fails when the new
-    /// configuration cannot be used: then nothing has changed.
+    /// Puts into force what a running agent can change of a new configuration. Completes with the keys that need a restart.
+    /// If the server or the login changed, the agent connects again; otherwise the connection goes on. Fails when the agent
+    /// cannot use the new configuration; then nothing has changed.
     func reload(_ new: AgentConfiguration) -> EventLoopFuture<[String]> {
         link.reload(new.server).assumeIsolated().map { [self] warnings in
             for warning in warnings {
@@ -42,7 +42,7 @@ extension Agent {
         return Self.keysThatWait(new, old)
     }
 
-    /// What was opened once and stays open.
+    /// The changed keys that need a restart, because the agent reads them only at its start.
     private static func keysThatWait(_ new: AgentConfiguration, _ old: AgentConfiguration) -> [String] {
         var keys: [String] = []
         if new.service.sendsLiveHint != old.service.sendsLiveHint { keys.append("service.live_hint") }
@@ -55,13 +55,13 @@ extension Agent {
         if new.control.group != old.control.group { keys.append("control.group") }
         if new.stateDirectory != old.stateDirectory { keys.append("state.directory") }
         if new.service.entity != old.service.entity {
-            // What was told last goes before the configuration, after a restart too.
+            // The last command has priority over the configuration, after a restart too.
             keys.append("service.entity (saker service stop; saker service start --entity \(new.service.entity))")
         }
         return keys
     }
 
-    /// Ends everything in the reverse order of its start. What was told last stays remembered: the next start goes on.
+    /// Ends everything in the reverse order of the start. The remembered state stays, so the next start continues.
     package func shutDown() -> EventLoopFuture<Void> {
         onChange = { _ in }
         hooks.beginShutDown()

@@ -3,7 +3,7 @@ internal import AgentLogic
 internal import AlarmLog
 internal import TrackModel
 
-// Which shell hears of which effect. One function a shell; nothing is decided here.
+// Passes each effect of a shell on to the shell for which it is an event. One function for each shell. Decides nothing.
 extension Agent {
     func route(_ effect: SettingsShell.Effect) {
         switch effect {
@@ -106,7 +106,7 @@ extension Agent {
         }
     }
 
-    /// Something changed: for whoever watches, and for the hooks.
+    /// Reports a change to the clients of `Monitor` and to the hooks.
     private func announce(_ change: AgentEvent.Change) {
         onChange(change)
         hooks.happened(change)

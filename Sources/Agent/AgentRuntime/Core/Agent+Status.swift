@@ -3,7 +3,7 @@ package import Exposition
 internal import Systemd
 internal import TrackModel
 
-// The state as people and Prometheus are told of it, put together from the shells' parts.
+// The status and the metrics, put together from the parts that the shells make.
 extension Agent {
     func report() -> AgentStatus {
         let verdict = TrackedVerdict(
@@ -30,7 +30,7 @@ extension Agent {
         return counters
     }
 
-    /// Every metric but those that the ways out count themselves: see ``MetricsOutput``. Waits for nothing.
+    /// Every metric, except those that the text file and the listener count themselves: see ``MetricsOutput``. Does not wait.
     package func metrics() -> MetricsPage {
         let status = report()
         var page = MetricsPage()
@@ -57,6 +57,6 @@ extension Agent {
 }
 
 extension Int64? {
-    /// Of milliseconds.
+    /// The value as seconds; `self` is in milliseconds.
     var seconds: Double? { map { Double($0) / 1000 } }
 }

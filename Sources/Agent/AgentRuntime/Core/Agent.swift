@@ -7,12 +7,12 @@ internal import Systemd
 internal import TrackCache
 internal import TrackModel
 
-/// The agent: a router over shells, all of them on one event loop.
+/// The agent: a router between shells. All shells run on one event loop.
 ///
 /// Each shell owns one subject: its machine of `AgentLogic`, its state, its part of the status and of the metrics. A shell
-/// is told events and tells effects; it knows no other shell and not the agent. The agent hands each effect to the shell
-/// that it is an event for (Agent+Routes.swift), and decides nothing. Another subject is another folder with a shell, one
-/// property here, and one `route` function there.
+/// receives events and reports effects. It knows neither another shell nor the agent. The agent passes each effect on to
+/// the shell for which the effect is an event (Agent+Routes.swift), and decides nothing. To add a subject, add a folder
+/// with a shell, one property in this file, and one `route` function in Agent+Routes.swift.
 package final class Agent {
     let context: ShellContext
     let started: SystemTime
@@ -29,15 +29,15 @@ package final class Agent {
     let alarmShell: AlarmShell
     let hooks: HookShell
 
-    /// Tells whoever watches: set by the process, which owns the control socket and the notification of systemd.
+    /// Called at each change. The process sets it; the process owns the control socket and the notification of systemd.
     package var onChange: (AgentEvent.Change) -> Void = { _ in }
 
-    /// The way from a shell's effect to the agent. Empty until the agent is whole, and when it is gone.
+    /// The way from a shell's effect to the agent. It is nil until `init` ends, and after the agent is gone.
     private final class Router {
         weak var agent: Agent?
     }
 
-    /// On the loop. Touches nothing before ``start()``.
+    /// Call it on the loop. Opens and starts nothing before ``start()``.
     package init(_ opened: OpenedAgent, log: Logger, loop: any EventLoop) {
         let (configuration, surroundings, settings) = (opened.configuration, opened.surroundings, opened.settings)
         let remembered = opened.remembered
@@ -79,10 +79,10 @@ package final class Agent {
         router.agent = self
     }
 
-    /// Points that this process has given to the cache, or could not.
+    /// Counts of the points that this process gave to the cache, and of those that it could not give.
     package var tally: Tally { cache.tally }
 
-    /// Goes on as told last, or as the configuration says for the first time.
+    /// Starts the service and gathering as the last commands say; before the first command, as the configuration says.
     package func start() {
         let first = configuration.service.isStartedAtFirstBoot
         let target =
@@ -98,6 +98,6 @@ package final class Agent {
     /// Addresses or routes of this machine changed.
     func networkChanged() { link.networkChanged() }
 
-    /// Somebody wants a new connection; without a service there is none to make.
+    /// A person asks for a new connection. Does nothing while the service is stopped.
     func reconnectNow() { _ = link.reconnect() }
 }

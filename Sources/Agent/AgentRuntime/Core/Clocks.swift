@@ -2,7 +2,7 @@ package import NIOCore
 package import TrackModel
 
 extension MonotonicTime {
-    /// The clock of the event loop, in whole milliseconds.
+    /// A time of the event loop's clock, in whole milliseconds.
     package init(_ deadline: NIODeadline) {
         self.init(milliseconds: Int64(deadline.uptimeNanoseconds / 1_000_000))
     }

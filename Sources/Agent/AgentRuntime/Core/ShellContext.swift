@@ -2,9 +2,9 @@ internal import Logging
 internal import NIOCore
 internal import TrackModel
 
-/// What every shell of the agent may use: the loop that it is confined to, the two clocks, and the journal.
+/// What every shell of the agent may use: the event loop on which it runs, the two clocks, and the journal.
 ///
-/// The agent has one context, and all shells share it. A shell never learns more of the agent than this.
+/// The agent has one context, and all shells share it. A shell knows nothing else of the agent.
 final class ShellContext {
     let loop: any EventLoop
     private let clock: any SystemClockSource
@@ -17,10 +17,10 @@ final class ShellContext {
         self.log = log
     }
 
-    /// The loop's clock: every wait and every deadline is counted with it.
+    /// The clock of the loop. All waits and deadlines use it.
     var now: MonotonicTime { MonotonicTime(loop.now) }
-    /// The system's clock: what people are shown.
+    /// The system clock, for times that people read.
     var systemTime: SystemTime { SystemTime(clock.read()) }
-    /// The system's clock with what the kernel says of it.
+    /// The system clock, and whether the kernel says that something synchronises it.
     var systemClock: SystemClock { clock.read() }
 }

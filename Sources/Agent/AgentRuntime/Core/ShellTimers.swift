@@ -1,8 +1,8 @@
 internal import NIOCore
 
-/// The timers of one shell, on the loop. A timer is named by a key; setting it again replaces it.
+/// The timers of one shell, on the loop. Each timer has a key. To set a timer again replaces the timer.
 ///
-/// A timer that is set holds what its closure holds until it fires or is cancelled.
+/// The objects that a timer's closure uses stay alive until the timer fires or is cancelled.
 final class ShellTimers<Key: Hashable> {
     private let loop: any EventLoop
     private var scheduled: [Key: Scheduled<Void>] = [:]
@@ -11,7 +11,7 @@ final class ShellTimers<Key: Hashable> {
         loop = context.loop
     }
 
-    /// Calls `fire` once after the time; a time that has passed means the next turn of the loop.
+    /// Calls `fire` once after the time. If the time is 0 or less, calls `fire` in the next turn of the loop.
     func set(_ key: Key, milliseconds: Int64, _ fire: @escaping () -> Void) {
         scheduled[key]?.cancel()
         scheduled[key] = loop.assumeIsolated().scheduleTask(in: .milliseconds(max(0, milliseconds))) { [self] in

@@ -1,7 +1,7 @@
 internal import AgentLogic
 internal import GNSSFeed
 
-/// Whether a point gathered now would reach the server without anybody's doing, and in one sentence why or why not.
+/// Whether a point that is gathered now will reach the server without help from a person, and one sentence that says why.
 struct TrackedVerdict: Hashable {
     let isTracked: Bool
     let reason: String
