@@ -33,7 +33,7 @@ package enum ServerMetrics {
         "saker_server_connections_accepted_total", .counter, "Connections accepted on the device port.")
     static let turnedAway = Metric(
         "saker_server_connections_turned_away_total", .counter,
-        "Connections closed at once because there were too many.")
+        "Connections closed because there were too many: the new one, or the oldest without a login for the new one.")
     static let handshakes = Metric(
         "saker_server_handshake_failures_total", .counter,
         "Connections on the device port whose TLS handshake failed or took too long.")
