@@ -33,6 +33,9 @@ final class ServiceShell {
     private(set) var entity: String
     private var told = ServiceStatus.State.stopped
     private var since: SystemTime
+    /// Actions that are still to be done.
+    private var due: [ServiceMachine.Action] = []
+    private var isPerforming = false
 
     /// `entity`: the one that the service ran as last, or the configured one.
     init(_ context: ShellContext, entity: String, keepAlive: Bool, tell: @escaping (Effect) -> Void) {
@@ -52,27 +55,45 @@ final class ServiceShell {
     func linkStopped(isDrained: Bool) { perform(machine.uplinkStopped(drained: isDrained)) }
     func locationChanged(_ location: LocationState) { perform(machine.locationChanged(location)) }
     func keepAliveChanged(_ keepAlive: Bool) { perform(machine.keepAliveChanged(keepAlive)) }
-    func shutDown() { timers.cancelAll() }
 
-    private func perform(_ actions: [ServiceMachine.Action]) {
-        for action in actions {
-            switch action {
-            case .openFeed: tell(.openFeed)
-            case .closeFeed: tell(.closeFeed)
-            case .setGathering(true): tell(.startGathering(entity: entity))
-            case .setGathering(false): tell(.stopGathering(entity: entity))
-            case .startUplink(let new):
-                entity = new
-                tell(.startLink(entity: new))
-            case .stopUplink(let milliseconds): tell(.stopLink(milliseconds: milliseconds))
-            case .setTimer(let timer, let milliseconds):
-                timers.set(timer, milliseconds: milliseconds) { [self] in perform(machine.timerFired(timer)) }
-            case .cancelTimer(let timer): timers.cancel(timer)
-            case .persist(let target): tell(.remember(target))
-            case .reply(let request, let reply): calls.take(request)?(reply)
-            }
+    /// The agent stops: what the calls wait for does not come any more.
+    func shutDown() {
+        timers.cancelAll()
+        for call in calls.takeAll() {
+            call.fail(
+                AgentControlError(
+                    .internalError, in: call.method,
+                    reason: "the agent stops before the outcome is known: ask saker status after its next start"))
         }
+    }
+
+    /// Does the actions of all events in the order of the events. An effect or an answer may bring the next event at once:
+    /// its actions wait until those of the event before are done.
+    private func perform(_ actions: [ServiceMachine.Action]) {
+        due += actions
+        guard !isPerforming else { return }
+        isPerforming = true
+        while !due.isEmpty { perform(due.removeFirst()) }
+        isPerforming = false
         mayHaveChanged()
+    }
+
+    private func perform(_ action: ServiceMachine.Action) {
+        switch action {
+        case .openFeed: tell(.openFeed)
+        case .closeFeed: tell(.closeFeed)
+        case .setGathering(true): tell(.startGathering(entity: entity))
+        case .setGathering(false): tell(.stopGathering(entity: entity))
+        case .startUplink(let new):
+            entity = new
+            tell(.startLink(entity: new))
+        case .stopUplink(let milliseconds): tell(.stopLink(milliseconds: milliseconds))
+        case .setTimer(let timer, let milliseconds):
+            timers.set(timer, milliseconds: milliseconds) { [self] in perform(machine.timerFired(timer)) }
+        case .cancelTimer(let timer): timers.cancel(timer)
+        case .persist(let target): tell(.remember(target))
+        case .reply(let request, let reply): calls.take(request)?.answer(reply)
+        }
     }
 
     /// Says how the service stands, once for each change.
@@ -97,7 +118,7 @@ final class ServiceShell {
     /// `entity` nil: the one it ran as last.
     func start(entity wanted: String?) -> EventLoopFuture<StartServiceReply> {
         let promise = context.loop.makePromise(of: StartServiceReply.self)
-        let request = calls.add { [self] reply in
+        let request = add(.startService, promise) { [self] reply in
             guard case .startService(let outcome) = reply else { return }
             switch outcome {
             case .success: promise.succeed(StartServiceReply(.success))
@@ -129,7 +150,7 @@ final class ServiceShell {
     /// Completes when the link is off. `timeout`: for the last upload, nil for the default.
     func stop(timeout: TimeAmount?) -> EventLoopFuture<Void> {
         let promise = context.loop.makePromise(of: Void.self)
-        let request = calls.add { reply in
+        let request = add(.stopService, promise) { reply in
             guard case .stopService(let outcome) = reply else { return }
             switch outcome {
             case .success: promise.succeed()
@@ -143,7 +164,7 @@ final class ServiceShell {
 
     func startGathering() -> EventLoopFuture<StartGatherReply> {
         let promise = context.loop.makePromise(of: StartGatherReply.self)
-        let request = calls.add { reply in
+        let request = add(.startGather, promise) { reply in
             guard case .startGather(let outcome) = reply else { return }
             switch outcome {
             case .success: promise.succeed(StartGatherReply())
@@ -163,7 +184,7 @@ final class ServiceShell {
 
     func stopGathering() -> EventLoopFuture<StopGatherReply> {
         let promise = context.loop.makePromise(of: StopGatherReply.self)
-        let request = calls.add { reply in
+        let request = add(.stopGather, promise) { reply in
             guard case .stopGather(let outcome) = reply else { return }
             switch outcome {
             case .success: promise.succeed(StopGatherReply())
@@ -172,6 +193,12 @@ final class ServiceShell {
         }
         perform(machine.stopGather(request: request))
         return promise.futureResult
+    }
+
+    private func add<Reply>(
+        _ method: AgentMethod, _ promise: EventLoopPromise<Reply>, answer: @escaping (ServiceReply) -> Void
+    ) -> RequestID {
+        calls.add(.init(method: method, answer: answer, fail: { promise.fail($0) }))
     }
 
     // MARK: Status
