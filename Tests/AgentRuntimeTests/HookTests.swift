@@ -1,4 +1,6 @@
 import Foundation
+import NIOCore
+import NIOPosix
 import ProgramTestKit
 import Testing
 
@@ -176,6 +178,24 @@ import Testing
         running.stop()
         #expect(await outcome.failure == "it was ended by signal 9")
         #expect(run("long", running: running).failure?.contains("cannot be started") == true)
+    }
+
+    /// Nobody would end threads that begin after the end.
+    @Test(arguments: [false, true], [false, true])
+    func afterItsEndTheRunnerBeginsNothing(wasUsed: Bool, isRun: Bool) async throws {
+        let loop = MultiThreadedEventLoopGroup.singleton.next()
+        let directory = HookDirectory(path: folder, user: geteuid())
+        await #expect(throws: (any Error).self) {
+            try await loop.flatSubmit {
+                let runner = HookRunner(directory: directory, limit: 20_000, socket: "", concurrency: 1)
+                if wasUsed { _ = runner.list(on: loop) }
+                return runner.shutDown(on: loop).assumeIsolated().flatMap {
+                    isRun
+                        ? runner.run("x", kind: "alarm", input: [], on: loop).map { _ in }
+                        : runner.list(on: loop).map { _ in }
+                }.nonisolated()
+            }.get()
+        }
     }
 
     /// How many descriptors are of the kinds that hooks use. Other tests of this process open files and sockets.

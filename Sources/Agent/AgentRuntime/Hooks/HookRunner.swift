@@ -1,7 +1,7 @@
 package import NIOCore
 internal import NIOPosix
 
-/// Runs hooks where they hold nothing up.
+/// Runs hooks where they hold nothing up. Its futures fail only once it is shut down.
 package protocol HookExecutor: AnyObject {
     /// The hooks there are, and what keeps others from being hooks.
     func list(on loop: any EventLoop) -> EventLoopFuture<(hooks: [String], refusals: [String])>
@@ -23,6 +23,9 @@ final class HookRunner: HookExecutor {
     private let running = RunningHooks()
     private var threads: NIOThreadPool?
     private let threadCount: Int
+    private var isShutDown = false
+
+    private struct ShutDown: Error {}
 
     /// `concurrency`: hooks that run at a time; `socket`: the agent's, which hooks may ask.
     init(directory: HookDirectory, limit: Int64, socket: String, concurrency: Int) {
@@ -33,7 +36,9 @@ final class HookRunner: HookExecutor {
         threadCount = concurrency + 1
     }
 
-    private var pool: NIOThreadPool {
+    /// Nil once it is shut down: threads that begin then would never end.
+    private var pool: NIOThreadPool? {
+        if isShutDown { return nil }
         if let threads { return threads }
         let made = NIOThreadPool(numberOfThreads: threadCount)
         made.start()
@@ -43,6 +48,7 @@ final class HookRunner: HookExecutor {
 
     func list(on loop: any EventLoop) -> EventLoopFuture<(hooks: [String], refusals: [String])> {
         let directory = directory
+        guard let pool else { return loop.makeFailedFuture(ShutDown()) }
         return pool.runIfActive(eventLoop: loop) {
             let listing = directory.list()
             return (listing.hooks, listing.refusals)
@@ -59,6 +65,7 @@ final class HookRunner: HookExecutor {
         ]
         let process = HookProcess(
             path: "\(directory.path)/\(hook)", environment: environment, input: input, limit: limit, running: running)
+        guard let pool else { return loop.makeFailedFuture(ShutDown()) }
         return pool.runIfActive(eventLoop: loop) {
             let outcome = process.run()
             return (outcome.failure, outcome.output)
@@ -67,6 +74,7 @@ final class HookRunner: HookExecutor {
 
     func shutDown(on loop: any EventLoop) -> EventLoopFuture<Void> {
         running.stop()
+        isShutDown = true
         guard let threads else { return loop.makeSucceededVoidFuture() }
         self.threads = nil
         let done = loop.makePromise(of: Void.self)

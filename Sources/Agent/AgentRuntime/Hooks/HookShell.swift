@@ -68,21 +68,22 @@ final class HookShell {
 
     /// Something changed. Hooks run when the state of its kind is another than they were told last.
     func happened(_ change: AgentEvent.Change) {
-        guard !kinds.isEmpty, let (kind, state) = change.hookState, kinds.contains(kind), states[kind] != state else {
+        guard !isShutDown, let (kind, state) = change.hookState, kinds.contains(kind), states[kind] != state else {
             return
         }
-        states[kind] = state
-        run(for: change, alarm: nil)
+        // Without room the state is not told: it is news again when it is announced again.
+        if run(for: change, alarm: nil) { states[kind] = state }
     }
 
     /// An alarm is in the journal of alarms, where it stays owed until its hooks have ended.
     func arrived(_ alarm: Alarm) {
-        guard alarm.isOwed, !kinds.isEmpty else { return }
+        guard alarm.isOwed, !kinds.isEmpty, !isShutDown else { return }
         run(for: .alarm(AlarmReport(alarm)), alarm: alarm.number)
     }
 
     /// The answer to ``Effect/recall(limit:without:)``.
     func recalled(_ found: [Alarm], isAll: Bool) {
+        guard !isShutDown else { return }
         let time = context.systemTime.milliseconds
         let events = found.map { alarm in
             (event: keep(AgentEvent(time: time, .alarm(AlarmReport(alarm)))), alarm: alarm.number)
@@ -90,11 +91,14 @@ final class HookShell {
         perform(machine.recalled(events, isAll: isAll))
     }
 
-    private func run(for change: AgentEvent.Change, alarm: UInt64?) {
+    /// False: there is no room for the event.
+    @discardableResult
+    private func run(for change: AgentEvent.Change, alarm: UInt64?) -> Bool {
         let id = keep(AgentEvent(time: context.systemTime.milliseconds, change))
         let (isTaken, actions) = machine.happened(id, alarm: alarm)
         if !isTaken { events[id] = nil }
         perform(actions)
+        return isTaken
     }
 
     private func keep(_ event: AgentEvent) -> HookMachine.EventID {
@@ -123,7 +127,8 @@ final class HookShell {
     private func list(_ id: HookMachine.EventID) {
         guard let executor else { return perform(machine.listed(id, [])) }
         executor.list(on: context.loop).assumeIsolated().whenComplete { [self] result in
-            let found = (try? result.get()) ?? (hooks: [], refusals: [])
+            // The agent stops. An alarm whose hooks nobody has looked for stays owed.
+            guard case .success(let found) = result, !isShutDown else { return }
             if found.refusals != refusals {
                 refusals = found.refusals
                 for refusal in found.refusals { complain(refusal) }
