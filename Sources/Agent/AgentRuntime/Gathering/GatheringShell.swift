@@ -29,16 +29,17 @@ final class GatheringShell {
         case gatherChanged
     }
 
+    private enum TimerKey { case openAgain }
+
     private let context: ShellContext
+    private let timers: ShellTimers<TimerKey>
     private let feeds: any FeedSource
     private let tell: (Effect) -> Void
     private var gnss: AgentConfiguration.GNSS
 
-    private enum TimerKey { case openFeed }
-
-    private let timers: ShellTimers<TimerKey>
-    private var feed: (any OpenFeed)?
+    /// A feed is wanted, and `feed` is nil while none can be opened.
     private var isFeedWanted = false
+    private var feed: (any OpenFeed)?
     /// Counts the feeds that were opened: an event of a feed that was closed since is ignored.
     private var generation = 0
     private var watch: FeedWatch
@@ -53,6 +54,9 @@ final class GatheringShell {
     private var samplerEntity: String?
     private var since: SystemTime
     private var lastPointTime: Timestamp?
+
+    /// Milliseconds between two tries to open a feed.
+    private static let openAgain: Int64 = 30_000
 
     private var fixes: UInt64 = 0
     /// What the samplers of entities before the present one have counted.
@@ -76,12 +80,10 @@ final class GatheringShell {
 
     // MARK: The feed
 
-    /// Milliseconds until a feed that could not be opened is tried again.
-    private static let reopenDelay: Int64 = 5000
-
     func openFeed() {
         isFeedWanted = true
         guard feed == nil else { return }
+        timers.cancel(.openAgain)
         generation += 1
         let (number, loop) = (generation, context.loop)
         let shell = NIOLoopBound(self, eventLoop: loop)
@@ -89,26 +91,34 @@ final class GatheringShell {
             feed = try feeds.open(gnss) { event in
                 loop.execute { shell.value.feedSaid(event, generation: number) }
             }
-            watch.change(.connecting, at: context.systemTime)
+            changed(to: .connecting)
+            // What a feed before has found out does not hold for this feed.
+            tell(.locationChanged(.unknown))
         } catch {
-            context.log.error("GNSS feed cannot start", metadata: ["error": "\(error)"])
-            watch.change(.unreachable(reason: error.detail), at: context.systemTime)
+            if changed(to: .unreachable(reason: error.detail)) {
+                context.log.error("GNSS feed cannot start", metadata: ["error": "\(error)"])
+            }
+            timers.set(.openAgain, milliseconds: Self.openAgain) { [self] in openFeed() }
             tell(.locationChanged(.failed(reason: error.detail)))
-            timers.set(.openFeed, milliseconds: Self.reopenDelay) { [self] in openFeed() }
         }
-        tell(.feedChanged)
     }
 
     func closeFeed() {
-        guard isFeedWanted else { return }
         isFeedWanted = false
-        timers.cancel(.openFeed)
+        timers.cancel(.openAgain)
         feed?.stop()
         feed = nil
         // Nothing will end the epoch that waits for its end.
         if let fix = assembler.flush() { take(fix) }
-        watch.change(.stopped, at: context.systemTime)
+        changed(to: .stopped)
+    }
+
+    /// False when nothing changed.
+    @discardableResult
+    private func changed(to state: FeedState) -> Bool {
+        guard watch.change(state, at: context.systemTime) else { return false }
         tell(.feedChanged)
+        return true
     }
 
     /// The configuration was reloaded. Another address or device means another feed.
@@ -116,10 +126,10 @@ final class GatheringShell {
         let old = gnss
         gnss = new
         guard (new.host, new.port, new.device ?? "") != (old.host, old.port, old.device ?? "") else { return }
-        let isWanted = isFeedWanted
+        let wasWanted = isFeedWanted
         closeFeed()
         watch = FeedWatch(new, since: context.systemTime)
-        if isWanted { openFeed() }
+        if wasWanted { openFeed() }
     }
 
     private func feedSaid(_ event: FeedEvent, generation number: Int) {
@@ -132,9 +142,8 @@ final class GatheringShell {
         case .silence:
             if let fix = assembler.flush() { take(fix) }
         case .state(let state):
-            guard watch.change(state, at: context.systemTime) else { return }
+            guard changed(to: state) else { return }
             log(state)
-            tell(.feedChanged)
             tell(.locationChanged(LocationState(state)))
         }
     }
@@ -228,13 +237,17 @@ final class GatheringShell {
 
     func setOptions(_ new: LocationOptions) {
         options = new
+        let before = sampler.parkedSince
         sampler.setOptions(new)
+        // The stay is forgotten, although the vehicle has not moved.
+        if sampler.parkedSince != before { tell(.gatherChanged) }
     }
 
     /// The agent stops: the feed closes, and fixes become no points any more.
     func shutDown() {
-        entity = nil
+        // The epoch that waits for its end belongs to this gathering.
         closeFeed()
+        entity = nil
     }
 
     // MARK: Status

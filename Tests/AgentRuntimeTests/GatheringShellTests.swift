@@ -1,0 +1,241 @@
+import AgentControl
+import AgentLogic
+import GNSSFeed
+import NIOCore
+import NIOEmbedded
+import Systemd
+import Testing
+import TrackModel
+import TrackTestKit
+
+@testable import AgentRuntime
+
+/// The feed's life, and which fixes become whose points.
+@Suite struct GatheringShellTests {
+    /// gpsd, as far as the shell sees it. What a feed says after its end is delivered too: the shell has to ignore it.
+    private final class Feeds: FeedSource {
+        private final class Watch: OpenFeed {
+            private let end: () -> Void
+
+            init(end: @escaping () -> Void) { self.end = end }
+
+            func stop() { end() }
+        }
+
+        /// Of every feed that was opened.
+        private(set) var deliver: [@Sendable (FeedEvent) -> Void] = []
+        private(set) var openCount = 0
+        private(set) var tries = 0
+
+        /// Checks the configuration, as the real source does.
+        func open(
+            _ gnss: AgentConfiguration.GNSS, deliver: @escaping @Sendable (FeedEvent) -> Void
+        ) throws(GNSSFeedError) -> any OpenFeed {
+            tries += 1
+            _ = try FeedConfiguration(host: gnss.host, port: UInt16(clamping: gnss.port), device: gnss.device)
+            self.deliver.append(deliver)
+            openCount += 1
+            return Watch { [unowned self] in openCount -= 1 }
+        }
+    }
+
+    private final class Setup {
+        let log = EventRecorder()
+        let bench: ShellBench
+        let feeds = Feeds()
+        var gnss: AgentConfiguration.GNSS
+        private var effects: [String] = []
+        private(set) lazy var shell = GatheringShell(bench.context, feeds: feeds, gnss: gnss, settings: Settings()) {
+            [unowned self] effect in
+            effects.append(Self.text(effect))
+        }
+
+        init(device: String? = nil) {
+            bench = ShellBench(log: log)
+            gnss = AgentConfiguration.GNSS(host: "127.0.0.1", port: 2947, device: device, isKeptOpen: false)
+        }
+
+        private static func text(_ effect: GatheringShell.Effect) -> String {
+            switch effect {
+            case .reportArrived: "report"
+            case .fixArrived(let time): "fix \(time.seconds - start)"
+            case .gathered(let point, let entity):
+                "point \(point.fix.time.seconds - start) of \(entity)\(point.isParked ? ", parked" : "")"
+            case .samplingEnds: "sampling ends"
+            case .locationChanged(let location): "location \(location)"
+            case .feedChanged: "feed"
+            case .gatherChanged: "gather"
+            }
+        }
+
+        private static let start: Int64 = 1_780_000_000
+
+        func taken() -> [String] {
+            defer { effects = [] }
+            return effects
+        }
+
+        /// What was gathered since the last look.
+        func points() -> [String] { taken().filter { $0.hasPrefix("point") } }
+
+        func say(_ event: FeedEvent, of feed: Int? = nil) {
+            feeds.deliver[feed ?? feeds.deliver.count - 1](event)
+            bench.loop.run()
+        }
+
+        /// A report with a place; `north`: degrees.
+        func report(_ second: Int64, north: Double = 0, of feed: Int? = nil) {
+            say(
+                .report(
+                    GNSSReport(
+                        time: Timestamp(seconds: Self.start + second), mode: 3, latitude: 52 + north, longitude: 4)),
+                of: feed)
+        }
+
+        func fix(_ second: Int64, north: Double = 0) {
+            report(second, north: north)
+            say(.silence)
+        }
+    }
+
+    // MARK: Points
+
+    @Test func eachEffectHasItsTurn() {
+        let setup = Setup()
+        setup.shell.openFeed()
+        setup.shell.start(entity: "van")
+        #expect(setup.taken() == ["feed", "location unknown", "gather"])
+        setup.say(.state(.fix))
+        setup.fix(0)
+        #expect(setup.taken() == ["feed", "location available", "report", "fix 0", "point 0 of van"])
+        setup.report(5)
+        setup.shell.stop(entity: "van")
+        // The epoch that waited belongs to the gathering that ends.
+        #expect(setup.taken() == ["report", "fix 5", "point 5 of van", "sampling ends", "gather"])
+        setup.fix(10)
+        #expect(setup.taken() == ["report", "fix 10"])
+    }
+
+    @Test func theEpochThatWaitsBecomesAPointWhenTheAgentStops() {
+        let setup = Setup()
+        setup.shell.openFeed()
+        setup.shell.start(entity: "van")
+        setup.report(0)
+        setup.shell.shutDown()
+        #expect(setup.points() == ["point 0 of van"])
+        #expect(setup.feeds.openCount == 0 && !setup.shell.isSampling)
+        setup.report(5)
+        setup.bench.loop.advanceTime(by: .hours(1))
+        #expect(setup.taken() == [] && setup.feeds.openCount == 0)
+    }
+
+    @Test func timeNeverGoesBackForOneEntityAndMayForAnother() {
+        let setup = Setup()
+        setup.shell.openFeed()
+        setup.shell.start(entity: "van")
+        setup.fix(100)
+        setup.shell.stop(entity: "van")
+        setup.shell.start(entity: "van")
+        setup.fix(95)
+        #expect(setup.points() == ["point 100 of van"])
+        setup.shell.stop(entity: "van")
+        setup.shell.start(entity: "bus")
+        setup.fix(96)
+        #expect(setup.points() == ["point 96 of bus"])
+        var counters = AgentCounters()
+        setup.shell.count(in: &counters)
+        // What the sampler of the first entity has counted stays counted.
+        #expect(counters.fixes == 3 && counters.skipped["not_later"] == 1)
+    }
+
+    @Test func aStayThatIsForgottenIsTold() {
+        let setup = Setup()
+        setup.shell.setOptions(LocationOptions(parking: ParkingOptions(delay: 60, interval: 30)))
+        setup.shell.openFeed()
+        setup.shell.start(entity: "van")
+        for second in 0...60 { setup.fix(Int64(second)) }
+        #expect(setup.shell.status(isWanted: true).parkedSince != nil)
+        #expect(setup.log.ids.last == MessageID.vehicleParked.description)
+        _ = setup.taken()
+        setup.shell.setOptions(LocationOptions())
+        #expect(setup.taken() == ["gather"])
+        #expect(setup.shell.status(isWanted: true).parkedSince == nil)
+        // Nobody has seen it move.
+        #expect(setup.log.ids.last == MessageID.vehicleParked.description)
+        setup.shell.setOptions(LocationOptions(distanceFilter: 10))
+        #expect(setup.taken() == [])
+    }
+
+    // MARK: The feed
+
+    @Test func whatAFeedSaysAfterItsEndIsIgnored() {
+        let setup = Setup()
+        setup.shell.openFeed()
+        setup.shell.openFeed()
+        #expect(setup.feeds.openCount == 1)
+        setup.shell.closeFeed()
+        setup.shell.closeFeed()
+        _ = setup.taken()
+        setup.report(0)
+        setup.say(.state(.fix))
+        #expect(setup.taken() == [] && setup.shell.feedState == .stopped)
+        setup.shell.openFeed()
+        _ = setup.taken()
+        setup.report(0, of: 0)
+        setup.say(.state(.noDevice(reason: "of the feed before")), of: 0)
+        #expect(setup.taken() == [] && setup.shell.feedState == .connecting)
+        setup.fix(0)
+        #expect(setup.taken() == ["report", "fix 0"])
+    }
+
+    @Test func aReloadOpensAnotherFeedOfWhichNothingIsKnown() {
+        let setup = Setup()
+        setup.shell.openFeed()
+        setup.say(.state(.unreachable(reason: "nobody at port 2947")))
+        setup.gnss.isKeptOpen = true
+        _ = setup.taken()
+        setup.shell.reconfigure(setup.gnss)
+        #expect(setup.taken() == [] && setup.feeds.tries == 1)
+        setup.gnss.port = 2948
+        setup.shell.reconfigure(setup.gnss)
+        #expect(setup.taken() == ["feed", "feed", "location unknown"])
+        #expect(setup.feeds.openCount == 1 && setup.shell.feedState == .connecting)
+        setup.shell.closeFeed()
+        setup.gnss.port = 2947
+        setup.shell.reconfigure(setup.gnss)
+        #expect(setup.feeds.openCount == 0)
+    }
+
+    private static let impossible = String(repeating: "x", count: 128)
+
+    @Test func aFeedThatCannotBeOpenedIsOpenedWhenAReloadMendsIt() throws {
+        let setup = Setup(device: Self.impossible)
+        setup.shell.openFeed()
+        #expect(setup.taken().first == "feed")
+        guard case .unreachable(let reason) = setup.shell.feedState else {
+            Issue.record("the feed is \(setup.shell.feedState)")
+            return
+        }
+        #expect(reason.contains(Self.impossible))
+        setup.gnss.device = "/dev/ttyACM0"
+        setup.shell.reconfigure(setup.gnss)
+        #expect(setup.feeds.openCount == 1)
+        #expect(setup.taken().last == "location unknown")
+    }
+
+    @Test func aFeedThatCannotBeOpenedIsTriedAgainWhileItIsWanted() {
+        let setup = Setup(device: Self.impossible)
+        setup.shell.openFeed()
+        setup.bench.loop.advanceTime(by: .seconds(29))
+        #expect(setup.feeds.tries == 1)
+        _ = setup.taken()
+        setup.bench.loop.advanceTime(by: .seconds(1))
+        #expect(setup.feeds.tries == 2)
+        // The status is as before.
+        #expect(!setup.taken().contains("feed"))
+        setup.shell.closeFeed()
+        #expect(setup.shell.feedState == .stopped && setup.taken() == ["feed"])
+        setup.bench.loop.advanceTime(by: .hours(1))
+        #expect(setup.feeds.tries == 2)
+    }
+}
