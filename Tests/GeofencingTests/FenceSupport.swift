@@ -3,8 +3,6 @@ import TrackModel
 
 @testable import Geofencing
 
-func near(_ left: Double, _ right: Double, _ tolerance: Double) -> Bool { (left - right).magnitude <= tolerance }
-
 func place(_ latitude: Double, _ longitude: Double) -> Coordinate {
     guard let place = Coordinate(latitude: latitude, longitude: longitude) else { preconditionFailure("no place") }
     return place

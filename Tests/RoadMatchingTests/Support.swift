@@ -5,8 +5,6 @@ import TrackModel
 @testable import RoadMatching
 @testable import TrackAnalysis
 
-func near(_ left: Double, _ right: Double, _ tolerance: Double) -> Bool { (left - right).magnitude <= tolerance }
-
 /// A sample at a place of the made road: metres along it, and metres to its left.
 func sample(
     _ index: Int, _ seconds: Double, along: Double, left: Double = 0, speed: Double? = nil, radius: Double? = nil

@@ -2,6 +2,7 @@ import Foundation
 import ProgramTestKit
 import Synchronization
 import Testing
+import TrackTestKit
 
 struct ProcessResult: Sendable {
     let status: Int32
@@ -64,20 +65,6 @@ final class RunningProcess: Sendable {
         let ended = ended
         try await withDeadline { for await _ in ended {} }
         return ProcessResult(status: process.terminationStatus, output: text("output"), errors: errors)
-    }
-}
-
-struct DeadlineExceeded: Error {}
-
-func withDeadline(_ body: @escaping @Sendable () async throws -> Void) async throws {
-    try await withThrowingTaskGroup(of: Void.self) { group in
-        group.addTask { try await body() }
-        group.addTask {
-            try await Task.sleep(for: .seconds(120))
-            throw DeadlineExceeded()
-        }
-        try await group.next()
-        group.cancelAll()
     }
 }
 

@@ -1,4 +1,5 @@
 import Geodesy
+import ProgramTestKit
 import Testing
 import TrackModel
 

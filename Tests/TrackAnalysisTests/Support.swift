@@ -4,8 +4,6 @@ import TrackModel
 
 @testable import TrackAnalysis
 
-func near(_ left: Double, _ right: Double, _ tolerance: Double) -> Bool { (left - right).magnitude <= tolerance }
-
 /// 200 km/h.
 let usualCap = 200 / 3.6
 

@@ -4,6 +4,7 @@ import NIOCore
 import NIOPosix
 import SwiftASN1
 import Synchronization
+import TrackTestKit
 import X509
 
 /// A connection that sends any bytes at any pace and remembers what came back.
@@ -78,20 +79,6 @@ final class RawClient: Sendable {
         try await withDeadline {
             while !self.received.contains(text) { try await pause() }
         }
-    }
-}
-
-struct DeadlineExceeded: Error {}
-
-func withDeadline(_ body: @escaping @Sendable () async throws -> Void) async throws {
-    try await withThrowingTaskGroup(of: Void.self) { group in
-        group.addTask { try await body() }
-        group.addTask {
-            try await Task.sleep(for: .seconds(120))
-            throw DeadlineExceeded()
-        }
-        try await group.next()
-        group.cancelAll()
     }
 }
 
