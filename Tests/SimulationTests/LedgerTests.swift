@@ -8,290 +8,245 @@ import TrackTestKit
 
 /// The ledger beside a real ring, in the one-in-a-thousand moments.
 @Suite struct LedgerTests {
-    private let disk = DiskSimulation(directories: ["/var"])
-    private let options = TrackCacheOptions(
-        memoryLimit: 4096, syncInterval: 3_600_000,
-        segmentBytes: TrackCacheOptions.smallestSegment)
+    /// A ring on a simulated disk, and the model that observes every operation.
+    private final class ObservedRing {
+        let disk = DiskSimulation(directories: ["/var"])
+        private let options: TrackCacheOptions
+        private let witness: DiskWitness
+        var ledger = PointLedger()
+        private(set) var cache: TrackCache
+        var now: MonotonicTime = 0
 
-    private func open(_ disk: DiskSimulation, limit: Int?) throws -> TrackCache {
-        var options = options
-        options.limit = limit
-        return try TrackCache(directory: "/ring", options: options, fileSystem: disk, now: 0)
+        static let segmentBytes = TrackCacheOptions.smallestSegment
+
+        /// `limit`, `memoryLimit`: bytes.
+        init(limit: Int? = nil, memoryLimit: Int = 4096) throws {
+            options = TrackCacheOptions(
+                limit: limit, memoryLimit: memoryLimit, syncInterval: 3_600_000, segmentBytes: Self.segmentBytes)
+            // A record's time is its number.
+            witness = DiskWitness(disk, directory: "/ring") { _, time in try? LedgerTests.fix(Int(time)) }
+            cache = try TrackCache(directory: "/ring", options: options, fileSystem: disk, now: 0)
+            try ledger.processStarted(cache, witness)
+        }
+
+        /// The opening alone: the disk may lose its power in the middle.
+        func open() throws {
+            cache = try TrackCache(directory: "/ring", options: options, fileSystem: disk, now: 0)
+        }
+
+        /// The next process.
+        func start() throws {
+            try open()
+            try ledger.processStarted(cache, witness)
+        }
+
+        func started() throws { try ledger.processStarted(cache, witness) }
+
+        func observe(_ operation: OperationLabel = .other) throws {
+            try ledger.observe(cache, operation, at: now, witness)
+        }
+
+        /// `bytes`: of each payload, as the model counts it; `payload`: its bytes, when there are fewer.
+        func gather(
+            _ numbers: ClosedRange<Int>, as entity: String = "van", bytes: Int = 1000, payload: Int? = nil
+        ) throws {
+            let payload = [UInt8](repeating: 7, count: payload ?? bytes)
+            for number in numbers {
+                ledger.choose(try LedgerTests.fix(number), entity: entity, bytes: bytes)
+                cache.append(entity: entity, time: Int64(number), payload: payload, now: now)
+                try observe()
+            }
+        }
+
+        func sync() throws {
+            cache.sync(now: now)
+            try observe()
+        }
+
+        func clear(_ selection: CacheSelection) throws {
+            _ = try cache.clear(
+                entities: selection.entities, from: selection.from, through: selection.through, now: now)
+            try observe(.clear(selection))
+        }
+
+        /// The ring's next look at the disk, which the model does not observe yet.
+        func maintain() throws {
+            now = try #require(cache.nextMaintenance)
+            cache.maintain(now: now)
+        }
+
+        func openingInterrupted() { ledger.openingInterrupted(cache, witness) }
+
+        /// The power has gone in an operation.
+        func interrupted(seed: UInt64) {
+            ledger.interrupted(cache, .other)
+            disk.crash(seed: seed)
+            _ = witness.takeOperation()
+        }
     }
 
-    private func fix(_ number: Int) throws -> Fix {
+    fileprivate static func fix(_ number: Int) throws -> Fix {
         let place = try #require(Coordinate(latitudeE7: Int32(number), longitudeE7: 7))
         return Fix(time: Timestamp(milliseconds: Int64(number)), coordinate: place, mode: .threeDimensional)
-    }
-
-    /// A record's time is its number.
-    private func witness() -> DiskWitness {
-        DiskWitness(disk, directory: "/ring") { _, time in try? fix(Int(time)) }
     }
 
     /// The disk fails when the ring needs room for a new segment: the bound takes the oldest, memory cannot hold the newest,
     /// and what lies between is durable and must be found again.
     @Test func whatTheBoundTakesDoesNotMoveWhatMemoryDrops() throws {
-        var ledger = PointLedger()
-        var cache = try open(disk, limit: 2 * options.segmentBytes)
-        let witness = witness()
-        try ledger.processStarted(cache, witness)
-        var number = 0
-        func gather() throws {
-            number += 1
-            ledger.choose(try fix(number), entity: "van", bytes: 1000)
-            cache.append(entity: "van", time: Int64(number), payload: [UInt8](repeating: 7, count: 1000), now: 0)
-            try ledger.observe(cache, .other, at: 0, witness)
-        }
-        while number < 120 { try gather() }
-        cache.sync(now: 0)
-        try ledger.observe(cache, .other, at: 0, witness)
-        for _ in 0..<10 { try gather() }
-        disk.faults = [DiskFault([.write, .synchronizeData], number: 5)]
-        cache.sync(now: 0)
-        try ledger.observe(cache, .other, at: 0, witness)
-        #expect(cache.counters.droppedByBound > 0)
-        #expect(cache.counters.droppedInMemory > 0)
-        disk.crash(seed: 1)
-        disk.faults = []
-        cache = try open(disk, limit: 2 * options.segmentBytes)
-        try ledger.processStarted(cache, witness)
+        let ring = try ObservedRing(limit: 2 * ObservedRing.segmentBytes)
+        try ring.gather(1...120)
+        try ring.sync()
+        try ring.gather(121...130)
+        ring.disk.faults = [DiskFault([.write, .synchronizeData], number: 5)]
+        try ring.sync()
+        #expect(ring.cache.counters.droppedByBound > 0)
+        #expect(ring.cache.counters.droppedInMemory > 0)
+        ring.disk.crash(seed: 1)
+        ring.disk.faults = []
+        try ring.start()
     }
 
     /// A clear on a disk that takes no writes: the same operation drops the oldest points behind what is durable.
     @Test func whatAClearTakesDoesNotMoveWhatMemoryDrops() throws {
-        var ledger = PointLedger()
-        let cache = try open(disk, limit: nil)
-        let witness = witness()
-        try ledger.processStarted(cache, witness)
-        func gather(_ numbers: ClosedRange<Int>, _ entity: String) throws {
-            for number in numbers {
-                ledger.choose(try fix(number), entity: entity, bytes: 500)
-                cache.append(entity: entity, time: Int64(number), payload: [UInt8](repeating: 7, count: 500), now: 0)
-                try ledger.observe(cache, .other, at: 0, witness)
-            }
-        }
-        try gather(1...10, "van")
-        cache.sync(now: 0)
-        try ledger.observe(cache, .other, at: 0, witness)
-        try gather(11...20, "bus")
-        disk.isReadOnly = true
-        let clear = CacheSelection(entities: ["van"])
-        _ = try cache.clear(entities: clear.entities, from: nil, through: nil, now: 0)
-        #expect(cache.counters.cleared == 10)
-        #expect(cache.counters.droppedInMemory > 0)
-        try ledger.observe(cache, .clear(clear), at: 0, witness)
-        disk.isReadOnly = false
-        cache.maintain(now: 100_000)
-        #expect(cache.state == .disk)
-        try ledger.observe(cache, .other, at: 100_000, witness)
+        let ring = try ObservedRing()
+        try ring.gather(1...10, bytes: 500)
+        try ring.sync()
+        try ring.gather(11...20, as: "bus", bytes: 500)
+        ring.disk.isReadOnly = true
+        try ring.clear(CacheSelection(entities: ["van"]))
+        #expect(ring.cache.counters.cleared == 10)
+        #expect(ring.cache.counters.droppedInMemory > 0)
+        ring.disk.isReadOnly = false
+        ring.now = 100_000
+        ring.cache.maintain(now: ring.now)
+        #expect(ring.cache.state == .disk)
+        try ring.observe()
     }
 
     /// The bound takes the oldest segment to make room, and the power goes before the ring is open.
     @Test(arguments: 1...40)
     func whatAnInterruptedOpeningDroppedIsNotMissed(seed: UInt64) throws {
-        let limit = 3 * options.segmentBytes
-        var ledger = PointLedger()
-        let witness = witness()
-        var cache = try open(disk, limit: limit)
-        try ledger.processStarted(cache, witness)
-        for number in 1...230 {
-            ledger.choose(try fix(number), entity: "van", bytes: 1000)
-            cache.append(entity: "van", time: Int64(number), payload: [UInt8](repeating: 7, count: 1000), now: 0)
-            try ledger.observe(cache, .other, at: 0, witness)
+        let ring = try ObservedRing(limit: 3 * ObservedRing.segmentBytes)
+        try ring.gather(1...230)
+        try ring.sync()
+        #expect(ring.cache.usage.segments == 3)
+        ring.disk.killProcess()
+        ring.disk.callsUntilPowerFailure = Int(seed)
+        try ring.open()
+        if !ring.disk.hasPower {
+            ring.disk.crash(seed: seed)
+            ring.openingInterrupted()
+            ring.disk.callsUntilPowerFailure = nil
+            try ring.open()
         }
-        cache.sync(now: 0)
-        try ledger.observe(cache, .other, at: 0, witness)
-        #expect(cache.usage.segments == 3)
-        disk.killProcess()
-        disk.callsUntilPowerFailure = Int(seed)
-        cache = try open(disk, limit: limit)
-        let isInterrupted = !disk.hasPower
-        if isInterrupted {
-            disk.crash(seed: seed)
-            ledger.openingInterrupted(cache, witness)
-            disk.callsUntilPowerFailure = nil
-            cache = try open(disk, limit: limit)
-        }
-        try ledger.processStarted(cache, witness)
-        #expect(ledger.waiting.count == Int(cache.count))
+        try ring.started()
+        #expect(ring.ledger.waiting.count == Int(ring.cache.count))
     }
 
     /// The operation that reads the disk at last also drops the oldest of it. What waits in memory is not the oldest.
     @Test func whatTheBoundTakesAtALateReadingIsOnTheDisk() throws {
-        let options = TrackCacheOptions(
-            limit: 2 * TrackCacheOptions.smallestSegment, memoryLimit: 1 << 20, syncInterval: 3_600_000,
-            segmentBytes: TrackCacheOptions.smallestSegment)
-        func open() throws -> TrackCache {
-            try TrackCache(directory: "/ring", options: options, fileSystem: disk, now: 0)
-        }
-        var ledger = PointLedger()
-        let witness = witness()
-        var cache = try open()
-        try ledger.processStarted(cache, witness)
-        func gather(_ numbers: ClosedRange<Int>) throws {
-            for number in numbers {
-                ledger.choose(try fix(number), entity: "van", bytes: 1000)
-                cache.append(entity: "van", time: Int64(number), payload: [UInt8](repeating: 7, count: 1000), now: 0)
-                try ledger.observe(cache, .other, at: 0, witness)
-            }
-        }
-        try gather(1...140)
-        cache.sync(now: 0)
-        try ledger.observe(cache, .other, at: 0, witness)
-        #expect(cache.usage.segments == 2)
-        disk.killProcess()
-        disk.faults = [DiskFault([.read], number: 5)]
-        cache = try open()
-        try ledger.processStarted(cache, witness)
-        try gather(141...143)
-        #expect(!cache.hasRead)
-        disk.faults = [DiskFault([.rename], number: 5)]
-        let due = try #require(cache.nextMaintenance)
-        cache.maintain(now: due)
-        try ledger.observe(cache, .other, at: due, witness)
-        let dropped = Int(cache.counters.droppedByBound)
+        let ring = try ObservedRing(limit: 2 * ObservedRing.segmentBytes, memoryLimit: 1 << 20)
+        try ring.gather(1...140)
+        try ring.sync()
+        #expect(ring.cache.usage.segments == 2)
+        ring.disk.killProcess()
+        ring.disk.faults = [DiskFault([.read], number: 5)]
+        try ring.start()
+        try ring.gather(141...143)
+        #expect(!ring.cache.hasRead)
+        ring.disk.faults = [DiskFault([.rename], number: 5)]
+        try ring.maintain()
+        try ring.observe()
+        let dropped = Int(ring.cache.counters.droppedByBound)
         #expect(dropped > 0)
-        #expect(ledger.waiting == Array(dropped..<143))
+        #expect(ring.ledger.waiting == Array(dropped..<143))
     }
 
     /// A segment that the ring gave up waits no more, though the model cannot say which points it held.
     @Test func whatIsGivenUpDoesNotWait() throws {
-        var ledger = PointLedger()
-        let cache = try open(disk, limit: nil)
-        let witness = witness()
-        try ledger.processStarted(cache, witness)
+        let ring = try ObservedRing()
         for number in 1...3 {
-            ledger.choose(try fix(number), entity: "van", at: 0 + Int64(number))
-            cache.append(entity: "van", time: Int64(number), payload: [7], now: 0)
-            try ledger.observe(cache, .other, at: 0, witness)
+            ring.ledger.choose(try Self.fix(number), entity: "van", at: 0 + Int64(number))
+            ring.cache.append(entity: "van", time: Int64(number), payload: [7], now: 0)
+            try ring.observe()
         }
-        cache.sync(now: 0)
-        try ledger.observe(cache, .other, at: 0, witness)
-        #expect(ledger.oldestWaiting(at: 101, count: cache.count) == 100)
-        disk.faults = [DiskFault([.open, .read], number: 5)]
+        try ring.sync()
+        #expect(ring.ledger.oldestWaiting(at: 101, count: ring.cache.count) == 100)
+        ring.disk.faults = [DiskFault([.open, .read], number: 5)]
         for moment in [0, 20_000, 40_000] as [MonotonicTime] {
-            #expect(cache.read(after: 0, maximumCount: 10, maximumBytes: 1000, now: moment) == nil)
-            try ledger.observe(cache, .other, at: moment, witness)
+            ring.now = moment
+            #expect(ring.cache.read(after: 0, maximumCount: 10, maximumBytes: 1000, now: moment) == nil)
+            try ring.observe()
         }
-        #expect(cache.counters.unreadableRecords == 3)
-        #expect(ledger.oldestWaiting(at: 2_000_000, count: cache.count) == nil)
+        #expect(ring.cache.counters.unreadableRecords == 3)
+        #expect(ring.ledger.oldestWaiting(at: 2_000_000, count: ring.cache.count) == nil)
     }
 
     /// A person clears a part of the oldest segment while the disk cannot be read. The operation that reads it at last drops
     /// this segment, and counts what was not cleared.
     @Test func aClearBeforeTheReadingIsNotCountedAsDropped() throws {
-        let limit = 2 * options.segmentBytes
-        var ledger = PointLedger()
-        let witness = witness()
-        var cache = try open(disk, limit: limit)
-        try ledger.processStarted(cache, witness)
-        func gather(_ numbers: ClosedRange<Int>) throws {
-            for number in numbers {
-                ledger.choose(try fix(number), entity: "van", bytes: 1000)
-                cache.append(entity: "van", time: Int64(number), payload: [UInt8](repeating: 7, count: 1000), now: 0)
-                try ledger.observe(cache, .other, at: 0, witness)
-            }
-        }
-        try gather(1...100)
-        cache.sync(now: 0)
-        try ledger.observe(cache, .other, at: 0, witness)
-        #expect(cache.usage.segments == 2)
-        disk.killProcess()
-        disk.faults = [DiskFault([.open], number: 5)]
-        cache = try open(disk, limit: limit)
-        try ledger.processStarted(cache, witness)
-        let clear = CacheSelection(entities: ["van"], from: 1, through: 30)
-        _ = try cache.clear(entities: clear.entities, from: clear.from, through: clear.through, now: 0)
-        try ledger.observe(cache, .clear(clear), at: 0, witness)
-        disk.faults = []
-        let due = try #require(cache.nextMaintenance)
-        cache.maintain(now: due)
-        #expect(cache.counters.droppedByBound > 0)
-        try ledger.observe(cache, .other, at: due, witness)
-        #expect(ledger.waiting.count == Int(cache.count))
+        let ring = try ObservedRing(limit: 2 * ObservedRing.segmentBytes)
+        try ring.gather(1...100)
+        try ring.sync()
+        #expect(ring.cache.usage.segments == 2)
+        ring.disk.killProcess()
+        ring.disk.faults = [DiskFault([.open], number: 5)]
+        try ring.start()
+        try ring.clear(CacheSelection(entities: ["van"], from: 1, through: 30))
+        ring.disk.faults = []
+        try ring.maintain()
+        #expect(ring.cache.counters.droppedByBound > 0)
+        try ring.observe()
+        #expect(ring.ledger.waiting.count == Int(ring.cache.count))
     }
 
     /// A clear that was made before the disk could be read takes nothing that is gathered after the reading, also when a
     /// disk error makes the model look at the disk once more.
     @Test func aClearBeforeTheReadingTakesNothingLater() throws {
-        var ledger = PointLedger()
-        let witness = witness()
-        var cache = try open(disk, limit: nil)
-        try ledger.processStarted(cache, witness)
-        var now: MonotonicTime = 0
-        func gather(_ numbers: ClosedRange<Int>) throws {
-            for number in numbers {
-                ledger.choose(try fix(number), entity: "van", bytes: 1000)
-                cache.append(entity: "van", time: Int64(number), payload: [7], now: now)
-                try ledger.observe(cache, .other, at: now, witness)
-            }
-            cache.sync(now: now)
-            try ledger.observe(cache, .other, at: now, witness)
-        }
-        func clear(_ selection: CacheSelection) throws {
-            _ = try cache.clear(
-                entities: selection.entities, from: selection.from, through: selection.through, now: now)
-            try ledger.observe(cache, .clear(selection), at: now, witness)
-        }
+        let ring = try ObservedRing()
         func waitForTheDisk() throws {
-            now = try #require(cache.nextMaintenance)
-            cache.maintain(now: now)
-            try ledger.observe(cache, .other, at: now, witness)
-            #expect(cache.state == .disk)
+            try ring.maintain()
+            try ring.observe()
+            #expect(ring.cache.state == .disk)
         }
-        try gather(1...10)
-        disk.killProcess()
-        disk.faults = [DiskFault([.open], number: 5)]
-        cache = try open(disk, limit: nil)
-        try ledger.processStarted(cache, witness)
-        try clear(CacheSelection(entities: ["van"], from: 5))
-        disk.faults = []
+        try ring.gather(1...10, payload: 1)
+        try ring.sync()
+        ring.disk.killProcess()
+        ring.disk.faults = [DiskFault([.open], number: 5)]
+        try ring.start()
+        try ring.clear(CacheSelection(entities: ["van"], from: 5))
+        ring.disk.faults = []
         try waitForTheDisk()
-        try gather(11...20)
-        disk.isReadOnly = true
-        try clear(CacheSelection(entities: ["van"], from: 15, through: 16))
-        disk.isReadOnly = false
+        try ring.gather(11...20, payload: 1)
+        try ring.sync()
+        ring.disk.isReadOnly = true
+        try ring.clear(CacheSelection(entities: ["van"], from: 15, through: 16))
+        ring.disk.isReadOnly = false
         try waitForTheDisk()
-        #expect(ledger.waiting.count == Int(cache.count))
-        #expect(cache.count == 12)
+        #expect(ring.ledger.waiting.count == Int(ring.cache.count))
+        #expect(ring.cache.count == 12)
     }
 
     /// The power goes in the operation that reads the disk at last and deletes what was cleared before: the clear itself may
     /// not be on the disk.
     @Test(arguments: 1...30)
     func aClearBeforeTheReadingMayBeHalfDone(seed: UInt64) throws {
-        let limit = 2 * options.segmentBytes
-        var ledger = PointLedger()
-        let witness = witness()
-        var cache = try open(disk, limit: limit)
-        try ledger.processStarted(cache, witness)
-        for number in 1...120 {
-            ledger.choose(try fix(number), entity: "van", bytes: 1000)
-            cache.append(entity: "van", time: Int64(number), payload: [UInt8](repeating: 7, count: 1000), now: 0)
-            try ledger.observe(cache, .other, at: 0, witness)
-        }
-        cache.sync(now: 0)
-        try ledger.observe(cache, .other, at: 0, witness)
-        disk.killProcess()
-        disk.faults = [DiskFault([.open], number: 5)]
-        cache = try open(disk, limit: limit)
-        try ledger.processStarted(cache, witness)
-        _ = try cache.clear(entities: nil, from: nil, through: nil, now: 0)
-        try ledger.observe(cache, .clear(CacheSelection()), at: 0, witness)
-        disk.faults = []
-        disk.callsUntilPowerFailure = Int(seed)
-        let due = try #require(cache.nextMaintenance)
-        cache.maintain(now: due)
-        if disk.hasPower {
-            try ledger.observe(cache, .other, at: due, witness)
+        let ring = try ObservedRing(limit: 2 * ObservedRing.segmentBytes)
+        try ring.gather(1...120)
+        try ring.sync()
+        ring.disk.killProcess()
+        ring.disk.faults = [DiskFault([.open], number: 5)]
+        try ring.start()
+        try ring.clear(CacheSelection())
+        ring.disk.faults = []
+        ring.disk.callsUntilPowerFailure = Int(seed)
+        try ring.maintain()
+        if ring.disk.hasPower {
+            try ring.observe()
         } else {
-            ledger.interrupted(cache, .other)
-            disk.crash(seed: seed)
-            _ = witness.takeOperation()
-            cache = try open(disk, limit: limit)
-            try ledger.processStarted(cache, witness)
+            ring.interrupted(seed: seed)
+            try ring.start()
         }
-        #expect(ledger.waiting.count == Int(cache.count))
+        #expect(ring.ledger.waiting.count == Int(ring.cache.count))
     }
 }
