@@ -10,11 +10,8 @@ import TrackTestKit
 
     @Test func reopeningFindsEverything() throws {
         let ring = Ring()
-        var cache = try ring.open()
-        cache.fill(0..<3000)
-        let stream = cache.streamID
-        cache.close(now: 0)
-        cache = try ring.open()
+        let stream = try ring.fillAndClose(0..<3000)
+        let cache = try ring.open()
         #expect(cache.streamID == stream)
         #expect(cache.recovery.records == 3000)
         #expect(cache.numbers() == Array(0..<3000))
@@ -40,8 +37,7 @@ import TrackTestKit
         let ring = Ring()
         var cache = try ring.open()
         cache.fill(0..<3000)
-        _ = cache.batches()
-        cache.acknowledge(through: 2000, of: cache.streamID, now: 0)
+        cache.readAndAcknowledge(through: 2000)
         cache.close(now: 0)
         cache = try ring.open()
         #expect(cache.numbers() == Array(2000..<3000))
@@ -53,8 +49,7 @@ import TrackTestKit
         let ring = Ring()
         var cache = try ring.open()
         cache.fill(0..<300)
-        _ = cache.batches()
-        cache.acknowledge(through: 200, of: cache.streamID, now: 0)
+        cache.readAndAcknowledge(through: 200)
         let stream = cache.streamID
         cache.close(now: 0)
         ring.disk.remove(Ring.directory + "/acknowledged")
@@ -71,12 +66,10 @@ import TrackTestKit
         let ring = Ring()
         var cache = try ring.open()
         cache.fill(0..<300)
-        _ = cache.batches()
-        cache.acknowledge(through: 100, of: cache.streamID, now: 0)
+        cache.readAndAcknowledge(through: 100)
         cache.close(now: 0)
         cache = try ring.open()
-        _ = cache.batches()
-        cache.acknowledge(through: 200, of: cache.streamID, now: 0)
+        cache.readAndAcknowledge(through: 200)
         cache.close(now: 0)
         let file = try #require(ring.disk.contents(of: Ring.directory + "/acknowledged"))
         let ledger = try #require(Ledger(decoding: file))
@@ -161,10 +154,7 @@ import TrackTestKit
     }
 
     @Test func aSegmentCutAnywhereLosesOnlyItsEnd() throws {
-        let ring = Ring()
-        let first = try ring.open()
-        first.fill(0..<50)
-        first.close(now: 0)
+        let ring = try Ring.closed(holding: 0..<50)
         let path = ring.segmentPaths[0]
         let file = try #require(ring.disk.contents(of: path))
         for length in stride(from: 0, through: firstRecord + 50 * 68 + 100, by: 37) {
@@ -197,19 +187,12 @@ import TrackTestKit
     @Test func segmentsOfAnotherStreamAreLeftAlone() throws {
         let ring = Ring()
         let other = Ring()
-        let stranger = try other.open()
-        stranger.fill(100..<110)
-        stranger.close(now: 0)
-        let again = try other.open()
-        again.fill(110..<120)
-        again.close(now: 0)
-        var cache = try ring.open()
-        cache.fill(0..<10)
-        cache.close(now: 0)
+        try other.fillAndClose(100..<110)
+        try other.fillAndClose(110..<120)
+        let stream = try ring.fillAndClose(0..<10)
         let path = other.segmentPaths[1]
         ring.disk.plant(try #require(other.disk.contents(of: path)), at: path)
-        let stream = cache.streamID
-        cache = try ring.open()
+        let cache = try ring.open()
         #expect(cache.streamID == stream)
         #expect(cache.recovery.foreignSegments == 1)
         #expect(cache.numbers() == Array(0..<10))
@@ -254,15 +237,12 @@ import TrackTestKit
 
     @Test(arguments: [13, 5] as [Int32])
     func anUnreadableSegmentIsCountedAndTheOthersAreRead(number: Int32) throws {
-        let ring = Ring()
-        var cache = try ring.open()
-        cache.fill(0..<3000)
+        let ring = try Ring.closed(holding: 0..<3000)
         let total = ring.segmentPaths.count
-        cache.close(now: 0)
         // The lock, the ledger, then the headers in order: the second segment's open fails, at every attempt.
         let attempts = DirectoryState.patience
         ring.disk.faults = [DiskFault([.open], after: 3, times: 1, number: number)]
-        cache = try ring.open()
+        let cache = try ring.open()
         #expect(cache.state == .memory(CacheFileError(.open, number)))
         for attempt in 2...attempts {
             // The lock is held already.
@@ -291,10 +271,7 @@ import TrackTestKit
     }
 
     @Test func noPatternOfBytesStopsTheOpening() throws {
-        let model = Ring()
-        let first = try model.open()
-        first.fill(0..<200)
-        first.close(now: 0)
+        let model = try Ring.closed(holding: 0..<200)
         let path = model.segmentPaths[0]
         let file = try #require(model.disk.contents(of: path))
         for seed in 0..<60 as Range<UInt64> {
@@ -327,10 +304,7 @@ import TrackTestKit
 
     @Test func bytesMadeToCostTimeAreBounded() throws {
         // Every offset looks like the beginning of a long record.
-        let ring = Ring()
-        let first = try ring.open()
-        first.fill(0..<5)
-        first.close(now: 0)
+        let ring = try Ring.closed(holding: 0..<5)
         let path = ring.segmentPaths[0]
         var file = try #require(ring.disk.contents(of: path))
         for index in (firstRecord + 340)..<file.count { file[index] = index % 2 == 0 ? 1 : 0 }

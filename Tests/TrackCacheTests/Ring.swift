@@ -20,10 +20,17 @@ struct Ring {
     /// A process has filled the ring and has ended in order.
     static func closed(holding numbers: Range<Int>) throws -> Ring {
         let ring = Ring()
-        let cache = try ring.open()
-        cache.fill(numbers)
-        cache.close(now: 0)
+        try ring.fillAndClose(numbers)
         return ring
+    }
+
+    /// A process fills the ring and ends in order. Returns the stream that the records belong to.
+    @discardableResult
+    func fillAndClose(_ numbers: Range<Int>) throws -> StreamID {
+        let cache = try open()
+        cache.fill(numbers)
+        defer { cache.close(now: 0) }
+        return cache.streamID
     }
 
     func open(now: MonotonicTime = 0) throws(TrackCacheError) -> TrackCache {
@@ -56,6 +63,12 @@ extension TrackCache {
             position = batch.lastSequence
         }
         return batches
+    }
+
+    /// Reads everything that waits, and acknowledges the first of it.
+    func readAndAcknowledge(through sequence: UInt64) {
+        _ = batches()
+        acknowledge(through: sequence, of: streamID, now: 0)
     }
 
     /// The numbers of everything that waits.

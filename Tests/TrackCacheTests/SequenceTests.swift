@@ -28,12 +28,9 @@ import TrackTestKit
 
     @Test func aReadOnlyDiskAtOpeningIsDrainedAndThenLeftForAFreshStream() throws {
         let ring = Ring()
-        var cache = try ring.open()
-        cache.fill(0..<10)
-        let old = cache.streamID
-        cache.close(now: 0)
+        let old = try ring.fillAndClose(0..<10)
         ring.disk.isReadOnly = true
-        cache = try ring.open()
+        let cache = try ring.open()
         #expect(cache.state == .memory(CacheFileError(.open, 30)))
         cache.fill(10..<20)
         #expect(cache.streamID == old)
@@ -54,16 +51,12 @@ import TrackTestKit
     }
 
     @Test func twoOpeningsOfAReadOnlyDiskNeverShareNumbers() throws {
-        let ring = Ring()
-        var cache = try ring.open()
-        cache.fill(0..<3)
-        cache.close(now: 0)
+        let ring = try Ring.closed(holding: 0..<3)
         ring.disk.isReadOnly = true
         var streams: Set<StreamID> = []
         for _ in 0..<5 {
-            cache = try ring.open()
-            _ = cache.batches()
-            cache.acknowledge(through: 3, of: cache.streamID, now: 0)
+            let cache = try ring.open()
+            cache.readAndAcknowledge(through: 3)
             cache.fill(3..<6)
             #expect(cache.numbers() == [3, 4, 5])
             #expect(streams.insert(cache.streamID).inserted)
@@ -73,12 +66,9 @@ import TrackTestKit
 
     @Test func recordsThatWaitedInMemoryJoinTheOldStreamWhenTheDiskReturns() throws {
         let ring = Ring()
-        var cache = try ring.open()
-        cache.fill(0..<10)
-        let old = cache.streamID
-        cache.close(now: 0)
+        let old = try ring.fillAndClose(0..<10)
         ring.disk.isReadOnly = true
-        cache = try ring.open()
+        var cache = try ring.open()
         cache.fill(10..<20)
         ring.disk.isReadOnly = false
         #expect(cache.tryReturnToDisk(now: 5))
@@ -94,8 +84,7 @@ import TrackTestKit
         let ring = try Ring.closed(holding: 0..<10)
         ring.disk.isReadOnly = true
         var cache = try ring.open()
-        _ = cache.batches()
-        cache.acknowledge(through: 10, of: cache.streamID, now: 0)
+        cache.readAndAcknowledge(through: 10)
         cache.fill(10..<20)
         let fresh = cache.streamID
         _ = cache.read(after: 0, maximumCount: 5, maximumBytes: .max, now: 0)
@@ -112,11 +101,9 @@ import TrackTestKit
         // Two ranges of a drained stream are deleted; a power cut inside must not leave the lower one alone.
         for seed in 0..<60 as Range<UInt64> {
             let ring = try Ring.closed(holding: 0..<3)
-            var cache = try ring.open()
-            cache.fill(3..<6)
-            cache.close(now: 0)
+            try ring.fillAndClose(3..<6)
             ring.disk.isReadOnly = true
-            cache = try ring.open()
+            var cache = try ring.open()
             let old = cache.streamID
             let last = try #require(cache.batches().last?.lastSequence)
             cache.acknowledge(through: last, of: old, now: 0)
@@ -131,13 +118,9 @@ import TrackTestKit
 
     @Test func aDirectoryThatAppearsLateIsJoinedOnceNothingIsUnanswered() throws {
         let ring = Ring()
+        let old = try ring.fillAndClose(0..<10)
+        ring.disk.faults = [DiskFault([.list], number: 13)]
         var cache = try ring.open()
-        cache.fill(0..<10)
-        let old = cache.streamID
-        cache.close(now: 0)
-        let denied = [DiskFault([.list], number: 13)]
-        ring.disk.faults = denied
-        cache = try ring.open()
         #expect(cache.state == .memory(CacheFileError(.list, 13)))
         #expect(cache.streamID != old)
         cache.fill(10..<20)

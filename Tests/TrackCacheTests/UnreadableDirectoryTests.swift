@@ -24,6 +24,16 @@ import TrackTestKit
         return cache
     }
 
+    /// A ring of ten records, and a process that cannot read it yet and has ten more in memory.
+    private func unread(_ ring: Ring, failing operation: CacheFileError.Operation) throws -> TrackCache {
+        let earlier = try ring.open()
+        earlier.fill(0..<10)
+        ring.disk.faults = [DiskFault([operation], number: 5)]
+        let cache = try ring.reopen(earlier)
+        cache.fill(10..<20)
+        return cache
+    }
+
     /// The last of the attempts after which the directory is given up. Opening was the first.
     private func goBlind(_ cache: TrackCache) throws {
         for _ in 1..<DirectoryState.blindPatience { cache.maintain(now: try #require(cache.nextMaintenance)) }
@@ -95,11 +105,7 @@ import TrackTestKit
     @Test(arguments: [false, true], [4, 14] as [Int64])
     func aClearMadeMeanwhileTakesWhatIsReadLater(isMadeEarly: Bool, through: Int64) throws {
         let ring = Ring()
-        let earlier = try ring.open()
-        earlier.fill(0..<10)
-        ring.disk.faults = [DiskFault([.open], number: 5)]
-        var cache = try ring.reopen(earlier)
-        cache.fill(10..<20)
+        var cache = try unread(ring, failing: .open)
         if !isMadeEarly { try goBlind(cache) }
         let cleared = try cache.clear(entities: nil, from: nil, through: through, now: 0)
         #expect(cleared == ClearedCount(records: UInt64(max(0, through - 9)), isDurable: false))
@@ -117,11 +123,7 @@ import TrackTestKit
     /// A clear holds for what is older, and not for what the new stream gets later.
     @Test func aClearMadeMeanwhileTakesNothingThatComesLater() throws {
         let ring = Ring()
-        let earlier = try ring.open()
-        earlier.fill(0..<10)
-        ring.disk.faults = [DiskFault([.read], number: 5)]
-        var cache = try ring.reopen(earlier)
-        cache.fill(10..<20)
+        var cache = try unread(ring, failing: .read)
         #expect(try cache.clear(entities: nil, from: nil, through: nil, now: 0).records == 10)
         try goBlind(cache)
         #expect(cache.state == .disk)
@@ -156,11 +158,7 @@ import TrackTestKit
     @Test(arguments: 0...30)
     func whatTheNewStreamWroteIsNotTakenTwice(writes: Int) throws {
         let ring = Ring()
-        let earlier = try ring.open()
-        earlier.fill(0..<10)
-        ring.disk.faults = [DiskFault([.read], number: 5)]
-        var cache = try ring.reopen(earlier)
-        cache.fill(10..<20)
+        var cache = try unread(ring, failing: .read)
         for _ in 1..<DirectoryState.blindPatience - 1 { cache.maintain(now: try #require(cache.nextMaintenance)) }
         ring.disk.faults.append(DiskFault([.write], after: writes, times: 1, number: 5))
         cache.maintain(now: try #require(cache.nextMaintenance))
