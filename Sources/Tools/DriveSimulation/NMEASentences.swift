@@ -110,22 +110,9 @@ private struct Moment {
         time =
             FixedPoint.padded(second / 3600, to: 2) + FixedPoint.padded(second / 60 % 60, to: 2)
             + FixedPoint.padded(second % 60, to: 2) + "." + FixedPoint.padded(ofDay % 100, to: 2)
-        let civil = Moment.civil(days)
+        let civil = CivilDate(daysSince1970: days)
         date =
             FixedPoint.padded(civil.day, to: 2) + FixedPoint.padded(civil.month, to: 2)
             + FixedPoint.padded(civil.year % 100, to: 2)
-    }
-
-    /// The Gregorian date of a day since 1970. It counts 400-year eras that begin on 1 March, so a leap day is the last
-    /// day of its year.
-    private static func civil(_ days: Int64) -> (year: Int64, month: Int64, day: Int64) {
-        let shifted = days + 719_468
-        let era = (shifted >= 0 ? shifted : shifted - 146_096) / 146_097
-        let ofEra = shifted - era * 146_097
-        let yearOfEra = (ofEra - ofEra / 1460 + ofEra / 36_524 - ofEra / 146_096) / 365
-        let ofYear = ofEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
-        let march = (5 * ofYear + 2) / 153
-        let month = march < 10 ? march + 3 : march - 9
-        return (yearOfEra + era * 400 + (month <= 2 ? 1 : 0), month, ofYear - (153 * march + 2) / 5 + 1)
     }
 }

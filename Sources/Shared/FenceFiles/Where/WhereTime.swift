@@ -1,3 +1,5 @@
+import TrackModel
+
 /// A time as databases and GeoJSON write it: `YYYY-MM-DD`, or with `HH:MM`, seconds and parts of them, and a zone. Without a
 /// zone it is UTC.
 struct WhereTime {
@@ -37,7 +39,7 @@ struct WhereTime {
         milliseconds = date * 86_400_000 + time - offset * 60_000
     }
 
-    /// Days since 1970 (H. Hinnant's algorithm for the Gregorian calendar).
+    /// Days since 1970.
     private static func day(_ bytes: inout ArraySlice<UInt8>) -> Int64? {
         guard let year = number(&bytes, digits: 4), bytes.popFirst() == UInt8(ascii: "-"),
             let month = number(&bytes, digits: 2), (1...12).contains(month), bytes.popFirst() == UInt8(ascii: "-"),
@@ -46,11 +48,7 @@ struct WhereTime {
         let isLeap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
         let lengths: [Int64] = [31, isLeap ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
         guard day <= lengths[Int(month) - 1] else { return nil }
-        let shifted = month <= 2 ? year - 1 : year
-        let era = (shifted >= 0 ? shifted : shifted - 399) / 400
-        let yearOfEra = shifted - era * 400
-        let dayOfYear = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1
-        return era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
+        return CivilDate(year: year, month: month, day: day).daysSince1970
     }
 
     private static func number(_ bytes: inout ArraySlice<UInt8>, digits: Int) -> Int64? {
