@@ -131,6 +131,16 @@ import Varlink
         #expect(points.last?.attributes == ["fuel": .double(1), "driver": .string("set")])
     }
 
+    /// A provider that was asked for the first point, and has not answered.
+    private func askedProvider(of agent: RunningAgent) async throws -> AttributeProvision {
+        let provision = try await agent.client.provide()
+        async let asked = provision.next(nil)
+        try await agent.wait("the provider") { $0.agent.attributeShell.status.providers == 1 }
+        try await agent.fix(0)
+        _ = try await asked
+        return provision
+    }
+
     @Test func aSilentProviderDelaysAPointAndLosesNone() async throws {
         let agent = try await RunningAgent.start()
         let provision = try await agent.client.provide()
@@ -156,11 +166,7 @@ import Varlink
 
     @Test func aWaitingPointSurvivesAStopAndAProviderThatGoes() async throws {
         let agent = try await RunningAgent.start()
-        let provision = try await agent.client.provide()
-        async let asked = provision.next(nil)
-        try await agent.wait("the provider") { $0.agent.attributeShell.status.providers == 1 }
-        try await agent.fix(0)
-        _ = try await asked
+        let provision = try await askedProvider(of: agent)
         // Gone while the point waits for it.
         provision.close()
         try await gathered(agent, 1)
@@ -176,11 +182,7 @@ import Varlink
 
     @Test func stoppingToGatherTakesTheWaitingPoint() async throws {
         let agent = try await RunningAgent.start()
-        let provision = try await agent.client.provide()
-        async let asked = provision.next(nil)
-        try await agent.wait("the provider") { $0.agent.attributeShell.status.providers == 1 }
-        try await agent.fix(0)
-        _ = try await asked
+        let provision = try await askedProvider(of: agent)
         _ = try await agent.client.stopGather()
         #expect(try await agent.on { $0.agent.tally.gathered } == 1)
         provision.close()
@@ -189,11 +191,7 @@ import Varlink
 
     @Test func aBadAnswerIsRefusedAndTheProviderStays() async throws {
         let agent = try await RunningAgent.start()
-        let provision = try await agent.client.provide()
-        async let asked = provision.next(nil)
-        try await agent.wait("the provider") { $0.agent.attributeShell.status.providers == 1 }
-        try await agent.fix(0)
-        _ = try await asked
+        let provision = try await askedProvider(of: agent)
         let error = await #expect(throws: AgentControlError.self) {
             _ = try await provision.next(ProvidedAttributes(request: 99, attributes: [:]))
         }

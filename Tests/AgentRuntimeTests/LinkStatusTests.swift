@@ -9,20 +9,6 @@ import TrackTestKit
 
 /// What the running agent tells of its connection: each promise of docs/control.md about `link` that takes a peer.
 @Suite(.timeLimit(.minutes(5))) struct LinkStatusTests {
-    /// A server whose name nobody knows.
-    private final class NameNotFound: LinkConnector {
-        func connect(
-            to server: AgentConfiguration.Server, verificationTime: Int64?, on loop: any EventLoop,
-            initializer: @escaping @Sendable (any Channel) -> EventLoopFuture<Void>
-        ) -> EventLoopFuture<any Channel> {
-            loop.makeFailedFuture(SecureLinkError(.nameResolution, "fleet.invalid: the name is not found"))
-        }
-
-        func reload(_ server: AgentConfiguration.Server, on loop: any EventLoop) -> EventLoopFuture<[String]> {
-            loop.makeSucceededFuture([])
-        }
-    }
-
     @Test func aPeerThatSaysNothingAfterTheConnectionIsTheStateHandshaking() async throws {
         let silent = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
             .bind(host: "127.0.0.1", port: 0).get()
@@ -48,7 +34,11 @@ import TrackTestKit
     }
 
     @Test func aNameThatIsNotFoundIsANetworkErrorAndTheServiceKeepsTrying() async throws {
-        let agent = try await RunningAgent.start { _ in NameNotFound() }
+        let agent = try await RunningAgent.start { _ in
+            NoServer {
+                $0.makeFailedFuture(SecureLinkError(.nameResolution, "fleet.invalid: the name is not found"))
+            }
+        }
         _ = try await agent.client.stopService(timeout: 0)
         let error = await #expect(throws: AgentControlError.self) {
             _ = try await agent.client.startService(entity: nil)

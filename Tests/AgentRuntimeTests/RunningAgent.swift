@@ -179,15 +179,21 @@ final class ScriptedFeed: FeedSource {
     }
 }
 
-/// A server that cannot be reached.
+/// A server that cannot be reached. What becomes of a try is given.
 final class NoServer: LinkConnector {
     struct Unreachable: Error {}
+
+    private let attempt: (any EventLoop) -> EventLoopFuture<any Channel>
+
+    init(attempt: @escaping (any EventLoop) -> EventLoopFuture<any Channel> = { $0.makeFailedFuture(Unreachable()) }) {
+        self.attempt = attempt
+    }
 
     func connect(
         to server: AgentConfiguration.Server, verificationTime: Int64?, on loop: any EventLoop,
         initializer: @escaping @Sendable (any Channel) -> EventLoopFuture<Void>
     ) -> EventLoopFuture<any Channel> {
-        loop.makeFailedFuture(Unreachable())
+        attempt(loop)
     }
 
     func reload(_ server: AgentConfiguration.Server, on loop: any EventLoop) -> EventLoopFuture<[String]> {

@@ -11,20 +11,6 @@ import TrackWire
 /// A running agent tells each state that docs/control.md names. The states of `cache` and `remembered` are in `CacheTests` and
 /// `MemoryTests`; `ControlDocumentTests` compares the page with the types.
 @Suite(.timeLimit(.minutes(2))) struct StatusStatesTests {
-    /// A connection that neither stands nor fails.
-    private final class NeverConnects: LinkConnector {
-        func connect(
-            to server: AgentConfiguration.Server, verificationTime: Int64?, on loop: any EventLoop,
-            initializer: @escaping @Sendable (any Channel) -> EventLoopFuture<Void>
-        ) -> EventLoopFuture<any Channel> {
-            loop.makePromise(of: (any Channel).self).futureResult
-        }
-
-        func reload(_ server: AgentConfiguration.Server, on loop: any EventLoop) -> EventLoopFuture<[String]> {
-            loop.makeSucceededFuture([])
-        }
-    }
-
     private func state<Value: Sendable>(
         of agent: RunningAgent, _ part: @escaping @Sendable (AgentStatus) -> Value
     ) async throws -> Value {
@@ -67,7 +53,10 @@ import TrackWire
             links.insert(status.link.state)
             services.insert(status.service.state)
         }
-        let trying = try await RunningAgent.start { _ in NeverConnects() }
+        let trying = try await RunningAgent.start { _ in
+            // The connection neither stands nor fails.
+            NoServer { $0.makePromise(of: (any Channel).self).futureResult }
+        }
         try await note(trying)
         #expect(links.contains(.connecting) && services == [.starting])
         _ = try await trying.client.stopService(timeout: 0)

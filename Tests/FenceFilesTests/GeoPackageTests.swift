@@ -62,63 +62,40 @@ private func package(_ geometry: [UInt8], envelope: UInt8 = 0, system: [UInt8] =
         let ring = square(40, 116)
         let closed = ring + [ring[0]]
         let hole = square(40.002, 116.002, 0.001)
-        #expect(
-            try parts(
-                geometry(little: little) {
-                    $0.header(1); $0.position(place)
-                }) == [.point(place)])
-        #expect(
-            try parts(
-                geometry(little: little) {
-                    $0.header(2); $0.line(ring)
-                }) == [.line(ring)])
+        let point = { (writer: inout WKB) in
+            writer.header(1)
+            writer.position(place)
+        }
+        let line = { (places: ArraySlice<Degrees>) in
+            { (writer: inout WKB) in
+                writer.header(2)
+                writer.line(Array(places))
+            }
+        }
         let polygon = { (writer: inout WKB) in
             writer.header(3)
             writer.number(2)
             writer.line(closed)
             writer.line(hole)
         }
-        #expect(try parts(geometry(little: little, polygon)) == [.polygon([[ring, hole]])])
-        #expect(
-            try parts(
-                geometry(little: little) { writer in
-                    writer.header(6)
-                    writer.number(2)
-                    polygon(&writer)
-                    polygon(&writer)
-                }) == [.polygon([[ring, hole], [ring, hole]])])
-        #expect(
-            try parts(
-                geometry(little: little) { writer in
-                    writer.header(5)
-                    writer.number(2)
-                    writer.header(2)
-                    writer.line([ring[0], ring[1]])
-                    writer.header(2)
-                    writer.line([ring[1], ring[2]])
-                }) == [.line([ring[0], ring[1], ring[2]])])
+        func collection(_ kind: UInt32, _ members: (inout WKB) -> Void...) -> [UInt8] {
+            geometry(little: little) { writer in
+                writer.header(kind)
+                writer.number(UInt32(members.count))
+                for member in members { member(&writer) }
+            }
+        }
         // Each member of a collection has a byte order of its own.
-        var other = WKB(little: !little)
-        other.header(1)
-        other.position(place)
+        let other = geometry(little: !little, point)
+        #expect(try parts(geometry(little: little, point)) == [.point(place)])
+        #expect(try parts(geometry(little: little, line(ring[...]))) == [.line(ring)])
+        #expect(try parts(geometry(little: little, polygon)) == [.polygon([[ring, hole]])])
+        #expect(try parts(collection(4, point)) == [.point(place)])
+        #expect(try parts(collection(5, line(ring[0...1]), line(ring[1...2]))) == [.line(Array(ring[0...2]))])
+        #expect(try parts(collection(6, polygon, polygon)) == [.polygon([[ring, hole], [ring, hole]])])
         #expect(
-            try parts(
-                geometry(little: little) { writer in
-                    writer.header(7)
-                    writer.number(3)
-                    writer.header(1)
-                    writer.position(place)
-                    writer.bytes += other.bytes
-                    polygon(&writer)
-                }) == [.point(place), .point(place), .polygon([[ring, hole]])])
-        #expect(
-            try parts(
-                geometry(little: little) { writer in
-                    writer.header(4)
-                    writer.number(1)
-                    writer.header(1)
-                    writer.position(place)
-                }) == [.point(place)])
+            try parts(collection(7, point, { $0.bytes += other }, polygon))
+                == [.point(place), .point(place), .polygon([[ring, hole]])])
     }
 
     @Test func heightsAndMeasuresArePassedOver() throws {

@@ -1,4 +1,5 @@
 import Testing
+import TrackTestKit
 
 @testable import WebAPI
 
@@ -103,11 +104,8 @@ struct FormTests {
     @Test func randomMultipartBodiesNeverCrashTheReader() {
         let seed = UInt64.random(in: .min ... .max)
         print("seed \(seed)")
-        var state = seed
-        func next(_ bound: Int) -> Int {
-            state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
-            return Int(state >> 33) % bound
-        }
+        var random = SplitMix(state: seed)
+        func next(_ bound: Int) -> Int { Int.random(in: 0..<bound, using: &random) }
         let pieces = [
             "--xx", "\r\n", "--", "Content-Disposition: form-data; name=\"a\"", "\r\n\r\n", "v", " ", "\n", "name=",
         ]

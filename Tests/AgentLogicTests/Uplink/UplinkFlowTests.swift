@@ -84,12 +84,9 @@ struct UplinkFlowTests {
         #expect(machine.linkClosed(machine.link, lost, now: 1).first == .discard(second))
     }
 
-    @Test func aReadThatComesTooLateIsForgotten() {
+    @Test func aReadThatComesTooLateIsForgotten() throws {
         var machine = UplinkSetup.reading.make()
-        guard let id = machine.phaseRead else {
-            Issue.record("no read")
-            return
-        }
+        let id = try #require(machine.phaseRead)
         _ = machine.linkClosed(machine.link, lost, now: 0)
         #expect(machine.batchRead(id, .batch(first: 1, count: 1, bytes: 1), now: 1) == [.discard(id)])
         #expect(machine.batchRead(id, .nothing, now: 1) == [])
@@ -101,22 +98,16 @@ struct UplinkFlowTests {
             .batch(first: 1, count: -1, bytes: 1),
             .batch(first: .max, count: 2, bytes: 1), .batch(first: 1, count: 1, bytes: -1),
         ] as [UplinkMachine.ReadOutcome])
-    func aReadThatMakesNoSenseIsForgottenAndNotAskedForAgainAtOnce(_ outcome: UplinkMachine.ReadOutcome) {
+    func aReadThatMakesNoSenseIsForgottenAndNotAskedForAgainAtOnce(_ outcome: UplinkMachine.ReadOutcome) throws {
         var machine = UplinkSetup.reading.make()
-        guard let id = machine.phaseRead else {
-            Issue.record("no read")
-            return
-        }
+        let id = try #require(machine.phaseRead)
         #expect(machine.batchRead(id, outcome, now: 0) == [.discard(id)])
         #expect(machine.pointsAppended(next: 200, now: 0).read != nil)
     }
 
-    @Test func whatTheCacheDoesNotHaveIsNotAskedForAgain() {
+    @Test func whatTheCacheDoesNotHaveIsNotAskedForAgain() throws {
         var machine = UplinkSetup.reading.make()
-        guard let id = machine.phaseRead else {
-            Issue.record("no read")
-            return
-        }
+        let id = try #require(machine.phaseRead)
         #expect(machine.batchRead(id, .nothing, now: 0) == [])
         #expect(machine.pointsAppended(next: 102, now: 0) == [.setTimer(.pack, milliseconds: 35_000)])
         let actions = machine.pointsAppended(next: 107, now: 0)
@@ -128,34 +119,25 @@ struct UplinkFlowTests {
         #expect(after == 0)
     }
 
-    @Test func aCacheThatCannotBeReadIsAskedAgainAfterAPause() {
+    @Test func aCacheThatCannotBeReadIsAskedAgainAfterAPause() throws {
         var machine = UplinkSetup.reading.make()
-        guard let id = machine.phaseRead else {
-            Issue.record("no read")
-            return
-        }
+        let id = try #require(machine.phaseRead)
         #expect(machine.batchRead(id, .unreadable, now: 0) == [.setTimer(.pack, milliseconds: 2000)])
         #expect(machine.pointsAppended(next: 500, now: 1) == [])
         #expect(machine.timerFired(.pack, now: 2000).read != nil)
     }
 
-    @Test func otherIntervalsDoNotEndThePauseForGood() {
+    @Test func otherIntervalsDoNotEndThePauseForGood() throws {
         var machine = UplinkSetup.reading.make()
-        guard let id = machine.phaseRead else {
-            Issue.record("no read")
-            return
-        }
+        let id = try #require(machine.phaseRead)
         #expect(machine.batchRead(id, .unreadable, now: 0) == [.setTimer(.pack, milliseconds: 2000)])
         #expect(machine.intervalsChanged(gather: 2, pack: 6, now: 1) == [])
         #expect(machine.timerFired(.pack, now: 2000).read != nil)
     }
 
-    @Test func aSequenceTheCacheLeftOutIsNoObstacle() {
+    @Test func aSequenceTheCacheLeftOutIsNoObstacle() throws {
         var machine = UplinkSetup.reading.make()
-        guard let id = machine.phaseRead else {
-            Issue.record("no read")
-            return
-        }
+        let id = try #require(machine.phaseRead)
         let actions = machine.batchRead(id, .batch(first: 50, count: 51, bytes: 9), now: 0)
         #expect(actions.contains(.sendUpload(id, first: 50, count: 51)))
     }
@@ -184,7 +166,7 @@ struct UplinkFlowTests {
         #expect(machine.timerFired(.acknowledgement, now: 54_000).first == .closeLink(machine.link))
     }
 
-    @Test func afterADeadLinkBatchesAreSmallerUntilTheyArrive() {
+    @Test func afterADeadLinkBatchesAreSmallerUntilTheyArrive() throws {
         var machine = UplinkMachine.online(points: 3000)
         for _ in 0..<10 {
             if let id = machine.phaseRead { _ = machine.batchRead(id, .batch(first: 1, count: 9, bytes: 9), now: 0) }
@@ -195,10 +177,7 @@ struct UplinkFlowTests {
             _ = machine.cacheConfirmed(machine.link, first: 1, next: 3001, isNewStream: false, now: 0)
         }
         #expect(machine.ceiling == 32)
-        guard let id = machine.phaseRead else {
-            Issue.record("no read")
-            return
-        }
+        let id = try #require(machine.phaseRead)
         _ = machine.batchRead(id, .batch(first: 1, count: 32, bytes: 9), now: 0)
         _ = machine.uploadAcknowledged(machine.link, through: 32, now: 0)
         guard case .online(let session) = machine.phase else {
