@@ -24,6 +24,249 @@ let house: [SwiftSetting] = [
 /// For the rooms that own C handles or raw memory: every unsafe use is marked where it happens.
 let door: [SwiftSetting] = house + [.strictMemorySafety()]
 
+/// What stands in every list below: a name, the wing whose folder it is in, what it may import.
+extension Target {
+    static func door(_ name: String, pkgConfig: String? = nil, apt: String? = nil) -> Target {
+        .systemLibrary(
+            name: name, path: "Sources/CLibraries/\(name)", pkgConfig: pkgConfig, providers: apt.map { [.apt([$0])] })
+    }
+
+    static func room(
+        _ name: String, in wing: String, settings: [SwiftSetting] = house, _ dependencies: Dependency...
+    ) -> Target {
+        .target(name: name, dependencies: dependencies, path: "Sources/\(wing)/\(name)", swiftSettings: settings)
+    }
+
+    static func program(_ name: String, in wing: String, _ dependencies: Dependency...) -> Target {
+        .executableTarget(
+            name: name, dependencies: dependencies, path: "Sources/\(wing)/\(name)", swiftSettings: house)
+    }
+
+    /// Tests that belong to no single room.
+    static func tests(_ name: String, _ dependencies: Dependency...) -> Target {
+        .testTarget(name: name, dependencies: dependencies, path: "Tests/\(name)", swiftSettings: house)
+    }
+
+    static func tests(of room: String, _ dependencies: Dependency...) -> Target {
+        .testTarget(
+            name: "\(room)Tests", dependencies: [.byName(name: room)] + dependencies, path: "Tests/\(room)Tests",
+            swiftSettings: house)
+    }
+}
+
+/// The products of other packages.
+extension Target.Dependency {
+    static var arguments: Self { .product(name: "ArgumentParser", package: "swift-argument-parser") }
+    static var asn1: Self { .product(name: "SwiftASN1", package: "swift-asn1") }
+    static var crypto: Self { .product(name: "Crypto", package: "swift-crypto") }
+    static var grdb: Self { .product(name: "GRDB", package: "GRDB.swift") }
+    static var httpClient: Self { .product(name: "AsyncHTTPClient", package: "async-http-client") }
+    static var httpTypes: Self { .product(name: "HTTPTypes", package: "swift-http-types") }
+    static var hummingbird: Self { .product(name: "Hummingbird", package: "hummingbird") }
+    static var hummingbirdCore: Self { .product(name: "HummingbirdCore", package: "hummingbird") }
+    static var hummingbirdTLS: Self { .product(name: "HummingbirdTLS", package: "hummingbird") }
+    static var lifecycle: Self { .product(name: "ServiceLifecycle", package: "swift-service-lifecycle") }
+    static var log: Self { .product(name: "Logging", package: "swift-log") }
+    static var nioCore: Self { .product(name: "NIOCore", package: "swift-nio") }
+    static var nioEmbedded: Self { .product(name: "NIOEmbedded", package: "swift-nio") }
+    static var nioHTTP1: Self { .product(name: "NIOHTTP1", package: "swift-nio") }
+    static var nioPosix: Self { .product(name: "NIOPosix", package: "swift-nio") }
+    static var nioSSL: Self { .product(name: "NIOSSL", package: "swift-nio-ssl") }
+    static var nioTLS: Self { .product(name: "NIOTLS", package: "swift-nio") }
+    static var protobuf: Self { .product(name: "SwiftProtobuf", package: "swift-protobuf") }
+    static var signals: Self { .product(name: "UnixSignals", package: "swift-service-lifecycle") }
+    static var sqlite: Self { .product(name: "GRDBSQLite", package: "GRDB.swift") }
+    static var x509: Self { .product(name: "X509", package: "swift-certificates") }
+}
+
+// MARK: - Doors to C: one module map each, imported by exactly one owner
+
+let doors: [Target] = [
+    .door("CGPS", pkgConfig: "libgps", apt: "libgps-dev"),
+    .door("CZlib", pkgConfig: "zlib", apt: "zlib1g-dev"),
+    .door("CAllocator"),
+    .door("CLinux"),
+    .door("CNetworkNamespace"),
+    .door("COpenSSL", pkgConfig: "openssl", apt: "libssl-dev"),
+]
+
+// MARK: - Shared by more than one program
+
+let shared: [Target] = [
+    .room("TrackModel", in: "Shared"),
+    .room("Geodesy", in: "Shared", "TrackModel"),
+    .room("Geofencing", in: "Shared", "Geodesy", "TrackModel"),
+    .room("Compression", in: "Shared", settings: door, "CZlib"),
+    .room("TrackWire", in: "Shared", "TrackModel", "Compression", .protobuf),
+    .room("JSON", in: "Shared"),
+    .room("LocalSocket", in: "Shared", .nioCore, .nioPosix),
+    .room("Varlink", in: "Shared", "JSON", "LocalSocket", .nioCore, .nioPosix),
+    .room("Admission", in: "Shared", .nioCore),
+    .room("Exposition", in: "Shared", "Admission", "LocalSocket", .nioCore, .nioPosix),
+    .room("AgentControl", in: "Shared", "JSON", "LocalSocket", "Varlink", "TrackModel", .nioCore),
+    .room("Systemd", in: "Shared", settings: door, .log),
+    .room("ConfigurationFile", in: "Shared"),
+    .room("TrackFiles", in: "Shared", "JSON"),
+    .room("FenceFiles", in: "Shared", "Geodesy", "Geofencing", "JSON", "TrackFiles", "TrackModel"),
+]
+
+// MARK: - The agent: its imports are a budget, checked by scripts/check-boundaries
+
+let agent: [Target] = [
+    .room("AgentLogic", in: "Agent", "TrackModel", "Geodesy"),
+    .room("LocalFences", in: "Agent", "AgentLogic", "Geodesy", "Geofencing", "JSON", "TrackModel"),
+    .room("SecureLink", in: "Agent", settings: door, "COpenSSL", "TrackModel", .nioCore, .nioPosix),
+    .room("TrackCache", in: "Agent", settings: door, "TrackModel", "Compression"),
+    .room("AlarmLog", in: "Agent", "TrackCache", "Compression"),
+    .room("GNSSFeed", in: "Agent", settings: door, "CGPS", "AgentLogic", "TrackModel"),
+    .room(
+        "AgentRuntime", in: "Agent", "AgentControl", "AgentLogic", "AlarmLog", "CLinux", "ConfigurationFile",
+        "Exposition", "GNSSFeed", "JSON", "LocalSocket", "SecureLink", "Systemd", "TrackCache", "TrackModel",
+        "TrackWire", "Varlink", .log, .nioCore, .nioPosix),
+]
+
+// MARK: - The server
+
+let server: [Target] = [
+    .room("TrackStore", in: "Server", "TrackModel", "TrackWire", .crypto),
+    .room("TrackAnalysis", in: "Server", "Geodesy", "TrackModel"),
+    .room("RoadMatching", in: "Server", "Geodesy", "JSON", "TrackAnalysis", "TrackModel"),
+    .room("TrackStoreSQLite", in: "Server", "TrackStore", "TrackModel", "TrackWire", .grdb),
+    .room("Ingest", in: "Server", "Exposition", "Systemd", "TrackStore", "TrackModel", .log),
+    .room(
+        "WebAPI", in: "Server", "Ingest", "JSON", "Systemd", "TrackAnalysis", "TrackStore", "TrackModel", "Geodesy",
+        .log, .crypto),
+    .room("ServerIdentity", in: "Server", "TrackModel", .nioCore, .nioSSL),
+    .room(
+        "WebListener", in: "Server", "Admission", "Exposition", "ServerIdentity", "WebAPI", .log, .lifecycle, .nioCore,
+        .nioHTTP1, .httpTypes, .hummingbird, .hummingbirdCore, .hummingbirdTLS),
+    .room(
+        "Gateway", in: "Server", "Admission", "Ingest", "ServerIdentity", "Systemd", "TrackStore", "TrackModel",
+        "TrackWire", .log, .nioCore, .nioPosix, .nioSSL, .nioTLS),
+    .room(
+        "ServerRuntime", in: "Server", "CAllocator", "ConfigurationFile", "Exposition", "Gateway", "Ingest", "JSON",
+        "ServerIdentity", "Systemd", "TrackModel", "TrackStore", "TrackStoreSQLite", "WebAPI", "WebListener", .log,
+        .lifecycle, .signals, .nioCore, .nioPosix, .crypto, .asn1, .x509),
+]
+
+// MARK: - Programs: one file each, arguments to an exit code; the command line is larger
+
+let programs: [Target] = [
+    .program("sakerd", in: "Agent", "AgentRuntime"),
+    .program(
+        "saker-server", in: "Server", "ConfigurationFile", "JSON", "ServerRuntime", "Systemd", "TrackModel",
+        "TrackStore", .arguments, .log),
+    .program(
+        "saker", in: "CLI", "AgentControl", "ConfigurationFile", "JSON", "TrackFiles", "TrackModel", "Varlink",
+        .arguments, .nioCore, .nioPosix, .httpClient, .nioHTTP1, .nioSSL),
+]
+
+// MARK: - Tools for a desk: simulated input, faults, fixtures
+
+let tools: [Target] = [
+    .room("DriveSimulation", in: "Tools", "Geodesy", "TrackModel"),
+    .room(
+        "FleetSimulation", in: "Tools", "DriveSimulation", "Geodesy", "TrackModel", "TrackWire", .nioCore, .nioPosix,
+        .nioSSL, .nioTLS),
+    // SQLite's own files on a disk that loses power.
+    .room("StoreDisk", in: "Tools", .sqlite),
+    // The whole system in virtual time: it may look into every room, and no program may depend on it.
+    .room(
+        "SystemSimulation", in: "Tools", "AgentControl", "AgentLogic", "AgentRuntime", "AlarmLog", "Compression",
+        "ConfigurationFile", "Gateway", "GNSSFeed", "Ingest", "JSON", "SecureLink", "TrackCache", "TrackModel",
+        "TrackStore", "TrackStoreSQLite", "TrackTestKit", "TrackWire", .log, .nioCore, .nioTLS),
+    .program("saker-simulate", in: "Tools", "SystemSimulation", .arguments),
+    .room(
+        "TrackTestKit", in: "Tools", "AgentControl", "Ingest", "JSON", "SecureLink", "TrackCache", "TrackModel",
+        "TrackStore", "Varlink", .log, .nioCore),
+    .room("ProgramTestKit", in: "Tools", "CNetworkNamespace", "TrackCache", "TrackModel"),
+    // The programs themselves are dependencies so that they are built beside it.
+    .program("saker-crash", in: "Tools", "ProgramTestKit", "saker", "saker-server", "sakerd", .arguments),
+    .program(
+        "saker-bench", in: "Tools", "DriveSimulation", "Geodesy", "Geofencing", "TrackCache", "TrackModel", "TrackWire",
+        .arguments),
+    .program(
+        "saker-sim", in: "Tools", "ConfigurationFile", "DriveSimulation", "FleetSimulation", "Geodesy", "TrackFiles",
+        "TrackModel", .arguments),
+]
+
+// MARK: - Tests: a folder each, of the same shape as the room's
+
+let tests: [Target] = [
+    .tests(of: "Geodesy", "ProgramTestKit", "TrackModel"),
+    .tests(of: "Geofencing", "Geodesy", "ProgramTestKit", "TrackModel"),
+    .tests(of: "TrackModel", "TrackTestKit"),
+    .tests(of: "Compression"),
+    .tests(of: "TrackWire", "Compression", "ProgramTestKit", "TrackModel"),
+    .tests(of: "JSON"),
+    .tests(of: "LocalSocket", "ProgramTestKit", .nioCore, .nioPosix),
+    .tests(of: "Varlink", "JSON", "LocalSocket", "ProgramTestKit", .nioCore, .nioPosix),
+    .tests(of: "Admission", "TrackTestKit", .nioCore),
+    .tests(of: "Exposition", "ProgramTestKit", .nioCore, .nioPosix),
+    // Documents, examples, completions and manuals beside the programs and lists they describe.
+    .tests(
+        "DocumentTests", "AgentControl", "AgentRuntime", "ConfigurationFile", "Exposition", "ProgramTestKit",
+        "ServerRuntime", "saker", "saker-server", "saker-sim", "sakerd"),
+    .tests(
+        of: "AgentControl", "JSON", "LocalSocket", "ProgramTestKit", "TrackModel", "TrackTestKit", "Varlink", .nioCore,
+        .nioPosix),
+    .tests(
+        "CommandLineTests", "saker", "AgentControl", "ConfigurationFile", "JSON", "ProgramTestKit", "Varlink", .nioCore,
+        .nioPosix),
+    .tests(of: "Systemd", "ProgramTestKit", .log),
+    .tests(of: "ConfigurationFile"),
+    .tests(of: "TrackFiles", "ProgramTestKit"),
+    .tests(of: "FenceFiles", "Geodesy", "Geofencing", "JSON", "ProgramTestKit", "TrackFiles", "TrackModel"),
+    .tests(of: "AgentLogic", "TrackModel", "TrackTestKit"),
+    .tests(
+        of: "LocalFences", "AgentLogic", "AlarmLog", "Geodesy", "Geofencing", "JSON", "TrackCache", "TrackModel",
+        "TrackTestKit"),
+    .tests(of: "SecureLink", "ProgramTestKit", "TrackModel", .nioCore, .nioPosix, .nioEmbedded, .nioSSL),
+    .tests(of: "TrackCache", "ProgramTestKit", "TrackModel", "TrackTestKit"),
+    .tests(
+        of: "GNSSFeed", "AgentLogic", "DriveSimulation", "Geodesy", "ProgramTestKit", "TrackModel", "TrackTestKit",
+        "TrackWire"),
+    .tests(of: "AlarmLog", "TrackCache", "TrackTestKit"),
+    .tests(
+        of: "AgentRuntime", "AgentControl", "AgentLogic", "AlarmLog", "ConfigurationFile", "Exposition", "GNSSFeed",
+        "JSON", "ProgramTestKit", "SecureLink", "Systemd", "TrackCache", "TrackModel", "TrackTestKit", "TrackWire",
+        "Varlink", .log, .nioCore, .nioPosix, .nioEmbedded, .crypto, .nioSSL, .nioTLS, .asn1, .x509),
+    .tests(of: "TrackAnalysis", "Geodesy", "ProgramTestKit", "TrackModel"),
+    .tests(of: "RoadMatching", "Geodesy", "JSON", "ProgramTestKit", "TrackAnalysis", "TrackModel"),
+    .tests(of: "TrackStore", "TrackModel", "TrackTestKit"),
+    .tests(of: "TrackStoreSQLite", "ProgramTestKit", "TrackModel", "TrackStore", "TrackTestKit", "TrackWire", .grdb),
+    .tests(of: "Ingest", "Exposition", "Systemd", "TrackModel", "TrackStore", "TrackTestKit", .log),
+    .tests(
+        of: "WebAPI", "Geodesy", "Ingest", "JSON", "Systemd", "TrackAnalysis", "TrackModel", "TrackStore",
+        "TrackTestKit", .log),
+    .tests(of: "ServerIdentity", "ProgramTestKit", "TrackModel"),
+    .tests(
+        of: "WebListener", "ServerIdentity", "TrackModel", "TrackStore", "TrackTestKit", "WebAPI", .lifecycle, .log,
+        .nioCore, .nioPosix, .crypto, .asn1, .x509),
+    .tests(
+        of: "Gateway", "Exposition", "Ingest", "ServerIdentity", "TrackModel", "TrackStore", "TrackTestKit",
+        "TrackWire", .log, .nioCore, .nioPosix, .crypto, .nioSSL, .asn1, .x509),
+    .tests(
+        of: "ServerRuntime", "ConfigurationFile", "Exposition", "Ingest", "ProgramTestKit", "TrackModel", "TrackStore",
+        "TrackTestKit", "saker-server", .log),
+    .tests(of: "DriveSimulation", "Geodesy", "TrackModel", "saker-sim"),
+    .tests(of: "FleetSimulation", "TrackModel", "saker-server", "saker-sim"),
+    .tests(of: "StoreDisk", "TrackModel", "TrackStore", "TrackStoreSQLite", "TrackTestKit", .sqlite),
+    .tests(
+        "SimulationTests", "AgentControl", "AgentRuntime", "AlarmLog", "ConfigurationFile", "SystemSimulation",
+        "TrackCache", "TrackModel", "TrackStore", "TrackTestKit", .nioCore),
+    // The fuzzers' properties on every kept input: docs/fuzzing.md.
+    .tests(
+        "FuzzTests", "AgentControl", "AgentLogic", "AgentRuntime", "Compression", "ConfigurationFile",
+        "DriveSimulation", "Exposition", "GNSSFeed", "JSON", "LocalSocket", "ServerRuntime", "TrackCache", "TrackFiles",
+        "TrackModel", "TrackStore", "TrackTestKit", "TrackWire", "Varlink", "WebAPI", "saker", "saker-sim", .log,
+        .nioCore, .nioEmbedded),
+    // The programs themselves, as a user runs them: they are dependencies so that they are built.
+    .tests("IntegrationTests", "ProgramTestKit", "sakerd", "saker", "saker-server", "saker-sim"),
+]
+
+// MARK: - The package
+
 let package = Package(
     name: "saker",
     products: [
@@ -50,369 +293,3 @@ let package = Package(
     targets: doors + shared + agent + server + programs + tools + tests,
     swiftLanguageModes: [.v6]
 )
-
-// MARK: - Doors to C: one module map each, imported by exactly one owner
-
-var doors: [Target] {
-    [
-        .systemLibrary(
-            name: "CGPS", path: "Sources/CLibraries/CGPS", pkgConfig: "libgps", providers: [.apt(["libgps-dev"])]),
-        .systemLibrary(
-            name: "CZlib", path: "Sources/CLibraries/CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
-        .systemLibrary(name: "CAllocator", path: "Sources/CLibraries/CAllocator"),
-        .systemLibrary(name: "CLinux", path: "Sources/CLibraries/CLinux"),
-        .systemLibrary(name: "CNetworkNamespace", path: "Sources/CLibraries/CNetworkNamespace"),
-        .systemLibrary(
-            name: "COpenSSL", path: "Sources/CLibraries/COpenSSL", pkgConfig: "openssl",
-            providers: [.apt(["libssl-dev"])]),
-    ]
-}
-
-// MARK: - Shared by more than one program
-
-var shared: [Target] {
-    [
-        .room("TrackModel", in: "Shared"),
-        .room("Geodesy", in: "Shared", ["TrackModel"]),
-        .room("Geofencing", in: "Shared", ["Geodesy", "TrackModel"]),
-        .room("Compression", in: "Shared", ["CZlib"], door),
-        .room(
-            "TrackWire", in: "Shared",
-            ["TrackModel", "Compression", .product(name: "SwiftProtobuf", package: "swift-protobuf")]),
-        .room("JSON", in: "Shared"),
-        .room("LocalSocket", in: "Shared", [.nioCore, .nioPosix]),
-        .room("Varlink", in: "Shared", ["JSON", "LocalSocket", .nioCore, .nioPosix]),
-        .room("Admission", in: "Shared", [.nioCore]),
-        .room("Exposition", in: "Shared", ["Admission", "LocalSocket", .nioCore, .nioPosix]),
-        .room("AgentControl", in: "Shared", ["JSON", "LocalSocket", "Varlink", "TrackModel", .nioCore]),
-        .room("Systemd", in: "Shared", [.log], door),
-        .room("ConfigurationFile", in: "Shared"),
-        .room("TrackFiles", in: "Shared", ["JSON"]),
-        .room("FenceFiles", in: "Shared", ["Geodesy", "Geofencing", "JSON", "TrackFiles", "TrackModel"]),
-    ]
-}
-
-// MARK: - The agent: its imports are a budget, checked by scripts/check-boundaries
-
-var agent: [Target] {
-    [
-        .room("AgentLogic", in: "Agent", ["TrackModel", "Geodesy"]),
-        .room("LocalFences", in: "Agent", ["AgentLogic", "Geodesy", "Geofencing", "JSON", "TrackModel"]),
-        .room("SecureLink", in: "Agent", ["COpenSSL", "TrackModel", .nioCore, .nioPosix], door),
-        .room("TrackCache", in: "Agent", ["TrackModel", "Compression"], door),
-        .room("AlarmLog", in: "Agent", ["TrackCache", "Compression"]),
-        .room("GNSSFeed", in: "Agent", ["CGPS", "AgentLogic", "TrackModel"], door),
-        .room(
-            "AgentRuntime", in: "Agent",
-            [
-                "AgentControl", "AgentLogic", "AlarmLog", "CLinux", "ConfigurationFile", "Exposition", "GNSSFeed",
-                "JSON", "LocalSocket",
-                "SecureLink", "Systemd", "TrackCache",
-                "TrackModel", "TrackWire", "Varlink", .log, .nioCore, .nioPosix,
-            ]),
-    ]
-}
-
-// MARK: - The server
-
-var server: [Target] {
-    [
-        .room(
-            "TrackStore", in: "Server",
-            ["TrackModel", "TrackWire", .product(name: "Crypto", package: "swift-crypto")]),
-        .room("TrackAnalysis", in: "Server", ["Geodesy", "TrackModel"]),
-        .room("RoadMatching", in: "Server", ["Geodesy", "JSON", "TrackAnalysis", "TrackModel"]),
-        .room(
-            "TrackStoreSQLite", in: "Server",
-            ["TrackStore", "TrackModel", "TrackWire", .product(name: "GRDB", package: "GRDB.swift")]),
-        .room("Ingest", in: "Server", ["Exposition", "Systemd", "TrackStore", "TrackModel", .log]),
-        .room(
-            "WebAPI", in: "Server",
-            [
-                "Ingest", "JSON", "Systemd", "TrackAnalysis", "TrackStore", "TrackModel", "Geodesy", .log,
-                .product(name: "Crypto", package: "swift-crypto"),
-            ]),
-        .room(
-            "ServerIdentity", in: "Server",
-            ["TrackModel", .nioCore, .product(name: "NIOSSL", package: "swift-nio-ssl")]),
-        .room(
-            "WebListener", in: "Server",
-            [
-                "Admission", "Exposition", "ServerIdentity", "WebAPI", .log, .lifecycle, .nioCore,
-                .product(name: "NIOHTTP1", package: "swift-nio"),
-                .product(name: "HTTPTypes", package: "swift-http-types"),
-                .product(name: "Hummingbird", package: "hummingbird"),
-                .product(name: "HummingbirdCore", package: "hummingbird"),
-                .product(name: "HummingbirdTLS", package: "hummingbird"),
-            ]),
-        .room(
-            "Gateway", in: "Server",
-            [
-                "Admission", "Ingest", "ServerIdentity", "Systemd", "TrackStore", "TrackModel", "TrackWire", .log,
-                .nioCore, .nioPosix,
-                .product(name: "NIOSSL", package: "swift-nio-ssl"),
-                .product(name: "NIOTLS", package: "swift-nio"),
-            ]),
-        .room(
-            "ServerRuntime", in: "Server",
-            [
-                "CAllocator", "ConfigurationFile", "Exposition", "Gateway", "Ingest", "JSON", "ServerIdentity",
-                "Systemd",
-                "TrackModel",
-                "TrackStore", "TrackStoreSQLite", "WebAPI", "WebListener", .log, .lifecycle, .signals, .nioCore,
-                .nioPosix,
-                .product(name: "Crypto", package: "swift-crypto"),
-                .product(name: "SwiftASN1", package: "swift-asn1"),
-                .product(name: "X509", package: "swift-certificates"),
-            ]),
-    ]
-}
-
-// MARK: - Programs: one file each, arguments to an exit code; the command line is larger
-
-var programs: [Target] {
-    [
-        .executableTarget(
-            name: "sakerd", dependencies: ["AgentRuntime"], path: "Sources/Agent/sakerd", swiftSettings: house),
-        .executableTarget(
-            name: "saker-server",
-            dependencies: [
-                "ConfigurationFile", "JSON", "ServerRuntime", "Systemd", "TrackModel", "TrackStore", .arguments, .log,
-            ],
-            path: "Sources/Server/saker-server", swiftSettings: house),
-        .executableTarget(
-            name: "saker",
-            dependencies: [
-                "AgentControl", "ConfigurationFile", "JSON", "TrackFiles", "TrackModel", "Varlink", .arguments,
-                .nioCore,
-                .nioPosix,
-                .product(name: "AsyncHTTPClient", package: "async-http-client"),
-                .product(name: "NIOHTTP1", package: "swift-nio"),
-                .product(name: "NIOSSL", package: "swift-nio-ssl"),
-            ],
-            path: "Sources/CLI/saker", swiftSettings: house),
-    ]
-}
-
-// MARK: - Tools for a desk: simulated input, faults, fixtures
-
-var tools: [Target] {
-    [
-        .room("DriveSimulation", in: "Tools", ["Geodesy", "TrackModel"]),
-        .room(
-            "FleetSimulation", in: "Tools",
-            [
-                "DriveSimulation", "Geodesy", "TrackModel", "TrackWire", .nioCore, .nioPosix,
-                .product(name: "NIOSSL", package: "swift-nio-ssl"),
-                .product(name: "NIOTLS", package: "swift-nio"),
-            ]),
-        // SQLite's own files on a disk that loses power.
-        .room("StoreDisk", in: "Tools", [.product(name: "GRDBSQLite", package: "GRDB.swift")]),
-        // The whole system in virtual time: it may look into every room, and no program may depend on it.
-        .room(
-            "SystemSimulation", in: "Tools",
-            [
-                "AgentControl", "AgentLogic", "AgentRuntime", "AlarmLog", "Compression", "ConfigurationFile", "Gateway",
-                "GNSSFeed", "Ingest", "JSON", "SecureLink", "TrackCache", "TrackModel", "TrackStore",
-                "TrackStoreSQLite", "TrackTestKit", "TrackWire",
-                .log, .nioCore,
-                .product(name: "NIOTLS", package: "swift-nio"),
-            ]),
-        .executableTarget(
-            name: "saker-simulate", dependencies: ["SystemSimulation", .arguments],
-            path: "Sources/Tools/saker-simulate", swiftSettings: house),
-        .room(
-            "TrackTestKit", in: "Tools",
-            [
-                "AgentControl", "Ingest", "JSON", "SecureLink", "TrackCache", "TrackModel", "TrackStore", "Varlink",
-                .log,
-                .nioCore,
-            ]),
-        .room("ProgramTestKit", in: "Tools", ["CNetworkNamespace", "TrackCache", "TrackModel"]),
-        // The programs themselves are dependencies so that they are built beside it.
-        .executableTarget(
-            name: "saker-crash",
-            dependencies: ["ProgramTestKit", "saker", "saker-server", "sakerd", .arguments],
-            path: "Sources/Tools/saker-crash", swiftSettings: house),
-        .executableTarget(
-            name: "saker-bench",
-            dependencies: [
-                "DriveSimulation", "Geodesy", "Geofencing", "TrackCache", "TrackModel", "TrackWire", .arguments,
-            ],
-            path: "Sources/Tools/saker-bench", swiftSettings: house),
-        .executableTarget(
-            name: "saker-sim",
-            dependencies: [
-                "ConfigurationFile", "DriveSimulation", "FleetSimulation", "Geodesy", "TrackFiles", "TrackModel",
-                .arguments,
-            ],
-            path: "Sources/Tools/saker-sim", swiftSettings: house),
-    ]
-}
-
-// MARK: - Tests: a folder each, of the same shape as the room's
-
-var tests: [Target] {
-    [
-        .tests(of: "Geodesy", ["ProgramTestKit", "TrackModel"]),
-        .tests(of: "Geofencing", ["Geodesy", "ProgramTestKit", "TrackModel"]),
-        .tests(of: "TrackModel", ["TrackTestKit"]),
-        .tests(of: "Compression"),
-        .tests(of: "TrackWire", ["Compression", "ProgramTestKit", "TrackModel"]),
-        .tests(of: "JSON"),
-        .tests(of: "LocalSocket", ["ProgramTestKit", .nioCore, .nioPosix]),
-        .tests(of: "Varlink", ["JSON", "LocalSocket", "ProgramTestKit", .nioCore, .nioPosix]),
-        .tests(of: "Admission", ["TrackTestKit", .nioCore]),
-        .tests(of: "Exposition", ["ProgramTestKit", .nioCore, .nioPosix]),
-        // Documents, examples, completions and manuals beside the programs and lists they describe.
-        .testTarget(
-            name: "DocumentTests",
-            dependencies: [
-                "AgentControl", "AgentRuntime", "ConfigurationFile", "Exposition", "ProgramTestKit", "ServerRuntime",
-                "saker",
-                "saker-server", "saker-sim", "sakerd",
-            ],
-            path: "Tests/DocumentTests", swiftSettings: house),
-        .tests(
-            of: "AgentControl",
-            ["JSON", "LocalSocket", "ProgramTestKit", "TrackModel", "TrackTestKit", "Varlink", .nioCore, .nioPosix]),
-        .testTarget(
-            name: "CommandLineTests",
-            dependencies: [
-                "saker", "AgentControl", "ConfigurationFile", "JSON", "ProgramTestKit", "Varlink", .nioCore, .nioPosix,
-            ],
-            path: "Tests/CommandLineTests", swiftSettings: house),
-        .tests(of: "Systemd", ["ProgramTestKit", .log]),
-        .tests(of: "ConfigurationFile"),
-        .tests(of: "TrackFiles", ["ProgramTestKit"]),
-        .tests(
-            of: "FenceFiles", ["Geodesy", "Geofencing", "JSON", "ProgramTestKit", "TrackFiles", "TrackModel"]),
-        .tests(of: "AgentLogic", ["TrackModel", "TrackTestKit"]),
-        .tests(
-            of: "LocalFences",
-            ["AgentLogic", "AlarmLog", "Geodesy", "Geofencing", "JSON", "TrackCache", "TrackModel", "TrackTestKit"]),
-        .tests(
-            of: "SecureLink",
-            [
-                "ProgramTestKit", "TrackModel",
-                .nioCore, .nioPosix,
-                .product(name: "NIOEmbedded", package: "swift-nio"),
-                .product(name: "NIOSSL", package: "swift-nio-ssl"),
-            ]),
-        .tests(of: "TrackCache", ["ProgramTestKit", "TrackModel", "TrackTestKit"]),
-        .tests(
-            of: "GNSSFeed",
-            ["AgentLogic", "DriveSimulation", "Geodesy", "ProgramTestKit", "TrackModel", "TrackTestKit", "TrackWire"]),
-        .tests(of: "AlarmLog", ["TrackCache", "TrackTestKit"]),
-        .tests(
-            of: "AgentRuntime",
-            [
-                "AgentControl", "AgentLogic", "AlarmLog", "ConfigurationFile", "Exposition", "GNSSFeed", "JSON",
-                "ProgramTestKit", "SecureLink", "Systemd", "TrackCache", "TrackModel", "TrackTestKit", "TrackWire",
-                "Varlink", .log, .nioCore, .nioPosix,
-                .product(name: "NIOEmbedded", package: "swift-nio"),
-                .product(name: "Crypto", package: "swift-crypto"),
-                .product(name: "NIOSSL", package: "swift-nio-ssl"),
-                .product(name: "NIOTLS", package: "swift-nio"),
-                .product(name: "SwiftASN1", package: "swift-asn1"),
-                .product(name: "X509", package: "swift-certificates"),
-            ]),
-        .tests(of: "TrackAnalysis", ["Geodesy", "ProgramTestKit", "TrackModel"]),
-        .tests(of: "RoadMatching", ["Geodesy", "JSON", "ProgramTestKit", "TrackAnalysis", "TrackModel"]),
-        .tests(of: "TrackStore", ["TrackModel", "TrackTestKit"]),
-        .tests(
-            of: "TrackStoreSQLite",
-            [
-                "ProgramTestKit", "TrackModel", "TrackStore", "TrackTestKit", "TrackWire",
-                .product(name: "GRDB", package: "GRDB.swift"),
-            ]),
-        .tests(of: "Ingest", ["Exposition", "Systemd", "TrackModel", "TrackStore", "TrackTestKit", .log]),
-        .tests(
-            of: "WebAPI",
-            [
-                "Geodesy", "Ingest", "JSON", "Systemd", "TrackAnalysis", "TrackModel", "TrackStore", "TrackTestKit",
-                .log,
-            ]),
-        .tests(of: "ServerIdentity", ["ProgramTestKit", "TrackModel"]),
-        .tests(
-            of: "WebListener",
-            [
-                "ServerIdentity", "TrackModel", "TrackStore", "TrackTestKit", "WebAPI", .lifecycle, .log, .nioCore,
-                .nioPosix,
-                .product(name: "Crypto", package: "swift-crypto"),
-                .product(name: "SwiftASN1", package: "swift-asn1"),
-                .product(name: "X509", package: "swift-certificates"),
-            ]),
-        .tests(
-            of: "Gateway",
-            [
-                "Exposition", "Ingest", "ServerIdentity", "TrackModel", "TrackStore", "TrackTestKit", "TrackWire",
-                .log, .nioCore, .nioPosix,
-                .product(name: "Crypto", package: "swift-crypto"),
-                .product(name: "NIOSSL", package: "swift-nio-ssl"),
-                .product(name: "SwiftASN1", package: "swift-asn1"),
-                .product(name: "X509", package: "swift-certificates"),
-            ]),
-        .tests(
-            of: "ServerRuntime",
-            [
-                "ConfigurationFile", "Exposition", "Ingest", "ProgramTestKit", "TrackModel", "TrackStore",
-                "TrackTestKit",
-                "saker-server", .log,
-            ]),
-        .tests(of: "DriveSimulation", ["Geodesy", "TrackModel", "saker-sim"]),
-        .tests(of: "FleetSimulation", ["TrackModel", "saker-server", "saker-sim"]),
-        .tests(
-            of: "StoreDisk",
-            [
-                "TrackModel", "TrackStore", "TrackStoreSQLite", "TrackTestKit",
-                .product(name: "GRDBSQLite", package: "GRDB.swift"),
-            ]),
-        .testTarget(
-            name: "SimulationTests",
-            dependencies: [
-                "AgentControl", "AgentRuntime", "AlarmLog", "ConfigurationFile", "SystemSimulation", "TrackCache",
-                "TrackModel", "TrackStore", "TrackTestKit", .nioCore,
-            ],
-            path: "Tests/SimulationTests", swiftSettings: house),
-        // The fuzzers' properties on every kept input: docs/fuzzing.md.
-        .testTarget(
-            name: "FuzzTests",
-            dependencies: [
-                "AgentControl", "AgentLogic", "AgentRuntime", "Compression", "ConfigurationFile", "DriveSimulation",
-                "Exposition", "GNSSFeed", "JSON", "LocalSocket", "ServerRuntime", "TrackCache", "TrackFiles",
-                "TrackModel",
-                "TrackStore", "TrackTestKit", "TrackWire", "Varlink", "WebAPI", "saker", "saker-sim", .log, .nioCore,
-                .product(name: "NIOEmbedded", package: "swift-nio"),
-            ],
-            path: "Tests/FuzzTests", swiftSettings: house),
-        // The programs themselves, as a user runs them: they are dependencies so that they are built.
-        .testTarget(
-            name: "IntegrationTests",
-            dependencies: ["ProgramTestKit", "sakerd", "saker", "saker-server", "saker-sim"],
-            path: "Tests/IntegrationTests", swiftSettings: house),
-    ]
-}
-
-extension Target {
-    static func room(
-        _ name: String, in wing: String, _ dependencies: [Target.Dependency] = [], _ settings: [SwiftSetting] = house
-    ) -> Target {
-        .target(name: name, dependencies: dependencies, path: "Sources/\(wing)/\(name)", swiftSettings: settings)
-    }
-
-    static func tests(of name: String, _ dependencies: [Target.Dependency] = []) -> Target {
-        .testTarget(
-            name: "\(name)Tests", dependencies: [.byName(name: name)] + dependencies, path: "Tests/\(name)Tests",
-            swiftSettings: house)
-    }
-}
-
-extension Target.Dependency {
-    static var arguments: Self { .product(name: "ArgumentParser", package: "swift-argument-parser") }
-    static var lifecycle: Self { .product(name: "ServiceLifecycle", package: "swift-service-lifecycle") }
-    static var log: Self { .product(name: "Logging", package: "swift-log") }
-    static var nioCore: Self { .product(name: "NIOCore", package: "swift-nio") }
-    static var nioPosix: Self { .product(name: "NIOPosix", package: "swift-nio") }
-    static var signals: Self { .product(name: "UnixSignals", package: "swift-service-lifecycle") }
-}
