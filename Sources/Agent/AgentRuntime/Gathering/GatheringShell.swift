@@ -245,9 +245,8 @@ final class GatheringShell {
 
     /// The agent stops: the feed closes, and fixes become no points any more.
     func shutDown() {
-        // The epoch that waits for its end belongs to this gathering.
-        closeFeed()
         entity = nil
+        closeFeed()
     }
 
     // MARK: Status
