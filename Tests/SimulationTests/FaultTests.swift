@@ -117,6 +117,38 @@ import TrackTestKit
         #expect(ledger.weaknesses.isEmpty)
     }
 
+    /// Newer points were stored meanwhile. An opening that cannot read the ledger takes what was given up for waiting once
+    /// more, and the next one does not: the server would take nothing of these numbers.
+    @Test func whatIsBehindStoredPointsStaysInDoubt() throws {
+        let cache = try boot()
+        try gather(1...3, cache)
+        disk.faults = [DiskFault([.open, .read], number: 5)]
+        for moment in [0, 20_000, 40_000] as [MonotonicTime] {
+            #expect(cache.read(after: 0, maximumCount: 10, maximumBytes: 1000, now: moment) == nil)
+            try ledger.observe(cache, .other, at: moment, witness)
+        }
+        disk.faults = []
+        try gather(4...5, cache)
+        let batch = try #require(cache.read(after: 0, maximumCount: 10, maximumBytes: 1000, now: 60_000))
+        #expect(batch.records.count == 2)
+        for number in [4, 5] as [Int64] { try ledger.stored(TrackPoint(try fix(number)), entity: "van", at: 60_000) }
+        ledger.committed(batch.stream.bytes, through: batch.lastSequence)
+        cache.acknowledge(through: batch.lastSequence, of: batch.stream, now: 60_000)
+        try ledger.observe(cache, .other, at: 60_000, witness)
+        cache.close(now: 60_000)
+        try ledger.observe(cache, .other, at: 60_000, witness)
+        let path = "/ring/acknowledged"
+        let hint = try #require(disk.contents(of: path))
+        disk.faults = [DiskFault([.open], after: 1, times: 1, number: 5)]
+        _ = try boot()
+        #expect(ledger.waiting.starts(with: [0, 1, 2]))
+        // The power takes the ledger that this process wrote, and the older one is there again.
+        disk.plant(hint, at: path)
+        _ = try boot()
+        #expect(!ledger.waiting.contains(0))
+        #expect(ledger.weaknesses[.lostInRefusedFile] == 3)
+    }
+
     @Test func theBoundTakesNothingBeforeItIsReached() throws {
         let cache = try boot()
         try gather(1...100, cache, bytes: 1000)

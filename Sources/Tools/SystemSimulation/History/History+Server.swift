@@ -154,6 +154,9 @@ extension History {
                 if case .stored = outcome { pushesQueued(with: batch) }
                 trace.mix(UInt64(new.count))
                 for point in new { try ledger.stored(point, entity: batch.entity, at: now) }
+                if case .stored = outcome, let position = batch.position {
+                    ledger.committed(position.stream.bytes, through: position.last)
+                }
             }
         }
     }

@@ -40,8 +40,11 @@ extension PointLedger {
         var found = try content.points.map { point throws(Violation) in
             Found(index: try known(point), isAcknowledged: point.sequence <= content.acknowledged)
         }
-        // What is found again was not lost.
-        for point in found where !point.isAcknowledged { entries[point.index].doubt = nil }
+        // What is found again was not lost, unless the server has stored what was behind it.
+        for (point, standing) in zip(found, content.points)
+        where !point.isAcknowledged && canBeStored(standing, of: content.stream) {
+            entries[point.index].doubt = nil
+        }
         if !refused.isEmpty { try doubt(refused, &found, operation, witness) }
         let standing = Set(found.map(\.index))
         // A file whose points have no name any more is deleted in the same operation.

@@ -101,6 +101,8 @@ struct PointLedger {
     /// Bits flipped in what tells of other points: a header, a name, the ledger. Until the next opening.
     var hasFlippedStructure = false
     var hasDoubts = false
+    /// The highest number of each stream that the server has stored. It stores nothing up to this number any more.
+    private var takenThrough: [[UInt8]: UInt64] = [:]
     private var lastStored: [String: Int] = [:]
     private(set) var storedCount = 0
 
@@ -190,6 +192,16 @@ struct PointLedger {
         entries[index].isStored = true
         storedCount += 1
         lastStored[entity] = max(index, lastStored[entity] ?? 0)
+    }
+
+    /// The server has committed a batch up to this number of a stream.
+    mutating func committed(_ stream: [UInt8], through last: UInt64) {
+        takenThrough[stream] = max(last, takenThrough[stream] ?? 0)
+    }
+
+    /// Whether a point that stands on the disk can still be stored, as far as its number tells.
+    func canBeStored(_ point: StandingPoint, of stream: [UInt8]?) -> Bool {
+        point.sequence > stream.flatMap { takenThrough[$0] } ?? 0
     }
 
     /// Milliseconds that the oldest point has waited in a cache that holds `count` points; nil: none waits.

@@ -23,6 +23,8 @@ struct RingContent {
     private(set) var ledgerGeneration: UInt64 = 0
     /// As far as the ledger tells.
     private(set) var acknowledged: UInt64 = 0
+    /// The stream in use; nil: there is none.
+    private(set) var stream: [UInt8]?
 
     /// How many of `points` wait for upload.
     var waitingCount: Int { points.count { $0.sequence > acknowledged } }
@@ -39,7 +41,7 @@ struct RingContent {
         let files = files.sorted { $0.first < $1.first }.map { ($0.first, SegmentContent($0.bytes), $0.bytes) }
         let sound = files.filter { first, content, _ in content.header?.first == first }
         let known = ledger.flatMap(Self.newest)
-        let stream =
+        stream =
             sound.contains { $0.1.header?.stream == known?.stream } ? known?.stream : sound.last?.1.header?.stream
         if let known, known.stream == stream { acknowledged = known.acknowledged }
         ledgerGeneration = known?.generation ?? 0
