@@ -87,6 +87,131 @@ import TrackTestKit
         #expect(cache.counters.unreadableRecords == 10)
     }
 
+    /// A ring whose second segment cannot be read from an offset on, opened until it passes over what the disk refuses.
+    private func openWithBadBlock(at offset: Int, _ ring: Ring, _ disk: BadBlockFileSystem) throws -> TrackCache {
+        disk.bad = (ring.segmentPaths[1], offset)
+        ring.disk.killProcess()
+        let cache = try TrackCache(directory: Ring.directory, options: ring.options, fileSystem: disk, now: 0)
+        for _ in 1..<DirectoryState.patience { cache.maintain(now: try #require(cache.nextMaintenance)) }
+        #expect(cache.state == .disk)
+        #expect(cache.recovery.unreadableSegments == 1)
+        return cache
+    }
+
+    /// What an opening could not read is counted, and its file stays: a later opening may be able to read it.
+    @Test(arguments: [0, SegmentHeader.bytes, SegmentHeader.bytes + 20_000])
+    func whatAnOpeningCouldNotReadStays(offset: Int) throws {
+        let ring = Ring()
+        try ring.open().fill(0..<3000)
+        let all = ring.segmentPaths
+        let disk = BadBlockFileSystem(ring.disk)
+        var cache = try openWithBadBlock(at: offset, ring, disk)
+        let found = cache.numbers()
+        #expect(found.count < 3000)
+        #expect(cache.counters.unreadableRecords == UInt64(3000 - found.count))
+        cache.acknowledge(through: 10, of: cache.streamID, now: 0)
+        cache.fill(3000..<3010)
+        #expect(ring.segmentPaths.starts(with: all))
+        disk.bad = nil
+        cache = try ring.reopen(cache)
+        cache.confirm(serverStoredThrough: 10, now: 0)
+        #expect(cache.numbers() == Array(10..<3010))
+    }
+
+    /// Everything else is acknowledged. Nobody could read whether anything waits in this file.
+    @Test(arguments: [0, SegmentHeader.bytes, SegmentHeader.bytes + 20_000])
+    func whatAnOpeningCouldNotReadStaysBehindAcknowledgements(offset: Int) throws {
+        let ring = Ring()
+        try ring.open().fill(0..<3000)
+        let disk = BadBlockFileSystem(ring.disk)
+        let path = ring.segmentPaths[1]
+        let cache = try openWithBadBlock(at: offset, ring, disk)
+        cache.fill(3000..<3010)
+        for batch in cache.batches() { cache.acknowledge(through: batch.lastSequence, of: batch.stream, now: 0) }
+        #expect(cache.count == 0)
+        #expect(ring.segmentPaths.contains(path))
+        #expect(cache.counters.unreadableRecords > 0)
+        #expect(cache.counters.acknowledged + cache.counters.unreadableRecords == 3010)
+    }
+
+    /// Whatever follows the file by number, no number tells how much it held: its bytes do.
+    @Test func whatMayStandInTheLastSegmentOfARunIsCounted() throws {
+        let ring = Ring()
+        try ring.open().fill(0..<3000)
+        let disk = BadBlockFileSystem(ring.disk)
+        disk.bad = (try #require(ring.segmentPaths.last), SegmentHeader.bytes)
+        ring.disk.killProcess()
+        let cache = try TrackCache(directory: Ring.directory, options: ring.options, fileSystem: disk, now: 0)
+        for _ in 1..<DirectoryState.patience { cache.maintain(now: try #require(cache.nextMaintenance)) }
+        let most = (TrackCacheOptions.smallestSegment - SegmentHeader.bytes) / RecordFormat.headerBytes
+        #expect(cache.counters.unreadableRecords >= UInt64(3000 - cache.numbers().count))
+        #expect(cache.counters.unreadableRecords <= UInt64(most))
+    }
+
+    /// A clear was durable. The segment that holds it stays as long as a file with what it took, whoever can read that file.
+    @Test func aClearStaysWithTheFileThatNobodyCanRead() throws {
+        let ring = Ring()
+        var cache = try ring.open()
+        cache.fill(0..<1500)
+        #expect(try cache.clear(entities: nil, from: 10, through: 19, now: 0).isDurable)
+        let second = cache.segments[1].first
+        ring.disk.faults = [DiskFault([.read], times: 3, number: 5)]
+        for now in [0, 1000, 11_000] as [MonotonicTime] {
+            _ = cache.read(after: 0, maximumCount: 5, maximumBytes: .max, now: now)
+        }
+        #expect(cache.counters.unreadableRecords == second - 1 - 10)
+        // A second clear, of what can be read, empties all other segments.
+        #expect(try cache.clear(entities: nil, from: Int64(second) - 1, through: nil, now: 12_000).isDurable)
+        cache.fill(1500..<3000, now: 12_000)
+        cache = try ring.reopen(cache, crashSeed: 1)
+        #expect(cache.numbers() == Array(0..<10) + Array(20..<Int(second) - 1) + Array(1500..<3000))
+    }
+
+    /// The file that nobody can read counts for the bound, and is the first that the bound takes.
+    @Test func theBoundTakesTheFileThatNobodyCanRead() throws {
+        let ring = Ring(limit: 4 * TrackCacheOptions.smallestSegment)
+        let cache = try ring.open()
+        cache.fill(0..<1500)
+        #expect(ring.segmentPaths.count >= 2)
+        let oldest = ring.segmentPaths[0]
+        ring.disk.faults = [DiskFault([.read], times: 3, number: 5)]
+        for now in [0, 1000, 11_000] as [MonotonicTime] {
+            _ = cache.read(after: 0, maximumCount: 5, maximumBytes: .max, now: now)
+        }
+        #expect(cache.counters.unreadableRecords > 0)
+        let bytes = ring.segmentPaths.reduce(0) { $0 + (ring.disk.contents(of: $1)?.count ?? 0) }
+        #expect(cache.usage.diskBytes == bytes)
+        cache.fill(1500..<5000, now: 12_000)
+        #expect(!ring.segmentPaths.contains(oldest))
+        #expect(cache.count + cache.counters.unreadableRecords + cache.counters.droppedByBound == 5000)
+    }
+
+    /// The stream of a given up segment ends, and another one begins. It must not take the names of what stays.
+    @Test(arguments: 1...10)
+    func aStreamThatFollowsReplacesNoFile(seed: UInt64) throws {
+        let ring = Ring(seed: seed)
+        let earlier = try ring.open()
+        earlier.fill(0..<10)
+        let path = ring.segmentPaths[0]
+        let content = ring.disk.contents(of: path)
+        ring.disk.isReadOnly = true
+        let cache = try ring.reopen(earlier)
+        cache.fill(10..<20)
+        ring.disk.faults = [DiskFault([.read], times: 3, number: 5)]
+        for now in [0, 1000, 11_000] as [MonotonicTime] {
+            _ = cache.read(after: 0, maximumCount: 5, maximumBytes: .max, now: now)
+        }
+        #expect(cache.counters.unreadableRecords == 10)
+        #expect(cache.numbers(now: 12_000) == Array(10..<20))
+        ring.disk.isReadOnly = false
+        #expect(cache.tryReturnToDisk(now: 50_000))
+        #expect(ring.disk.contents(of: path)?.starts(with: content?.prefix(9000) ?? []) == true)
+        // Also without the hint of the ledger the newer stream goes on.
+        ring.disk.remove("\(Ring.directory)/\(Ledger.name)")
+        let next = try ring.reopen(cache, crashSeed: seed)
+        #expect(next.numbers() == Array(10..<20))
+    }
+
     @Test func aSegmentThatVanishedIsCountedAtOnce() throws {
         let ring = Ring()
         let cache = try ring.open()

@@ -6,14 +6,19 @@ struct DirectoryReader {
     let directory: String
     /// Whether a file that the disk refuses is passed over. Otherwise the reading fails with it.
     let readsWhatItCan: Bool
+    /// Of a new segment.
+    let segmentBytes: Int
     /// Errors that did not end the reading, in order.
     private(set) var errors: [CacheFileError] = []
     private var found = RecoveredDirectory()
+    /// Files that the disk refused, in whole or from a byte on, and the numbers that may stand there.
+    private var unread: [(path: String, sequences: Range<UInt64>, from: Int)] = []
 
-    init(files: any CacheFileSystem, directory: String, readsWhatItCan: Bool) {
+    init(files: any CacheFileSystem, directory: String, readsWhatItCan: Bool, segmentBytes: Int) {
         self.files = files
         self.directory = directory
         self.readsWhatItCan = readsWhatItCan
+        self.segmentBytes = segmentBytes
     }
 
     /// The names in the directory.
@@ -32,14 +37,16 @@ struct DirectoryReader {
     /// Reads what these names stand for.
     mutating func read(_ names: [String]) throws(CacheFileError) -> RecoveredDirectory {
         found = RecoveredDirectory()
+        unread = []
         let firsts = names.compactMap { SegmentName.sequence($0) }.sorted()
         sort(names)
         let ledger = readLedger()
         found.ledgerGeneration = ledger?.generation ?? 0
         let scanner = SegmentScanner(files: files)
         var headers: [SegmentHeader] = []
-        for first in firsts {
-            if let header = try header(of: first, scanner) { headers.append(header) }
+        for (index, first) in firsts.enumerated() {
+            let next = index + 1 < firsts.count ? firsts[index + 1] : .max
+            if let header = try header(of: first, before: next, scanner) { headers.append(header) }
         }
         found.stream = Self.chooseStream(headers, ledger)
         let ours = headers.filter { $0.stream == found.stream }
@@ -63,6 +70,8 @@ struct DirectoryReader {
             next = header.firstSequence
         }
         found.segments.reverse()
+        found.unreadFiles = unread.count
+        found.unreadRecords = unread.reduce(0) { $0 + mostRecords(in: $1.path, $1.sequences, from: $1.from) }
         return found
     }
 
@@ -92,10 +101,10 @@ struct DirectoryReader {
     }
 
     private mutating func header(
-        of first: UInt64, _ scanner: SegmentScanner
+        of first: UInt64, before next: UInt64, _ scanner: SegmentScanner
     ) throws(CacheFileError) -> SegmentHeader? {
+        let path = "\(directory)/\(SegmentName.of(first))"
         do throws(CacheFileError) {
-            let path = "\(directory)/\(SegmentName.of(first))"
             // Only the header is read, which no stream salts.
             let anyStream = StreamID(high: 0, low: 0)
             guard let header = try scanner.open(path, stream: anyStream, sequences: 0..<0, end: SegmentHeader.bytes),
@@ -108,9 +117,20 @@ struct DirectoryReader {
         } catch {
             try passOver(error)
             // A directory, a link or a pipe of that name is no file of ours, and will not become one.
-            if !notAFileErrnos.contains(error.number) { found.hasMetDiskError = true }
+            guard !notAFileErrnos.contains(error.number) else { return nil }
+            found.hasMetDiskError = true
+            unread.append((path, first..<min(next, SequenceRange.end(around: first)), SegmentHeader.bytes))
             return nil
         }
+    }
+
+    /// How many records that wait may stand in what the disk refused: as many as there are numbers, and as the bytes hold.
+    private func mostRecords(in path: String, _ sequences: Range<UInt64>, from start: Int) -> UInt64 {
+        let first = max(sequences.lowerBound, found.acknowledged + 1)
+        guard first < sequences.upperBound else { return 0 }
+        // A file that does not even tell its size has the size that this agent gives a segment.
+        let bytes = (try? size(of: path)) ?? segmentBytes
+        return min(sequences.upperBound - first, UInt64(max(0, bytes - start) / RecordFormat.headerBytes))
     }
 
     private mutating func passOver(_ error: CacheFileError) throws(CacheFileError) {
@@ -134,8 +154,8 @@ struct DirectoryReader {
     ) throws(CacheFileError) -> Segment {
         var segment = Segment(
             first: header.firstSequence, last: header.firstSequence - 1, end: SegmentHeader.bytes, bytes: 0)
+        let path = "\(directory)/\(segment.name)"
         do throws(CacheFileError) {
-            let path = "\(directory)/\(segment.name)"
             segment.bytes = try size(of: path)
             let known = found.tombstones.count
             try tally(&segment, header, sequences, path, scanner)
@@ -149,9 +169,12 @@ struct DirectoryReader {
                 segment.end = max(end, segment.end)
             }
         } catch {
-            // What was read before the error is kept; the file is left alone until all of it is acknowledged.
+            // What was read before the error is kept, and so is the file.
             try passOver(error)
             segment.isWhole = false
+            segment.holdsUnread = true
+            let next = segment.last + 1
+            unread.append((path, next..<max(next, sequences.upperBound), max(segment.end, SegmentHeader.bytes)))
         }
         note(scanner.damage, sequences, &segment)
         return segment

@@ -87,6 +87,14 @@ enum DirectoryState: Hashable {
     var mustNameStream: Bool {
         switch self {
         case .unread, .blind: true
+        case .inherited, .secured: isBesideOthers
+        }
+    }
+
+    /// Files stand there that nobody could read, and that the next opening may be able to.
+    var isBesideOthers: Bool {
+        switch self {
+        case .unread, .blind: false
         case .inherited(let isBesideOthers, _), .secured(let isBesideOthers): isBesideOthers
         }
     }
@@ -132,7 +140,7 @@ enum DirectoryState: Hashable {
             ? .secured(isBesideOthers: isBesideOthers) : .inherited(isBesideOthers: isBesideOthers, unsecured: rest)
     }
 
-    /// A segment that could be read at first was given up later, and its file stays.
+    /// A segment was given up, at the opening or later, and its file stays.
     mutating func gaveSegmentUp() {
         switch self {
         case .unread, .blind: break

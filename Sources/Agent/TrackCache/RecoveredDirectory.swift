@@ -17,6 +17,9 @@ struct RecoveredDirectory {
     var highestName: UInt64 = 0
     /// What an interrupted beginning of a segment left.
     var temporaries: [String] = []
+    /// Files that the disk refused, in whole or in part, and how many records that wait may stand there.
+    var unreadFiles = 0
+    var unreadRecords: UInt64 = 0
     /// The disk refused the header of a segment.
     var hasMetDiskError = false
     /// For the journal; `segments` and `records` are counted when the cache adopts.

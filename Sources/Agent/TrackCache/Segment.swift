@@ -16,6 +16,9 @@ struct Segment {
     var reachesBeyond = false
     /// Whether everything in the file was read or written by this process: only then may its tail be cut.
     var isWhole = true
+    /// The disk refused records that may stand in it. Nobody knows whether they wait, so the file stays for the next
+    /// opening; only the bound takes it.
+    var holdsUnread = false
     /// Unsynchronised records stand behind its end, and in memory or nowhere: they must not come back.
     var hasLeftovers = false
     /// Records known to be damaged, so that each is counted once.
@@ -28,6 +31,15 @@ struct Segment {
     var isDense: Bool { !isTallyStale && tally.count > 0 && tally.count == last - first + 1 }
 
     var name: String { SegmentName.of(first) }
+
+    /// It could be read, and cannot any more: nothing of it waits for this process.
+    mutating func giveUp() {
+        last = first - 1
+        tally = SegmentTally()
+        isTallyStale = false
+        isWhole = false
+        holdsUnread = true
+    }
 }
 
 /// Counts of points by entity.

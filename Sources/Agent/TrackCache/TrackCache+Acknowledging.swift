@@ -66,13 +66,23 @@ extension TrackCache {
 
     /// When the old stream is empty, the records that waited in memory follow, under their own.
     func leaveDrainedStream() {
-        guard let waiting, writer == nil, durableCount == 0 else { return }
-        while !segments.isEmpty { remove(at: 0) }
+        guard var following = waiting, writer == nil, durableCount == 0 else { return }
+        if directoryState.isBesideOthers {
+            // Files that nobody could read stay, with the newest one, the evidence of the numbers in use. The stream that
+            // follows must not take their names, and the next opening must take it for the newer one.
+            while !segments.isEmpty {
+                if segments.count == 1 || segments[0].holdsUnread { forget(at: 0) } else { remove(at: 0) }
+            }
+            following.start = SequenceRange.start(after: max(highestSeen, following.next - 1))
+            following.next = pending.renumber(after: 0, from: following.start)
+        } else {
+            while !segments.isEmpty { remove(at: 0) }
+        }
         tombstones = []
         unsavedTombstones = 0
-        uploading = waiting
-        self.waiting = nil
-        highestSeen = waiting.next - 1
+        uploading = following
+        waiting = nil
+        highestSeen = following.next - 1
         cursor = nil
     }
 

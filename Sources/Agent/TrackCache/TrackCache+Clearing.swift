@@ -26,10 +26,10 @@ extension TrackCache {
         }
         var removed: UInt64 = 0
         // What is deleted, but not durably, could come back without the clear. So could what an earlier clear took that
-        // stands in a segment which is not secured.
+        // stands in a segment which is not secured, and what stands in a file that nobody can read.
         var mayHaveMissed =
-            !directoryState.isKnown || !isSecured || segments.contains(where: \.hasLeftovers) || !doomed.isEmpty
-            || hasUnsynchronisedUnlinks
+            !directoryState.isKnown || !isSecured || directoryState.isBesideOthers
+            || segments.contains(where: \.hasLeftovers) || !doomed.isEmpty || hasUnsynchronisedUnlinks
         for index in segments.indices where segments[index].last > uploading.acknowledged {
             guard let matched = clearSegment(index, clear) else {
                 segments[index].isTallyStale = true

@@ -7,7 +7,8 @@ extension TrackCache {
     /// - Throws: also when what was read does not count yet.
     func readDirectory() throws(CacheFileError) {
         var reader = DirectoryReader(
-            files: files, directory: directory, readsWhatItCan: directoryState.readsWhatItCan)
+            files: files, directory: directory, readsWhatItCan: directoryState.readsWhatItCan,
+            segmentBytes: options.segmentBytes)
         let outcome = read(with: &reader)
         for error in reader.errors { count(error) }
         let found: RecoveredDirectory
@@ -27,6 +28,7 @@ extension TrackCache {
             return
         }
         adopt(found)
+        if found.unreadFiles > 0 { directoryState.gaveSegmentUp() }
         guard lock != nil else { return }
         removeTemporaries(found.temporaries)
         secureNewest()
@@ -74,6 +76,7 @@ extension TrackCache {
         applyEarlierClears(earlierClears)
         recovery.segments = segments.count
         recovery.records = segments.indices.reduce(0) { $0 + liveCount($1) }
+        counters.unreadableRecords += found.unreadRecords
         counters.corruptRecords += recovery.corruptRecords
         counters.tornTails += UInt64(recovery.tornTails)
         counters.duplicateRecords += recovery.duplicateRecords
@@ -139,9 +142,11 @@ extension TrackCache {
     /// from memory do it. Until then these records are not durable, and uploading goes on: waiting for a block that is bad
     /// for good helps nobody.
     func secureNewest() {
-        // A segment that is gone needs no securing.
+        // A segment that is gone, or was given up, needs no securing.
         let refused = directoryState.unsecured.filter { first in
-            guard let segment = segments.first(where: { $0.first == first }) else { return false }
+            guard let segment = segments.first(where: { $0.first == first }),
+                !segment.holdsUnread || segment.tally.count > 0
+            else { return false }
             do throws(CacheFileError) {
                 try writeEndAgain(of: segment)
                 return false

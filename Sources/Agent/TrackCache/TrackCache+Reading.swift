@@ -157,6 +157,7 @@ extension TrackCache {
         let first = segments[index].first
         counters.unreadableRecords += liveCount(index)
         directoryState.gaveSegmentUp()
+        segments[index].giveUp()
         if writer != nil, index == segments.count - 1 {
             // Appending behind what cannot be read would hide it as well.
             do throws(CacheFileError) {
@@ -165,7 +166,7 @@ extension TrackCache {
                 fallBack(error, now: now)
             }
         }
-        segments.removeAll { $0.first == first }
+        if isGone { segments.removeAll { $0.first == first } }
         leaveDrainedStream()
         return true
     }

@@ -7,10 +7,19 @@ extension TrackCache {
     /// The newest segment stays, active or not: its header is the evidence of the numbers in use.
     private var sealedCount: Int { max(segments.count - 1, 0) }
 
-    /// Drops the oldest segments until `bytes` more fit; the active one stays.
-    func enforceLimit(adding bytes: Int) {
+    /// Makes room for a new segment of a name.
+    ///
+    /// What goes when the new segment stands needs no room beside it: a segment of the same name, and a newest one in
+    /// which nothing is left. For a moment the files exceed the bound by this segment.
+    func makeRoom(for first: UInt64) {
+        removeFinished()
+        enforceLimit(adding: options.segmentBytes, for: first)
+    }
+
+    /// Drops the oldest segments until `bytes` more fit, those of a segment of the name `first`; the newest one stays.
+    func enforceLimit(adding bytes: Int, for first: UInt64? = nil) {
         guard let limit = options.limit else { return }
-        while diskBytes + bytes > limit, sealedCount > 0 {
+        while sealedCount > 0, diskBytes + bytes - bytesReplaced(by: first) > limit {
             counters.droppedByBound += liveCount(0)
             counters.segmentsDropped += 1
             remove(at: 0)
@@ -18,30 +27,44 @@ extension TrackCache {
         unlinkWhatIsDoomed()
     }
 
+    private func bytesReplaced(by first: UInt64?) -> Int {
+        guard let first, let newest = segments.last else { return 0 }
+        return newest.first == first || isFinished(segments.count - 1) ? newest.bytes : 0
+    }
+
     /// Deletes segments in which nothing is left to upload.
     func removeFinished() {
         var index = 0
-        var sealed = sealedCount
-        while index < sealed {
-            let segment = segments[index]
-            let isFinished = segment.last <= uploading.acknowledged || segment.tally.count == 0
-            // A clear stays on disk as long as anything it may apply to, and a segment as long as what its name guards.
-            guard isFinished, index == 0 || !(segment.holdsTombstone || segments[index - 1].reachesBeyond) else {
-                index += 1
-                continue
-            }
-            remove(at: index)
-            sealed -= 1
+        while index < sealedCount {
+            if isFinished(index) { remove(at: index) } else { index += 1 }
         }
         unlinkWhatIsDoomed()
     }
 
+    /// Nothing in it is left to upload, and nothing else needs it.
+    private func isFinished(_ index: Int) -> Bool {
+        let segment = segments[index]
+        guard segment.last <= uploading.acknowledged || segment.tally.count == 0, !segment.holdsUnread else {
+            return false
+        }
+        // A clear stays on disk as long as anything it may apply to, and a segment as long as what its name guards.
+        if index > 0 { return !segment.holdsTombstone && !segments[index - 1].reachesBeyond }
+        return !segment.holdsTombstone || !directoryState.isBesideOthers
+    }
+
     func remove(at index: Int) {
-        let segment = segments.remove(at: index)
+        let segment = forget(at: index)
         doomed.append(
             DoomedSegment(name: segment.name, isLast: segment.holdsTombstone || segments.isEmpty))
-        if cursor?.segment == segment.first { cursor = nil }
         pruneTombstones()
+    }
+
+    /// This process has no more to do with it; its file stays.
+    @discardableResult
+    func forget(at index: Int) -> Segment {
+        let segment = segments.remove(at: index)
+        if cursor?.segment == segment.first { cursor = nil }
+        return segment
     }
 
     /// Forgets clears of which everything they apply to is gone.

@@ -73,7 +73,7 @@ extension TrackCache {
         do throws(CacheFileError) {
             writer = try SegmentWriter(
                 files: files, directory: directory, header: header, size: options.segmentBytes,
-                makeRoom: { enforceLimit(adding: options.segmentBytes) })
+                makeRoom: { makeRoom(for: first) })
         } catch {
             // It may stand there all the same, and must not be found when the stream has changed.
             if !segments.contains(where: { $0.first == first }), !doomed.contains(where: { $0.name == name }) {
@@ -98,6 +98,8 @@ extension TrackCache {
             Segment(first: first, last: first - 1, end: writer.offset, bytes: options.segmentBytes))
         self.writer = writer
         writtenCount = 0
+        // The one before was kept for its name alone, perhaps.
+        removeFinished()
     }
 
     /// Everything written is durable now.

@@ -19,7 +19,8 @@ package struct TrackCacheCounters: Hashable, Sendable {
     package var droppedInMemory: UInt64 = 0
     /// Records that fail their checksum, as far as sequence numbers tell how many there were.
     package var corruptRecords: UInt64 = 0
-    /// Records of segments that could be listed but not be read, each tried several times.
+    /// Records of segments that could be listed but not be read, each tried several times. Of what no opening could read
+    /// as many as may stand there.
     package var unreadableRecords: UInt64 = 0
     /// Records that the server took for duplicates because somebody else uses this stream (a copied disk).
     package var lostToConflict: UInt64 = 0

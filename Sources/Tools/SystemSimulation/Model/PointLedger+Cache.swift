@@ -16,6 +16,7 @@ extension PointLedger {
         hadRead = false
         failedOperations = 0
         refusedOperations = [:]
+        givenUp = []
         openCounts = []
         isBlurred = false
         let isDurable = { [unsecured] index in !unsecured.contains(index) }
@@ -81,7 +82,8 @@ extension PointLedger {
         isFirstReading: Bool = false
     ) throws(Violation) {
         let counters = cache.counters
-        if counters.unreadableRecords > before.unreadableRecords {
+        // What an opening passes over waits in nobody's count yet.
+        if !isFirstReading, counters.unreadableRecords > before.unreadableRecords {
             try gaveUp(counters.unreadableRecords - before.unreadableRecords, operation, witness)
         }
         if counters.streamConflicts > 0 {

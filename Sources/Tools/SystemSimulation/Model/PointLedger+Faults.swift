@@ -39,6 +39,7 @@ extension PointLedger {
         for first in candidates where rest > 0 {
             let points = Set(witness.points(in: first).compactMap { index(of: $0) }).intersection(held)
             gone.formUnion(points)
+            if !points.isEmpty { givenUp.insert(first) }
             rest -= min(rest, UInt64(points.count))
         }
         guard rest == 0 || isBlurred || hasDoubts else {
@@ -60,13 +61,11 @@ extension PointLedger {
         _ cache: TrackCache, _ operation: DiskOperation, _ witness: DiskWitness
     ) throws(Violation) {
         let begun = cache.counters.segmentsCreated - before.segmentsCreated
-        let dropped = Int(cache.counters.segmentsDropped - before.segmentsDropped)
         var bytes = witness.segmentBytes + (begun == 0 ? cache.options.segmentBytes : 0)
-        // A file that another of the same name replaced stood beside it for a moment.
-        for loss in operation.losses where !loss.isGone { bytes += loss.bytes == 0 ? loss.size : loss.bytes }
-        // What stood there when the last of them went; others went because nothing was left in them.
-        let gone = operation.losses.filter(\.isGone).sorted { $0.segment < $1.segment }
-        bytes += gone.dropFirst(max(0, dropped - 1)).reduce(0) { $0 + $1.bytes }
+        // The unused end of a segment is cut after the next one has begun. A file that the next one replaces, or in which
+        // nothing is left when the next one stands, takes no room from it.
+        for loss in operation.losses where !loss.isGone { bytes += max(0, loss.bytes) }
+        bytes += operation.losses.filter(\.isGone).map(\.bytes).max() ?? 0
         guard let limit = cache.usage.diskLimit, bytes > limit else {
             throw broken(
                 .exactlyOnce,
@@ -76,6 +75,13 @@ extension PointLedger {
 
     /// No file goes with a point in it that waits, unless the point stands elsewhere.
     func checkLosses(_ losses: [LostFile], _ cache: TrackCache, _ witness: DiskWitness) throws(Violation) {
+        // Nobody knows what else stands there; only the bound may take it.
+        if cache.counters.segmentsDropped == before.segmentsDropped,
+            let file = losses.first(where: { $0.isGone && givenUp.contains($0.segment) })
+        {
+            throw broken(
+                .recovery, "the cache deleted the file \(String(file.segment, radix: 16)), which it could not read")
+        }
         let suspects = Set(losses.flatMap(\.points).compactMap { index(of: $0) }).filter {
             entries[$0].fate == .waiting && !entries[$0].isCovered && entries[$0].doubt == nil
         }.subtracting(waiting.suffix(cache.unsynchronisedCount))

@@ -45,7 +45,11 @@ extension PointLedger {
         where !point.isAcknowledged && canBeStored(standing, of: content.stream) {
             entries[point.index].doubt = nil
         }
-        if !refused.isEmpty { try doubt(refused, &found, operation, witness) }
+        let readable = found.count { !$0.isAcknowledged }
+        if !refused.isEmpty {
+            try checkUnread(refused, readable: readable, cache, witness)
+            try doubt(refused, &found, operation, witness)
+        }
         let standing = Set(found.map(\.index))
         // A file whose points have no name any more is deleted in the same operation.
         let elsewhere = Set((content.others + operation.losses.flatMap(\.points)).compactMap { index(of: $0) })
@@ -79,13 +83,40 @@ extension PointLedger {
         }
         // A file may have failed for the first time in the same operation.
         failedOperations = 1
+        if count == operation.refused.count { givenUp.formUnion(operation.refused) }
         return operation.refused
+    }
+
+    /// The cache counts what it could not read: never less than waits there. `readable`: points that wait elsewhere.
+    private func checkUnread(
+        _ refused: Set<UInt64>, readable: Int, _ cache: TrackCache, _ witness: DiskWitness
+    ) throws(Violation) {
+        guard !hasFlippedStructure, unreadClears.isEmpty, cache.counters.droppedByBound == before.droppedByBound else {
+            return
+        }
+        let durable = Set(unread)
+        let there = Set(refused.flatMap { witness.points(in: $0) }.compactMap { index(of: $0) })
+        let lost = there.count { durable.contains($0) && !entries[$0].isCovered && entries[$0].doubt == nil }
+        // Of a file that could be read in part the cache holds that part.
+        let held = max(0, Int(cache.count) - cache.unsynchronisedCount - readable)
+        let counted = cache.counters.unreadableRecords - before.unreadableRecords
+        guard Int(clamping: counted) + held >= lost else {
+            throw broken(
+                .exactlyOnce, "\(lost) points wait in files that the opening passed over, and it counted \(counted)")
+        }
     }
 
     /// What stands in refused files the cache has, or not, or in part; what their clears took may come back.
     private mutating func doubt(
         _ refused: Set<UInt64>, _ found: inout [Found], _ operation: DiskOperation, _ witness: DiskWitness
     ) throws(Violation) {
+        // The bound may take such a file in the same operation.
+        for index in operation.losses.filter({ refused.contains($0.segment) }).flatMap(\.points)
+            .compactMap({ index(of: $0) })
+        where !entries[index].isStored {
+            entries[index].mayBeLate = true
+            entries[index].doubt = .refusedFile
+        }
         hasDoubts = true
         let full = witness.content(withoutLedger: operation.isLedgerRefused)
         let complete = Set(full.points.compactMap { index(of: $0) })
@@ -103,13 +134,6 @@ extension PointLedger {
             if !entries[index].isStored { entries[index].doubt = .refusedFile }
             if complete.contains(index), !readable.contains(index) {
                 found.append(Found(index: index, isAcknowledged: point.sequence <= full.acknowledged))
-            }
-        }
-        // A file that is given up goes in the same operation when newer points of its stream are acknowledged already.
-        for file in operation.losses where refused.contains(file.segment) {
-            for index in file.points.compactMap({ index(of: $0) }) where !entries[index].isStored {
-                entries[index].mayBeLate = true
-                entries[index].doubt = .refusedFile
             }
         }
         found.sort { $0.index < $1.index }
@@ -237,8 +261,8 @@ extension PointLedger {
             entries[index].doubt = .flippedBits
             entries[index].mayBeLate = true
         }
-        // A file that was given up may be of a stream that has ended. It may also be deleted, when points behind it are
-        // acknowledged: the server takes nothing of these numbers any more.
+        // A file that was given up may be of a stream that has ended. A later process may also delete it, when points behind
+        // it are acknowledged: the server takes nothing of these numbers any more.
         guard entries[index].doubt != nil else {
             throw broken(.recovery, "\(describe(index)) was durable and is gone after recovery")
         }

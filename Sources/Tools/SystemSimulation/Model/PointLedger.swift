@@ -96,6 +96,8 @@ struct PointLedger {
     var failedOperations = 0
     /// Operations in which the disk refused to read a segment, since the process began.
     var refusedOperations: [UInt64: Int] = [:]
+    /// Segments that this process could not read, first or last. Their files stay.
+    var givenUp: Set<UInt64> = []
     /// Doubtful points that were counted among those that left, or were not: what each of them may stand for.
     var openCounts: [Fate] = []
     /// Bits flipped in what tells of other points: a header, a name, the ledger. Until the next opening.
