@@ -74,6 +74,7 @@ extension History {
     func bootAgent() {
         guard box == nil else { return }
         boots += 1
+        troubledAt = now
         // What a process met that is no more.
         _ = witness.takeOperation()
         let process = ProcessLoop(loop)

@@ -1,5 +1,7 @@
 internal import AgentControl
+internal import AgentLogic
 internal import AgentRuntime
+internal import Gateway
 internal import JSON
 internal import NIOCore
 internal import TrackCache
@@ -137,8 +139,37 @@ extension History {
         }
     }
 
-    /// Some minutes after the world healed: what was asked for last is how it is.
+    /// Milliseconds in which an agent is online once nothing is in its way any more. A link that died without a word is
+    /// noticed when a heartbeat stays without an answer, however seldom a parked vehicle makes points. Then the agent waits,
+    /// at the longest, and the next try succeeds.
+    static let timeToBeOnline: Int64 = {
+        let timing = UplinkTiming()
+        let heartbeat = Int64(GatewayDeadlines().heartbeatInterval) * 1000
+        return heartbeat + timing.acknowledgement + timing.backoff.longest + timing.connect + timing.handshake
+            + timing.login
+    }()
+    /// Milliseconds for which a point waits while the agent is online: the longest pack and the gather interval before it,
+    /// as the people of a history set them, and as long again for what an outage left.
+    static let longestWait: Int64 = 2 * 310_000
+
+    /// From the healing on: what was asked for last is how it is, as soon as it has to be.
+    ///
+    /// A connection may have so many bytes left until it is cut. A parked vehicle uses them up minutes after the healing.
     func checkTarget() {
+        let due = max(troubledAt, MonotonicTime(network.harmedAt)) + Self.timeToBeOnline
+        guard now >= due else { return after(due - now) { $0.checkTarget() } }
+        checkTold()
+        // What an outage left goes now.
+        after(190_000) { history in
+            guard max(history.troubledAt, MonotonicTime(history.network.harmedAt)) <= due else {
+                return history.checkTarget()
+            }
+            history.checkWaiting()
+            history.after(20_000) { $0.finishGathering() }
+        }
+    }
+
+    private func checkTold() {
         guard let box, target.open.isEmpty else { return }
         let status = box.agent.status()
         let isStarted = status.service.state != .stopped
@@ -157,11 +188,16 @@ extension History {
             return fail(
                 Violation(
                     guarantee: .liveness,
-                    detail: "minutes after the world healed the link is \(status.link.state): \(status.reason)"))
+                    detail: "\(Self.timeToBeOnline / 1000) s after the last trouble the link is \(status.link.state): "
+                        + "\(status.reason)"))
         }
-        // Online for long, and points that wait longer than a pack and a try may take.
+    }
+
+    /// Online for long, and points that wait longer than a pack and a try may take.
+    private func checkWaiting() {
+        guard let box, target.open.isEmpty, box.agent.status().service.state != .stopped else { return }
         let count = box.executor.cache.count
-        if isStarted, let age = ledger.oldestWaiting(at: now, count: count), age > 2 * 310_000 {
+        if let age = ledger.oldestWaiting(at: now, count: count), age > Self.longestWait {
             fail(
                 Violation(
                     guarantee: .liveness,

@@ -111,6 +111,7 @@ extension History {
         machine.ingest = ingest
         machine.store = store
         note("the server serves")
+        troubledAt = now
         Task(executorPreference: executor) { await ingest.run() }
         if profile.hasPushes { machine.watching = Task(executorPreference: executor) { await core.watchStore() } }
     }

@@ -27,6 +27,8 @@ package final class History {
     var summary = HistorySummary()
     private(set) var violation: Violation?
     var isHealed = false
+    /// When the world healed, and when afterwards a process began that had to.
+    var troubledAt: MonotonicTime = 0
 
     // The vehicle
     var disk: DiskSimulation { didSet { witness = Self.makeWitness(disk) } }
@@ -165,6 +167,7 @@ package final class History {
     /// The world is well again, for good.
     private func heal() {
         isHealed = true
+        troubledAt = now
         note("the world heals")
         network.heal()
         healDisk()
@@ -178,9 +181,7 @@ package final class History {
         storeTrouble = StoreTrouble()
         if server == nil { startServer() }
         if box == nil { bootAgent() }
-        // Long enough for everything that is under way to come to its end.
-        after(600_000) { $0.checkTarget() }
-        after(620_000) { $0.finishGathering() }
+        checkTarget()
         settleAlarms()
     }
 
@@ -191,7 +192,7 @@ package final class History {
         return box.executor.cache.count == 0 && ledger.isTaken && target.isGatheringOver
     }
 
-    private func finishGathering() {
+    func finishGathering() {
         target.isFinishing = true
         // A passing error, and soon nobody appends any more: reading must go on by itself.
         if dice.one(in: 3) {

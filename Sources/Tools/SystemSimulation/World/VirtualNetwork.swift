@@ -22,6 +22,8 @@ final class VirtualNetwork {
     /// One TLS handshake in so many is slow, perhaps slower than a link waits; nil: none.
     private(set) var slowHandshakeOdds: Int? = 40
     private(set) var bytesLost = 0
+    /// When a connection ceased to carry everything, for the last time.
+    private(set) var harmedAt = NIODeadline.uptimeNanoseconds(0)
     private(set) var connections: [VirtualConnection] = []
 
     init(loop: VirtualLoop, seed: UInt64) {
@@ -46,6 +48,7 @@ final class VirtualNetwork {
     func add(_ connection: VirtualConnection) { connections.append(connection) }
     func remove(_ connection: VirtualConnection) { connections.removeAll { $0 === connection } }
     func lost(_ bytes: Int) { bytesLost += bytes }
+    func harmed() { harmedAt = loop.now }
 
     func delay() -> Int64 { latency + Int64.random(in: 0...max(jitter, 0), using: &dice) }
 }
@@ -74,6 +77,9 @@ final class VirtualConnection {
     /// Nobody hears anything any more, and nobody is told.
     private var isSilent = false
     private var resetWhenCut = false
+    private var isHarmed = false {
+        didSet { if !oldValue { network.harmed() } }
+    }
 
     init(network: VirtualNetwork, agent: VirtualSocket, server: VirtualSocket) {
         self.network = network
@@ -175,6 +181,7 @@ final class VirtualConnection {
                 taken = min(taken, allowance)
                 connection.update(side) { $0.allowance = allowance - taken }
                 connection.network.lost(piece.count - taken)
+                if taken < piece.count { connection.isHarmed = true }
             }
             guard connection.receiver(of: side) != nil else {
                 // Nobody is there to take it: the sender is told.
@@ -202,7 +209,11 @@ final class VirtualConnection {
         guard let end = receiver(of: side), end.isReading else { return }
         var bytes = direction(side).arrived
         if bytes.isEmpty {
-            guard direction(side).endHasArrived, direction(side).allowance == nil else { return }
+            guard direction(side).endHasArrived else { return }
+            guard direction(side).allowance == nil else {
+                isHarmed = true
+                return
+            }
             switch side {
             case .agent: serverEnd = nil
             case .server: agentEnd = nil
