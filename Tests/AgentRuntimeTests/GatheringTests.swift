@@ -23,4 +23,13 @@ import Testing
         try await agent.fix(10)
         #expect(try await agent.stop().map(\.second) == [0, 5, 10])
     }
+
+    /// SIGTERM comes while the last epoch waits for its end: its fix was taken, and becomes a point like any other.
+    @Test func anEpochThatWaitsForItsEndIsInTheRingWhenTheAgentStops() async throws {
+        let agent = try await RunningAgent.start()
+        try await agent.fix(0)
+        try await agent.wait("the first point") { $0.agent.tally.gathered == 1 }
+        try await agent.report(5)
+        #expect(try await agent.stop().map(\.second) == [0, 5])
+    }
 }

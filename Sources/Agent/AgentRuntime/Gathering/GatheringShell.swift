@@ -245,6 +245,8 @@ final class GatheringShell {
 
     /// The agent stops: the feed closes, and fixes become no points any more.
     func shutDown() {
+        // The epoch that waits for its end belongs to this gathering.
+        if let fix = assembler.flush() { take(fix) }
         entity = nil
         closeFeed()
     }

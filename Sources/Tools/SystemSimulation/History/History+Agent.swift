@@ -284,7 +284,13 @@ extension History {
 
     /// At the moment of the fix, whatever network, disk and control do: taken is taken.
     private func checkGathered(_ box: AgentBox) {
-        guard box.process.isAlive, self.box === box, !box.isStopping, violation == nil else { return }
+        guard box.process.isAlive, self.box === box, !box.isStopping else { return }
+        checkTally(box)
+    }
+
+    /// As many points were taken as were due.
+    func checkTally(_ box: AgentBox) {
+        guard violation == nil else { return }
         let tally = box.agent.tally
         while tally.lostBusyDisk > box.refused {
             box.refused += 1

@@ -131,11 +131,16 @@ extension History {
         case .agentStop:
             summary.agentStops += 1
             box.isStopping = true
+            // Gathering ends with the process, and what waits for the end of its epoch is a point of it.
+            choose(grid.stopGathering())
             // Two seconds may be too short for a slow disk; then it is killed, as systemd does.
-            box.agent.shutDown().assumeIsolated().whenSuccess { [unowned self] in
+            let stopped = box.agent.shutDown()
+            checkTally(box)
+            stopped.assumeIsolated().whenSuccess { [unowned self] in
                 guard self.box === box else { return }
                 check { () throws(Violation) in
                     try ledger.observe(box.executor.cache, .other, at: now, witness)
+                    try ledger.stopped()
                 }
                 end(box, how: .stop)
                 after(pause) { $0.bootAgent() }

@@ -10,6 +10,12 @@ extension PointLedger {
         try observe(cache, .other, at: 0, witness)
     }
 
+    /// The process has ended in order: everything that it gathered is in the ring.
+    func stopped() throws(Violation) {
+        guard let index = chosen.first else { return }
+        throw broken(.gatheringNeverWaits, "\(describe(index)) was gathered, and the agent has stopped without it")
+    }
+
     /// What the process held and the disk did not is gone; what was durable has to be found by the next one.
     private mutating func processEnded() {
         before = TrackCacheCounters()
