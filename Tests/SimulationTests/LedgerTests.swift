@@ -249,4 +249,84 @@ import TrackTestKit
         }
         #expect(ring.ledger.waiting.count == Int(ring.cache.count))
     }
+
+    /// What a killed process could not make durable stands on the disk all the same, and a clear that was made before the
+    /// disk could be read takes it.
+    @Test func aClearBeforeTheReadingTakesWhatWasNotDurable() throws {
+        var ledger = PointLedger()
+        let witness = witness()
+        var cache = try open(disk, limit: nil)
+        try ledger.processStarted(cache, witness)
+        for number in 1...10 {
+            ledger.choose(try fix(number), entity: "van", bytes: 1000)
+            cache.append(entity: "van", time: Int64(number), payload: [7], now: 0)
+            try ledger.observe(cache, .other, at: 0, witness)
+        }
+        #expect(cache.unsynchronisedCount == 10)
+        disk.killProcess()
+        disk.faults = [DiskFault([.open], number: 5)]
+        cache = try open(disk, limit: nil)
+        try ledger.processStarted(cache, witness)
+        let clear = CacheSelection(entities: ["van"], from: 5)
+        _ = try cache.clear(entities: clear.entities, from: clear.from, through: clear.through, now: 0)
+        try ledger.observe(cache, .clear(clear), at: 0, witness)
+        disk.faults = []
+        let due = try #require(cache.nextMaintenance)
+        cache.maintain(now: due)
+        try ledger.observe(cache, .other, at: due, witness)
+        #expect(cache.count == 4)
+        #expect(ledger.waiting == Array(0..<4))
+    }
+
+    /// A segment with nothing but a clear takes room as long as the segment that the clear may be about.
+    @Test func theBoundCountsAClearThatGoesWithWhatItIsAbout() throws {
+        let limit = 2 * options.segmentBytes
+        var ledger = PointLedger()
+        let witness = witness()
+        var cache = try open(disk, limit: limit)
+        try ledger.processStarted(cache, witness)
+        for number in 1...71 {
+            ledger.choose(try fix(number), entity: "van", bytes: 1000)
+            cache.append(entity: "van", time: Int64(number), payload: [UInt8](repeating: 7, count: 1000), now: 0)
+            try ledger.observe(cache, .other, at: 0, witness)
+        }
+        cache.sync(now: 0)
+        try ledger.observe(cache, .other, at: 0, witness)
+        disk.killProcess()
+        cache = try open(disk, limit: limit)
+        try ledger.processStarted(cache, witness)
+        let clear = CacheSelection(entities: ["van"], from: 1, through: 3)
+        _ = try cache.clear(entities: clear.entities, from: clear.from, through: clear.through, now: 0)
+        try ledger.observe(cache, .clear(clear), at: 0, witness)
+        #expect(cache.usage.segments == 2)
+        disk.killProcess()
+        cache = try open(disk, limit: limit)
+        #expect(cache.counters.droppedByBound == 68)
+        try ledger.processStarted(cache, witness)
+    }
+
+    /// A bit flipped in a segment that the bound then takes: the spoiled point is not counted with the others.
+    @Test func theBoundDoesNotCountWhatNobodyCanRead() throws {
+        let limit = 2 * options.segmentBytes
+        var ledger = PointLedger()
+        let witness = witness()
+        var cache = try open(disk, limit: limit)
+        try ledger.processStarted(cache, witness)
+        for number in 1...75 {
+            ledger.choose(try fix(number), entity: "van", bytes: 1000)
+            cache.append(entity: "van", time: Int64(number), payload: [UInt8](repeating: 7, count: 1000), now: 0)
+            try ledger.observe(cache, .other, at: 0, witness)
+        }
+        cache.sync(now: 0)
+        try ledger.observe(cache, .other, at: 0, witness)
+        disk.killProcess()
+        let before = witness.content()
+        let path = try #require(disk.paths.first { $0.hasSuffix(".segment") })
+        disk.flip(bit: 0, at: 8192 + 31 + 5 * 1028 + 500, of: path)
+        ledger.flipped(from: before, to: witness.content())
+        cache = try open(disk, limit: limit)
+        #expect(cache.counters.droppedByBound == 70)
+        try ledger.processStarted(cache, witness)
+        #expect(ledger.waiting == Array(71..<75))
+    }
 }

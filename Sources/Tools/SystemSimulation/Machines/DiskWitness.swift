@@ -65,7 +65,8 @@ final class DiskWitness {
             operation.losses.append(
                 LostFile(
                     segment: first, size: bytes.count, bytes: bytes.count - (rest?.count ?? 0), isGone: rest == nil,
-                    points: isEmpty ? [] : points(first, bytes)))
+                    points: isEmpty ? [] : points(first, bytes),
+                    holdsClears: !isEmpty && !SegmentContent(bytes).clears.isEmpty))
         }
         return operation
     }
@@ -100,4 +101,5 @@ struct LostFile {
     let isGone: Bool
     /// What stood in it.
     let points: [StandingPoint]
+    let holdsClears: Bool
 }

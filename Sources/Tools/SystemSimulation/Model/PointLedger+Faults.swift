@@ -65,7 +65,10 @@ extension PointLedger {
         // The unused end of a segment is cut after the next one has begun. A file that the next one replaces, or in which
         // nothing is left when the next one stands, takes no room from it.
         for loss in operation.losses where !loss.isGone { bytes += max(0, loss.bytes) }
-        bytes += operation.losses.filter(\.isGone).map(\.bytes).max() ?? 0
+        let gone = operation.losses.filter(\.isGone)
+        bytes += gone.filter { !$0.holdsClears }.map(\.bytes).max() ?? 0
+        // A clear stays as long as what it may be about, so it does take room.
+        bytes += gone.filter(\.holdsClears).reduce(0) { $0 + $1.bytes }
         guard let limit = cache.usage.diskLimit, bytes > limit else {
             throw broken(
                 .exactlyOnce,

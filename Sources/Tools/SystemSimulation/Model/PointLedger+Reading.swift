@@ -180,6 +180,7 @@ extension PointLedger {
     ) throws(Violation) {
         var dropped = dropped
         let durable = Set(unread)
+        let own = Set(waiting)
         var order: [Int] = []
         var last: Int?
         for point in found where !apart.contains(point.index) {
@@ -189,7 +190,7 @@ extension PointLedger {
             }
             last = index
             // Cleared before the disk could be read: what stands there does not count, and goes when the disk takes writes.
-            if durable.contains(index), unreadClears.contains(where: { matches(index, $0) }) {
+            if !own.contains(index), unreadClears.contains(where: { matches(index, $0) }) {
                 clearSoftly(index, now)
             } else if point.isAcknowledged {
                 try passOver(index, &dropped, now)
@@ -211,8 +212,8 @@ extension PointLedger {
                 entries[index].fate = .acknowledged
             } else if unreadClears.contains(where: { matches(index, $0) }) {
                 clearSoftly(index, now)
-            } else if dropped > 0, index < order.first ?? .max {
-                // Beginning a segment may have cost the oldest.
+            } else if entries[index].doubt == nil, dropped > 0, index < order.first ?? .max {
+                // Beginning a segment may have cost the oldest. What nobody can read any more is not counted with them.
                 dropped -= 1
                 entries[index].goneAt = now
                 entries[index].fate = .droppedByBound
