@@ -1,31 +1,33 @@
-/// Pushes on their way from the server to the alarm journal: which are written, which are acknowledged, what is told.
+/// Decides about pushes on their way from the server to the alarm journal: which are written, acknowledged and told.
 ///
-/// A push is acknowledged when it is on the disk and not before; what cannot be written is forgotten, and comes again.
-/// Knows no disk and no link; which pushes were seen before is the journal's to say. Do the actions in their order.
+/// A push is acknowledged when it is on the disk and not before. A push that cannot be written is forgotten, and the
+/// server sends it again. The inbox knows no disk and no link. The journal says which pushes were seen before. Do the
+/// actions in their order.
 package struct AlarmInbox: Hashable, Sendable {
     package enum Action: Hashable, Sendable {
-        /// Write it; `journaled` or `failed` follows.
+        /// Write the push; `journaled` or `failed` follows.
         case journal(UInt64)
         case acknowledge(UInt64)
-        /// It is in the journal for the first time: tell everybody.
+        /// The push is in the journal for the first time: tell everybody.
         case tell(UInt64)
-        /// It will never be taken; said the first time.
+        /// The push will never be taken. The inbox tells this once.
         case refuse(UInt64, Refusal)
-        /// The journal does not work, said when that begins or its reason changes.
+        /// The journal does not work. The inbox tells this when it begins and when its reason changes.
         case complain(reason: String)
-        /// It works again.
+        /// The journal works again.
         case relieved
     }
 
     package enum Refusal: Hashable, Sendable {
-        /// Nobody could tell it from another.
+        /// The push has no number, so nobody could tell it from another push.
         case noNumber
         /// Longer than the journal takes.
         case tooLong
     }
 
     package struct Limits: Hashable, Sendable {
-        /// Pushes on their way to the disk, and their bytes; what is more is not looked at, and comes again.
+        /// The most pushes on their way to the disk, and their most bytes. A push beyond that is not looked at; the
+        /// server sends it again.
         package var waiting = 32
         package var bytes = 256 * 1024
         /// Of one push.
@@ -54,7 +56,7 @@ package struct AlarmInbox: Hashable, Sendable {
     /// Why the journal does not work.
     package private(set) var trouble: String?
     package private(set) var counters = Counters()
-    /// The last one refused: a server that insists is answered once.
+    /// The push that was refused last: if the server sends it again, the inbox tells nothing.
     private var lastRefused: UInt64?
 
     package init(limits: Limits = Limits()) {
@@ -65,7 +67,7 @@ package struct AlarmInbox: Hashable, Sendable {
     package mutating func received(_ id: UInt64, bytes: Int) -> [Action] {
         if id == 0 { return refuse(id, .noNumber) }
         if bytes > limits.body { return refuse(id, .tooLong) }
-        // The same once more, while the first is being written.
+        // The same push again, while the first one is being written.
         guard waiting[id] == nil else { return [] }
         guard waiting.count < limits.waiting, waitingBytes + bytes <= limits.bytes else { return [] }
         waiting[id] = bytes
@@ -73,7 +75,7 @@ package struct AlarmInbox: Hashable, Sendable {
         return [.journal(id)]
     }
 
-    /// It is on the disk; `isNew`: for the first time.
+    /// The push is on the disk; `isNew`: for the first time.
     package mutating func journaled(_ id: UInt64, isNew: Bool) -> [Action] {
         guard let bytes = waiting.removeValue(forKey: id) else { return [] }
         waitingBytes -= bytes

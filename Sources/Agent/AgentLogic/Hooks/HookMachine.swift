@@ -1,8 +1,9 @@
-/// Which hooks run for which events, and when. Knows no process and no file.
+/// Decides which hooks run for which events, and when. Knows no process and no file.
 ///
-/// For each event the hooks there are then run, each hook one event at a time and in the events' order, different hooks
-/// beside each other. Few run at a time, and few events wait; an alarm for which there is no room stays in the journal
-/// and is fetched from there later, as are those of the process before. Do the actions in their order.
+/// When an event comes up, every hook of the directory runs for it. A hook handles one event at a time, in the order of
+/// the events; different hooks run at the same time. Few hooks run at a time, and few events wait. If there is no room
+/// for an alarm, the alarm stays in the journal, and the machine fetches it later. It also fetches the alarms that the
+/// process before has left. Do the actions in their order.
 package struct HookMachine: Hashable, Sendable {
     /// An event as the shell keeps it.
     package typealias EventID = UInt64
@@ -14,11 +15,12 @@ package struct HookMachine: Hashable, Sendable {
     }
 
     package enum Action: Hashable, Sendable {
-        /// Look which hooks there are; `listed` follows.
+        /// Look which hooks the directory has; `listed` follows.
         case list(EventID)
         /// Start a hook for an event; `ended` follows.
         case run(RunID, hook: String, event: EventID)
-        /// Every hook of the event has ended, or there was none: forget it. With the alarm that it told of.
+        /// Every hook of the event has ended, or there was none: forget the event. `alarm`: the alarm that the event
+        /// told of.
         case finished(EventID, alarm: UInt64?)
         /// Fetch owed alarms from the journal, other than those that are in hand; `recalled` follows.
         case recall(limit: Int, without: Set<UInt64>)
@@ -46,7 +48,7 @@ package struct HookMachine: Hashable, Sendable {
     private struct Event: Hashable, Sendable {
         let id: EventID
         let alarm: UInt64?
-        /// Of its hooks, those that have not ended.
+        /// The hooks of this event that have not ended.
         var open = 0
         var isListed = false
     }
@@ -76,15 +78,16 @@ package struct HookMachine: Hashable, Sendable {
     /// Events in hand.
     package var eventCount: Int { events.count }
 
-    /// The process begins: fetches what the one before has left.
+    /// The process begins: fetches the alarms that the process before has left.
     package mutating func begin() -> [Action] {
         mayBeOwed = true
         return proceed()
     }
 
-    /// `alarm`: its number, for an event that tells of one that hooks are owed for. False: not taken, forget it.
+    /// `alarm`: the number of the alarm that the event tells of, when hooks are owed for it. False: the event was not
+    /// taken; forget it.
     package mutating func happened(_ id: EventID, alarm: UInt64? = nil) -> (isTaken: Bool, actions: [Action]) {
-        // An alarm never overtakes those that are still in the journal.
+        // An alarm never overtakes alarms that are still in the journal.
         guard events.count < limits.events, alarm == nil || !mayBeOwed else {
             if alarm != nil { mayBeOwed = true } else { counters.dropped += 1 }
             return (false, [])
@@ -93,7 +96,7 @@ package struct HookMachine: Hashable, Sendable {
         return (true, proceed())
     }
 
-    /// What the journal had, with the shell's names for them; in the order of the alarms.
+    /// The alarms that the journal had, with the shell's names for their events; in the order of the alarms.
     package mutating func recalled(_ found: [(event: EventID, alarm: UInt64)], isAll: Bool) -> [Action] {
         guard isRecalling else { return [] }
         isRecalling = false
@@ -132,7 +135,7 @@ package struct HookMachine: Hashable, Sendable {
         var index = 0
         while index < jobs.count, running.count < limits.running {
             let job = jobs[index]
-            // A hook that is busy is busy for all later events too: they keep their order.
+            // A hook that is busy is busy for all later events too, so that the events keep their order.
             guard busy.insert(job.hook).inserted else {
                 index += 1
                 continue
@@ -148,7 +151,7 @@ package struct HookMachine: Hashable, Sendable {
             actions.append(.finished(event.id, alarm: event.alarm))
         }
         events.removeAll { $0.isListed && $0.open == 0 }
-        // Not one by one: half of the room is worth a look into the journal.
+        // Alarms are not fetched one by one: half of the room is worth a look into the journal.
         if mayBeOwed, !isRecalling, events.count <= limits.events / 2 {
             isRecalling = true
             actions.append(.recall(limit: limits.events / 2, without: inHand))

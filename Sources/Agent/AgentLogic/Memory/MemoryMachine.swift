@@ -14,7 +14,7 @@ package struct MemoryMachine: Hashable, Sendable {
         /// Call `timerFired` once after this time; replaces an earlier timer of the same name.
         case setTimer(Timer, milliseconds: Int64)
         case cancelTimer(Timer)
-        /// The state cannot be written: said when that begins or its reason changes.
+        /// The state cannot be written. The machine tells this when it begins and when its reason changes.
         case complain(reason: String)
         /// The state is written again.
         case relieved
@@ -26,14 +26,14 @@ package struct MemoryMachine: Hashable, Sendable {
         case durable
         /// The disk has not answered yet.
         case pending
-        /// The write failed; it is tried again.
+        /// The write failed; the machine tries again.
         case failed(reason: String)
     }
 
     package enum Timer: Hashable, Sendable, CaseIterable {
         /// Callers wait no longer.
         case patience
-        /// A write that failed is tried again.
+        /// The time to try a failed write again.
         case retry
         /// A write takes so long that it is a trouble.
         case hang
@@ -52,7 +52,7 @@ package struct MemoryMachine: Hashable, Sendable {
         package init() {}
     }
 
-    /// How the state stands, for people.
+    /// Whether the state is on the disk, for people.
     package enum Standing: Hashable, Sendable {
         /// Everything is on the disk.
         case durable

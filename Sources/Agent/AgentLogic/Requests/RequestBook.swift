@@ -1,18 +1,18 @@
 package import TrackModel
 
-/// One request to the server, as it is numbered on the link.
+/// The number of one request to the server, as the link carries it.
 package struct ServerRequestID: RawRepresentable, Hashable, Sendable {
     package let rawValue: UInt64
 
     package init(rawValue: UInt64) { self.rawValue = rawValue }
 }
 
-/// The requests to the server that are no uploads: which may be sent now, which wait for their turn, which are overdue.
-/// Knows no bytes and no clock.
+/// Keeps the requests to the server that are no uploads, and decides which may be sent now, which wait for their turn,
+/// and which are overdue. Knows no bytes and no clock.
 ///
-/// Few are sent ahead, so that uploads never wait long behind them; what waits is bounded in number and in bytes. Every
-/// request ends: with its answer, or with one `fail`. Do the actions in their order; `now` is a monotonic clock in
-/// milliseconds.
+/// Few requests are under way at a time, so that uploads never wait long behind them. Waiting requests are bounded in
+/// number and in bytes. Every request ends: with its answer, or with one `fail`. Do the actions in their order; `now`
+/// is a monotonic clock in milliseconds.
 package struct RequestBook: Hashable, Sendable {
     package enum Kind: Hashable, Sendable, CaseIterable {
         /// A Web API request.
@@ -22,9 +22,9 @@ package struct RequestBook: Hashable, Sendable {
     }
 
     package enum Action: Hashable, Sendable {
-        /// Send it; `answered` follows when its answer has come.
+        /// Send the request; `answered` follows when the answer has come.
         case send(ServerRequestID)
-        /// It ends without an answer. Forget it.
+        /// The request ends without an answer. Forget it.
         case fail(ServerRequestID, Failure)
         /// Call `timerFired` once after this time; replaces an earlier one.
         case setTimer(milliseconds: Int64)
@@ -34,15 +34,15 @@ package struct RequestBook: Hashable, Sendable {
     }
 
     package enum Failure: Hashable, Sendable {
-        /// There is no link, or it went before the request was sent: nothing happened.
+        /// There is no link, or the link ended before the request was sent: nothing happened.
         case offline
         /// Too much waits already: nothing happened.
         case full
-        /// Its turn never came: nothing happened.
+        /// The turn of the request never came: nothing happened.
         case notSent
-        /// The link went between the request and its answer: nobody knows what happened.
+        /// The link ended between the request and its answer: nobody knows what happened.
         case cut
-        /// It was sent and not answered in time: nobody knows what happened.
+        /// The request was sent and not answered in time: nobody knows what happened.
         case overdue
     }
 
@@ -72,7 +72,7 @@ package struct RequestBook: Hashable, Sendable {
         let id: ServerRequestID
         let kind: Kind
         let bytes: Int
-        /// Of the present step: its turn, or its answer.
+        /// The deadline of the present step: the turn of the request, or its answer.
         var deadline: MonotonicTime
     }
 
@@ -99,7 +99,7 @@ package struct RequestBook: Hashable, Sendable {
         next += 1
         guard isOnline else { return (id, [.fail(id, .offline)]) }
         let held = (waiting + sent).reduce(0) { $0 + $1.bytes }
-        // A request alone may have any size: its maker has bounds of its own.
+        // A request that is alone may have any size: its maker has bounds of its own.
         guard waiting.count < limits.waiting, count == 0 || held + bytes <= limits.bytes else {
             return (id, [.fail(id, .full)])
         }
@@ -107,7 +107,7 @@ package struct RequestBook: Hashable, Sendable {
         return (id, proceed(now: now))
     }
 
-    /// The answer of a request has come. Nil when it is none that is waited for: it came too late, or nobody asked.
+    /// The answer of a request has come. Nil when nobody waits for this answer: it came too late, or nobody asked.
     package mutating func answered(_ id: ServerRequestID, _ kind: Kind, now: MonotonicTime) -> [Action]? {
         guard let index = sent.firstIndex(where: { $0.id == id && $0.kind == kind }) else { return nil }
         sent.remove(at: index)
@@ -120,7 +120,7 @@ package struct RequestBook: Hashable, Sendable {
         return proceed(now: now)
     }
 
-    /// The link takes nothing more; answers to what was sent may still come.
+    /// The link takes no further request; answers to earlier requests may still come.
     package mutating func linkCloses(now: MonotonicTime) -> [Action] {
         isOnline = false
         let failed = waiting.map { Action.fail($0.id, .offline) }
@@ -149,7 +149,7 @@ package struct RequestBook: Hashable, Sendable {
 
     // MARK: Turns
 
-    /// Oldest first, each kind within its own limit: a long row of one never holds up the other.
+    /// Oldest first, each kind within its own limit: many requests of one kind never hold up the other kind.
     private mutating func proceed(now: MonotonicTime) -> [Action] {
         var actions: [Action] = []
         var left: [Entry] = []

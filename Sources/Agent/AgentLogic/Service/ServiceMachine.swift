@@ -1,6 +1,6 @@
 internal import TrackModel
 
-/// The service and gather control: what the mobile SDK calls start and stop, with every outcome named.
+/// Controls the service and gathering: what the mobile SDK calls start and stop, with every outcome named.
 ///
 /// Knows no connection and no receiver. Every `mutating func` is an event; do the actions in their order. Each request is
 /// answered exactly once.
@@ -8,17 +8,19 @@ package struct ServiceMachine: Hashable, Sendable {
     package enum Action: Hashable, Sendable {
         /// Run the uplink as this entity: `UplinkMachine.start`.
         case startUplink(entity: String)
-        /// Take what is still on its way into the cache, then `UplinkMachine.stop` with this many milliseconds at most to
-        /// upload it. Its `finished` comes back as ``ServiceMachine/uplinkStopped(drained:)``.
+        /// Wait until the points that are still on their way are in the cache. Then call `UplinkMachine.stop` with this
+        /// many milliseconds at most to upload them. Its `finished` comes back as
+        /// ``ServiceMachine/uplinkStopped(drained:)``.
         case stopUplink(drainMilliseconds: Int64)
-        /// Open the gpsd watch; what it finds out comes back as ``ServiceMachine/locationChanged(_:)``.
+        /// Open the gpsd watch. Its news come back as ``ServiceMachine/locationChanged(_:)``.
         case openFeed
         /// Close it.
         case closeFeed
-        /// From now on fixes go to the sampler (restart it), or no longer do (flush the epoch first).
+        /// True: from now on fixes go to the sampler; restart the sampler. False: they no longer do; flush the epoch
+        /// first.
         case setGathering(Bool)
         case reply(RequestID, ServiceReply)
-        /// Make it outlive a restart.
+        /// Make the target outlive a restart.
         case persist(TargetState)
         /// Call ``ServiceMachine/timerFired(_:)`` once after this time; replaces an earlier timer of the same name.
         case setTimer(Timer, milliseconds: Int64)
@@ -30,7 +32,7 @@ package struct ServiceMachine: Hashable, Sendable {
         case gatherAnswer
     }
 
-    /// Milliseconds to wait for what decides an answer.
+    /// Milliseconds to wait for the event that decides an answer.
     package struct Timing: Hashable, Sendable {
         /// For the login; then "start service" is answered with success but offline.
         package var startAnswer: Int64 = 5000
@@ -49,7 +51,7 @@ package struct ServiceMachine: Hashable, Sendable {
         case starting(entity: String)
         /// To `offline`, `stopping`.
         case online(entity: String)
-        /// Tries again by itself. To `online`, `stopping`.
+        /// The uplink tries again by itself. To `online`, `stopping`.
         case offline(entity: String, LinkTrouble)
         /// The uplink drains and closes. To `stopped`.
         case stopping(entity: String)
@@ -57,7 +59,7 @@ package struct ServiceMachine: Hashable, Sendable {
 
     package enum GatherState: Hashable, Sendable {
         case stopped
-        /// Waits for the feed to say whether there is a receiver.
+        /// The machine waits for the feed to say whether there is a receiver.
         case starting(RequestID)
         case started
     }
@@ -90,9 +92,9 @@ package struct ServiceMachine: Hashable, Sendable {
 
     // MARK: Service
 
-    /// At boot: goes on as told last, without anybody waiting for an answer. Only once, before everything else.
+    /// At boot: resumes what the agent was told last. Nobody waits for an answer. Call it once, before everything else.
     ///
-    /// A receiver that is missing then does not end gathering: it goes on when there is one.
+    /// A receiver that is missing at boot does not end gathering: gathering goes on when the receiver is there.
     package mutating func restore(_ target: TargetState) -> [Action] {
         guard case .stopped = state else { return [] }
         self.target = target
@@ -132,12 +134,12 @@ package struct ServiceMachine: Hashable, Sendable {
         return actions + updateFeed()
     }
 
-    /// `drainMilliseconds`: nil for the default; 0 and less for none.
+    /// `drainMilliseconds`: nil for the default; 0 or less: nothing is uploaded.
     package mutating func stopService(request: RequestID, drainMilliseconds: Int64? = nil) -> [Action] {
         switch state {
         case .stopped: return [.reply(request, .stopService(.notYetStarted))]
         case .stopping:
-            // After a start that came to nothing, nobody has asked yet: this caller hears when it is done.
+            // A start has failed, and nobody has asked for a stop yet: this caller hears when the service has stopped.
             guard stopRequest == nil else { return [.reply(request, .stopService(.inProgress))] }
             stopRequest = request
             return [persist(TargetState(entity: entity))]
@@ -148,7 +150,7 @@ package struct ServiceMachine: Hashable, Sendable {
         }
     }
 
-    /// Every `UplinkMachine.Action.report`, as it is.
+    /// Call it with the state of every `UplinkMachine.Action.report`.
     package mutating func uplinkChanged(_ link: LinkState) -> [Action] {
         let entity: String
         switch state {
@@ -157,7 +159,7 @@ package struct ServiceMachine: Hashable, Sendable {
         }
         switch link {
         case .closed, .connecting, .handshaking, .loggingIn, .closing:
-            // Still at it. A link that was online says `waiting` or `connecting` when it is lost.
+            // The link still tries. A link that was online says `waiting` or `connecting` when it is lost.
             if case .online = state { state = .offline(entity: entity, .reconnecting) }
             return []
         case .online:
@@ -176,7 +178,7 @@ package struct ServiceMachine: Hashable, Sendable {
         case .parameter:
             // Only another start with other parameters can help, and that needs a stopped service.
             return answerStart(.parameterError(reason: trouble.reason)) + abandonStart()
-        // Points are gathered and kept meanwhile; a reload or other files mend it.
+        // Points are gathered and kept meanwhile; a reload or other files mend the configuration.
         case .configuration: return answerStart(.internalError(reason: trouble.reason))
         case .network where trouble.cause == .nameResolution:
             return answerStart(.networkError(reason: trouble.reason))
@@ -204,7 +206,7 @@ package struct ServiceMachine: Hashable, Sendable {
         return actions + updateFeed()
     }
 
-    /// A start came to nothing: nobody uploads, nobody gathers.
+    /// A start has failed: nothing is uploaded and nothing is gathered.
     private mutating func abandonStart() -> [Action] {
         guard let entity else { return [] }
         var actions = [persist(TargetState(entity: entity))]
@@ -248,7 +250,7 @@ package struct ServiceMachine: Hashable, Sendable {
         return actions + [persisted, .reply(request, .stopGather(.success))] + updateFeed()
     }
 
-    /// The feed found out something, or lost it again.
+    /// The feed has found out whether there is a receiver, or has lost the receiver again.
     package mutating func locationChanged(_ location: LocationState) -> [Action] {
         guard isFeedOpen else { return [] }
         self.location = location
@@ -273,7 +275,7 @@ package struct ServiceMachine: Hashable, Sendable {
         }
     }
 
-    /// Answers a start of gathering once the location's state decides it.
+    /// Answers a start of gathering when the state of the location decides the answer.
     private mutating func decideGathering() -> [Action] {
         guard case .starting(let request) = gather else { return [] }
         switch location {

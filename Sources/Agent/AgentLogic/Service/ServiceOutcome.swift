@@ -11,7 +11,7 @@ package enum StartServiceOutcome: Hashable, Sendable {
     case success
     /// Started; the server cannot be reached now and is tried again until it can.
     case successButOffline(reason: String)
-    /// Not started: a value breaks its rule, says the agent or the server.
+    /// Not started: the agent or the server says that a value breaks its rule.
     case parameterError(reason: String)
     /// Started, and of no use yet: the agent cannot use its own configuration for a connection. Tried again slowly.
     case internalError(reason: String)
@@ -26,7 +26,7 @@ package enum StartServiceOutcome: Hashable, Sendable {
 
 /// What became of "stop service".
 package enum StopServiceOutcome: Hashable, Sendable {
-    /// Stopped. `drained`: everything asked for had reached the server.
+    /// Stopped. `drained`: all points that were to be uploaded had reached the server.
     case success(drained: Bool)
     case notYetStarted
     /// Another stop is still at work.

@@ -1,4 +1,5 @@
-/// The settings that outlive a restart; always valid: each setter checks its rule and changes nothing when it is broken.
+/// The settings that outlive a restart. They are always valid: each setter checks its rule and changes nothing when the
+/// rule is broken.
 package struct Settings: Hashable, Sendable {
     /// Seconds from one track point to the next, ``intervals``.
     package private(set) var gatherInterval = 5

@@ -4,7 +4,7 @@ package struct Backoff: Hashable, Sendable {
     package struct Range: Hashable, Sendable {
         package var first: Int64 = 1000
         package var longest: Int64 = 300_000
-        /// A session of at least this long starts the row again.
+        /// After a session that lasted at least so long, the waits begin again with the first.
         package var service: Int64 = 60_000
 
         package init() {}

@@ -1,6 +1,7 @@
 package import TrackModel
 
-/// One attempt at a connection; later ones are greater. What an earlier link still says is known by it and ignored.
+/// The number of one attempt at a connection; later attempts have greater numbers. By the number the machine knows
+/// events of an earlier link, and ignores them.
 package struct LinkID: RawRepresentable, Hashable, Comparable, Sendable {
     package let rawValue: UInt64
 
@@ -20,7 +21,7 @@ package struct ReadID: Hashable, Sendable {
     }
 }
 
-/// Where the connection stands.
+/// The state of the connection.
 package enum LinkState: Hashable, Sendable {
     /// Not wanted.
     case closed
@@ -30,11 +31,11 @@ package enum LinkState: Hashable, Sendable {
     case handshaking
     case loggingIn
     case online
-    /// Tried again by itself at the time.
+    /// The agent tries again by itself at the time.
     case waiting(until: MonotonicTime, LinkTrouble)
-    /// The server refuses this agent as it is configured; tried again slowly, at the time.
+    /// The server refuses this agent as it is configured. The agent tries again slowly, at the time.
     case refused(until: MonotonicTime, LinkTrouble)
-    /// Uploads what is left, then says goodbye.
+    /// The agent uploads the remaining points, then says goodbye.
     case closing
 }
 
@@ -59,7 +60,8 @@ package struct LinkTrouble: Hashable, Sendable {
         case server
     }
 
-    /// What exactly went wrong, for programs that say what to do about it. The raw values are told to them: they stay.
+    /// What exactly went wrong, for programs that say what to do about it. Programs read the raw values, so the raw
+    /// values never change.
     package enum Cause: String, Hashable, Sendable, CaseIterable {
         case nameResolution = "name_resolution"
         case connectTimeout = "connect_timeout"
@@ -96,7 +98,7 @@ package struct LinkTrouble: Hashable, Sendable {
     package let kind: Kind
     /// A sentence for people, without secrets.
     package let reason: String
-    /// Nil when it is none of those that somebody can mend.
+    /// Nil when nobody can mend the cause.
     package let cause: Cause?
 
     package init(_ kind: Kind, _ reason: String, cause: Cause? = nil) {
@@ -107,7 +109,7 @@ package struct LinkTrouble: Hashable, Sendable {
 
     static let reconnecting = LinkTrouble(.network, "the connection is being made anew")
 
-    /// Whether only another configuration can help: then tries are rare.
+    /// Whether only another configuration can help. Then the agent tries rarely.
     var isLasting: Bool {
         switch kind {
         case .authentication, .parameter, .configuration: true
@@ -115,8 +117,8 @@ package struct LinkTrouble: Hashable, Sendable {
         }
     }
 
-    /// Whether it may be the doing of the network that the machine is in: a proxy that answers in the server's place.
-    /// Another network is then a reason to try.
+    /// Whether the network that the machine is in may be the cause: a proxy that answers in the server's place. Then
+    /// the agent tries again in another network.
     var mayBeTheNetworks: Bool {
         switch cause {
         case .certificateUntrusted, .certificateWrongName, .pinMismatch: true
@@ -135,7 +137,7 @@ package struct UplinkTiming: Hashable, Sendable {
     package var login: Int64 = 10_000
     /// Without an acknowledgement or an answer to a heartbeat, a link is dead.
     package var acknowledgement: Int64 = 20_000
-    /// For as long a frame that is arriving may hold up an acknowledgement.
+    /// The longest time that an arriving frame may hold up an acknowledgement.
     package var arrival: Int64 = 120_000
     /// Between two tries after a lasting refusal.
     package var refused: Int64 = 300_000
@@ -143,14 +145,14 @@ package struct UplinkTiming: Hashable, Sendable {
     package var longestRetryAfter: Int64 = 3_600_000
     /// Between the beginnings of two attempts that a change of network causes.
     package var networkChange: Int64 = 1000
-    /// An attempt that is under way for so long is given up for a new one when the network changes.
+    /// When the network changes, an attempt that has lasted so long is given up for a new one.
     package var staleAttempt: Int64 = 5000
     package var backoff = Backoff.Range()
 
     package init() {}
 }
 
-/// What the server allows, kept within what this agent does on its own.
+/// The limits that the server sets, and never more than the agent's own limits.
 package struct UplinkLimits: Hashable, Sendable {
     /// Points of one batch, 1 ... 1000.
     package let batchPoints: Int
@@ -170,7 +172,7 @@ package struct UplinkLimits: Hashable, Sendable {
     }
 }
 
-/// What an uplink did since it was made. Only grow.
+/// Counts of an uplink since it was made. They only grow.
 package struct UplinkCounters: Hashable, Sendable {
     /// Connections tried.
     package internal(set) var attempts: UInt64 = 0

@@ -1,9 +1,9 @@
-/// Decides when there is something to upload: counts points, so that no timer is needed while they come.
+/// Decides when a pack of points is due. It counts points, so that it needs no timer while points come.
 struct PackSchedule: Hashable, Sendable {
     /// Milliseconds.
     private(set) var gatherInterval: Int64
     private(set) var packInterval: Int64
-    /// Every point up to this sequence is to go now, whatever the pack interval.
+    /// Every point up to this sequence number is due now, whatever the pack interval.
     private(set) var flushThrough: UInt64 = 0
 
     /// Seconds, as ``Settings`` has checked them; less than one counts as one.
@@ -20,7 +20,7 @@ struct PackSchedule: Hashable, Sendable {
 
     var pointsPerPack: UInt64 { UInt64(packInterval / gatherInterval) }
 
-    /// Milliseconds after which a point that waits goes in any case: points may stop coming.
+    /// Milliseconds after which a waiting point is due in any case, because points may stop coming.
     var longestWait: Int64 { packInterval.addingClamped(gatherInterval) }
 
     mutating func flush(through sequence: UInt64) {

@@ -35,7 +35,7 @@ struct SendWindow: Hashable, Sendable {
         bytes += count
     }
 
-    /// Whether it released a batch.
+    /// Whether the acknowledgement released a batch.
     mutating func acknowledged(through sequence: UInt64, now: MonotonicTime) -> Bool {
         let released = batches.prefix { $0.last <= sequence }
         guard !released.isEmpty else { return false }
@@ -45,8 +45,8 @@ struct SendWindow: Hashable, Sendable {
         return true
     }
 
-    /// Since when the other side owes an answer: the oldest batch's sending, or the last sign that it works through
-    /// them. Nil when it owes none.
+    /// Since when the server owes an answer: the sending of the oldest batch, or the last sign that the server works
+    /// through the batches. Nil when it owes none.
     var waitingSince: MonotonicTime? {
         guard let oldest = batches.first else { return nil }
         return max(oldest.sentAt, progressAt ?? oldest.sentAt)

@@ -13,12 +13,12 @@ package enum UplinkTimer: Hashable, Sendable, CaseIterable {
     case drain
 }
 
-/// Knows which timers run, so that none is cancelled in vain and one that fires late or early does no harm.
+/// Knows which timers run. So no timer is cancelled in vain, and a timer that fires late or early does no harm.
 struct TimerSet: Hashable, Sendable {
     enum Firing: Hashable {
-        /// It was cancelled meanwhile.
+        /// The timer was cancelled meanwhile.
         case stale
-        /// It was set again meanwhile, or the clock is not there yet.
+        /// The timer was set again meanwhile, or its time has not come yet.
         case early(UplinkMachine.Action)
         case due
     }
@@ -51,7 +51,7 @@ struct TimerSet: Hashable, Sendable {
     }
 }
 
-/// What an ``UplinkMachine`` keeps across sessions and each session works with.
+/// What an ``UplinkMachine`` keeps across sessions. Each session works with it.
 struct UplinkContext: Hashable, Sendable {
     var counters = UplinkCounters()
     var timers = TimerSet()

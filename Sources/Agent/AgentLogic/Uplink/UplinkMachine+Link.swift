@@ -1,6 +1,6 @@
 package import TrackModel
 
-/// What the connection tells.
+/// Events of the connection.
 extension UplinkMachine {
     /// TCP is up; TLS begins, with a deadline of its own. May be left out: until then one deadline covers both.
     package mutating func transportConnected(_ link: LinkID, now: MonotonicTime) -> [Action] {
@@ -34,7 +34,7 @@ extension UplinkMachine {
         return retry(trouble, now: now)
     }
 
-    /// The peer broke the protocol: the link is of no use.
+    /// The peer broke the protocol: the link cannot be used any more.
     package mutating func protocolViolated(_ link: LinkID, reason: String, now: MonotonicTime) -> [Action] {
         guard isCurrent(link) else { return [] }
         return giveUp(LinkTrouble(.protocolViolation, reason), now: now)
@@ -86,21 +86,21 @@ extension UplinkMachine {
         return inSession { $0.received(now: now, in: &$1) }
     }
 
-    /// The owner sent a frame that is none of this machine's actions: no heartbeat is needed then.
+    /// The owner sent a frame that no action of this machine asked for. After it no heartbeat is needed.
     package mutating func frameSent(_ link: LinkID, now: MonotonicTime) {
         guard isCurrent(link), case .online(var session) = phase else { return }
         session.frameSent(now: now)
         phase = .online(session)
     }
 
-    /// Bytes came that are no whole frame yet.
+    /// Bytes have come, and they are no whole frame yet.
     package mutating func frameArriving(_ link: LinkID, now: MonotonicTime) {
         guard isCurrent(link), case .online(var session) = phase else { return }
         session.frameArriving(now: now)
         phase = .online(session)
     }
 
-    /// An answer that the owner waits for is overdue: a dead link is found out by a heartbeat.
+    /// An answer that the owner waits for is overdue. A heartbeat finds out whether the link is dead.
     package mutating func answerOverdue(now: MonotonicTime) -> [Action] {
         inSession { $0.probe(now: now, in: &$1) }
     }
@@ -111,7 +111,7 @@ extension UplinkMachine {
         return inSession { $0.uploadAcknowledged(through: through, now: now, in: &$1) }
     }
 
-    /// Whether what this link says still counts.
+    /// Whether events of this link still count.
     private func isCurrent(_ link: LinkID) -> Bool {
         guard link == self.link else { return false }
         switch phase {
@@ -121,7 +121,7 @@ extension UplinkMachine {
     }
 }
 
-/// What the cache tells.
+/// Events of the cache.
 extension UplinkMachine {
     /// Points were appended, or numbered anew: `next` is the cache's `nextSequence`. Smaller than before means late.
     package mutating func pointsAppended(next: UInt64, now: MonotonicTime) -> [Action] {
@@ -142,7 +142,8 @@ extension UplinkMachine {
         return inSession { $0.confirmed(first: first, next: next, now: now, in: &$1) }
     }
 
-    /// The cache numbers in another stream now: everything known about sequences is void, and it takes another login.
+    /// The cache numbers its points in another stream now. All known sequence numbers are void, and the stream needs
+    /// another login.
     package mutating func streamChanged(first: UInt64, next: UInt64, now: MonotonicTime) -> [Action] {
         switch phase {
         case .off, .connecting, .handshaking, .waiting:
@@ -150,7 +151,7 @@ extension UplinkMachine {
             self.next = next
             return []
         case .loggingIn, .online:
-            // The sequence to drain to was of the other stream.
+            // The sequence number to drain to belonged to the other stream.
             if stopping != nil { return sayGoodbye(isDrained: false) }
             let actions = leave(sayingGoodbye: true, now: now)
             acknowledged = first == 0 ? 0 : first - 1
@@ -159,7 +160,7 @@ extension UplinkMachine {
         }
     }
 
-    /// What a `read` brought.
+    /// The result of a `read`.
     package mutating func batchRead(_ id: ReadID, _ outcome: ReadOutcome, now: MonotonicTime) -> [Action] {
         guard case .online(let session) = phase, id.link == session.link else {
             return outcome.discarding(id)

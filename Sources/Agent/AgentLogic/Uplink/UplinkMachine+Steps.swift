@@ -9,7 +9,7 @@ extension UplinkMachine {
         context.counters.attempts &+= 1
         context.counters.attemptsSinceLogin &+= 1
         let limit = timing.connect.addingClamped(timing.handshake)
-        // Last: an attempt that cannot be begun may fail while this action is performed.
+        // This action is the last, because an attempt that cannot even begin may fail while the action is performed.
         return [context.timers.set(.step, after: limit, now: now)] + report(.connecting) + [.connect(link)]
     }
 
@@ -48,7 +48,7 @@ extension UplinkMachine {
         return actions + report(state)
     }
 
-    /// Tries again at a time, or at once when it is past; never later than planned.
+    /// Tries again at a time, or at once when the time is past; never later than planned.
     mutating func shorten(_ wait: Wait, to earliest: MonotonicTime, now: MonotonicTime) -> [Action] {
         guard earliest > now else { return connect(now: now) }
         guard earliest < wait.until else { return [] }
@@ -105,7 +105,7 @@ extension UplinkMachine {
         acknowledged = max(acknowledged, session.acknowledged)
         ceiling = session.ceiling
         backoff.sessionEnded(after: now - session.since)
-        // The session is over: nothing of it may be asked again.
+        // The session is over: none of its questions may be asked again.
         phase = .connecting
         return actions
     }

@@ -1,50 +1,52 @@
 package import TrackModel
 
-/// The brain of the long connection: when to connect, what to send, when to give a link up. Knows no bytes and no clock.
+/// Decides for the long connection: when to connect, what to send, when to give a link up. Knows no bytes and no clock.
 ///
 /// Every `mutating func` is an event; `now` is read from one clock. Do the actions in
 /// their order. A late or repeated event is normal and does nothing. Decisions: docs/decisions/0003-gathering-and-uplink.md.
 package struct UplinkMachine: Hashable, Sendable {
     package enum Action: Hashable, Sendable {
-        /// Make a TCP and TLS connection; it comes back as `transportConnected`, `connected` or `connectFailed`.
+        /// Make a TCP and TLS connection. The outcome comes back as `transportConnected`, `connected` or
+        /// `connectFailed`.
         case connect(LinkID)
         /// Send the login: the cache's stream, first and next sequence as they are now.
         case sendHello(LinkID)
         /// Give the cache the number of the welcome (`TrackCache.confirm`), then tell `cacheConfirmed`.
         case confirmCache(LinkID, storedThrough: UInt64)
-        /// Read from the cache and encode; comes back as `batchRead`. Keep the bytes until `sendUpload` or `discard`.
-        /// At most one read at a time. `maximumBytes` is of payload in the cache; points of one entity, consecutive.
+        /// Read points from the cache and encode them. The outcome comes back as `batchRead`. Keep the bytes until
+        /// `sendUpload` or `discard`. At most one read at a time. `maximumBytes` is of payload in the cache; points of
+        /// one entity, consecutive.
         case read(ReadID, after: UInt64, maximumPoints: Int, maximumBytes: Int)
-        /// Send what that read brought.
+        /// Send the batch of that read.
         case sendUpload(ReadID, first: UInt64, count: Int)
-        /// Forget what that read brought: it will be read again.
+        /// Forget the batch of that read: its points will be read again.
         case discard(ReadID)
         /// The server owns everything up to this sequence: `TrackCache.acknowledge`.
         case acknowledgeCache(through: UInt64)
         case sendHeartbeat
-        /// Send a live hint: what waits before it will take a while. Not a probe.
+        /// Send a live hint, because the points that wait before the newest one will take a while. It is no probe.
         case sendLiveHint
         case sendGoodbye
-        /// Close when what was written before has gone, or is stuck; nothing of this link counts any more.
+        /// Close the link when the earlier frames have left, or are stuck. No event of this link counts any more.
         case closeLink(LinkID)
-        /// The server claims to have what was never sent: for the journal.
+        /// The server claims to have points that were never sent. Log it.
         case serverAhead(through: UInt64)
         /// Call `timerFired` once after this time; replaces an earlier timer of the same name.
         case setTimer(UplinkTimer, milliseconds: Int64)
         case cancelTimer(UplinkTimer)
-        /// The connection stands differently now: for status and ``ServiceMachine/uplinkChanged(_:)``.
+        /// The state of the connection changed: for the status and ``ServiceMachine/uplinkChanged(_:)``.
         case report(LinkState)
         /// After a stop: the uplink is off. `drained`: everything asked for has reached the server.
         case finished(drained: Bool)
     }
 
-    /// What a read of the cache brought.
+    /// The outcome of a read of the cache.
     package enum ReadOutcome: Hashable, Sendable {
         /// Points `first ..< first + count`, encoded in this many bytes.
         case batch(first: UInt64, count: Int, bytes: Int)
-        /// There is none after the sequence.
+        /// The cache has no point after the sequence number.
         case nothing
-        /// The cache cannot say now: asked again in two seconds.
+        /// The cache cannot be read now. The machine asks again in two seconds.
         case unreadable
 
         func discarding(_ id: ReadID) -> [Action] {
@@ -72,11 +74,11 @@ package struct UplinkMachine: Hashable, Sendable {
 
     struct Wait: Hashable, Sendable {
         var until: MonotonicTime
-        /// Not to be cut short before this time: somebody asked for it.
+        /// The wait must not be cut short before this time, because the server asked for it.
         let notBefore: MonotonicTime
-        /// Only another configuration cuts it short.
+        /// Only another configuration cuts the wait short.
         let isLasting: Bool
-        /// Another network does too.
+        /// Another network cuts the wait short too.
         var mayBeTheNetworks = false
     }
 
@@ -136,8 +138,8 @@ package struct UplinkMachine: Hashable, Sendable {
         return connect(now: now)
     }
 
-    /// The service stops. Online: uploads everything up to a sequence, until the deadline at the latest, and says goodbye;
-    /// otherwise it just stops. Always ends in one `finished`, also when the uplink is off already.
+    /// The service stops. Online: uploads everything up to a sequence, until the deadline at the latest, and says
+    /// goodbye; otherwise it just stops. One `finished` always follows, also when the uplink is off already.
     package mutating func stop(drainThrough: UInt64, deadline: MonotonicTime, now: MonotonicTime) -> [Action] {
         if var stop = stopping {
             stop.deadline = min(stop.deadline, deadline)
@@ -161,8 +163,8 @@ package struct UplinkMachine: Hashable, Sendable {
         }
     }
 
-    /// Whoever asks (a person, a method of the control socket) wants a new connection. Waits that the server asked for
-    /// and those after a lasting refusal of the server's go on.
+    /// A person or a program wants a new connection. Waits that the server asked for go on, and so do waits after a
+    /// lasting refusal.
     package mutating func reconnectRequested(now: MonotonicTime) -> [Action] {
         switch phase {
         case .off, .loggingIn: return []
@@ -175,11 +177,11 @@ package struct UplinkMachine: Hashable, Sendable {
         }
     }
 
-    /// Addresses or routes changed: a wait makes no sense any more, and a link may be dead.
+    /// Addresses or routes changed. It makes no sense to wait any longer, and a link may be dead.
     package mutating func networkChanged(now: MonotonicTime) -> [Action] {
         switch phase {
         case .off, .loggingIn: return []
-        // It may wait for a name server, or an answer, that only the network before could reach.
+        // The attempt may wait for a name server, or for an answer, that only the network before could reach.
         case .connecting, .handshaking: return startAnew(after: timing.staleAttempt, now: now)
         case .waiting(let wait):
             let earliest = attemptedAt + timing.networkChange

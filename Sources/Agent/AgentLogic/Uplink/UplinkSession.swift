@@ -1,9 +1,10 @@
 internal import TrackModel
 
-/// One login: what is read, sent and acknowledged between the server's welcome and the end of the link.
+/// Decides what is read, sent and acknowledged between the server's welcome and the end of the link.
 ///
-/// One read of the cache at a time, and what it brought is sent before the next: so nothing overtakes and nothing is
-/// left out. Sequences need not be consecutive: the cache leaves out what was cleared or dropped.
+/// The session reads the cache once at a time, and sends the batch before the next read. So no point overtakes another,
+/// and no point is left out. Sequence numbers need not be consecutive: the cache leaves out points that were cleared or
+/// dropped.
 struct UplinkSession: Hashable, Sendable {
     typealias Action = UplinkMachine.Action
 
@@ -43,7 +44,7 @@ struct UplinkSession: Hashable, Sendable {
     private(set) var sent: UInt64 = 0
     private(set) var acknowledged: UInt64 = 0
     private(set) var next: UInt64
-    /// Up to here the cache has nothing more to hand out.
+    /// The cache has no further point up to this sequence number.
     private var dry: UInt64 = 0
     private(set) var reading = Reading.idle
     private var reads: UInt64 = 0
@@ -92,8 +93,8 @@ struct UplinkSession: Hashable, Sendable {
         return tellNewest(now: now, in: &context) + proceed(now: now, in: &context)
     }
 
-    /// While far behind: a live hint ahead of what waits, once a pack interval. It leaves heartbeats, windows and
-    /// deadlines as they are.
+    /// Far behind, the session sends a live hint ahead of the waiting points, once in each pack interval. A live hint
+    /// changes no heartbeat, window or deadline.
     private mutating func tellNewest(now: MonotonicTime, in context: inout UplinkContext) -> [Action] {
         guard context.sendsLiveHint, context.hasLiveHint, isConfirmed, isBehind else { return [] }
         if let hintedAt, now - hintedAt < schedule.packInterval { return [] }
@@ -118,13 +119,13 @@ struct UplinkSession: Hashable, Sendable {
         return context.timers.cancel(.pack) + proceed(now: now, in: &context)
     }
 
-    /// Everything there is goes now.
+    /// All points are due now.
     mutating func flush(now: MonotonicTime, in context: inout UplinkContext) -> [Action] {
         schedule.flush(through: next == 0 ? 0 : next - 1)
         return proceed(now: now, in: &context)
     }
 
-    /// Everything there is goes now, and what is appended later too.
+    /// All points are due now, and points that are appended later too.
     mutating func drain(now: MonotonicTime, in context: inout UplinkContext) -> [Action] {
         schedule.flush(through: .max)
         return proceed(now: now, in: &context)
@@ -143,7 +144,7 @@ struct UplinkSession: Hashable, Sendable {
             return [context.timers.set(.pack, after: Self.pause, now: now)]
         case .batch(let first, let count, let bytes):
             let (last, overflow) = first.addingReportingOverflow(UInt64(max(count, 1)) - 1)
-            // A batch that would go back is none of this session's.
+            // A batch that would go back does not belong to this session.
             guard first > sent, count > 0, bytes >= 0, !overflow else {
                 dry = max(dry, asked == 0 ? 0 : asked - 1)
                 return [.discard(id)] + proceed(now: now, in: &context)
@@ -192,7 +193,7 @@ struct UplinkSession: Hashable, Sendable {
     /// The owner has sent a frame of its own.
     mutating func frameSent(now: MonotonicTime) { lastSent = max(lastSent, now) }
 
-    /// A part of a frame has come: what it holds up comes behind it.
+    /// A part of a frame has come. An acknowledgement may come behind this frame.
     mutating func frameArriving(now: MonotonicTime) { heardAt = now }
 
     mutating func packDue(now: MonotonicTime, in context: inout UplinkContext) -> [Action] {
@@ -224,7 +225,7 @@ struct UplinkSession: Hashable, Sendable {
         return [context.timers.set(.acknowledgement, after: due - now, now: now)]
     }
 
-    /// The link is gone: what was read and not sent will be read again.
+    /// The link is gone. Points that were read and not sent will be read again.
     mutating func ended() -> [Action] {
         defer { reading = .idle }
         guard case .held(let id, _) = reading else { return [] }
@@ -288,7 +289,7 @@ struct UplinkSession: Hashable, Sendable {
 
     private func answerDue(_ timing: UplinkTiming) -> MonotonicTime? {
         guard let since = [window.waitingSince, heartbeatSentAt].compactMap(\.self).min() else { return nil }
-        // A long answer on a slow link keeps the acknowledgement behind it from coming: the link is not dead for that.
+        // On a slow link a long answer holds up the acknowledgement behind it. Such a link is not dead.
         let latest = since + timing.arrival
         return max(since, min(heardAt ?? since, latest)) + timing.acknowledgement
     }
