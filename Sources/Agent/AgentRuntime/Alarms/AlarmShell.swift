@@ -33,7 +33,7 @@ final class AlarmShell {
     private var inbox = AlarmInbox()
     /// Content of the pushes that wait for the disk.
     private var waiting: [UInt64: NewAlarm] = [:]
-    /// Alarms that were just journaled, until they are told.
+    /// Alarms that the journal has just taken, until the shell tells them.
     private var fresh: [UInt64: Alarm] = [:]
     /// The journal after its last operation.
     private var journal = JournalSnapshot()
@@ -54,7 +54,7 @@ final class AlarmShell {
         self.tell = tell
     }
 
-    /// Looks at what the process before has left.
+    /// Looks at the alarms that the process before has left.
     func open() {
         onJournal { _ in
         } then: { [self] in
@@ -68,7 +68,7 @@ final class AlarmShell {
                     "torn_tails": "\(counters.tornTails)", "put_aside": "\(counters.putAside)",
                 ])
         }
-        // Hooks that are turned on some day begin with the alarms that come then.
+        // When hooks are turned on later, they begin with the alarms of that time.
         if !areHooksOwed { onJournal { $0.finishAll() } }
     }
 
@@ -128,7 +128,7 @@ final class AlarmShell {
         let isOwed = areHooksOwed
         let serverTime = serverTime
         let isAccepted = onJournal { journal -> Result<AlarmJournal.Appended, CacheFileError> in
-            // A session may last for weeks: what is too old goes before the size limit drops anything.
+            // A session may last for weeks. Alarms that are too old go before the size limit drops others.
             if let serverTime { journal.forget(serverTime: serverTime) }
             do throws(CacheFileError) {
                 return .success(try journal.append(content, isOwed: isOwed))

@@ -1,7 +1,7 @@
 internal import AlarmLog
 internal import TrackCache
 
-/// How the journal of alarms was after its last operation: what the status may say without waiting for the disk.
+/// The state of the alarm journal after its last operation. The status tells it without waiting for the disk.
 struct JournalSnapshot: Sendable {
     var kept = 0
     var lastNumber: UInt64 = 0

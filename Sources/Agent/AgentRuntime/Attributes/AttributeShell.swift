@@ -24,7 +24,7 @@ final class AttributeShell {
         let process: Int32
         /// Nil while the provider makes its answer.
         var waiting: EventLoopPromise<ProvideAttributesReply>?
-        /// What its next reply says of the attributes that it gave.
+        /// What the next reply to the provider says of the attributes that the provider gave.
         var isLate = false
         var ignored: [IgnoredAttribute] = []
     }
@@ -94,7 +94,7 @@ final class AttributeShell {
         tell(.columnsLearned(board.columnList ?? []))
     }
 
-    /// The service is another one now: its columns are not known.
+    /// The configuration names another service, whose columns are not known.
     func forgetColumns() { board.forgetColumns() }
 
     // MARK: Calls of the control socket
@@ -129,7 +129,7 @@ final class AttributeShell {
             }
         }
         return AttributesReply(
-            // Sorting is stable: of one key the value that wins comes last.
+            // Sorting is stable. If a key has several values, the value that wins comes last.
             attributes: (set + provided).sorted { $0.key < $1.key },
             columns: board.columnList?.map { ColumnReport(key: $0.key, type: $0.type.rawValue) },
             providers: infos.map {

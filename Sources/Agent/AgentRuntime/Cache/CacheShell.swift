@@ -8,17 +8,18 @@ internal import TrackCache
 internal import TrackModel
 internal import TrackWire
 
-/// The disk ring as the loop sees it: every operation is handed to the disk thread, and its result comes back.
+/// The disk ring as the loop sees it. The disk thread does every operation and gives the result back.
 ///
 /// Owns what is known of the ring after its last operation, the losses, and the forecast. May touch: the executor of the
 /// ring, its timers, the journal. Everything else leaves as an ``Effect``.
 final class CacheShell {
     enum Effect {
-        /// Where the ring begins and ends. Told after each operation, before the operation's own result.
+        /// Where the ring begins and ends. The shell tells this after each operation, before the result of the
+        /// operation.
         case ringIs(RingEnds)
         /// The part of the status changed: tell everybody.
         case changed
-        /// Points are gone without the server having them, by reason: tell everybody.
+        /// Points were lost before the server had them, by reason: tell everybody.
         case lost([String: Int64])
         /// A point stands in the ring under this number.
         case appended(TrackPoint, entity: String, sequence: UInt64)
@@ -80,7 +81,7 @@ final class CacheShell {
 
     // MARK: Points
 
-    /// Gives a point to the ring. It counts as gathered when the disk's queue has taken it.
+    /// Gives a point to the ring. The point counts as gathered when the disk's queue has taken it.
     func append(_ point: TrackPoint, entity: String) {
         let record = PointRecord.encode(point)
         let time = point.fix.time.milliseconds
@@ -179,7 +180,8 @@ final class CacheShell {
 
     // MARK: Calls of the control socket
 
-    /// Entities of one answer: with the longest names it is below a third of what one message takes.
+    /// The most entities of one answer. With the longest names, this answer has less than a third of the bytes of a
+    /// message.
     static let maximumEntities = 1000
 
     /// Throws when more entities are asked for, or have points, than an answer takes.
@@ -329,7 +331,7 @@ final class CacheShell {
         callers.shutDown()
     }
 
-    /// Waits for what was asked for before, and closes the ring.
+    /// Waits for the operations that were asked for before, and closes the ring.
     func close() -> EventLoopFuture<Void> { executor.shutDown(on: context.loop, now: context.now) }
 
     // MARK: Status

@@ -1,7 +1,7 @@
 package import TrackCache
 internal import TrackModel
 
-/// How the disk ring was after its last operation: what status, uplink and control may know without waiting for the disk.
+/// The state of the disk ring after its last operation. Status, uplink and control read it and never wait for the disk.
 package struct CacheSnapshot: Sendable {
     let stream: StreamID
     let firstSequence: UInt64
@@ -31,7 +31,7 @@ package struct CacheSnapshot: Sendable {
     /// Every record that is gone without the server having it, by reason; nobody cleared these.
     var losses: [String: UInt64] { everyLoss.filter { $0.value > 0 } }
 
-    /// The same, with the reasons for which none is gone.
+    /// The same, with the reasons for which no record is gone.
     var everyLoss: [String: UInt64] {
         [
             "bound": counters.droppedByBound, "memory_full": counters.droppedInMemory, "refused": counters.refused,

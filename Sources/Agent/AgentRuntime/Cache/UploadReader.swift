@@ -18,7 +18,7 @@ enum UploadReader {
         case batch(PreparedUpload)
         /// `undecodable` as in ``PreparedUpload``.
         case nothing(undecodable: UInt64)
-        /// The disk does not answer now: what follows is unknown.
+        /// The disk does not answer now, so nobody knows what follows.
         case postponed(undecodable: UInt64)
     }
 
@@ -32,10 +32,10 @@ enum UploadReader {
         return points
     }
 
-    /// Reads and packs what follows a sequence.
+    /// Reads and packs the points that follow a sequence number.
     ///
-    /// A record that passes its checksum and still is no point (written by another version) is passed over and counted:
-    /// it must not stop everything behind it.
+    /// Another version may have written a record whose checksum is right and that is no point. The reader passes over
+    /// this record and counts it, so that the record does not stop the points behind it.
     ///
     /// `format`: the highest batch payload format that the server reads.
     static func next(

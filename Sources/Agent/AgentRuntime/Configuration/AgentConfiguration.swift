@@ -68,7 +68,7 @@ package struct AgentConfiguration: Sendable {
 
     package struct Hooks: Hashable, Sendable {
         package var directory: String
-        /// Kinds of events that they run for.
+        /// Kinds of events that hooks run for.
         package var events: [String]
         /// Seconds that a hook may take.
         package var timeLimit: Int
@@ -101,7 +101,7 @@ package struct AgentConfiguration: Sendable {
     package var stateDirectory: String
     package var logLevel: LogLevel
     package var metrics: Metrics
-    /// What the file and the defaults come to, for `--print-config`.
+    /// The values from the file and the defaults, for `--print-config`.
     package var effective: EffectiveConfiguration
 
     /// Bytes: two segments.
@@ -119,7 +119,7 @@ package struct AgentConfiguration: Sendable {
         return try read(reader)
     }
 
-    /// The same from a text; what it names is relative to the reader's path.
+    /// The same from a text. Paths in the text are relative to the reader's path.
     package static func read(_ opened: ConfigurationReader) throws(ConfigurationError) -> AgentConfiguration {
         var reader = opened
         let server = readServer(&reader)

@@ -2,10 +2,10 @@ internal import AlarmLog
 internal import NIOCore
 internal import Synchronization
 
-/// The alarm journal on the thread of the disk ring: what one disk makes wait, waits in one place.
+/// The alarm journal on the thread of the disk ring. All work that may wait for the disk is on one thread.
 final class AlarmWorker: AlarmExecutor, Sendable {
     private let disk: CacheWorker
-    /// Touched on the disk thread alone; the lock, never contended, says so to the compiler.
+    /// Only the disk thread uses the journal. Nobody ever waits for the lock; the compiler needs it.
     private let journal: Mutex<AlarmJournal>
 
     /// Opens the journal on the calling thread, whatever the disk says. `limit`: bytes.

@@ -10,7 +10,7 @@ internal import TrackModel
 /// uplink never wait for the disk.
 final class CacheWorker: CacheExecutor, Sendable {
     private let thread: NIOThreadPool
-    /// Touched on the disk thread alone; the lock, never contended, says so to the compiler.
+    /// Only the disk thread uses the ring. Nobody ever waits for the lock; the compiler needs it.
     private let cache: Mutex<TrackCache>
     private let waiting = Mutex(0)
 
@@ -39,7 +39,7 @@ final class CacheWorker: CacheExecutor, Sendable {
         run(on: loop) { [self] in cache.withLock { operation($0) } }
     }
 
-    /// The same for what else is done on the disk's thread.
+    /// The same for other work on the disk's thread.
     func run<Result: Sendable>(
         on loop: any EventLoop, _ operation: @escaping @Sendable () -> Result
     ) -> EventLoopFuture<Result>? {
@@ -55,7 +55,7 @@ final class CacheWorker: CacheExecutor, Sendable {
         }
     }
 
-    /// Waits for what was asked for before, closes the ring and ends the thread.
+    /// Waits for the operations that were asked for before, closes the ring and ends the thread.
     func shutDown(on loop: any EventLoop, now: MonotonicTime) -> EventLoopFuture<Void> {
         let closed = thread.runIfActive(eventLoop: loop) { [self] in cache.withLock { $0.close(now: now) } }
         let done = loop.makePromise(of: Void.self)

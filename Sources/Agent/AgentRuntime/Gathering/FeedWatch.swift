@@ -3,7 +3,7 @@ internal import AgentLogic
 internal import GNSSFeed
 internal import TrackModel
 
-/// The receiver's feed as people are told of it.
+/// What people are told of the receiver's feed.
 struct FeedWatch {
     private let source: String
     private(set) var state = FeedState.stopped

@@ -3,7 +3,7 @@ internal import Glibc
 /// The executables that run on events, and why some of them do not. Touches the disk.
 struct HookDirectory: Sendable {
     let path: String
-    /// Whoever may own what is run, beside root.
+    /// The user who may own hooks, besides root.
     let user: UInt32
 
     struct Listing: Hashable, Sendable {
@@ -13,7 +13,7 @@ struct HookDirectory: Sendable {
         var refusals: [String] = []
     }
 
-    /// Hooks of one event.
+    /// The most hooks that run for one event.
     static let maximumHooks = 32
 
     /// A directory that is not there has no hooks; one that others than its owner may write is not used at all.
@@ -63,7 +63,7 @@ struct HookDirectory: Sendable {
             return
         default: return
         }
-        // Without the right to be executed it is a note, or a hook that somebody has turned off.
+        // A file without the right to be executed is a note, or a hook that somebody has turned off.
         guard status.st_mode & 0o111 != 0 else { return }
         if let problem = danger(status, file) {
             listing.refusals.append("\(problem); it is not run")
@@ -72,7 +72,7 @@ struct HookDirectory: Sendable {
         }
     }
 
-    /// Who may write what is run may do all that the agent may.
+    /// Whoever can change a hook can do everything that the agent can do.
     private func danger(_ status: stat, _ path: String) -> String? {
         guard status.st_uid == 0 || status.st_uid == user else {
             return "\(path) belongs to user \(status.st_uid): make it root's (chown root \(path))"

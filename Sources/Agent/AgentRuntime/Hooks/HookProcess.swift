@@ -6,21 +6,21 @@ internal import TrackModel
 /// One run of one hook, from its start to the end of its process group. Blocks the calling thread meanwhile.
 struct HookProcess {
     struct Outcome: Hashable, Sendable {
-        /// Why it is a failure, a sentence; nil when the hook ended with status 0.
+        /// Why the run failed, a sentence; nil when the hook ended with status 0.
         var failure: String?
-        /// What it printed, cut to ``outputBytes``.
+        /// What the hook printed, cut to ``outputBytes``.
         var output: String
     }
 
-    /// Of what a hook prints, the part that is kept.
+    /// The most bytes of a hook's output that are kept.
     static let outputBytes = 2048
-    /// From the polite end to the other one, milliseconds.
+    /// Milliseconds from SIGTERM to SIGKILL.
     static let grace: Int64 = 2000
 
     let path: String
     /// `NAME=value`
     let environment: [String]
-    /// Given on standard input; fits into a pipe.
+    /// The bytes for the hook's standard input. They must fit into a pipe.
     let input: [UInt8]
     /// Milliseconds.
     let limit: Int64
@@ -70,7 +70,8 @@ struct HookProcess {
                 isOverdue = true
                 continue
             }
-            // Without a handle of the process (an old kernel) its end is looked for.
+            // An old kernel gives no handle of the process. Then this thread looks again and again whether the process
+            // has ended.
             let wait = handle >= 0 ? rest : min(rest, 50)
             var events = [
                 pollfd(fd: isOpen ? output : -1, events: Int16(POLLIN), revents: 0),
@@ -79,7 +80,8 @@ struct HookProcess {
             _ = poll(&events, 2, Int32(clamping: wait))
             if events[0].revents != 0 { isOpen = Self.read(output, into: &kept) }
         }
-        // What the hook has left behind in its group ends with it; its number is still the group's until it is reaped.
+        // Processes that the hook has left behind in its group end with the hook. The group keeps the hook's number
+        // until the hook is reaped.
         kill(-process, SIGKILL)
         running.remove(process)
         var signal: Int32 = 0
@@ -92,7 +94,7 @@ struct HookProcess {
         return Outcome(failure: status == 0 ? nil : "it ended with status \(status)", output: text)
     }
 
-    /// All that is there now; false at the end.
+    /// Reads all bytes that are there now; false at the end of the output.
     private static func read(_ descriptor: Int32, into kept: inout [UInt8]) -> Bool {
         var buffer = [UInt8](repeating: 0, count: 4096)
         // Bounded: a hook that prints without end must not keep its own deadline from being seen.
@@ -107,7 +109,7 @@ struct HookProcess {
 
     private func failed(_ reason: String) -> Outcome { Outcome(failure: reason, output: "") }
 
-    /// Our ends only: the child's are as a program expects them.
+    /// For the agent's ends only. The hook's ends block, as a program expects.
     private static func neverBlock(_ descriptor: Int32) -> Bool { fcntl(descriptor, F_SETFL, O_NONBLOCK) == 0 }
 
     private static var now: MonotonicTime {
@@ -137,10 +139,10 @@ final class RunningHooks: Sendable {
         }
     }
 
-    /// Before the group's leader is reaped: its number may be another's afterwards.
+    /// Must be called before the group's leader is reaped: afterwards another process may have its number.
     func remove(_ group: Int32) { state.withLock { _ = $0.groups.remove(group) } }
 
-    /// Ends what runs; nothing more is started.
+    /// Ends all hooks that run. No hook starts afterwards.
     func stop() {
         state.withLock { state in
             state.isStopped = true
@@ -149,7 +151,7 @@ final class RunningHooks: Sendable {
     }
 }
 
-/// A pipe whose ends children get only when they are given them.
+/// A pipe. A child process gets an end of it only when the agent passes the end on.
 private struct Pipe {
     private(set) var reading: Int32 = -1
     private(set) var writing: Int32 = -1
@@ -161,7 +163,7 @@ private struct Pipe {
         return true
     }
 
-    /// Writes all and closes the writing end; false when it does not fit.
+    /// Writes all bytes and closes the writing end; false when the bytes do not fit.
     mutating func fill(_ bytes: [UInt8]) -> Bool {
         defer { closeWriting() }
         var done = 0

@@ -1,16 +1,16 @@
 package import NIOCore
 internal import NIOPosix
 
-/// Runs hooks where they hold nothing up. Its futures fail only once it is shut down.
+/// Runs hooks beside the event loop. Futures fail only after ``shutDown(on:)``.
 package protocol HookExecutor: AnyObject {
-    /// The hooks there are, and what keeps others from being hooks.
+    /// The hooks of the directory, and why other files are no hooks.
     func list(on loop: any EventLoop) -> EventLoopFuture<(hooks: [String], refusals: [String])>
-    /// Runs one; completes when it and its process group have ended. `failure`: a sentence; `output`: what it printed,
-    /// cut. `kind`: of the event, `input`: the event.
+    /// Runs a hook; completes when the hook and its process group have ended. `failure`: a sentence; `output`: what the
+    /// hook printed, cut. `kind`: the kind of the event; `input`: the event.
     func run(
         _ hook: String, kind: String, input: [UInt8], on loop: any EventLoop
     ) -> EventLoopFuture<(failure: String?, output: String)>
-    /// Ends what runs, and completes when it has ended.
+    /// Ends the hooks that run, and completes when they have ended.
     func shutDown(on loop: any EventLoop) -> EventLoopFuture<Void>
 }
 
@@ -32,11 +32,11 @@ final class HookRunner: HookExecutor {
         self.directory = directory
         self.limit = limit
         self.socket = socket
-        // One more: looking into the directory does not wait for a hook.
+        // One thread more, so that the look into the directory does not wait for a hook.
         threadCount = concurrency + 1
     }
 
-    /// Nil once it is shut down: threads that begin then would never end.
+    /// Nil after the shutdown: threads that begin then would never end.
     private var pool: NIOThreadPool? {
         if isShutDown { return nil }
         if let threads { return threads }
@@ -58,7 +58,7 @@ final class HookRunner: HookExecutor {
     func run(
         _ hook: String, kind: String, input: [UInt8], on loop: any EventLoop
     ) -> EventLoopFuture<(failure: String?, output: String)> {
-        // Nothing of the agent's own: it holds the places of credentials.
+        // Nothing of the agent's own environment, which names the places of credentials.
         let environment = [
             "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "LANG=C.UTF-8",
             "SAKER_EVENT=\(kind)", "SAKER_SOCKET=\(socket)",

@@ -31,7 +31,7 @@ final class HookShell {
     private var nextEvent: HookMachine.EventID = 1
     /// The last state of each kind that hooks were told of.
     private var states: [String: String] = [:]
-    /// What is refused of the directory: said once, until it changes.
+    /// The refusals of the last look into the directory. They are logged when they change.
     private var refusals: [String] = []
     private var lastError: String?
     private var isShutDown = false
@@ -66,12 +66,12 @@ final class HookShell {
 
     // MARK: Events
 
-    /// Something changed. Hooks run when the state of its kind is another than they were told last.
+    /// Something changed. Hooks run when its state differs from the last state of this kind that they were told.
     func happened(_ change: AgentEvent.Change) {
         guard !isShutDown, let (kind, state) = change.hookState, kinds.contains(kind), states[kind] != state else {
             return
         }
-        // Without room the state is not told: it is news again when it is announced again.
+        // Without room hooks do not hear of the state: the next announcement of the state is news again.
         if run(for: change, alarm: nil) { states[kind] = state }
     }
 
@@ -161,7 +161,7 @@ final class HookShell {
         context.log.warning("Hook failed", metadata: .event(.hookFailed, fields))
     }
 
-    /// The agent stops: what a hook still brings about is ignored from now on.
+    /// The agent stops: from now on the shell takes no event and ignores the ends of hooks.
     func beginShutDown() { isShutDown = true }
 
     /// Ends the hooks that run.

@@ -13,7 +13,7 @@ internal import TrackWire
 /// May touch: the connector, the clocks, its timers, the journal. Everything else leaves as an ``Effect``.
 final class LinkShell {
     enum Effect {
-        /// The connection stands differently now.
+        /// The state of the connection changed.
         case stateChanged(LinkState)
         /// After a stop: the link is off.
         case finished(isDrained: Bool)
@@ -23,7 +23,8 @@ final class LinkShell {
         case read(ReadID, BatchLimits)
         /// The server owns everything of the stream through this number.
         case acknowledge(through: UInt64, stream: StreamID)
-        /// Take what is on its way into the ring. ``LinkShell/cacheSettled(before:isDone:)`` is the answer.
+        /// Wait until the points that are on their way stand in the ring. ``LinkShell/cacheSettled(before:isDone:)`` is
+        /// the answer.
         case settleCache(before: MonotonicTime)
         /// The login succeeded: the service's track columns and the server's clock.
         case welcomed([TrackColumn], serverTime: Int64)
@@ -87,7 +88,7 @@ final class LinkShell {
         perform(machine.start(first: ring.first, next: ring.next, now: context.now))
     }
 
-    /// The service stops, and may upload what is left for so long.
+    /// The service stops. It may upload the remaining points for this time.
     func stop(within milliseconds: Int64) {
         // The points gathered last may still be on their way to the disk: the ring says where the end is.
         tell(.settleCache(before: context.now + milliseconds))
@@ -149,7 +150,8 @@ final class LinkShell {
 
     // MARK: What the cache says
 
-    /// Any operation can end with another stream to upload, a return to the disk above all: that takes another login.
+    /// After any operation the ring may have another stream to upload, above all after a return to the disk. Another
+    /// stream needs another login.
     func ringIs(_ new: RingEnds) {
         ring = new
         guard let stream = helloStream, ring.stream != stream else { return }

@@ -14,7 +14,7 @@ struct LinkTerms: Hashable {
 
     /// `now`: this machine's clock as the Welcome arrived.
     init(_ welcome: Welcome, at now: SystemTime) {
-        // 0 says nothing: a server from before there were two.
+        // 0 says nothing: the server is older than the second format.
         payloadFormat = Int(clamping: max(welcome.payloadFormat, 1))
         let (difference, isAbsurd) = welcome.serverTime.subtractingReportingOverflow(now.milliseconds)
         clockDifference = isAbsurd || welcome.serverTime == 0 ? nil : difference

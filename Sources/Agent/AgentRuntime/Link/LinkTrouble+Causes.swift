@@ -5,7 +5,7 @@ internal import TrackWire
 extension LinkTrouble {
     /// What went wrong while a link was made, or ended it.
     ///
-    /// `isConnecting`: it did not come to a verified server.
+    /// `isConnecting`: no server was verified yet.
     init(_ error: any Error, isConnecting: Bool = false) {
         guard let error = error as? SecureLinkError else {
             self.init(.network, "the connection failed: \(error)")
@@ -40,7 +40,7 @@ extension LinkTrouble {
 }
 
 extension LinkTrouble.Cause {
-    /// Nil for what nobody can mend but the passing of time.
+    /// Nil for a trouble that only time can mend.
     init?(_ code: SecureLinkError.Code) {
         switch code {
         case .nameResolution: self = .nameResolution

@@ -33,7 +33,7 @@ final class LinkTrust {
         look()
     }
 
-    /// Says so when certificates would be judged at another time than when one was refused.
+    /// Tells the owner when the next certificate would be judged at another time than the refused one.
     func look() {
         guard time.waitsForTime, time.isAnotherTime(now: context.now, systemClock: context.systemClock) else { return }
         mayBeTrusted()
@@ -66,7 +66,8 @@ final class LinkTrust {
         return LinkTrouble(refusal.code == .certificateExpired ? .authentication : .tls, reason, cause: cause)
     }
 
-    /// Nobody is told when the system clock is set: the clock is looked at while a refusal waits for another time.
+    /// Nothing tells the agent when the system clock is set. While a refusal waits for another time, the agent looks at
+    /// the clock.
     func follow(_ state: LinkState) {
         switch state {
         case .waiting, .refused:

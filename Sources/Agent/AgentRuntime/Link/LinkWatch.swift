@@ -2,7 +2,7 @@ internal import AgentControl
 internal import AgentLogic
 internal import TrackModel
 
-/// The link as people are told of it.
+/// What people are told of the link.
 struct LinkWatch {
     private(set) var state = LinkState.closed
     private var since: SystemTime
@@ -19,7 +19,7 @@ struct LinkWatch {
         self.since = since
     }
 
-    /// False when the same trouble goes on: it is said once, not at each try.
+    /// False when the same trouble goes on: the agent tells a trouble once, not at each try.
     mutating func change(_ new: LinkState, now: MonotonicTime, at time: SystemTime) -> Bool {
         let before = lastError
         if state != new { since = time }

@@ -2,7 +2,7 @@ internal import CLinux
 internal import Glibc
 internal import TrackModel
 
-/// A time to judge certificates at, and whose it is.
+/// A time to judge certificates at, and the clock that it comes from.
 struct JudgedTime: Hashable {
     enum Source: Hashable {
         case receiver
@@ -28,7 +28,7 @@ struct JudgedTime: Hashable {
 
 /// The time at which certificates are judged: the system's while it can be believed, else the receiver's.
 ///
-/// A computer without a battery boots in 1970; without this it could not connect until somebody set its clock.
+/// A computer without a battery boots in 1970. By its own clock it could not connect until somebody set this clock.
 struct TrustedTime {
     /// The newest fix, and when it arrived.
     private var lastFix: (time: Timestamp, arrival: MonotonicTime)?
@@ -37,7 +37,7 @@ struct TrustedTime {
         lastFix = (time, now)
     }
 
-    /// A certificate was refused at the receiver's time: the system's has its turn.
+    /// A certificate was refused at the receiver's time: the next one is judged at the system's time.
     private var isReceiverDoubted = false
     /// Seconds; clocks that differ by less would judge alike.
     private static let noDifference: Int64 = 86_400
@@ -66,8 +66,7 @@ struct TrustedTime {
     /// The link stands, or its trouble is another.
     mutating func stopWaitingForTime() { refusal = nil }
 
-    /// True once when the time to judge at has not just passed since the refusal but is another: the first fix came, or the
-    /// clock was set.
+    /// True once when the time to judge at has jumped since the refusal: the first fix came, or the clock was set.
     mutating func isAnotherTime(now: MonotonicTime, systemClock: SystemClock) -> Bool {
         guard let refusal else { return false }
         let passed = (now - refusal.now) / 1000

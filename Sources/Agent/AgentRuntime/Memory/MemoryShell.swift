@@ -50,8 +50,8 @@ final class MemoryShell {
         perform { $0.changed() }
     }
 
-    /// Completes when it is known what becomes of the changes so far, within 40 ms: true when they are on the disk, false
-    /// when the disk has not answered. Fails with `NotRemembered` when they cannot be written.
+    /// Completes within 40 ms: with true when the changes so far are on the disk, with false when the disk has not
+    /// answered. Fails with `NotRemembered` when they cannot be written.
     func whenDurable(in method: AgentMethod) -> EventLoopFuture<Bool> {
         let promise = context.loop.makePromise(of: Bool.self)
         let id = RequestID(rawValue: nextCaller)
@@ -111,7 +111,7 @@ final class MemoryShell {
         }
     }
 
-    /// The agent stops: what is not on the disk yet is written once more, and callers are not kept waiting for it.
+    /// The agent stops: a state that is not on the disk yet is written once more, and no caller waits for this write.
     func shutDown() {
         timers.cancelAll()
         if machine.standing != .durable, keeper.write(state, on: context.loop) == nil {

@@ -3,8 +3,8 @@ internal import AgentLogic
 extension RememberedState {
     /// The settings in the state file: a member for each of ``SettingKey``, under its name in camel case.
     ///
-    /// A member that is missing is a setting that is off, or one that the version which wrote the file did not know and
-    /// that has its default.
+    /// A setting without a member is off. If the version that wrote the file did not know the setting, the setting has
+    /// its default.
     struct RememberedSettings: Codable, Hashable, Sendable {
         var record: SettingsRecord
 

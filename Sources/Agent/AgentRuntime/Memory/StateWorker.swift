@@ -1,10 +1,11 @@
 internal import NIOCore
 internal import Synchronization
 
-/// The file of the remembered state on the thread of the disk ring: one disk's delays are met on one thread.
+/// The file of the remembered state on the thread of the disk ring. All work that may wait for the disk is on one
+/// thread.
 final class StateWorker: StateKeeper, Sendable {
     private let disk: CacheWorker
-    /// Touched on the disk thread alone; the lock, never contended, says so to the compiler.
+    /// Only the disk thread uses the file. Nobody ever waits for the lock; the compiler needs it.
     private let file: Mutex<StateFile>
 
     init(directory: String, disk: CacheWorker) {

@@ -2,11 +2,11 @@ internal import Exposition
 internal import Logging
 internal import NIOCore
 
-/// The ways on which the agent's metrics leave it: a text file for node_exporter and a listener of its own, each when
-/// the configuration asks for it.
+/// The outputs of the agent's metrics: a text file for node_exporter and a listener, each when the configuration asks
+/// for it.
 ///
-/// Neither is what the agent is for: what goes wrong here is counted, told once, and keeps nothing from running.
-/// Confined to the agent's loop.
+/// Metrics are not the agent's task: a failure of an output is counted and logged once, and stops nothing. Confined to
+/// the agent's loop.
 final class MetricsOutput {
     private let agent: Agent
     private let settings: AgentConfiguration.Metrics
@@ -19,7 +19,7 @@ final class MetricsOutput {
     private var isStopped = false
     private(set) var textfileFailures: UInt64 = 0
     private var scrapes: UInt64 = 0
-    /// What was said last of the text file; the same is not said again.
+    /// The failure of the text file that was logged last. The same failure is not logged again.
     private var toldFailure: String?
 
     /// `isControlOpen`: whether the process has its control socket.
@@ -55,7 +55,7 @@ final class MetricsOutput {
         }
     }
 
-    /// Ends both ways; the text file is removed, so that nobody takes it for news.
+    /// Ends both outputs and removes the text file, so that nobody takes old numbers for new ones.
     func stop() -> EventLoopFuture<Void> {
         isStopped = true
         timer?.cancel()

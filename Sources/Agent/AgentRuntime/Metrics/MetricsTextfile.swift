@@ -5,15 +5,15 @@ internal import NIOPosix
 /// The file that node_exporter's textfile collector reads, written on a thread of its own: a directory that hangs holds
 /// up neither the loop nor the ring's disk thread.
 ///
-/// Each page takes the place of the one before at once, so that a reader never sees half of one. It is not
-/// synchronised: after a power cut an old page is worth nothing.
+/// Each page replaces the page before in one step, so that a reader never sees half a page. No page is synchronised:
+/// after a power cut an old page is worth nothing.
 final class MetricsTextfile {
     private let path: String
     private let thread = NIOThreadPool(numberOfThreads: 1)
     private var isWriting = false
     private var isRemoved = false
 
-    /// What came of one page; nil when it stands in its place, else a sentence.
+    /// Why a page could not be written, a sentence; nil when the page is in its place.
     typealias Outcome = String?
 
     init(path: String) {
@@ -21,8 +21,8 @@ final class MetricsTextfile {
         thread.start()
     }
 
-    /// Writes a page and completes on the loop, from which it is to be called. While one page is being written another
-    /// is a failure at once: pages never queue up.
+    /// Writes a page and completes on the loop. Must be called on the loop. While a page is being written, another page
+    /// fails at once: pages never queue up.
     func write(_ page: [UInt8], on loop: any EventLoop) -> EventLoopFuture<Outcome> {
         guard !isWriting, !isRemoved else {
             return loop.makeSucceededFuture("\(path): the page before is still being written")
@@ -35,7 +35,7 @@ final class MetricsTextfile {
         }.nonisolated()
     }
 
-    /// Removes the file, after which the metrics are gone and not old, and ends the thread.
+    /// Removes the file, so that nobody reads old metrics, and ends the thread.
     func remove(on loop: any EventLoop) -> EventLoopFuture<Void> {
         isRemoved = true
         let done = loop.makePromise(of: Void.self)
@@ -45,7 +45,7 @@ final class MetricsTextfile {
         return done.futureResult
     }
 
-    /// Beside it, then in its place; what was begun is removed when that fails.
+    /// Writes a new file beside the old one and renames it. Removes the new file when that fails.
     private static func replace(_ path: String, by page: [UInt8]) -> Outcome {
         // node_exporter reads names that end in .prom and nothing else.
         let temporary = path + ".new"
@@ -53,7 +53,7 @@ final class MetricsTextfile {
         let file = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o644)
         guard file >= 0 else { return failure(path, errno) }
         var number: Int32 = 0
-        // Others read it, whatever the unit's umask says.
+        // Other users read the file, whatever the unit's umask says.
         if fchmod(file, 0o644) != 0 { number = errno }
         var rest = page[...]
         while number == 0, !rest.isEmpty {

@@ -6,8 +6,8 @@ internal import NIOPosix
 
 /// Tells when something in the directories of some files changes: the kernel's inotify(7), as an event of the loop.
 ///
-/// Directories, because a file that is replaced by renaming another over it is never written to. What changed is not told:
-/// whoever listens looks at its files.
+/// It watches directories, because nobody writes to a file that is replaced by renaming another file over it. It does
+/// not tell what changed: the listener looks at its files.
 final class FileWatch: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
 
@@ -27,7 +27,7 @@ final class FileWatch: ChannelInboundHandler {
         self.onChange = onChange
     }
 
-    /// Watches nothing yet. Nil where the kernel does not allow it, which is told.
+    /// Watches nothing yet. Nil where the kernel allows no watch; that is logged.
     static func start(on loop: any EventLoop, log: Logger, onChange: @escaping () -> Void) -> FileWatch? {
         let descriptor = saker_file_watch()
         guard descriptor >= 0 else {

@@ -1,5 +1,5 @@
-/// Says whether what the kernel tells about links, addresses and routes may make a server reachable, or unreachable,
-/// that was not before. Format: rtnetlink(7), in the machine's own byte order.
+/// Says whether news of the kernel about links, addresses and routes may make a server reachable or unreachable.
+/// Format: rtnetlink(7), in the machine's own byte order.
 ///
 /// Much of what the kernel tells changes nothing: neighbours, statistics, the refreshing of a lease or of a router's
 /// advertisement. Only a link that begins or ceases to run, a new or lost address that others can reach, and a default

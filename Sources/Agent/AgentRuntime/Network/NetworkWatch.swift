@@ -3,8 +3,8 @@ internal import Logging
 internal import NIOCore
 internal import NIOPosix
 
-/// Tells when links, addresses or default routes of this machine change: the moment at which waiting for the next try
-/// to connect makes no sense any more. The kernel's rtnetlink(7) socket, as an event of the loop.
+/// Tells when links, addresses or default routes of this machine change. Then it makes no sense to wait for the next
+/// try to connect. Reads the kernel's rtnetlink(7) socket, as an event of the loop.
 final class NetworkWatch: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
 
@@ -22,7 +22,8 @@ final class NetworkWatch: ChannelInboundHandler {
         self.onChange = onChange
     }
 
-    /// Watches from now on. Where the kernel does not allow it the agent does without: it still tries again in time.
+    /// Watches from now on. Where the kernel allows no watch, the agent works without one: it still tries again in
+    /// time.
     static func start(on loop: any EventLoop, log: Logger, onChange: @escaping () -> Void) -> NetworkWatch {
         let watch = NetworkWatch(log: log, onChange: onChange)
         watch.open(on: loop)

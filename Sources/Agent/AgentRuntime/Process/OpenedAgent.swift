@@ -7,7 +7,8 @@ internal import Systemd
 package import TrackCache
 internal import TrackModel
 
-/// What is opened before the loop runs, because failing at it means not to run at all. Opening is recovery.
+/// Everything that is opened before the loop runs. If the opening fails, the agent does not run at all. Opening is
+/// recovery.
 package struct OpenedAgent {
     let configuration: AgentConfiguration
     let surroundings: Surroundings

@@ -5,8 +5,8 @@ internal import NIOCore
 internal import NIOPosix
 internal import Synchronization
 
-/// Signals as events of the loop: the handler only writes the signal's number into a pipe, which is all that may be done
-/// in its place.
+/// Signals as events of the loop: the handler only writes the signal's number into a pipe, because a signal handler may
+/// do little else.
 final class SignalSource: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
 
@@ -23,7 +23,7 @@ final class SignalSource: ChannelInboundHandler {
 
     /// Delivers signals on the loop from now on; once in a process.
     ///
-    /// A peer that goes away while it is written to must be an error of that write, so SIGPIPE is ignored.
+    /// SIGPIPE is ignored, so that a write to a peer that has gone away fails with an error.
     static func start(on loop: any EventLoop, _ onSignal: @escaping (Int32) -> Void) -> EventLoopFuture<Void> {
         var ends: [Int32] = [-1, -1]
         guard pipe(&ends) == 0 else { return loop.makeFailedFuture(IOError(errnoCode: errno, reason: "pipe")) }

@@ -18,7 +18,7 @@ final class ServiceShell {
         case startLink(entity: String)
         /// Upload what is left within the time, then close the link. ``ServiceShell/linkStopped(isDrained:)`` is the answer.
         case stopLink(milliseconds: Int64)
-        /// Make it outlive a restart.
+        /// Make the target outlive a restart.
         case remember(TargetState)
         /// The status of the service changed: tell everybody.
         case changed
@@ -49,7 +49,7 @@ final class ServiceShell {
 
     // MARK: Events
 
-    /// At boot: goes on as told last.
+    /// At boot: resumes what the agent was told last.
     func restore(_ target: TargetState) { perform(machine.restore(target)) }
     func linkChanged(_ state: LinkState) { perform(machine.uplinkChanged(state)) }
     func linkStopped(isDrained: Bool) { perform(machine.uplinkStopped(drained: isDrained)) }
@@ -96,7 +96,7 @@ final class ServiceShell {
         }
     }
 
-    /// Says how the service stands, once for each change.
+    /// Tells the state of the service, once for each change.
     private func mayHaveChanged() {
         let new = state
         guard new != told else { return }
@@ -115,7 +115,7 @@ final class ServiceShell {
 
     // MARK: Calls of the control socket
 
-    /// `entity` nil: the one it ran as last.
+    /// `entity` nil: the entity that the service ran as last.
     func start(entity wanted: String?) -> EventLoopFuture<StartServiceReply> {
         let promise = context.loop.makePromise(of: StartServiceReply.self)
         let request = add(.startService, promise) { [self] reply in

@@ -5,9 +5,10 @@ internal import SecureLink
 
 /// Connections over TCP and TLS, with the certificates and keys that stand in their files.
 ///
-/// The files are read beside the loop: disks and tokens take their time. They are looked at when their directories change
-/// and before each connection; what cannot be used is told once and the former goes on. Without a former one each
-/// connection fails with the reason, until the files can be used.
+/// A thread beside the loop reads the files, because disks and tokens take their time. It looks at them when their
+/// directories change and before each connection. If the files cannot be used, the connector tells this once, and the
+/// former certificates stay in use. Without former certificates each connection fails with the reason, until the files
+/// can be used.
 final class SecureConnector: LinkConnector {
     private var options: TLSClientOptions
     private var standing: Result<TLSContext, SecureLinkError>

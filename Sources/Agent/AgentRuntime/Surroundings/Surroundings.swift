@@ -6,8 +6,8 @@ internal import SecureLink
 package import TrackCache
 package import TrackModel
 
-/// What the agent reaches of the world. Everything else happens on its event loop, by the clock of that loop, and is
-/// decided there: with other surroundings the same agent runs in a simulation.
+/// The parts of the world that the agent uses. The agent decides everything else on its event loop, by the clock of
+/// that loop. With other surroundings the same agent runs in a simulation.
 package struct Surroundings {
     package var clock: any SystemClockSource
     package var connector: any LinkConnector
@@ -52,7 +52,8 @@ package protocol LinkConnector: AnyObject {
     /// Reads trust and identity again for the connections to come, and completes on `loop` with what an operator should
     /// know of them. Fails and goes on with the former ones when they cannot be used.
     func reload(_ server: AgentConfiguration.Server, on loop: any EventLoop) -> EventLoopFuture<[String]>
-    /// From now on certificates and keys that are replaced are taken for the connections to come, and told on `loop`.
+    /// From now on the connector takes replaced certificates and keys for later connections, and tells of them on
+    /// `loop`.
     func watch(on loop: any EventLoop, log: Logger, deliver: @escaping (CertificateNews) -> Void)
     func stopWatching()
 }
@@ -69,9 +70,9 @@ package enum CertificateNews: Hashable, Sendable {
     case read(warnings: [String])
     /// The next connection uses them.
     case replaced(warnings: [String])
-    /// They cannot be used; the former ones stay.
+    /// The new files cannot be used; the former ones stay in use.
     case refused(reason: String)
-    /// They cannot be used, and there are no former ones: no connection can be made.
+    /// The files cannot be used, and there are no former ones: no connection can be made.
     case missing(reason: String)
 }
 
@@ -83,22 +84,22 @@ package protocol FeedSource: AnyObject {
     ) throws(GNSSFeedError) -> any OpenFeed
 }
 
-/// One open watch. What it still says after `stop()` is ignored.
+/// One open watch. The agent ignores what the watch still says after `stop()`.
 package protocol OpenFeed: AnyObject {
     func stop()
 }
 
-/// Runs operations on the disk ring, one after the other in the order of asking, where they hold nothing up.
+/// Runs operations on the disk ring beside the event loop, one after the other, in the order of the calls.
 package protocol CacheExecutor: AnyObject {
     /// Completes on the given loop; nil when too many operations wait already: nothing was done.
     func perform<Result: Sendable>(
         on loop: any EventLoop, _ operation: @escaping @Sendable (TrackCache) -> Result
     ) -> EventLoopFuture<Result>?
-    /// Waits for what was asked for before, and closes the ring.
+    /// Waits for the operations that were asked for before, and closes the ring.
     func shutDown(on loop: any EventLoop, now: MonotonicTime) -> EventLoopFuture<Void>
 }
 
-/// Runs operations on the alarm journal, one after the other in the order of asking, where they hold nothing up.
+/// Runs operations on the alarm journal beside the event loop, one after the other, in the order of the calls.
 package protocol AlarmExecutor: AnyObject {
     /// Completes on the given loop; nil when too many operations wait already: nothing was done.
     func perform<Result: Sendable>(
@@ -106,9 +107,10 @@ package protocol AlarmExecutor: AnyObject {
     ) -> EventLoopFuture<Result>?
 }
 
-/// Keeps what must survive a restart, where a slow disk holds nothing up.
+/// Keeps the state that must survive a restart. A slow disk does not hold up the event loop.
 package protocol StateKeeper: AnyObject {
-    /// Completes on the given loop with why the state could not be written, a sentence, or with nil when it is on the disk,
-    /// wholly. Nil instead of a future when too much waits for the disk already: nothing was done.
+    /// Completes on the given loop: with nil when the whole state is on the disk, otherwise with a sentence that says
+    /// why it could not be written. Returns nil instead of a future when too much waits for the disk already: then
+    /// nothing was done.
     func write(_ state: RememberedState, on loop: any EventLoop) -> EventLoopFuture<String?>?
 }
