@@ -12,7 +12,7 @@ final class ConnectionCensus: Sendable {
         var table: AdmissionTable<ObjectIdentifier>
         /// Nobody may come any more.
         var isClosed = false
-        /// Finished when the last connection has gone after the close.
+        /// Finishes when the last connection has ended after the close.
         var waiters: [AsyncStream<Void>.Continuation] = []
     }
 

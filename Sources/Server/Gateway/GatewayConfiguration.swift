@@ -2,7 +2,7 @@ package import Ingest
 package import ServerIdentity
 import TrackWire
 
-/// Everything the gateway can be told, with its defaults. See docs/formats/track-protocol.md for what agents see of it.
+/// The settings of the gateway, with their defaults. docs/formats/track-protocol.md says what agents see of them.
 package struct GatewayConfiguration: Sendable {
     /// The application protocols that an identity must offer.
     package static let applicationProtocols = [WireLimits.applicationProtocol]
@@ -39,8 +39,8 @@ package struct GatewayLimits: Hashable, Sendable {
     package var frameBytes = WireLimits.frameBytes
     /// Longest message before the login, bytes.
     package var loginFrameBytes = 4096
-    /// Calls of one connection that wait for their answer; then it is not read. Twice what an agent sends ahead, so that
-    /// its uploads never wait for its calls.
+    /// Calls of one connection that may wait for their answer; with so many, the connection is not read. An agent sends
+    /// half as many ahead, so that its uploads never wait for its calls.
     package var calls = 2 * WireLimits.calls
     /// Calls of all connections that are at work; more are answered at once with a refusal.
     package var callsOfAll = 256
@@ -57,7 +57,7 @@ package struct GatewayLimits: Hashable, Sendable {
     package init() {}
 }
 
-/// How long the gateway waits for what.
+/// How long the gateway waits for each step.
 package struct GatewayDeadlines: Hashable, Sendable {
     /// From the accepted connection to the end of the TLS handshake.
     package var handshake = Duration.seconds(10)
@@ -73,7 +73,7 @@ package struct GatewayDeadlines: Hashable, Sendable {
     package var close = Duration.seconds(5)
     /// What an agent is told to wait when the store refuses points, seconds.
     package var busyRetryAfter: UInt32 = 30
-    /// How long ``GatewayServer/stop()`` waits for what was received to be stored, whatever the store does.
+    /// How long ``GatewayServer/stop()`` waits until the received batches are stored, whatever the store does.
     package var drain = Duration.seconds(10)
 
     package init() {}

@@ -5,14 +5,15 @@ import Synchronization
 package import TrackModel
 package import TrackStore
 
-/// What a Call is answered with: the service, the session's entity, the v3 path and its parameters go in, the Web
-/// API's status and the whole response object come out.
+/// Answers a Call: the service, the session's entity, the v3 path and its parameters go in; the Web API's status and
+/// the whole response object come out.
 package typealias GatewayCallHandler =
     @Sendable (
         _ service: ServiceID, _ entity: String, _ path: String, _ parameters: [String: String]
     ) async -> (status: Int32, json: String)
 
-/// What all connections of one gateway share: the gateway without its port and its TLS, which ``GatewayServer`` adds.
+/// Everything that the connections of one gateway share: the gateway without its port and its TLS, which
+/// ``GatewayServer`` adds.
 package final class GatewayCore: Sendable {
     let limits: GatewayLimits
     let deadlines: GatewayDeadlines
@@ -69,14 +70,15 @@ package final class GatewayCore: Sendable {
         counters.add(to: \.accepted)
     }
 
-    /// The handler of one connection; it belongs behind what secures the channel and tells of the handshake's end.
+    /// The handler of one connection. It belongs behind the handler that secures the channel and tells the end of the
+    /// handshake.
     package func makeConnection(from address: String) -> any ChannelDuplexHandler {
         GatewayConnection(core: self, address: address)
     }
 
     // MARK: Life
 
-    /// Looks for messages to agents, for what becomes of them, and for keys that end, until ``takeNothingMore()``.
+    /// Looks for messages to agents, for their outcomes, and for keys that end, until ``takeNothingMore()``.
     package func watchStore() async {
         await withTaskGroup(of: Void.self) { group in
             group.addTask { await self.keyWatch.run() }
@@ -85,7 +87,7 @@ package final class GatewayCore: Sendable {
         }
     }
 
-    /// No connection may come any more and no frame is taken. What was submitted is still stored and acknowledged.
+    /// Takes no further connection and no further frame. Batches that were submitted are still stored and acknowledged.
     package func takeNothingMore() {
         census.close()
         for link in registry.links { link.perform { $0.drain() } }
@@ -107,5 +109,5 @@ package final class GatewayCore: Sendable {
     }
 }
 
-/// Closes a connection that is one too many, before its handshake.
+/// Closes a connection for which there is no room, before its handshake.
 private struct TurnedAway: Error {}

@@ -1,7 +1,7 @@
 import Synchronization
 import TrackWire
 
-/// What the gateway has done since it started.
+/// Counts of the gateway since it started.
 package struct GatewayCounts: Hashable, Sendable {
     /// Connections accepted, and those closed at once because there were too many.
     package var accepted: UInt64 = 0
@@ -17,7 +17,7 @@ package struct GatewayCounts: Hashable, Sendable {
     package var refusedPoints: UInt64 = 0
     /// Points whose sequences another agent had used for other points of the same entity; stored all the same.
     package var rescuedPoints: UInt64 = 0
-    /// Batches stored without some of their attributes: no track column, or of another type.
+    /// Batches stored without some of their attributes, which are no track columns or have another type.
     package var batchesWithIgnoredAttributes: UInt64 = 0
     /// Live hints that broke a rule of the model and were left alone.
     package var refusedHints: UInt64 = 0

@@ -32,7 +32,7 @@ package final class GatewayServer: Sendable {
     /// Opens nothing yet.
     ///
     /// `ingest` must run from before ``start()`` until after ``stop()``. `now` is the server's clock: it judges times
-    /// that lie ahead and stamps what is received. Without `callHandler` every Call is answered with status 240.
+    /// that lie ahead and stamps received points. Without `callHandler` every Call is answered with status 240.
     package init(
         configuration: GatewayConfiguration, store: any TrackStore, ingest: IngestWriter, logger: Logger,
         now: @escaping @Sendable () -> Timestamp, callHandler: GatewayCallHandler? = nil
@@ -89,7 +89,7 @@ package final class GatewayServer: Sendable {
     }
 
     /// Stops within about ``GatewayDeadlines/drain`` and ``GatewayDeadlines/close``: accepts nothing more, stores and
-    /// acknowledges what was received, then tells every agent that it closes.
+    /// acknowledges the received batches, then tells every agent that the gateway closes.
     package func stop() async {
         requestStop()
         let running: (channel: any Channel, pushes: Task<Void, Never>)? = state.withLock { state in
@@ -108,7 +108,7 @@ package final class GatewayServer: Sendable {
         core.logger.info("gateway stopped", metadata: ["connections_left": "\(core.census.count)"])
     }
 
-    /// What was received is stored and acknowledged. A store that hangs must not keep the process from ending.
+    /// Received batches are stored and acknowledged. A store that hangs must not keep the process from ending.
     private func drain() async {
         let (core, end, limit) = (core, pushesEnd, configuration.deadlines.drain)
         await withTaskGroup(of: Void.self) { group in
@@ -124,7 +124,7 @@ package final class GatewayServer: Sendable {
 
     // MARK: Administration
 
-    /// The port it listens on; nil while it does not.
+    /// The port that the gateway listens on; nil while it does not listen.
     package var localPort: Int? {
         state.withLock { state in
             guard case .running(let channel, _) = state else { return nil }
@@ -149,10 +149,11 @@ package final class GatewayServer: Sendable {
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
             .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
             .childChannelOption(.socketOption(.so_keepalive), value: 1)
-            // A slow reader is not read from: see GatewayConnection. This is all that may wait for it.
+            // The gateway does not read from a peer that reads slowly: see GatewayConnection. No more bytes than these
+            // may wait for such a peer.
             .childChannelOption(.writeBufferWaterMark, value: .init(low: 16 * 1024, high: 64 * 1024))
-            // What is read beyond the window waits in memory for its turn: one TLS record at a time, so that a whole fleet
-            // with backlogs waits in the kernel instead, where the agents' windows close.
+            // Bytes that are read beyond the window wait in memory. The gateway reads one TLS record at a time, so that
+            // the backlogs of a whole fleet wait in the kernel, where the agents' windows close.
             .childChannelOption(
                 .recvAllocator, value: AdaptiveRecvByteBufferAllocator(minimum: 512, initial: 1024, maximum: 16 * 1024)
             )

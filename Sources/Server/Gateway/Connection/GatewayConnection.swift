@@ -9,8 +9,8 @@ import TrackWire
 /// Sent down every pipeline when the gateway stops.
 struct GatewayStops: Sendable {}
 
-/// One device connection above TLS: turns what the channel tells into events of its ``SessionMachine``, and performs the
-/// machine's actions. Decides nothing. Lives on its channel's event loop.
+/// One device connection above TLS. Turns the events of the channel into events of its ``SessionMachine``, and performs
+/// the machine's actions. Decides nothing. Lives on its channel's event loop.
 final class GatewayConnection: ChannelDuplexHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundIn = ByteBuffer
@@ -30,7 +30,7 @@ final class GatewayConnection: ChannelDuplexHandler {
     /// Actions that are not performed yet: an action may cause events, such as another writability.
     private var queue: [SessionMachine.Action] = []
     private var isPerforming = false
-    /// The channel asked for bytes while there was no room for them.
+    /// The channel asked for bytes while there was no room for a frame.
     private var isReadWanted = false
 
     init(core: GatewayCore, address: String) {
@@ -116,7 +116,8 @@ final class GatewayConnection: ChannelDuplexHandler {
         return event(&machine, MonotonicTime(milliseconds: Int64(now.uptimeNanoseconds / 1_000_000)), core.now())
     }
 
-    /// An event: performs its actions, and goes on with the frames that have arrived as far as there is room.
+    /// Tells the machine an event and performs its actions. Then goes on with the frames that have arrived, as far as
+    /// there is room.
     private func tell(_ event: Event) {
         queue += told(event)
         guard !isPerforming else { return }
@@ -134,7 +135,8 @@ final class GatewayConnection: ChannelDuplexHandler {
         context?.read()
     }
 
-    /// An event that answers an action: its actions come before those that follow the action.
+    /// Tells the machine an event that answers an action. The actions of this event come before those that follow the
+    /// answered action.
     private func answer(_ event: Event) {
         for action in told(event) { perform(action) }
     }

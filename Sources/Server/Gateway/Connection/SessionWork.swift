@@ -6,7 +6,8 @@ import TrackModel
 import TrackStore
 import TrackWire
 
-/// What one connection has others do off its event loop. Each answer comes back on the loop, also after a cancellation.
+/// The work that others do for one connection, off its event loop. Each answer comes back on the loop, also after a
+/// cancellation.
 final class SessionWork {
     enum Kind: Hashable {
         case admission, stream, times, pushes

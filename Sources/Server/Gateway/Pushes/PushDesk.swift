@@ -3,10 +3,10 @@ import Synchronization
 import TrackModel
 import TrackStore
 
-/// Brings word of queued messages to the sessions concerned, and the outcomes of all sessions to the store.
+/// Tells sessions of the messages that were queued for them, and tells the store the outcomes of all sessions.
 ///
-/// Messages are queued by this process and by others (`saker-server push`), so the store is asked; what sessions have
-/// to say goes into one transaction for all.
+/// This process and others (`saker-server push`) queue messages, so the desk asks the store. The outcomes of all
+/// sessions go into one transaction.
 final class PushDesk: Sendable {
     struct Outcome: Hashable, Sendable {
         let service: ServiceID
@@ -30,8 +30,8 @@ final class PushDesk: Sendable {
     private static let newsAtOnce = 100
     /// Outcomes of one transaction.
     private static let group = 4096
-    /// Outcomes that may wait for a store that fails. Beyond it they are forgotten: the next login sends those pushes again,
-    /// and the agent acknowledges what it knows.
+    /// Outcomes that may wait while the store fails. Further outcomes are forgotten: the next login sends their pushes
+    /// again, and the agent acknowledges the pushes that it knows.
     private static let maximumWaiting = 100_000
 
     init(
@@ -55,7 +55,7 @@ final class PushDesk: Sendable {
         if isKept { wake.yield() } else { forgot(outcomes.count, reason: "too many wait for the store") }
     }
 
-    /// Works until ``finish()``, and then notes what is left.
+    /// Works until ``finish()``, and then notes the remaining outcomes.
     func run() async {
         await withTaskGroup(of: Void.self) { group in
             group.addTask { await self.watch() }

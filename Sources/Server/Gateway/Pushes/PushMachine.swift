@@ -1,14 +1,14 @@
 internal import TrackModel
 import TrackStore
 
-/// The pushes of one session: what is sent, sent again, and given up. Knows no channel and no store.
+/// Decides which pushes of one session are sent, sent again, and given up. Knows no channel and no store.
 ///
 /// A push goes out at once, then every ``Limits/interval`` until it is acknowledged, for ``Limits/effort``; then this
-/// session gives it up, and the next login begins anew. At most ``Limits/window`` are under way; what follows stays in
-/// the store. Do the actions in their order.
+/// session gives it up, and the next login begins anew. At most ``Limits/window`` pushes are under way; later ones stay
+/// in the store. Do the actions in their order.
 struct PushMachine: Hashable {
     enum Action: Hashable {
-        /// Ask the store for what waits after this mark; `loaded` or `loadFailed` follows.
+        /// Ask the store for the pushes that wait after this mark; `loaded` or `loadFailed` follows.
         case load(after: PushMark?, limit: Int)
         case send(PendingPush)
         /// Tell the store, and the entity's other sessions.
@@ -31,16 +31,16 @@ struct PushMachine: Hashable {
 
     private struct Flight: Hashable {
         let push: PendingPush
-        /// When this session gives it up.
+        /// When this session gives the push up.
         let end: MonotonicTime
-        /// When it is sent again.
+        /// When the push is sent again.
         var due: MonotonicTime
     }
 
     private let limits: Limits
     /// In the order of their messages.
     private var flights: [Flight] = []
-    /// How far the store has told of the entity's pushes; nil: it has told of none.
+    /// How far the store has told of the entity's pushes; nil: the store has told of none.
     private var mark: PushMark?
     /// The pushes that ended last, by their numbers; oldest first.
     private var ended: [UInt64] = []
@@ -69,12 +69,13 @@ struct PushMachine: Hashable {
         return proceed(now)
     }
 
-    /// What the store had, in the order of the messages, and the mark to ask after next. What is known is passed over.
+    /// The pushes that the store had, in the order of the messages, and the mark to ask after next. Known pushes are
+    /// passed over.
     mutating func loaded(_ pushes: [PendingPush], through mark: PushMark, now: MonotonicTime) -> [Action] {
         guard let asked else { return [] }
         self.asked = nil
         self.mark = mark
-        // Fewer than were asked for: that was all, unless more has come meanwhile.
+        // The store had fewer than were asked for. These were all, unless others have come meanwhile.
         mayBeMore = isNewsPending || pushes.count >= asked
         isNewsPending = false
         var actions: [Action] = []

@@ -1,13 +1,13 @@
 import Ingest
 import TrackWire
 
-/// A frame with points on its way from the decoder to the writer. While there is one, no other is read.
+/// A frame with points on its way from the decoder to the writer. Meanwhile no other frame is read.
 enum FrameIntake: Hashable {
     enum Frame: Hashable {
         case upload(Upload)
         case points(Points)
 
-        /// As the sender claims it: nothing is decoded before there is memory for it.
+        /// The size that the sender claims: the frame is not decoded before there is memory for it.
         var payloadBytes: Int {
             switch self {
             case .upload(let upload): upload.payload.count

@@ -32,7 +32,7 @@ struct HintBook: Hashable {
         return isGranted ? point : nil
     }
 
-    /// What became of it does not matter. Returns the point that came meanwhile.
+    /// The writer is done with the hint; its outcome does not matter. Returns the point that came meanwhile.
     mutating func settled() -> TrackPoint? {
         guard case .storing(let waiting) = state else { return nil }
         state = .none

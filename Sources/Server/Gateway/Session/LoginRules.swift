@@ -3,7 +3,7 @@ import TrackModel
 import TrackStore
 import TrackWire
 
-/// A Hello whose form is right; whether its key opens the service is the store's to say.
+/// A Hello whose form is right. The store says whether its key opens the service.
 struct LoginRequest: Hashable, Sendable {
     var service: ServiceID
     var key: AccessKeyHash
@@ -35,7 +35,7 @@ enum LoginRules {
     /// Longest `agent_version`, bytes of UTF-8.
     static let maximumVersionBytes = 128
 
-    /// Checks all that needs no store.
+    /// Checks everything that needs no store.
     static func check(_ hello: Hello) throws(LoginRefusal) -> LoginRequest {
         guard hello.protocol == WireLimits.protocolVersion else {
             throw LoginRefusal(
@@ -68,7 +68,7 @@ enum LoginRules {
     }
 }
 
-/// What the store says to a login.
+/// The store's answer to a login.
 struct Admission: Hashable, Sendable {
     /// On the stream, for the entity of the Hello.
     var claim: StreamClaim

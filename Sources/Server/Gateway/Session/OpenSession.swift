@@ -124,7 +124,7 @@ struct OpenSession: Hashable {
             case .later:
                 intake = .held(frame)
                 return SessionStep()
-            // Judged by this clock, points that are right would be refused for good.
+            // By this clock the server would refuse genuine points for good.
             case .clockWrong(let reason):
                 return SessionStep(end: .closing(.busy, reason, retryAfter: deadlines.busyRetryAfter))
             }
@@ -211,7 +211,7 @@ struct OpenSession: Hashable {
         return SessionStep(actions) + submit(checked, as: submission, payloadBytes: payloadBytes, cost: cost)
     }
 
-    /// Gives back what is reserved for a frame that is not submitted any more.
+    /// Gives back the memory that is reserved for a frame that will not be submitted.
     func abandon() -> [SessionMachine.Action] {
         guard case .verifying(_, _, let cost, _) = intake else { return [] }
         return [.release(cost: cost)]

@@ -1,12 +1,12 @@
 import TrackModel
 import TrackStore
 
-/// By which claims a session stores: on its stream for the entity of its Hello, and for one other entity at a time.
+/// The claims by which a session stores: on its stream for the entity of its Hello, and for one other entity at a time.
 ///
-/// The agent's cache may hold points of entities that it was before; their batches come in the same stream. Such an entity is
-/// claimed before its first batch, and only when every batch before is stored. So no batch is ever stored ahead of an
-/// earlier one, an acknowledgement covers all that came before it, and the claim on the Hello's entity, which only a login
-/// makes, is never taken back from a newer session.
+/// The agent's cache may hold points of entities that the agent was logged in as before; their batches come in the same
+/// stream. Such an entity is claimed before its first batch, and only when every batch before is stored. So no batch is
+/// ever stored ahead of an earlier one, an acknowledgement covers all that came before it, and the claim on the Hello's
+/// entity, which only a login makes, is never taken back from a newer session.
 struct SessionClaims: Hashable {
     enum Step: Hashable {
         /// The entity is claimed.
@@ -34,7 +34,7 @@ struct SessionClaims: Hashable {
     /// The stream is being opened for this one.
     private var opening: EntityKey?
 
-    /// `claim` is the login's.
+    /// `claim`: the claim of the login.
     init(_ stream: StreamID, of entity: EntityKey, _ claim: StreamClaim) {
         self.stream = stream
         own = Held(entity: entity, epoch: claim.epoch, base: claim.storedThrough, previous: claim.storedThrough)

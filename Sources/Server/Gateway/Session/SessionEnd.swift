@@ -26,7 +26,7 @@ enum SessionEnd: Hashable {
     }
 }
 
-/// What an open session does upon an event, and how it ends then, if it does.
+/// The actions of an open session after an event, and the end of the session if the event ends it.
 struct SessionStep: Hashable {
     var actions: [SessionMachine.Action]
     var end: SessionEnd?
@@ -36,7 +36,7 @@ struct SessionStep: Hashable {
         self.end = end
     }
 
-    /// This one and then the next, which must not follow an end.
+    /// This step and then the next one, which must not follow an end.
     static func + (first: Self, second: Self) -> Self {
         SessionStep(first.actions + second.actions, end: first.end ?? second.end)
     }

@@ -4,7 +4,7 @@ import TrackStore
 import TrackWire
 
 extension SessionMachine {
-    /// What the shell does for the machine, in the order of the actions.
+    /// Actions of the shell for the machine. The shell performs them in their order.
     enum Action: Hashable {
         /// Give the session a number and ask the store; `admitted` follows.
         case admit(LoginRequest)
@@ -27,13 +27,13 @@ extension SessionMachine {
         /// Begin a call unless too many are at work; `callStarted` follows at once, and `callAnswered` later.
         case startCall(UInt64, Call)
         case cancelCall(UInt64)
-        /// Ask the store for what waits after this mark; `pushesLoaded` follows.
+        /// Ask the store for the pushes that wait after this mark; `pushesLoaded` follows.
         case loadPushes(after: PushMark?, limit: Int)
         /// Tell the store, and the entity's other sessions.
         case settlePushes([PushDesk.Outcome])
         case send(ServerFrame)
-        /// Send and count it, but only while the channel is writable: what an agent does not read must not pile up here.
-        /// The next attempt brings it.
+        /// Send and count the push, but only while the channel is writable: pushes that an agent does not read must not
+        /// pile up here. The next attempt sends the push.
         case sendPush(Push)
         /// From now on a frame may be so long, bytes.
         case acceptFrames(upTo: Int)
@@ -44,15 +44,15 @@ extension SessionMachine {
         case cancelTimer(SessionTimer)
         /// Cancel every timer and all work: nothing is waited for any more.
         case abandon
-        /// Count it, and log what is to be logged.
+        /// Count the note, and log it if it belongs into the log.
         case note(SessionNote)
         /// Close the connection as TLS does it.
         case close
-        /// Close the connection under TLS, which had its time.
+        /// Close the connection below TLS, because TLS has had its time.
         case cutOff
     }
 
-    /// What the writer says to a reservation.
+    /// The writer's answer to a reservation.
     enum ReservationAnswer: Hashable {
         /// The memory is the session's.
         case granted
@@ -88,7 +88,7 @@ enum SessionTimer: Hashable {
     case call(UInt64)
 }
 
-/// What a session tells the counters and the log.
+/// Notes of a session for the counters and the log.
 enum SessionNote: Hashable {
     case handshakeFailed
     /// The login broke a rule, or the store refused it.

@@ -2,7 +2,7 @@ import Ingest
 import TrackModel
 import TrackStore
 
-/// What the writer, the store and the calls answer.
+/// Answers of the writer, the store and the calls.
 extension SessionMachine {
     // MARK: The writer
 
@@ -19,7 +19,7 @@ extension SessionMachine {
 
     /// A transaction has ended.
     mutating func settled(_ jobs: [SettledJob], now: MonotonicTime, clock: Timestamp) -> [Action] {
-        // A failure after the end must not leave its mark behind.
+        // A failure that comes after the end must not change the session any more.
         guard case .open = phase else { return [.forget] }
         return inSession(now) { $0.settled(jobs, clock: clock) }
     }
@@ -52,7 +52,7 @@ extension SessionMachine {
         inSession(now) { $0.inPushes(clock) { $0.mayWait(now: now) } }
     }
 
-    /// What the store had; nil: it failed.
+    /// The pushes that the store had; nil: the store failed.
     mutating func pushesLoaded(
         _ found: (through: PushMark, pushes: [PendingPush])?, now: MonotonicTime, clock: Timestamp
     ) -> [Action] {

@@ -15,7 +15,7 @@ extension SessionMachine {
 
     private mutating func phaseDue(_ now: MonotonicTime) -> [Action] {
         guard let deadline else { return [] }
-        // It was set again meanwhile, or the clock is not there yet.
+        // The timer was set again meanwhile, or its time has not come yet.
         guard now >= deadline else { return [.setTimer(.phase, milliseconds: deadline - now)] }
         switch phase {
         case .gone: return []
@@ -26,7 +26,7 @@ extension SessionMachine {
             return end(.closing(.busy, "the store did not answer in time", retryAfter: busy), now)
         case .open(let session):
             let idle = deadlines.idle.milliseconds
-            // It is we who keep the agent waiting.
+            // The server keeps the agent waiting, not the agent the server.
             guard let silent = session.silence(now) else { return [set(idle, now)] }
             guard silent >= idle else { return [set(idle - silent, now)] }
             return end(.closing(.idle, "nothing came for \(silent / 1000) s", retryAfter: 0), now)
@@ -43,7 +43,7 @@ extension SessionMachine {
 
     // MARK: From outside
 
-    /// Takes no further frames; what was submitted is still answered.
+    /// Takes no further frames. Batches that were submitted are still answered.
     mutating func drain(now: MonotonicTime) -> [Action] {
         inSession(now) { session in
             session.drain()
@@ -80,7 +80,7 @@ extension SessionMachine {
         return step.actions + self.end(end, now)
     }
 
-    /// Says why, as far as the peer can hear it by now, and closes.
+    /// Tells the peer the reason, as far as the peer understands it in this phase, and closes.
     mutating func end(_ end: SessionEnd, _ now: MonotonicTime) -> [Action] {
         guard !dropsBytes else { return [] }
         switch end {
@@ -113,7 +113,7 @@ extension SessionMachine {
         switch phase {
         case .closing, .gone: return []
         case .handshake, .hello, .login: left = []
-        // Before the peer can know: who has seen the end finds no session any more.
+        // This comes before the peer can know of the end: a peer that has seen the end finds no session any more.
         case .open(let session): left = session.abandon() + [.unregister]
         }
         phase = .closing

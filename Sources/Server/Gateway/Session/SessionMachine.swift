@@ -3,11 +3,11 @@ import TrackModel
 import TrackStore
 import TrackWire
 
-/// The decisions of one device connection: what is read, answered, stored and waited for. Knows no channel and no clock.
+/// Decides for one device connection: what is read, answered, stored and waited for. Knows no channel and no clock.
 ///
-/// Every `mutating func` is an event; `now` is read from one clock, `clock` is the server's date. Do the actions in their
-/// order. A late or repeated event is normal and does nothing. What frames mean is decided by ``LoginRules`` and
-/// ``UploadRules``.
+/// Every `mutating func` is an event; `now` is read from one clock, `clock` is the server's date. Do the actions in
+/// their order. A late or repeated event is normal and does nothing. ``LoginRules`` and ``UploadRules`` decide what
+/// frames mean.
 struct SessionMachine: Hashable {
     /// Moves down this list only; any phase may go to `closing` and to `gone`.
     enum Phase: Hashable {
@@ -18,7 +18,7 @@ struct SessionMachine: Hashable {
         /// The store is being asked; nothing is read.
         case login(LoginRequest)
         case open(OpenSession)
-        /// What still comes is dropped.
+        /// Bytes that still come are dropped.
         case closing
         /// There is no connection any more.
         case gone
@@ -130,8 +130,8 @@ struct SessionMachine: Hashable {
 
     // MARK: Login
 
-    /// What the store says to the login. `session`: the number that it has from now on; `barrier`: why nobody
-    /// may come now.
+    /// The store's answer to the login. `session`: the number that it has from now on; `barrier`: why nobody may come
+    /// now.
     mutating func admitted(
         _ result: Result<Admission, LoginRefusal>, session number: UInt64, barrier: Barrier?, now: MonotonicTime,
         clock: Timestamp

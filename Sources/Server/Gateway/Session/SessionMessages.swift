@@ -2,7 +2,7 @@ import TrackModel
 import TrackStore
 import TrackWire
 
-// What the gateway tells an agent, as messages.
+// The messages of the gateway to an agent.
 
 extension Welcome {
     init(

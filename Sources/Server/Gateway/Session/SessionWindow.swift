@@ -1,6 +1,6 @@
 import Ingest
 
-/// What a session was told to hand over, and what its agent is told when that is stored.
+/// What a session hands over to the writer, and what its agent is told when it is stored.
 enum Submission: Hashable {
     case upload(refusals: [PointRefusal])
     case points(id: UInt64, stored: Int, refusals: [PointRefusal])
@@ -10,7 +10,8 @@ enum Submission: Hashable {
     case rescued
 }
 
-/// What a connection has handed over and not yet been told about. Full means: its next frame waits unread.
+/// The batches that a connection has handed over and that are not settled yet. When the window is full, the next frame
+/// waits unread.
 struct SessionWindow: Hashable {
     private struct Entry: Hashable {
         let submission: Submission

@@ -89,7 +89,7 @@ struct UploadRules: Hashable, Sendable {
         return checked
     }
 
-    /// The live hint of a heartbeat; without the attributes that are no columns, as a stored point would be.
+    /// The live hint of a heartbeat, without the attributes that are no columns, like a stored point.
     func checkLiveHint(_ bytes: [UInt8]) throws(ProtocolViolation) -> TrackPoint {
         guard bytes.count <= WireLimits.liveHintBytes else {
             throw ProtocolViolation(
