@@ -1,4 +1,4 @@
-/// A store that puts something around the calls of another store: a delay, a fault, a count.
+/// A store that adds something to the calls of another store: a delay, a fault, a count.
 ///
 /// A decorator implements ``passing(_:)``, which every call goes through, or a method that it treats in its own way, or
 /// both. The forwarders stand beside each protocol's methods: a new method of the contract changes no decorator.

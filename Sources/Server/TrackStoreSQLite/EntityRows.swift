@@ -40,8 +40,8 @@ struct EntityRows {
         return id
     }
 
-    /// Call it before the transaction ends. What follows the commit comes before the next transaction, so a deletion there
-    /// is never undone here.
+    /// Call it before the transaction ends. The store remembers the rows after the commit and before the next
+    /// transaction, so this never undoes a deletion.
     func save() {
         guard !found.isEmpty else { return }
         database.afterNextTransaction { [store, found] _ in store.known.withLock { $0.remember(found) } }

@@ -1,7 +1,7 @@
 import Foundation
 import GRDB
 
-/// What changes of an entity with its points: the row of the table `state`.
+/// The part of an entity that changes with its points: the row of the table `state`.
 struct EntityState {
     /// The id of its newest chunk, or the number that its newest fence state got; 0 when it never had either.
     var version: Int64 = 0

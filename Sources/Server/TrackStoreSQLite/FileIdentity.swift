@@ -1,7 +1,7 @@
 import Glibc
 import Synchronization
 
-/// Which file a path names: a file that is removed and made again has another identity.
+/// The identity of the file that a path names. A file that is removed and made again has another identity.
 struct FileIdentity: Hashable, Sendable {
     private let device: UInt64
     private let number: UInt64

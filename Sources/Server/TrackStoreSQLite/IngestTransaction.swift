@@ -5,8 +5,8 @@ import TrackStore
 
 /// The batches of one transaction.
 ///
-/// Everything that can be wrong with one batch alone is found before its first row is written, so that a batch that is not
-/// stored leaves nothing behind and a thrown error always means the whole transaction.
+/// Every fault of a single batch is found before its first row is written. So a batch that is not stored leaves nothing
+/// behind, and a thrown error always concerns the whole transaction.
 struct IngestTransaction {
     private struct Stream: Hashable {
         let service: ServiceID
@@ -98,7 +98,7 @@ struct IngestTransaction {
 
     private mutating func storeStreamed(_ batch: PreparedBatch, at position: StreamPosition) throws -> IngestOutcome {
         if let problem = batch.problem { return .failed(problem) }
-        // The claim made the entity: without it, it was deleted.
+        // The claim made the entity. If the entity is missing, it was deleted.
         guard let entity = try entities.find(batch.entity) else { return .replaced }
         let stream = Data(position.stream.bytes)
         guard let claim = try Row.fetchOne(claimSelection, arguments: [entity, stream]) else { return .replaced }
@@ -151,7 +151,7 @@ struct IngestTransaction {
             place?.longitudeE7, content.latest.map { _ in batch.received.milliseconds },
             content.latest.map { _ in Data(content.record) },
         ])
-        // From here on the track knows as much as was told ahead of it.
+        // From here on the track has reached the time of the hint.
         if let latest = content.latest {
             try hintRemoval.execute(arguments: [entity, latest.fix.time.milliseconds])
         }

@@ -5,15 +5,15 @@ import TrackStore
 /// Committed rows that the writer need not look up again. Used on the writing connection alone, inside a transaction or in
 /// what follows its commit, so that no other change of this process comes between.
 struct KnownRows: Sendable {
-    /// Beyond it the table begins anew: about 30 MB.
+    /// With more rows the table begins anew: about 30 MB.
     static let maximumEntities = 200_000
 
     private(set) var services: Set<ServiceID> = []
     private(set) var entities: [EntityKey: Int64] = [:]
-    /// What SQLite says of changes by others.
+    /// SQLite's number for the changes of other connections.
     private var version: Int64?
 
-    /// Call it at the start of each transaction: another process may have deleted what is known here.
+    /// Call it at the start of each transaction: another process may have deleted rows that are known here.
     mutating func begin(_ database: Database) throws {
         // Changes with every commit of another connection, never with one of this connection.
         let current = try Int64.fetchOne(try database.cachedStatement(sql: "PRAGMA data_version"))

@@ -2,8 +2,8 @@ import GRDB
 import TrackModel
 import TrackStore
 
-/// What is exchanged in one transaction: of many entities, so that few of them wait for the disk, but of few points,
-/// so that ingest does not wait for them.
+/// The chunks that one transaction exchanges. They belong to many entities, so that few transactions wait for the disk,
+/// and have few points, so that ingest does not wait long.
 struct MergeWorks: Sendable {
     private(set) var all: [MergeWork] = []
     private(set) var chunks = 0
@@ -18,7 +18,7 @@ struct MergeWorks: Sendable {
     }
 }
 
-/// What one transaction exchanges in one entity.
+/// The chunks that one transaction exchanges in one entity.
 struct MergeWork: Sendable {
     /// Rows of one look at an entity: bounds memory.
     static let window = 16_384
@@ -65,7 +65,7 @@ struct MergeWork: Sendable {
 
     /// Returns how many chunks it replaced.
     func commit(_ database: Database) throws -> Int {
-        // It may have been deleted since the look; its number is never used again.
+        // The entity may have been deleted since the look; its number is never used again.
         let entity = try Int64.fetchOne(
             try database.cachedStatement(sql: "SELECT id FROM entity WHERE id = ?"), arguments: [entity])
         guard let entity else { return 0 }

@@ -68,7 +68,7 @@ extension SQLiteTrackStore {
 
     // MARK: Values of entities
 
-    /// Sets the values of an entity's columns; those that the service does not have are ignored.
+    /// Sets the values of an entity's columns; columns that the service does not have are ignored.
     static func setValues(
         _ values: [String: String], of entity: Int64, in service: ServiceID, _ database: Database
     ) throws {

@@ -25,7 +25,7 @@ extension SQLiteTrackStore {
         return Array(problems.prefix(Self.maximumProblems))
     }
 
-    /// What can be told without decoding payloads.
+    /// Finds the problems that can be found without decoding payloads.
     func checkStructure() async throws(TrackStoreError) -> [String] {
         try await reading { database in
             let reports = try String.fetchAll(

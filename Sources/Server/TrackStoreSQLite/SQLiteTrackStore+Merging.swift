@@ -37,7 +37,7 @@ extension SQLiteTrackStore {
                     }
                     works.add(work)
                     isDone = work.isWhole
-                    // What follows in the same entity must see this exchange.
+                    // The next groups of the same entity must see this exchange.
                     if !isDone || works.isFull { replaced += try await commit(&works) }
                 }
                 // At the limit the same entity goes on next time.
@@ -60,7 +60,7 @@ extension SQLiteTrackStore {
         return replaced
     }
 
-    /// Exchanges what was gathered, in one transaction.
+    /// Exchanges the gathered chunks in one transaction.
     private func commit(_ works: inout MergeWorks) async throws(TrackStoreError) -> Int {
         let all = works.all
         works = MergeWorks()

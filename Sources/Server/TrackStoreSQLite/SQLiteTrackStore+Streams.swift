@@ -17,8 +17,8 @@ extension SQLiteTrackStore {
         return try await opening.claim()
     }
 
-    /// Opens all that waits when the writer is free, in one transaction. The writer's own queue answers the group: no
-    /// caller's task does, because a caller who is cancelled must leave nobody else waiting.
+    /// Opens all waiting streams in one transaction when the writer is free. The writer's own queue answers the group:
+    /// no caller's task does, because a caller who is cancelled must leave nobody else waiting.
     private func openStreams() {
         let taken = TakenOpenings()
         pool.asyncWrite { database in

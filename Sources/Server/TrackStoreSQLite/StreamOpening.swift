@@ -45,8 +45,8 @@ final class StreamOpening: Sendable {
     }
 }
 
-/// The streams that wait to be opened. After a cut of all links a fleet logs in within minutes: one transaction opens what
-/// gathered while the writer was busy.
+/// The streams that wait to be opened. After a cut of all links a fleet logs in within minutes: one transaction opens
+/// the streams that came while the writer was busy.
 final class StreamOpenings: Sendable {
     private let waiting = Mutex<[StreamOpening]>([])
 

@@ -2,7 +2,8 @@ import GRDB
 import TrackStore
 
 extension TrackStoreError {
-    /// Our own errors pass; SQLite's become ours. The detail never holds SQL arguments, which may be positions.
+    /// Errors of this program pass; errors of SQLite become errors of the store. The detail never holds SQL arguments,
+    /// which may be positions.
     static func translated(_ error: any Error, path: String) -> TrackStoreError {
         if let own = error as? TrackStoreError { return own }
         if error is CancellationError {

@@ -1,4 +1,4 @@
-/// One at a time, in the order of asking.
+/// Lets callers in one at a time, in the order in which they ask.
 actor Turn {
     private var isTaken = false
     private var waiting: [CheckedContinuation<Void, Never>] = []

@@ -4,7 +4,7 @@ import TrackWire
 package enum ChunkLimits {
     /// Most points of a chunk.
     package static let points = 4096
-    /// Fewer make a chunk small: worth merging when there are as many as this together.
+    /// A chunk with fewer points is small. Small chunks are worth merging when they have so many points together.
     package static let smallPoints = 512
     /// Longest time from the first to the last point, milliseconds: seven days. A range query therefore finds every
     /// chunk that reaches into the range by looking back no further than this.
@@ -13,6 +13,6 @@ package enum ChunkLimits {
     package static let textBytes = WireLimits.plainPayloadBytes / 2
     /// Most distinct attribute keys: a full chunk then holds no more values than a payload may.
     package static let keys = WireLimits.payloadValues / points
-    /// Age at which small chunks are merged however few they are, milliseconds: one hour.
+    /// Age at which small chunks are merged, however few points they have, milliseconds: one hour.
     package static let patience: Int64 = 3_600_000
 }

@@ -1,6 +1,6 @@
 import TrackModel
 
-/// Adds up what a chunk would hold; says when it must end.
+/// Adds up what a chunk would hold, and says when the chunk must end.
 struct ChunkMeasure {
     private var count = 0
     private var firstTime = Timestamp(milliseconds: 0)

@@ -1,4 +1,4 @@
-/// What the store knows of a chunk without its payload.
+/// What the store knows of a chunk without decoding the payload.
 package struct ChunkOutline: Hashable, Sendable {
     package var id: Int64
     package var firstTime: Int64

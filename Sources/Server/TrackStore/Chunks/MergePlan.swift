@@ -1,4 +1,4 @@
-/// Which chunks of one entity become fewer, and which need no more attention.
+/// Says which chunks of one entity are merged, and which need no more attention.
 ///
 /// Later stored points win over earlier ones of the same time, and "later" is the greater chunk id. A merged chunk takes
 /// an id of those it replaces. Therefore a group is merged only if no other chunk that overlaps its time has an id

@@ -1,6 +1,7 @@
 package import TrackModel
 
-/// Points from several chunks, brought into one order: by time, of equal times only the one stored last.
+/// Brings the points of several chunks into one order, by time. Of points with the same time only the one that was
+/// stored last remains.
 package struct PointMerger {
     private struct Key {
         var time: Int64
@@ -36,7 +37,7 @@ package struct PointMerger {
         }
     }
 
-    /// Drops what is superseded.
+    /// Drops superseded points.
     package mutating func tidy() {
         guard !isInOrder else { return }
         keys.sort { ($0.time, $0.chunk, $0.position) < ($1.time, $1.chunk, $1.position) }

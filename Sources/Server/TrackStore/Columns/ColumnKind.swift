@@ -1,4 +1,4 @@
-/// Whose custom columns: of each point, or of each entity.
+/// Whether custom columns belong to points or to entities.
 package enum ColumnKind: String, Hashable, Sendable, CaseIterable {
     case track, entity
 }

@@ -1,4 +1,4 @@
-/// What to change of an entity; nothing named stays as it is.
+/// What to change of an entity. A part that is not given stays as it is.
 package struct EntityChange: Hashable, Sendable {
     package var name: String
     /// Nil: stays.

@@ -6,16 +6,16 @@ package protocol EntityStore: Sendable {
     func addEntity(
         _ entity: NewEntity, in service: ServiceID, at now: Timestamp
     ) async throws(TrackStoreError)
-    /// Changes what is given, and the time of modification. Throws `.unknownEntity`, `.unknownService`.
+    /// Changes the parts that are given, and the time of modification. Throws `.unknownEntity`, `.unknownService`.
     func updateEntity(
         _ change: EntityChange, in service: ServiceID, at now: Timestamp
     ) async throws(TrackStoreError)
     /// Deletes the entity with its track, its latest position, its values, its fence state and what is known of its streams.
     /// Throws `.unknownEntity`, `.unknownService`.
     ///
-    /// Every claim on a stream of the entity ends: what such a session still sends is answered with
-    /// ``IngestOutcome/replaced``, also when an entity of this name was made again. Pushes that nobody has acknowledged are
-    /// withdrawn; they stay in the history as long as all others do.
+    /// Every claim on a stream of the entity ends. Batches that a session still sends by such a claim are answered with
+    /// ``IngestOutcome/replaced``, also when an entity of this name was made again. Pushes that nobody has acknowledged
+    /// are withdrawn; they stay in the history as long as all others do.
     func deleteEntity(named name: String, in service: ServiceID, at now: Timestamp) async throws(TrackStoreError)
     func entity(named name: String, in service: ServiceID) async throws(TrackStoreError) -> EntityRecord?
     /// Matches in the order of their names (bytes of UTF-8), and how many there are without the page's bounds. Throws

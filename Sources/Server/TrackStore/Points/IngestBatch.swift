@@ -22,7 +22,7 @@ package struct IngestBatch: Hashable, Sendable {
     package var expectedVersion: Int64?
     /// The entity's fence state after these points; nil: it stays as it is. The store does not look into it.
     package var fences: [UInt8]?
-    /// What these points bring about: stored with them, or not at all. Queued at `received`.
+    /// The pushes that these points cause: stored with the points, or not at all. Queued at `received`.
     package var pushes: [CausedPush]
 
     package init(

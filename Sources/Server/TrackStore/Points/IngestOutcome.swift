@@ -8,13 +8,14 @@ package enum IngestOutcome: Equatable, Sendable {
     /// The batch's claim does not hold any more: a newer login opened the stream, or the entity was deleted, whether or not
     /// it was made again. Nothing is ever stored by this claim; the session is over.
     case replaced
-    /// The entity has another version than the batch expected: what the batch brings about must be worked out again, from
+    /// The entity has another version than the batch expected. The effects of the batch must be computed again, from
     /// this fence state.
     case stale(version: Int64, fences: [UInt8]?)
-    /// The store has less of the stream than the session believes: commits that were confirmed are lost. The agent still has
-    /// what it did not forget; it must log in again.
+    /// The store has less of the stream than the session believes: commits that were confirmed are lost. The agent must
+    /// log in again and send the points that it still has.
     case rewound(through: UInt64)
-    /// Why it could not be stored; ``TrackStoreError/isRetriable`` says whether the same batch may be tried again.
+    /// Why the batch could not be stored; ``TrackStoreError/isRetriable`` says whether the same batch may be tried
+    /// again.
     case failed(TrackStoreError)
 
     /// True when everything of the batch is in the store.

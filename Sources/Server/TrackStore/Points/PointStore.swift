@@ -31,7 +31,7 @@ package protocol PointStore: Sendable {
     func ingest(_ batches: [IngestBatch]) async -> [IngestOutcome]
     /// When the points that were stored last were received, by the server's clock of that time; nil: there are none.
     func lastReceived() async throws(TrackStoreError) -> Timestamp?
-    /// The points with `from <= time <= through`. What cannot be read is a hole, and the rest is answered all the same.
+    /// The points with `from <= time <= through`. Points that cannot be read leave a hole, and the answer has the rest.
     /// Throws `.unknownEntity`, `.tooManyPoints` when there are more than `limit`.
     func track(
         of entity: String, in service: ServiceID, from: Timestamp, through: Timestamp, limit: Int

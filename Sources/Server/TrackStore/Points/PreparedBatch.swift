@@ -15,7 +15,7 @@ package struct PreparedBatch: Sendable {
     package let expectedVersion: Int64?
     /// Nil: stays.
     package let fences: [UInt8]?
-    /// What the batch's own form forbids.
+    /// Why the form of the batch forbids storing it.
     package let problem: TrackStoreError?
     private let pushes: [CausedPush]
 
@@ -61,7 +61,7 @@ package struct PreparedBatch: Sendable {
         }
     }
 
-    /// What the points after a sequence bring about; nil: all of them.
+    /// The pushes that the points after a sequence number cause; nil: those of all points.
     package func pushes(after stored: UInt64?) -> [NewPush] {
         pushes.filter { caused in
             guard let stored, let sequence = caused.sequence else { return true }
@@ -69,7 +69,7 @@ package struct PreparedBatch: Sendable {
         }.map(\.push)
     }
 
-    /// What remains when everything up to a sequence is stored already.
+    /// The part of the batch that remains when everything up to a sequence number is stored already.
     package func content(after stored: UInt64) -> Content {
         Self.content(zip(points, sequences).filter { $0.1 > stored }.map(\.0), payload: nil, received: received)
     }

@@ -1,12 +1,12 @@
-/// How a batch fits to what the store has of its stream for its entity.
+/// Compares a batch with what the store has of its stream for its entity.
 package enum StreamFit: Hashable, Sendable {
-    /// What is beyond this sequence is to be stored.
+    /// The points beyond this sequence number are to be stored.
     case next(after: UInt64)
     /// All of it is stored, and the stream through this sequence.
     case stored(through: UInt64)
     /// The claim does not hold any more.
     case replaced
-    /// The store has only this, less than the session believes.
+    /// The store has the stream only up to this sequence number, less than the session believes.
     case rewound(through: UInt64)
 
     /// `epoch` and `storedThrough` are what the store has: the epoch of the newest claim and the last sequence.

@@ -3,7 +3,7 @@ package import TrackModel
 /// Where a batch stands in its agent's stream, and by which claim it is stored.
 package struct StreamPosition: Hashable, Sendable {
     package var stream: StreamID
-    /// Of the claim that the session has on the stream for the batch's entity.
+    /// The epoch of the claim that the session has on the stream for the batch's entity.
     package var epoch: Int64
     /// What the session believes to be stored of the stream for the batch's entity: what the claim said, then the last
     /// sequence of the session's batch before.

@@ -1,4 +1,4 @@
-/// A message that a point brings about: queued in the transaction of the point, or not at all.
+/// A message that a point causes: queued in the transaction of the point, or not at all.
 package struct CausedPush: Hashable, Sendable {
     /// Of the point; nil for a custom point. When the point had been stored before, so had the push.
     package var sequence: UInt64?

@@ -23,7 +23,7 @@ package struct NewPush: Hashable, Sendable {
         self.lifetime = lifetime
     }
 
-    /// What keeps it from being queued, a sentence; nil when nothing does.
+    /// Why the message cannot be queued, a sentence; nil when it can.
     package var problem: String? {
         guard (1...255).contains(type) else { return "a push has a type from 1 to 255, not \(type)" }
         guard body.utf8.count <= PushRules.maximumBodyBytes else {

@@ -1,4 +1,4 @@
-/// How far somebody has heard of the messages of a store: see ``PushStore``.
+/// How far a reader has heard of the messages of a store: see ``PushStore``.
 ///
 /// A store makes its marks of types of its own, which nobody else can name. So only the store can read a mark, and a store
 /// that several servers share may keep in it whatever it needs: a number is no promise there, because messages do not become

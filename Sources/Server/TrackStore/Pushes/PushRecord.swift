@@ -3,7 +3,7 @@ package import TrackModel
 /// A push in the history.
 package struct PushRecord: Hashable, Sendable {
     package enum State: String, Hashable, Sendable, CaseIterable {
-        /// Not acknowledged yet: its agent is not connected, or it is being tried.
+        /// Not acknowledged yet: the agent is not connected, or the server is trying.
         case waiting
         case delivered
         /// A session did not acknowledge it in time; the next login within its lifetime tries again.

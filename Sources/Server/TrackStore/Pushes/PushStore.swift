@@ -21,7 +21,8 @@ package protocol PushStore: Sendable {
     func pendingPushes(
         of entity: String, in service: ServiceID, after mark: PushMark?, at now: Timestamp, limit: Int
     ) async throws(TrackStoreError) -> (through: PushMark, pushes: [PendingPush])
-    /// Notes all in one transaction. The first acknowledgement of a push counts; one that is not there is passed over.
+    /// Notes all settlements in one transaction. The first acknowledgement of a push counts. A push that the store does
+    /// not have is passed over.
     func settlePushes(_ settlements: [PushSettlement]) async throws(TrackStoreError)
     /// The newest message first, of one message in the order of the entities' names; and how many match in all.
     func pushes(

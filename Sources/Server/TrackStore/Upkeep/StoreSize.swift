@@ -1,4 +1,4 @@
-/// What a store takes of its medium.
+/// How much room a store takes on its medium.
 package struct StoreSize: Hashable, Sendable {
     /// Bytes that the store occupies, its log counted.
     package var bytes: Int64

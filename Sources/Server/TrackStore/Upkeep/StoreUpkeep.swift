@@ -1,6 +1,6 @@
 package import TrackModel
 
-/// What keeps a store small and sound, and its end.
+/// Keeps a store small and sound, and closes it.
 package protocol StoreUpkeep: Sendable {
     /// Merges small neighbouring chunks of some entities into larger ones; returns how many chunks it replaced. `now` says
     /// how old a chunk is: small ones wait for more until they are ``ChunkLimits/patience`` old.
