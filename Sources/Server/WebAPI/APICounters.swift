@@ -1,8 +1,8 @@
 import Synchronization
 
-/// What the Web API has answered, for monitoring: by call and status, never by who asked.
+/// Counts the answers of the Web API for monitoring, by call and status and never by client.
 package final class APICounters: Sendable {
-    /// The way on which a request came.
+    /// The way by which a request came.
     package enum Way: String, Hashable, Sendable {
         case http
         /// Through an agent's connection.
@@ -29,7 +29,8 @@ package final class APICounters: Sendable {
 
     func metHoles() { holes.wrappingAdd(1, ordering: .relaxed) }
 
-    /// `call` is what the client wrote; only names of the API become one here, so that their number stays small.
+    /// `call` is the text that the client wrote. Only names of the API are counted under their own name, so that the
+    /// number of names stays small.
     func answered(_ way: Way, _ call: String?, _ status: APIStatus) {
         let known = call.flatMap { Endpoint.named[$0] == nil ? nil : $0 } ?? "unknown"
         state.withLock { $0[Answer(way: way, call: known, status: status.rawValue), default: 0] &+= 1 }

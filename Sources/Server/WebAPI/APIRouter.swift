@@ -5,8 +5,8 @@ package import TrackStore
 
 /// The Web API without a port: a request goes in, an answer comes out.
 ///
-/// `WebListener` asks it for requests through HTTP, `Gateway` for calls through a device's connection. So both answer
-/// alike.
+/// `WebListener` asks it for requests through HTTP, `Gateway` for calls through a device's connection. So both give the
+/// same answers.
 package struct APIRouter: Sendable {
     /// Bytes of a request's body.
     package static let maximumBodyBytes = 8 << 20
@@ -42,7 +42,7 @@ package struct APIRouter: Sendable {
         var caller: Caller?
         var answer: Answer
         do {
-            // First, because a page reads a refusal too only when it is wrapped.
+            // This comes first, because a page can read a refusal only when the refusal is wrapped, too.
             if request.method == "GET" { callback = try Self.callback(target) }
             guard let path = target.endpoint else { throw APIFailure(.unknownCall) }
             guard let endpoint = Endpoint.named[path] else { throw APIFailure(.unknownCall, path) }
@@ -59,7 +59,7 @@ package struct APIRouter: Sendable {
         counters.answered(.http, target.endpoint, answer.status)
         var response = Self.response(answer, callback: callback)
         response.hasValidKey = caller != nil
-        // Nothing of ours lives at such an address: a wrong base address must not look like an answer.
+        // The API has nothing at such an address: a wrong base address must not look like an answer.
         if !target.isOfAPI { response.httpStatus = 404 }
         return response
     }
@@ -141,7 +141,7 @@ package struct APIRouter: Sendable {
         return Caller(service: record.service, entity: nil)
     }
 
-    /// A query that cannot be read names none; why is said when the call is read.
+    /// A query that cannot be read names none. The reading of the call tells the reason.
     private static func callback(_ target: RequestTarget) throws(APIFailure) -> String? {
         guard target.isOfAPI, let pairs = try? FormEncoding.pairs(target.query),
             let name = Parameters(pairs.map { ($0.key, $0.value) })["callback"]
@@ -168,7 +168,7 @@ package struct APIRouter: Sendable {
             ], body: body)
     }
 
-    /// What a browser asks before a request to another origin.
+    /// Answers the question that a browser asks before a request to another origin.
     private static func preflight(_ request: APIRequest) -> APIResponse {
         APIResponse(
             httpStatus: 204,

@@ -9,9 +9,9 @@ struct Endpoint: Sendable {
         case post = "POST"
     }
 
-    /// A request that has been read: what is judged is what is answered.
+    /// A request that has been read once: the same reading is judged and answered.
     struct Reading: Sendable {
-        /// Whom it is about, for callers that may not ask about everyone.
+        /// Whom the request is about, for callers that may not ask about everyone.
         let subject: CallSubject
         /// Throws ``APIFailure``, or the store's error as it is: the router makes an answer of both.
         let answer: @Sendable () async throws -> Answer
@@ -64,7 +64,7 @@ struct Endpoint: Sendable {
     /// By their paths.
     static let named = Dictionary(uniqueKeysWithValues: all.map { ($0.path, $0) })
 
-    /// Of what a client sent, the parameters that this endpoint takes.
+    /// The parameters of the client that this endpoint takes.
     func taken(of parameters: Parameters) -> Parameters {
         // The service's columns are not known here.
         columns == nil ? parameters.only(self.parameters) : parameters

@@ -10,14 +10,14 @@ enum AnalysisEndpoints {
     static let parameters = TrackRange.parameters + ["process_option", "coord_type_output"]
 }
 
-/// What the calls of this module have in common: a track that is cleaned, and how to show places of it.
+/// The common part of this module's calls: a cleaned track, and how to show its places.
 struct AnalysedTrack {
     let samples: [TrackSample]
     let writer: PlaceWriter
     private let asksForRoads: Bool
     private let holes: [TrackHole]
 
-    /// `collapsing`: the drift of stops is taken out.
+    /// `collapsing`: whether the drift of stops is taken out.
     init(_ call: APICall, _ store: any PointStore, collapsing: Bool) async throws {
         let range = try TrackRange(call)
         let option = ProcessOption(parsing: call.parameters["process_option"])

@@ -2,7 +2,7 @@ import Ingest
 import Logging
 import TrackStore
 
-/// Why a request gets another answer than success.
+/// Why a request has no success.
 struct APIFailure: Error, Equatable {
     let status: APIStatus
     /// Names the parameter, its value and the rule; empty when the status says it all.
@@ -19,7 +19,7 @@ struct APIFailure: Error, Equatable {
 extension APIFailure {
     /// What a call threw, as the API says it. This is the only place that gives a store's error a status.
     ///
-    /// What an operator must know is logged.
+    /// Failures that an operator must know are logged.
     init(_ error: any Error, of path: String, logger: Logger) {
         switch error {
         case let failure as APIFailure: self = failure

@@ -1,7 +1,7 @@
 import Synchronization
 import TrackModel
 
-/// Keeps what the first page of a long answer was cut from, so that the pages after it are cut from the same.
+/// Keeps the whole of a long answer after its first page, so that the later pages are cut from the same answer.
 ///
 /// A client that turns the pages gets each item once, whatever is uploaded meanwhile, and the store is read once, not
 /// once a page. A first page is always read anew. All endpoints share one cache, and with it one bound of memory.
@@ -45,7 +45,7 @@ final class PageCache: Sendable {
 
     private let content = Mutex(Content())
 
-    /// What the first page of this query was cut from; nil when that is too long ago.
+    /// The whole answer from which the first page of this query was cut; nil when that is too long ago.
     func content<Kept>(of query: some Hashable & Sendable, as type: Kept.Type = Kept.self, now: Timestamp) -> Kept? {
         let key = Key(query: query)
         return content.withLock { content in

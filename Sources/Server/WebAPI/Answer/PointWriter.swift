@@ -8,7 +8,7 @@ struct PointWriter {
     let coordinateType: CoordinateType
     let clock: WallClock
 
-    /// The service's track columns. What else a point carries belongs to a column that is gone or had another type.
+    /// The service's track columns. Other values of a point belong to a column that is gone or had another type.
     let columns: [String: AttributeType]
 
     /// Members for time and place, and `coord_type` where it is not the one asked for.
@@ -20,7 +20,7 @@ struct PointWriter {
         if !place.isInChina { object.member("coord_type", CoordinateType.wgs84.rawValue) }
     }
 
-    /// Members for everything that is known of a point; what is not known is left out.
+    /// Members for the known values of a point; unknown values are left out.
     func write(_ point: TrackPoint, to object: inout JSONWriter) {
         writePosition(of: point, to: &object)
         let fix = point.fix

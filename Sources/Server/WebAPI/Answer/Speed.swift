@@ -9,7 +9,8 @@ enum Speed {
         return Int32(value)
     }
 
-    /// With one decimal when that is enough to mean the stored speed, else with two: what was uploaded comes back.
+    /// With one decimal when that gives the stored speed exactly, otherwise with two, so that the client gets the speed
+    /// that it uploaded.
     static func write(centimetresPerSecond speed: Int32, to writer: inout JSONWriter) {
         let tenths = (Double(speed) * 0.36).rounded()
         if centimetresPerSecond(tenths / 10) == speed {

@@ -4,12 +4,12 @@ import Systemd
 import TrackModel
 import TrackStore
 
-/// One request that has been authenticated, with everything but the store that an endpoint may use.
+/// One authenticated request, with everything that an endpoint may use except the store.
 struct APICall: Sendable {
     /// Of the endpoint, as in `track/gettrack`.
     let path: String
     let caller: Caller
-    /// Those that the endpoint takes.
+    /// The parameters that the endpoint takes.
     let parameters: Parameters
     /// Where uploaded points go.
     let ingest: IngestWriter
@@ -70,6 +70,6 @@ struct APICall: Sendable {
             ])
     }
 
-    /// What the store, the room Ingest or the endpoint itself threw, as the API says it.
+    /// The API's failure for an error of the store, of the room Ingest or of the endpoint itself.
     func failure(_ error: any Error) -> APIFailure { APIFailure(error, of: path, logger: logger) }
 }

@@ -20,12 +20,12 @@ struct Parameters: Sendable {
         for (name, all) in repeats { values[name] = all.joined(separator: ",") }
     }
 
-    /// Those of the other win.
+    /// The parameters of the other win.
     mutating func merge(_ other: Parameters) {
         values.merge(other.values) { _, new in new }
     }
 
-    /// Those of these names.
+    /// The parameters of these names.
     func only(_ names: [String]) -> Parameters {
         var some = Parameters()
         for name in names { some[name] = self[name] }
@@ -45,7 +45,7 @@ struct Parameters: Sendable {
         return value
     }
 
-    /// Stray white space does no harm.
+    /// White space around the number does no harm.
     func integer(_ key: String) throws(APIFailure) -> Int64? {
         guard let text = self[key] else { return nil }
         guard let value = Int64(Self.trimmed(text)) else {

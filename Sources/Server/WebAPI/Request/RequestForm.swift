@@ -1,6 +1,6 @@
 import JSON
 
-/// The parameters of a request, from wherever its client put them.
+/// The parameters of a request, wherever the client put them.
 struct RequestForm: Sendable {
     /// Query and body together; the body wins.
     let parameters: Parameters

@@ -21,7 +21,7 @@ struct ProcessOption: Hashable, Sendable {
             speedCap: travel.speedCap(driving: Self.vehicleSpeedCap))
     }
 
-    /// How a track is cleaned that is analysed: of the options only the means of travel counts there. `collapsing` takes
+    /// How a track is cleaned for an analysis: only the option of the means of travel counts there. `collapsing` takes
     /// the drift of stops out.
     func analysisCleaning(collapsing: Bool) -> CleaningOptions {
         CleaningOptions(speedCap: travel.speedCap(driving: Self.vehicleSpeedCap), collapsesStops: collapsing)

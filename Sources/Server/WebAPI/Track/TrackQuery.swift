@@ -1,4 +1,4 @@
-/// What `gettrack` and `getdistance` have in common.
+/// The common part of `gettrack` and `getdistance`.
 struct TrackQuery: Hashable, Sendable {
     static let parameters =
         TrackRange.parameters + ["is_processed", "process_option", "supplement_mode", "low_speed_threshold"]

@@ -3,9 +3,9 @@ import TrackAnalysis
 import TrackModel
 import TrackStore
 
-/// One reading of a track, whole: what all pages of its answer have in common.
+/// One whole reading of a track. All pages of an answer come from one reading.
 struct TrackReading: Sendable {
-    /// Ascending, without those that the processing leaves out.
+    /// The points in ascending order, without those that the processing leaves out.
     let points: [ShownPoint]
     /// Of the cleaned track. Thinning is for the eye and changes no distance.
     let length: TrackLength
@@ -13,7 +13,7 @@ struct TrackReading: Sendable {
     let drops: [(reason: DropReason, count: Int)]
     /// The missing points, when they were asked for.
     let dropped: [(point: TrackPoint, reason: DropReason)]
-    /// Where the store cannot read what it holds.
+    /// Where the store cannot read points that it holds.
     let holes: [TrackHole]
 }
 
