@@ -122,7 +122,8 @@ import TrackTestKit
         setup.shell.start(entity: "van")
         setup.report(0)
         setup.shell.shutDown()
-        #expect(setup.points() == [])
+        // The epoch that waited belongs to the gathering that ends.
+        #expect(setup.points() == ["point 0 of van"])
         #expect(setup.feeds.openCount == 0 && !setup.shell.isSampling)
         setup.report(5)
         setup.bench.loop.advanceTime(by: .hours(1))

@@ -42,6 +42,9 @@ import TrackTestKit
 
         func started() throws { try ledger.processStarted(cache, witness) }
 
+        /// What is on the disk.
+        var content: RingContent { witness.content() }
+
         func observe(_ operation: OperationLabel = .other) throws {
             try ledger.observe(cache, operation, at: now, witness)
         }
@@ -253,80 +256,48 @@ import TrackTestKit
     /// What a killed process could not make durable stands on the disk all the same, and a clear that was made before the
     /// disk could be read takes it.
     @Test func aClearBeforeTheReadingTakesWhatWasNotDurable() throws {
-        var ledger = PointLedger()
-        let witness = witness()
-        var cache = try open(disk, limit: nil)
-        try ledger.processStarted(cache, witness)
-        for number in 1...10 {
-            ledger.choose(try fix(number), entity: "van", bytes: 1000)
-            cache.append(entity: "van", time: Int64(number), payload: [7], now: 0)
-            try ledger.observe(cache, .other, at: 0, witness)
-        }
-        #expect(cache.unsynchronisedCount == 10)
-        disk.killProcess()
-        disk.faults = [DiskFault([.open], number: 5)]
-        cache = try open(disk, limit: nil)
-        try ledger.processStarted(cache, witness)
-        let clear = CacheSelection(entities: ["van"], from: 5)
-        _ = try cache.clear(entities: clear.entities, from: clear.from, through: clear.through, now: 0)
-        try ledger.observe(cache, .clear(clear), at: 0, witness)
-        disk.faults = []
-        let due = try #require(cache.nextMaintenance)
-        cache.maintain(now: due)
-        try ledger.observe(cache, .other, at: due, witness)
-        #expect(cache.count == 4)
-        #expect(ledger.waiting == Array(0..<4))
+        let ring = try ObservedRing()
+        try ring.gather(1...10, payload: 1)
+        #expect(ring.cache.unsynchronisedCount == 10)
+        ring.disk.killProcess()
+        ring.disk.faults = [DiskFault([.open], number: 5)]
+        try ring.start()
+        try ring.clear(CacheSelection(entities: ["van"], from: 5))
+        ring.disk.faults = []
+        try ring.maintain()
+        try ring.observe()
+        #expect(ring.cache.count == 4)
+        #expect(ring.ledger.waiting == Array(0..<4))
     }
 
     /// A segment with nothing but a clear takes room as long as the segment that the clear may be about.
     @Test func theBoundCountsAClearThatGoesWithWhatItIsAbout() throws {
-        let limit = 2 * options.segmentBytes
-        var ledger = PointLedger()
-        let witness = witness()
-        var cache = try open(disk, limit: limit)
-        try ledger.processStarted(cache, witness)
-        for number in 1...71 {
-            ledger.choose(try fix(number), entity: "van", bytes: 1000)
-            cache.append(entity: "van", time: Int64(number), payload: [UInt8](repeating: 7, count: 1000), now: 0)
-            try ledger.observe(cache, .other, at: 0, witness)
-        }
-        cache.sync(now: 0)
-        try ledger.observe(cache, .other, at: 0, witness)
-        disk.killProcess()
-        cache = try open(disk, limit: limit)
-        try ledger.processStarted(cache, witness)
-        let clear = CacheSelection(entities: ["van"], from: 1, through: 3)
-        _ = try cache.clear(entities: clear.entities, from: clear.from, through: clear.through, now: 0)
-        try ledger.observe(cache, .clear(clear), at: 0, witness)
-        #expect(cache.usage.segments == 2)
-        disk.killProcess()
-        cache = try open(disk, limit: limit)
-        #expect(cache.counters.droppedByBound == 68)
-        try ledger.processStarted(cache, witness)
+        let ring = try ObservedRing(limit: 2 * ObservedRing.segmentBytes)
+        try ring.gather(1...71)
+        try ring.sync()
+        ring.disk.killProcess()
+        try ring.start()
+        try ring.clear(CacheSelection(entities: ["van"], from: 1, through: 3))
+        #expect(ring.cache.usage.segments == 2)
+        ring.disk.killProcess()
+        try ring.open()
+        #expect(ring.cache.counters.droppedByBound == 68)
+        try ring.started()
     }
 
     /// A bit flipped in a segment that the bound then takes: the spoiled point is not counted with the others.
     @Test func theBoundDoesNotCountWhatNobodyCanRead() throws {
-        let limit = 2 * options.segmentBytes
-        var ledger = PointLedger()
-        let witness = witness()
-        var cache = try open(disk, limit: limit)
-        try ledger.processStarted(cache, witness)
-        for number in 1...75 {
-            ledger.choose(try fix(number), entity: "van", bytes: 1000)
-            cache.append(entity: "van", time: Int64(number), payload: [UInt8](repeating: 7, count: 1000), now: 0)
-            try ledger.observe(cache, .other, at: 0, witness)
-        }
-        cache.sync(now: 0)
-        try ledger.observe(cache, .other, at: 0, witness)
-        disk.killProcess()
-        let before = witness.content()
-        let path = try #require(disk.paths.first { $0.hasSuffix(".segment") })
-        disk.flip(bit: 0, at: 8192 + 31 + 5 * 1028 + 500, of: path)
-        ledger.flipped(from: before, to: witness.content())
-        cache = try open(disk, limit: limit)
-        #expect(cache.counters.droppedByBound == 70)
-        try ledger.processStarted(cache, witness)
-        #expect(ledger.waiting == Array(71..<75))
+        let ring = try ObservedRing(limit: 2 * ObservedRing.segmentBytes)
+        try ring.gather(1...75)
+        try ring.sync()
+        ring.disk.killProcess()
+        let before = ring.content
+        let path = try #require(ring.disk.paths.first { $0.hasSuffix(".segment") })
+        ring.disk.flip(bit: 0, at: 8192 + 31 + 5 * 1028 + 500, of: path)
+        ring.ledger.flipped(from: before, to: ring.content)
+        try ring.open()
+        #expect(ring.cache.counters.droppedByBound == 70)
+        try ring.started()
+        #expect(ring.ledger.waiting == Array(71..<75))
     }
 }
