@@ -153,12 +153,15 @@ import TrackModel
             #expect(fence.revision == Int32(index + 2))
         }
         #expect(fence.revisedAt == time(1000))
+        #expect(fence.areaRevision == 1)
         for area: (inout FenceDefinition) -> Void in [
             { $0.shape = draft(50) }, { $0.denoise = 30 }, { $0.floor = "caf\u{E9}" }, { $0.floor = "cafe\u{301}" },
             { $0.altitude = AltitudeRange(lower: 1, upper: 2) },
         ] {
             #expect(try update(area) == .area)
             #expect(fence.revisedAt == fence.modified)
+            #expect(fence.areaRevision == fence.revision)
+            #expect(try fence.plan(from: time(0)).areaRevision == fence.revision)
         }
         #expect(fence.revision == 15)
         #expect(fence.shape == circle(40.0478, 116.3134, 50))
@@ -176,11 +179,15 @@ import TrackModel
         var fence = try made(definition())
         _ = try fence.update(definition { $0.denoise = 3 }, at: time(1500))
         let restored = try Fence(
-            id: fence.id, revision: fence.revision, fence.definition, created: fence.created, modified: fence.modified,
-            revisedAt: fence.revisedAt)
+            id: fence.id, revision: fence.revision, areaRevision: fence.areaRevision, fence.definition,
+            created: fence.created, modified: fence.modified, revisedAt: fence.revisedAt)
         #expect(restored == fence)
-        #expect(throws: FenceError.self) {
-            try Fence(id: 1, revision: 0, definition(), created: time(0), modified: time(0), revisedAt: time(0))
+        for (revision, area) in [(Int32(0), Int32(0)), (0, 1), (1, 0), (2, 3), (-1, -1)] {
+            #expect(throws: FenceError.self) {
+                try Fence(
+                    id: 1, revision: revision, areaRevision: area, definition(), created: time(0), modified: time(0),
+                    revisedAt: time(0))
+            }
         }
     }
 

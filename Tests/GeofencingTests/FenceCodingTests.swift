@@ -91,7 +91,11 @@ import TrackModel
         var fence = try Fence(id: 15, definition(&random), at: time)
         let other = FenceDefinition(ShapeDraft(.point(Degrees(latitude: 1, longitude: 2)), buffer: 5))
         _ = try fence.update(other, at: self.time.adding(milliseconds: 5))
+        var ruled = fence.definition
+        ruled.rule = .enter
+        _ = try fence.update(ruled, at: self.time.adding(milliseconds: 6))
         let again = try Fence(id: 15, encoded: fence.encoded)
-        #expect(again.revision == 2 && again.created == time && again.revisedAt == fence.revisedAt)
+        #expect(again.revision == 3 && again.areaRevision == 2)
+        #expect(again.created == time && again.revisedAt == fence.revisedAt)
     }
 }

@@ -72,9 +72,15 @@ import TrackModel
                 if Bool.random(using: &random) {
                     drive.fences.remove(plans.remove(at: index).id)
                 } else {
-                    plans[index].shape = world.plans[Int.random(in: world.plans.indices, using: &random)].shape
                     plans[index].revision += 1
-                    plans[index].revisedAt = point.time.adding(milliseconds: 1)
+                    // Half of the edits are of the rule alone.
+                    if Bool.random(using: &random) {
+                        plans[index].settle = [0, 5, 20][Int.random(in: 0..<3, using: &random)]
+                    } else {
+                        plans[index].shape = world.plans[Int.random(in: world.plans.indices, using: &random)].shape
+                        plans[index].areaRevision = plans[index].revision
+                        plans[index].revisedAt = point.time.adding(milliseconds: 1)
+                    }
                     drive.fences.put(plans[index])
                 }
             }

@@ -154,7 +154,9 @@ import TrackModel
     @Test func aChangedShapeSetsThePlaceWithoutAnAlarm() {
         // Rule 18: inside r 100 at 60 m.
         func round(_ radius: Double, _ revision: Int32, _ seconds: Double) -> FencePlan {
-            plan(circle(40.0, 116.0, radius)) { ($0.revision, $0.revisedAt) = (revision, time(seconds)) }
+            plan(circle(40.0, 116.0, radius)) {
+                ($0.revision, $0.areaRevision, $0.revisedAt) = (revision, revision, time(seconds))
+            }
         }
         let spot = 116.0 + 60 / metresPerDegreeEast
         var drive = Drive(round(100, 1, -1000))
@@ -175,7 +177,8 @@ import TrackModel
         var drive = Drive(plan(area))
         drive.play(out(0), middle(10))
         let since = drive.alarms.first?.crossing.time
-        drive.fences.put(plan(circle(40.0, 116.0, 80)) { ($0.revision, $0.revisedAt) = (2, time(11)) })
+        drive.fences.put(
+            plan(circle(40.0, 116.0, 80)) { ($0.revision, $0.areaRevision, $0.revisedAt) = (2, 2, time(11)) })
         drive.play(middle(20), out(30))
         #expect(drive.alarms.map(\.revision) == [1, 2])
         #expect(drive.alarms.last?.inside == drive.alarms.last?.crossing.time.milliseconds(since: since!))
@@ -184,7 +187,8 @@ import TrackModel
     @Test func aRevisionFindsWhoStoodOutside() {
         var drive = Drive(plan(area))
         drive.play(out(0), out(10))
-        drive.fences.put(plan(circle(40.0, 116.01, 80)) { ($0.revision, $0.revisedAt) = (2, time(11)) })
+        drive.fences.put(
+            plan(circle(40.0, 116.01, 80)) { ($0.revision, $0.areaRevision, $0.revisedAt) = (2, 2, time(11)) })
         // Placed by the point at 10, so leaving is an exit.
         drive.play(middle(20), middle(30))
         #expect(drive.alarms.map(\.action) == [.exit])

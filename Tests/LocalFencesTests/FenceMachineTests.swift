@@ -108,6 +108,27 @@ import TrackModel
         #expect(box.alarms.last?.alarm.revision == 3)
     }
 
+    @Test func anUpdateOfTheRuleAloneKeepsThePlace() throws {
+        let edits: [(inout FenceDefinition) -> Void] = [
+            { $0.validity = FenceValidity(from: Timestamp(milliseconds: 0)) },
+            { $0.isInitialTold = true },
+            { ($0.rule, $0.stay) = ([.enter, .exit, .stay], StayRule(after: 600)) },
+        ]
+        for edit in edits {
+            var box = Machine()
+            try box.create(circle())
+            // Inside, then 15 m outside: not left yet.
+            box.drive(east(0, 200, speed: 3000), east(5, 60, speed: 400), east(10, 115, speed: 400))
+            let (kind, actions) = try box.machine.update(1, circle(100, edit), now: clock)
+            box.perform(actions)
+            #expect(kind == .rule)
+            #expect(box.place == .in)
+            box.drive(east(15, 130, speed: 3000))
+            #expect(box.told == ["enter 1", "exit 1"])
+            #expect(box.alarms.map(\.alarm.revision) == [1, 2])
+        }
+    }
+
     @Test func aDeletedFenceTellsNoExitAndItsNumberIsNotUsedAgain() throws {
         var box = Machine()
         try box.create(circle())

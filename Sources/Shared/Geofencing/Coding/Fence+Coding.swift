@@ -10,6 +10,7 @@ extension Fence {
         var writer = ByteWriter()
         writer.byte(Self.version)
         writer.signed(Int64(revision))
+        writer.signed(Int64(areaRevision))
         writer.signed(created.milliseconds)
         writer.signed(modified.milliseconds)
         writer.signed(revisedAt.milliseconds)
@@ -27,6 +28,7 @@ extension Fence {
             throw MemoryCodingError(description: "fence \(id) has format \(version), not \(Self.version)")
         }
         let revision = try reader.number()
+        let areaRevision = try reader.number()
         let created = Timestamp(milliseconds: try reader.signed())
         let modified = Timestamp(milliseconds: try reader.signed())
         let revisedAt = Timestamp(milliseconds: try reader.signed())
@@ -36,7 +38,8 @@ extension Fence {
         }
         self = try kept { () throws(FenceError) in
             try Fence(
-                id: id, revision: revision, definition, created: created, modified: modified, revisedAt: revisedAt)
+                id: id, revision: revision, areaRevision: areaRevision, definition, created: created,
+                modified: modified, revisedAt: revisedAt)
         }
     }
 }

@@ -12,27 +12,35 @@ package struct Fence: Hashable, Sendable {
     package private(set) var shape: Shape
     package let created: Timestamp
     package private(set) var modified: Timestamp
-    /// When a change last set places anew; at first ``created``.
+    /// The revision of the last change that set places anew; at first 1.
+    package private(set) var areaRevision: Int32
+    /// When that was; at first ``created``.
     package private(set) var revisedAt: Timestamp
 
     /// A new fence.
     ///
     /// - Throws: ``FenceError`` for a definition that breaks a rule.
     package init(id: Int32, _ definition: FenceDefinition, at time: Timestamp) throws(FenceError) {
-        try self.init(id: id, revision: 1, definition, created: time, modified: time, revisedAt: time)
+        try self.init(id: id, revision: 1, areaRevision: 1, definition, created: time, modified: time, revisedAt: time)
     }
 
     /// A fence that was stored. It is checked like a new one.
     package init(
-        id: Int32, revision: Int32, _ definition: FenceDefinition, created: Timestamp, modified: Timestamp,
-        revisedAt: Timestamp
+        id: Int32, revision: Int32, areaRevision: Int32, _ definition: FenceDefinition, created: Timestamp,
+        modified: Timestamp, revisedAt: Timestamp
     ) throws(FenceError) {
         guard id > 0, revision > 0 else {
             throw FenceError(.revision, "fence \(id) of revision \(revision): both numbers are positive")
         }
+        guard areaRevision > 0, areaRevision <= revision else {
+            throw FenceError(
+                .revision,
+                "fence \(id) of revision \(revision) has the area of revision \(areaRevision): it is 1 ... \(revision)")
+        }
         try definition.check()
         self.id = id
         self.revision = revision
+        self.areaRevision = areaRevision
         self.definition = definition
         shape = try definition.checkedShape()
         self.created = created
@@ -53,7 +61,7 @@ package struct Fence: Hashable, Sendable {
             }
             revision += 1
         }
-        if edit == .area { revisedAt = time }
+        if edit == .area { (areaRevision, revisedAt) = (revision, time) }
         if edit != .nothing { modified = time }
         (definition, shape) = (new, newShape)
         return edit
@@ -78,6 +86,7 @@ package struct Fence: Hashable, Sendable {
         plan.speedLimit = definition.speedLimit
         plan.crossingGap = definition.crossingGap
         plan.from = from
+        plan.areaRevision = areaRevision
         plan.revisedAt = revisedAt
         return plan
     }

@@ -27,7 +27,9 @@ package struct FencePlan: Hashable, Sendable {
     package var crossingGap = 120
     /// When the fence came to be for this entity. Earlier points are not judged by it.
     package var from = Timestamp(milliseconds: .min)
-    /// When this revision came to be: the place of an entity whose last point is older is set anew from that point.
+    /// The revision of the last change of the area. A place that an earlier revision found is set anew.
+    package var areaRevision: Int32 = 1
+    /// When the area last changed: who is not remembered, and whose last point is older, is placed by that point.
     package var revisedAt = Timestamp(milliseconds: .min)
 
     package static let crossingGaps = 0...300

@@ -2,7 +2,7 @@ internal import Geodesy
 internal import TrackModel
 
 extension EntityMemory {
-    /// The pair as it stands before the next point: an absent one made, one of another revision placed anew.
+    /// The pair as it stands before the next point: an absent one made, one of another area placed anew.
     /// `last` is the last point that the fence's denoise lets through.
     func present(_ kept: FencePair?, of plan: FencePlan, last: FencePoint?) -> FencePair {
         let isKnown = last.map { $0.time >= plan.from } ?? wasJudged(before: plan.from)
@@ -12,15 +12,21 @@ extension EntityMemory {
             return placed(plan, by: last)
         }
         guard kept.revision != plan.revision else { return kept }
-        guard let last else { return new(plan, .unknown) }
-        let placed = placed(plan, by: last)
-        guard placed.place == .in, kept.isInside || kept.place == .in else { return placed }
-        // The same place: the visit goes on.
         var pair = kept
         pair.revision = plan.revision
-        pair.place = .in
-        pair.sign = nil
-        pair.held = nil
+        // Only what is told was edited: places, first signs and held changes stay. An earlier revision comes from a
+        // backup, and may have another area.
+        guard (plan.areaRevision...max(plan.areaRevision, plan.revision)).contains(kept.revision) else {
+            guard let last else { return new(plan, .unknown) }
+            let placed = placed(plan, by: last)
+            guard placed.place == .in, kept.isInside || kept.place == .in else { return placed }
+            // The same place: the visit goes on.
+            if kept.place != .in, let held = kept.held { (pair.place, pair.since) = (.in, held.time) }
+            (pair.sign, pair.held) = (nil, nil)
+            pair.countStays(by: plan.stay, after: last.time)
+            return pair
+        }
+        pair.countStays(by: plan.stay, after: last?.time ?? pair.since)
         return pair
     }
 

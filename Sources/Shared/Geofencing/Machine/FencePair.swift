@@ -76,5 +76,27 @@ package struct FencePair: Hashable, Sendable {
     /// Where the entity is, told or not.
     var isInside: Bool { isSettled ? place == .in : (place == .in) != (held != nil) }
 
+    /// Another rule counts stays from the same enter. Those that were due at or before a time are not told.
+    mutating func countStays(by stay: StayRule?, after time: Timestamp) {
+        guard place == .in, let stay else {
+            nextStay = nil
+            return
+        }
+        let first = since.adding(milliseconds: Int64(stay.after) * 1000)
+        let every = stay.every.map { Int64($0) * 1000 }
+        if let nextStay {
+            // One that waits because the entity may have left.
+            let along = nextStay.milliseconds(since: first)
+            if along == 0 { return }
+            if let every, along > 0, along % every == 0 { return }
+        }
+        let passed = time.milliseconds(since: first)
+        guard passed >= 0 else {
+            nextStay = first
+            return
+        }
+        nextStay = every.map { first.adding(milliseconds: (passed / $0 + 1) * $0) }
+    }
+
     var isWorthKeeping: Bool { place != .out || !isSettled }
 }
