@@ -51,7 +51,17 @@ struct FenceBox {
         perform(machine.started(entity: Self.entity, service: 7))
     }
 
-    mutating func take(_ point: FencePoint) { perform(machine.replayed(point)) }
+    /// A fix of the receiver.
+    mutating func gather(_ point: FencePoint) {
+        perform(
+            machine.fix(
+                Fix(
+                    time: point.time, coordinate: point.place, speed: point.speed, accuracy: point.accuracy,
+                    mode: .threeDimensional)))
+    }
+
+    /// A point of the ring that a process before has gathered.
+    mutating func replay(_ point: FencePoint) { perform(machine.replayed(point)) }
 
     mutating func fire(_ timer: AlarmOutbox.Timer) {
         guard timers.remove(timer) != nil else { return }
