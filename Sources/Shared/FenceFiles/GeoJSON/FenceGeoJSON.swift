@@ -23,7 +23,7 @@ package enum FenceGeoJSON {
         return writer.bytes
     }
 
-    private static func write(_ fence: Fence, to writer: inout JSONWriter) {
+    static func write(_ fence: Fence, to writer: inout JSONWriter) {
         let definition = fence.definition
         writer.object {
             $0.member("type", "Feature")
