@@ -258,7 +258,8 @@ let tests: [Target] = [
     // The fuzzers' properties on every kept input: docs/fuzzing.md.
     .tests(
         "FuzzTests", "AgentControl", "AgentLogic", "AgentRuntime", "Compression", "ConfigurationFile",
-        "DriveSimulation", "Exposition", "GNSSFeed", "JSON", "LocalSocket", "ServerRuntime", "TrackCache", "TrackFiles",
+        "DriveSimulation", "Exposition", "FenceFiles", "Geofencing", "GNSSFeed", "JSON", "LocalSocket", "ServerRuntime",
+        "TrackCache", "TrackFiles",
         "TrackModel", "TrackStore", "TrackTestKit", "TrackWire", "Varlink", "WebAPI", "saker", "saker-sim", .log,
         .nioCore, .nioEmbedded),
     // The programs themselves, as a user runs them: they are dependencies so that they are built.

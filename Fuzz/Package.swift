@@ -45,6 +45,7 @@ let package = Package(
         .room("AlarmLog", in: "Agent", ["Compression", "TrackCache"]),
         .room("GNSSFeed", in: "Agent", ["CGPS", "AgentLogic", "TrackModel"]),
         .room("TrackFiles", in: "Shared", ["JSON"]),
+        .room("FenceFiles", in: "Shared", ["Geodesy", "Geofencing", "JSON", "TrackFiles", "TrackModel"]),
         .room("TrackStore", in: "Server", ["TrackModel", "TrackWire", "Crypto"]),
         // Of the larger rooms, what reads from outside: their shells would bring half of the ecosystem with them.
         .room(
@@ -87,8 +88,9 @@ let package = Package(
             name: "Properties",
             dependencies: [
                 "AgentControl", "AgentLogic", "AgentRuntime", "Compression", "ConfigurationFile", "DriveSimulation",
-                "Exposition", "GNSSFeed", "JSON", "LocalSocket", "ServerRuntime", "TrackCache", "TrackFiles",
-                "TrackModel", "TrackStore", "TrackTestKit", "TrackWire", "Varlink", "WebAPI", "saker", "saker_sim",
+                "Exposition", "FenceFiles", "GNSSFeed", "Geofencing", "JSON", "LocalSocket", "ServerRuntime",
+                "TrackCache", "TrackFiles", "TrackModel", "TrackStore", "TrackTestKit", "TrackWire", "Varlink",
+                "WebAPI", "saker", "saker_sim",
                 .log, .nioCore,
                 .product(name: "NIOEmbedded", package: "swift-nio"),
             ],

@@ -11,6 +11,8 @@ package struct Property: Sendable {
         Property(name: "cache-segment", check: CacheProperties.checkSegment),
         Property(name: "configuration", check: ConfigurationProperties.check),
         Property(name: "enrolment", check: EnrolmentProperties.check),
+        Property(name: "fence-file", check: FenceProperties.checkFile),
+        Property(name: "fence-geometry", check: FenceProperties.checkGeometry),
         Property(name: "gnss-lines", check: GNSSProperties.check),
         Property(name: "metrics-request", check: MetricsProperties.check),
         Property(name: "route-file", check: RouteProperties.check),
@@ -20,6 +22,7 @@ package struct Property: Sendable {
         Property(name: "web-json", check: WebProperties.checkJSON),
         Property(name: "web-parameters", check: WebProperties.checkParameters),
         Property(name: "web-requests", check: WebProperties.checkRequest),
+        Property(name: "where-clause", check: FenceProperties.checkCondition),
         Property(name: "wire-batch", check: WireProperties.checkBatch),
         Property(name: "wire-frames", check: WireProperties.checkFrames),
     ]
