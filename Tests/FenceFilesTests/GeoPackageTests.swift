@@ -162,6 +162,9 @@ private func package(_ geometry: [UInt8], envelope: UInt8 = 0, system: [UInt8] =
         let huge = geometry(little: true) {
             $0.header(2); $0.number(.max); $0.position(place)
         }
+        let two = geometry(little: true) {
+            $0.header(2); $0.number(2); $0.position(place)
+        }
         var version = package(point)
         version[2] = 1
         for (bytes, reason) in [
@@ -175,6 +178,7 @@ private func package(_ geometry: [UInt8], envelope: UInt8 = 0, system: [UInt8] =
             (package(system), "names a system of its own"),
             (package([2]), "byte 8 of the geometry, 2, is no byte order"),
             (package(bomb), "nested more than 4"), (package(huge), "4294967295 entries at byte 13"),
+            (package(two), "2 entries at byte 13"),
         ] as [([UInt8], String)] {
             let found = problem { try GeoPackageGeometry(bytes) }
             #expect(found.contains(reason), "\(reason): \(found)")

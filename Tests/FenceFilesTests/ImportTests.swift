@@ -229,6 +229,10 @@ import TrackModel
         #expect(inside(u, [(40.0, 116.0), (40.0, 116.03), (40.02, 116.03)]))
         #expect(inside(u, [(40.01, 116.005), (40.01, 116.025)]))
         #expect(!inside(u, [(40.0, 116.0), (40.0, 116.031)]))
+        // Only the edge that closes the ring leaves the area, through the notch.
+        let ring = degrees([(40.015, 116.005), (40.005, 116.005), (40.005, 116.025), (40.015, 116.025)])
+        #expect(!u.contains(FeatureGeometry([.polygon([[ring]])])))
+        #expect(u.contains(FeatureGeometry([.line(ring)])))
         let fiji = try ImportArea(south: -17, west: 179, north: -16, east: -179)
         #expect(inside(fiji, [(-16.5, 179.5), (-16.5, -179.5)]))
         #expect(!inside(fiji, [(-16.5, 178.5)]))
