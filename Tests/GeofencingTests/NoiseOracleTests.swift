@@ -52,6 +52,26 @@ import TrackModel
             drive([(0.0, 20.0), (5, 45), (10, 85)].map { east($0.0, $0.1, speed: 8) }), .exit, by: 10, crossing: 5.63)
     }
 
+    @Test func twoClearPointsAreEnough() {
+        // 10 and 12 m outside, less than the margin: the second one proves it, and no third is needed.
+        expect(
+            drive([(0.0, 20.0), (5, 45), (10, 60), (15, 62)].map { east($0.0, $0.1, speed: 4) }), .exit, by: 15,
+            crossing: 6.67)
+    }
+
+    /// A tenth of the radius or of the offset, when that is more than 20 m.
+    @Test func theMarginOfAnExitGrowsWithTheShape() {
+        let north = { (seconds: Double, metres: Double) in
+            point(seconds, 40.0 + metres / 111_035, 116.0, speed: 30)
+        }
+        for shape in [circle(40.0, 116.0, 500), corridor([(40.0, 115.99), (40.0, 116.01)], 500)] {
+            for (beyond, count) in [(50.0, 0), (60, 1)] {
+                let drive = drive([north(0, 400), north(10, 500 + beyond)], plan(shape))
+                #expect(drive.alarms.count == count, "\(beyond): \(drive.told)")
+            }
+        }
+    }
+
     @Test func aPointThatIsNotClearWithdrawsTheSign() {
         let metres = [(0.0, 20.0), (5, 65), (10, 52), (15, 65)]
         var drive = drive(metres.map { east($0.0, $0.1, speed: 6) })
@@ -128,10 +148,24 @@ import TrackModel
         expect(drive(points, plan(circle(40.0, 116.0, 50)) { $0.denoise = 31 }), .enter, by: 5, crossing: 4.41)
     }
 
+    /// The first point is too bad for the fence, so its place is unknown still, and points just outside its box matter.
+    @Test func aPointThatIsTooBadDecidesNoFirstPlace() {
+        let points = [
+            east(0, 95, accuracy: 40), east(5, 52, accuracy: 20), east(10, 45, accuracy: 20),
+            east(15, 20, accuracy: 20),
+        ]
+        let drive = drive(points, plan(circle(40.0, 116.0, 50)) { $0.denoise = 30 })
+        #expect(drive.alarms.isEmpty, "\(drive.told)")
+        #expect(drive.place() == .in)
+    }
+
     @Test func uploadedPointsAreBelieved() {
         // S11
         let points = [(0.0, 10.0), (60, 900)].map { east($0.0, $0.1, accuracy: nil, speed: 0, receiver: false) }
         expect(drive(points), .exit, by: 60, crossing: 2.7)
+        // Without an accuracy they have no error.
+        let near = [(0.0, 10.0), (60, 75)].map { east($0.0, $0.1, accuracy: nil, speed: 0, receiver: false) }
+        expect(drive(near), .exit, by: 60, crossing: 36.92)
     }
 
     @Test func aTowWhileOffIsAnExit() {

@@ -34,7 +34,9 @@ struct FenceSearch {
         if findsAll {
             set.findAll(into: &slots)
         } else {
-            let isSettled = memory.points.last.map { $0.time >= set.newestChange } ?? false
+            // The last point of the strictest denoise: before there is one, places are unknown.
+            let last = memory.lastPoint(denoise: set.denoises.first ?? 0)
+            let isSettled = last.map { $0.time >= set.newestChange } ?? false
             let margin = isSettled ? 0 : Self.reachOfUnknown
             var hasWay = false
             for previous in memory.points
