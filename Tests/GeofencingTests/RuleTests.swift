@@ -59,6 +59,8 @@ import TrackModel
         drive.play(middle(10))
         #expect(drive.alarms.isEmpty)
         #expect(drive.place() == .in)
+        // The visit seems to have begun in the future: it is counted from here.
+        #expect(drive.memory.pair(of: 1)?.since == time(10))
         // What was out is out, not unknown: coming in is told.
         drive.play(out(20), out(30))
         #expect(drive.alarms.map(\.action) == [.exit, .enter])
@@ -71,6 +73,25 @@ import TrackModel
         drive.play(middle(10), middle(20))
         #expect(drive.alarms.map(\.action) == [.enter])
         #expect(drive.alarms.first?.crossing.isEstimated == false)
+    }
+
+    /// Rule 2: an outage of three hours with a visit in it, uploaded in order afterwards.
+    @Test func aBacklogHasItsOwnTimes() {
+        var drive = Drive(plan(area))
+        drive.play(out(0), out(3600), middle(3610), middle(5000), out(5010), out(10_800))
+        #expect(drive.alarms.map(\.action) == [.enter, .exit])
+        #expect(drive.alarms.map(\.point.time) == [time(3610), time(5010)])
+        #expect(drive.alarms.allSatisfy { $0.crossing.isEstimated && $0.crossing.time < $0.point.time })
+    }
+
+    /// Rule 9
+    @Test func aNightParkedJustInsideIsSilent() {
+        var drive = Drive(plan(circle(40.0, 116.0, 50)))
+        drive.play(east(0, 200, speed: 10), east(10, 120, speed: 10), east(20, 45, speed: 8))
+        #expect(drive.alarms.map(\.action) == [.enter])
+        drive.play((1...600).map { east(20 + Double($0) * 60, 45, accuracy: 8, speed: 0) })
+        #expect(drive.alarms.count == 1)
+        #expect(drive.place() == .in)
     }
 
     // MARK: Floors, altitude, groups, validity
@@ -141,6 +162,16 @@ import TrackModel
         }
     }
 
+    @Test func theCrossingOfAnEnterDecidesToo() {
+        // In at 8.83, known by the point at 10.
+        for (end, told) in [(9.0, 1), (8, 0)] {
+            var drive = Drive(plan(area) { $0.validity = Validity(through: time(end)) })
+            drive.play(out(0), middle(10))
+            #expect(drive.alarms.count == told)
+            #expect(drive.place() == .in)
+        }
+    }
+
     @Test func aWindowThatOpensInventsNoEnter() {
         var drive = Drive(plan(area) { $0.validity = Validity(from: time(100), through: time(200)) })
         drive.play(out(0), middle(10), middle(120))
@@ -184,11 +215,13 @@ import TrackModel
         #expect(drive.alarms.last?.inside == drive.alarms.last?.crossing.time.milliseconds(since: since!))
     }
 
-    @Test func aRevisionFindsWhoStoodOutside() {
+    @Test(arguments: [nil, false]) func aRevisionFindsWhoStoodOutside(through: Bool?) {
         var drive = Drive(plan(area))
         drive.play(out(0), out(10))
         drive.fences.put(
-            plan(circle(40.0, 116.01, 80)) { ($0.revision, $0.areaRevision, $0.revisedAt) = (2, 2, time(11)) })
+            plan(circle(40.0, 116.01, 80)) {
+                ($0.revision, $0.areaRevision, $0.revisedAt, $0.through) = (2, 2, time(11), through)
+            })
         // Placed by the point at 10, so leaving is an exit.
         drive.play(middle(20), middle(30))
         #expect(drive.alarms.map(\.action) == [.exit])

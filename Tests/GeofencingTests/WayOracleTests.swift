@@ -103,6 +103,16 @@ import TrackModel
         check(drive.alarms.first, .enter, 1008.0, 40.0, 116.006)
     }
 
+    /// Without visits between points only the place decides, and the edge is inside.
+    @Test func aPointOnTheEdgeOfACircleIsIn() {
+        let (centre, edge) = (place(40.0, 116.0), place(40.0008, 116.0005))
+        let radius = SurfaceDistance.between(centre, edge)
+        var drive = Drive(plan(circle(40.0, 116.0, radius)) { $0.through = false })
+        drive.play(point(0, 40.01, 116.0005, speed: 30), point(10, 40.005, 116.0005, speed: 30))
+        drive.play(point(30, 40.0008, 116.0005, speed: 30))
+        #expect(drive.alarms.map(\.action) == [.enter])
+    }
+
     @Test func aCutCornerIsAVisit() {
         // S18
         var drive = Drive(square)

@@ -32,6 +32,15 @@ import TrackModel
         // G34
         let square = [(31.23, 121.47), (31.23, 121.48), (31.24, 121.48), (31.24, 121.47)]
         let shape = try polygon(square, datum: .gcj02)
+        guard case .polygon(let converted, _) = shape.body else { return #expect(Bool(false)) }
+        let corners = [
+            (31.2319199, 121.4654509), (31.2319464, 121.4754827), (31.2419419, 121.4754818), (31.2419153, 121.4654500),
+        ]
+        #expect(converted.vertices.count == 4)
+        for (vertex, corner) in zip(converted.vertices, corners) {
+            let found = converted.frame.degrees(x: Double(vertex.x), y: Double(vertex.y))
+            #expect(near(found.latitude, corner.0, 1.5e-7) && near(found.longitude, corner.1, 1.5e-7), "\(found)")
+        }
         #expect(near(shape.signedDistance(to: place(31.2369306, 121.4704660)), -477.82, 0.05))
         #expect(near(shape.signedDistance(to: place(31.235, 121.475)), -45.96, 0.05))
         #expect(near(shape.signedDistance(to: place(31.235, 121.4795)), 382.75, 0.05))
