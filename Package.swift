@@ -117,7 +117,7 @@ let agent: [Target] = [
     .room("LocalFences", in: "Agent", "AgentLogic", "Geodesy", "Geofencing", "JSON", "TrackModel"),
     .room("SecureLink", in: "Agent", settings: door, "COpenSSL", "TrackModel", .nioCore, .nioPosix),
     .room("TrackCache", in: "Agent", settings: door, "TrackModel", "Compression"),
-    .room("AlarmLog", in: "Agent", "TrackCache", "Compression"),
+    .room("AlarmLog", in: "Agent", "TrackCache", "TrackModel", "Compression"),
     .room("GNSSFeed", in: "Agent", settings: door, "CGPS", "AgentLogic", "TrackModel"),
     .room(
         "AgentRuntime", in: "Agent", "AgentControl", "AgentLogic", "AlarmLog", "CLinux", "ConfigurationFile",
@@ -226,7 +226,7 @@ let tests: [Target] = [
     .tests(
         of: "GNSSFeed", "AgentLogic", "DriveSimulation", "Geodesy", "ProgramTestKit", "TrackModel", "TrackTestKit",
         "TrackWire"),
-    .tests(of: "AlarmLog", "TrackCache", "TrackTestKit"),
+    .tests(of: "AlarmLog", "TrackCache", "TrackModel", "TrackTestKit"),
     .tests(
         of: "AgentRuntime", "AgentControl", "AgentLogic", "AlarmLog", "ConfigurationFile", "Exposition", "GNSSFeed",
         "JSON", "ProgramTestKit", "SecureLink", "Systemd", "TrackCache", "TrackModel", "TrackTestKit", "TrackWire",

@@ -42,7 +42,7 @@ let package = Package(
         .room("ConfigurationFile", in: "Shared"),
         .room("AgentLogic", in: "Agent", ["TrackModel", "Geodesy"]),
         .room("TrackCache", in: "Agent", ["TrackModel", "Compression"]),
-        .room("AlarmLog", in: "Agent", ["Compression", "TrackCache"]),
+        .room("AlarmLog", in: "Agent", ["Compression", "TrackCache", "TrackModel"]),
         .room("GNSSFeed", in: "Agent", ["CGPS", "AgentLogic", "TrackModel"]),
         .room("TrackFiles", in: "Shared", ["JSON"]),
         .room("FenceFiles", in: "Shared", ["Geodesy", "Geofencing", "JSON", "TrackFiles", "TrackModel"]),

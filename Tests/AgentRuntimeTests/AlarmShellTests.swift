@@ -5,6 +5,7 @@ import NIOEmbedded
 import Systemd
 import Testing
 import TrackCache
+import TrackModel
 import TrackTestKit
 import TrackWire
 
@@ -19,7 +20,7 @@ import TrackWire
         private var waiting: [() -> Void] = []
 
         init(_ disk: DiskSimulation) {
-            journal = AlarmJournal(directory: "/state/alarms", fileSystem: disk)
+            journal = AlarmJournal(directory: "/state/alarms", fileSystem: disk, now: MonotonicTime(milliseconds: 0))
         }
 
         func perform<Result: Sendable>(
@@ -117,7 +118,7 @@ import TrackWire
         setup.bench.loop.advanceTime(by: .seconds(5))
         #expect(setup.recalled.isEmpty)
         setup.journal.accepts = true
-        setup.bench.loop.advanceTime(by: .seconds(1))
+        setup.bench.loop.advanceTime(by: .seconds(10))
         setup.journal.work()
         #expect(setup.recalled == [[7]])
     }
@@ -145,6 +146,32 @@ import TrackWire
         setup.shell.recall(limit: 9, without: [])
         setup.journal.work()
         #expect(setup.recalled == [[1, 2], [2]])
+    }
+
+    /// Nobody starts the agent anew because a disk failed for a moment.
+    @Test func hooksGetTheirAlarmsWhenTheDiskGivesThem() {
+        let setup = Setup()
+        for id in [1, 2] as [UInt64] { setup.push(id) }
+        setup.journal.work()
+        setup.disk.faults = [DiskFault([.read], number: 5)]
+        setup.shell.recall(limit: 9, without: [])
+        setup.journal.work()
+        #expect(setup.recalled == [])
+        setup.journal.accepts = false
+        setup.bench.loop.advanceTime(by: .seconds(15))
+        setup.journal.accepts = true
+        setup.disk.faults = []
+        setup.bench.loop.advanceTime(by: .seconds(15))
+        setup.journal.work()
+        #expect(setup.recalled == [[1, 2]])
+        setup.disk.faults = [DiskFault([.read], number: 5)]
+        setup.shell.recall(limit: 9, without: [])
+        setup.journal.work()
+        setup.shell.shutDown()
+        setup.disk.faults = []
+        setup.bench.loop.advanceTime(by: .seconds(60))
+        setup.journal.work()
+        #expect(setup.recalled.count == 1)
     }
 
     @Test func aPushThatBreaksARuleIsRefusedAndCounted() {

@@ -8,7 +8,7 @@ import TrackTestKit
     private let disk = DiskSimulation(seed: 1, directories: ["/var", "/var/saker"])
 
     private func open(_ options: AlarmJournal.Options = .init()) -> AlarmJournal {
-        AlarmJournal(directory: "/var/saker", options: options, fileSystem: disk)
+        AlarmJournal(directory: "/var/saker", options: options, fileSystem: disk, now: .start)
     }
 
     @Test func whatWasAppendedIsThereAfterAPowerCut() throws {

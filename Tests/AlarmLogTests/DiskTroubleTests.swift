@@ -1,5 +1,6 @@
 import Testing
 import TrackCache
+import TrackModel
 import TrackTestKit
 
 @testable import AlarmLog
@@ -9,7 +10,7 @@ import TrackTestKit
     private static let directories = ["/var", "/var/saker"]
 
     private func open(_ disk: DiskSimulation, _ options: AlarmJournal.Options = .init()) -> AlarmJournal {
-        AlarmJournal(directory: "/var/saker", options: options, fileSystem: disk)
+        AlarmJournal(directory: "/var/saker", options: options, fileSystem: disk, now: .start)
     }
 
     @Test func aFullDiskRefusesAndTakesAgainWhenThereIsRoom() throws {
@@ -66,26 +67,114 @@ import TrackTestKit
         #expect(try journal.append(.sample(1), isOwed: false).number == 1)
     }
 
-    @Test func whatCannotBeReadIsNotWrittenOverUntilItHasHadItsChances() throws {
+    /// Seconds after the opening of the journal.
+    private func time(_ seconds: Int64) -> MonotonicTime { MonotonicTime.start + seconds * 1000 }
+
+    @Test func aBurstOfPushesAtADiskThatFailsForAMomentCostsNothing() throws {
         let disk = DiskSimulation(seed: 1, directories: Self.directories)
         _ = try open(disk).append(.sample(1), isOwed: false)
         disk.killProcess()
         disk.faults = [DiskFault([.read], number: 5)]
         let journal = open(disk)
-        for _ in 1..<AlarmJournal.readAttempts - 1 {
-            #expect(throws: CacheFileError(.read, 5)) { try journal.append(.sample(2), isOwed: false) }
+        for _ in 1..<1000 {
+            #expect(throws: CacheFileError(.read, 5)) { try journal.append(.sample(2), isOwed: false, now: time(1)) }
         }
+        #expect(throws: CacheFileError(.read, 5)) { try journal.alarms(AlarmQuery(), now: time(1)) }
+        #expect(throws: CacheFileError(.read, 5)) { try journal.owed(limit: 9, now: time(1)) }
+        #expect(journal.lastNumber == 0)
         disk.faults = []
-        #expect(try journal.append(.sample(1), isOwed: false) == .known)
-        // A file that stays unreadable does not keep new alarms out for ever.
+        #expect(try journal.append(.sample(1), isOwed: false, now: time(2)) == .known)
+        #expect(journal.counters == AlarmJournal.Counters() && !journal.hasGivenUp)
+    }
+
+    @Test func afterTenMinutesAFileThatStaysUnreadableKeepsNoAlarmOut() throws {
+        let disk = DiskSimulation(seed: 1, directories: Self.directories)
+        _ = try open(disk).append(.sample(1), isOwed: false)
         disk.killProcess()
         disk.faults = [DiskFault([.read], number: 5)]
-        let blind = open(disk)
-        for _ in 1..<AlarmJournal.readAttempts - 1 {
-            #expect(throws: CacheFileError(.read, 5)) { try blind.append(.sample(2), isOwed: false) }
+        let journal = open(disk)
+        for second in 1...602 as ClosedRange<Int64> {
+            #expect(throws: CacheFileError(.read, 5)) {
+                try journal.append(.sample(2), isOwed: false, now: time(second))
+            }
         }
-        #expect(try blind.append(.sample(2), isOwed: false).number == 1)
-        #expect(blind.counters.putAside == 1)
+        #expect(!journal.hasGivenUp)
+        #expect(try journal.append(.sample(2), isOwed: false, now: time(603)).number == 1)
+        #expect(journal.counters.putAside == 1 && journal.hasGivenUp)
+    }
+
+    /// Two attempts a day apart are two attempts.
+    @Test func timeAloneGivesNothingUp() throws {
+        let disk = DiskSimulation(seed: 1, directories: Self.directories)
+        _ = try open(disk).append(.sample(1), isOwed: false)
+        disk.killProcess()
+        disk.faults = [DiskFault([.read], number: 5)]
+        let journal = open(disk)
+        for day in 1...14 as ClosedRange<Int64> {
+            #expect(throws: CacheFileError(.read, 5)) {
+                try journal.append(.sample(2), isOwed: false, now: time(day * 86_400))
+            }
+        }
+        disk.faults = []
+        #expect(try journal.append(.sample(1), isOwed: false, now: time(86_400 * 15)) == .known)
+    }
+
+    @Test func anAlarmThatCannotBeReadAnyMoreIsKnownAllTheSame() throws {
+        let options = AlarmJournal.Options(limit: 4096)
+        let disk = DiskSimulation(seed: 1, directories: Self.directories)
+        let journal = open(disk, options)
+        for id in 1...3 as ClosedRange<UInt64> { _ = try journal.append(.sample(id), isOwed: id == 2) }
+        disk.faults = [DiskFault([.read], number: 5)]
+        // Errors of years do not add up.
+        for second in stride(from: 0, through: 540, by: 60) as StrideThrough<Int64> {
+            #expect(throws: CacheFileError(.read, 5)) { try journal.alarms(AlarmQuery(), now: time(second)) }
+        }
+        disk.faults = []
+        #expect(try journal.alarms(AlarmQuery(), now: time(560)).alarms.count == 3)
+        disk.faults = [DiskFault([.read, .synchronizeData], number: 5)]
+        #expect(throws: CacheFileError(.synchronizeData, 5)) {
+            try journal.append(.sample(4), isOwed: false, now: time(600))
+        }
+        disk.faults = [DiskFault([.read], number: 5)]
+        // The first of them is not the only one that is tried.
+        for second in 601...1203 as ClosedRange<Int64> {
+            #expect(throws: CacheFileError(.read, 5)) {
+                try journal.append(.sample(4), isOwed: false, now: time(second))
+            }
+        }
+        #expect(try journal.append(.sample(4), isOwed: false, now: time(1204)).number == 4)
+        #expect(journal.counters.damaged == 3 && journal.hasGivenUp)
+        disk.faults = []
+        for _ in 0..<2 {
+            let again = open(disk, options)
+            for id in 1...4 as ClosedRange<UInt64> { #expect(try again.append(.sample(id), isOwed: true) == .known) }
+            #expect(again.count == 1 && again.owedCount == 0)
+            disk.crash(seed: 3)
+        }
+    }
+
+    @Test func hooksThatAreTurnedOffAreNotOwedWhenTheFileIsReadLate() throws {
+        let disk = DiskSimulation(seed: 1, directories: Self.directories)
+        _ = try open(disk).append(.sample(1), isOwed: true)
+        disk.killProcess()
+        disk.faults = [DiskFault([.read], number: 5)]
+        let journal = open(disk)
+        journal.finishAll()
+        disk.faults = []
+        #expect(try journal.alarms(AlarmQuery()).alarms.map(\.isOwed) == [false])
+    }
+
+    /// Hooks run in the order of the alarms.
+    @Test func noAlarmOvertakesOneThatTheDiskRefuses() throws {
+        let disk = DiskSimulation(seed: 1, directories: Self.directories)
+        let journal = open(disk)
+        for id in 1...3 as ClosedRange<UInt64> { _ = try journal.append(.sample(id), isOwed: true) }
+        #expect(try journal.owed(limit: 2, now: time(0)).isAll == false)
+        #expect(try journal.owed(limit: 3, now: time(0)).isAll)
+        disk.faults = [DiskFault([.read], after: 1, times: 1, number: 5)]
+        let found = try journal.owed(limit: 9, now: time(0))
+        #expect(found.alarms.map(\.number) == [1] && !found.isAll)
+        #expect(try journal.owed(limit: 9, now: time(0)).alarms.map(\.number) == [1, 2, 3])
     }
 
     /// The power fails at every call that changes something, in turn, and the disk keeps any part of what was not

@@ -9,7 +9,7 @@ import TrackTestKit
     private let disk = DiskSimulation(seed: 1, directories: ["/var", "/var/saker"])
 
     private func open(_ disk: DiskSimulation? = nil, _ options: AlarmJournal.Options = .init()) -> AlarmJournal {
-        AlarmJournal(directory: "/var/saker", options: options, fileSystem: disk ?? self.disk)
+        AlarmJournal(directory: "/var/saker", options: options, fileSystem: disk ?? self.disk, now: .start)
     }
 
     @Test func anAlarmAndItsStateAreThereAfterAPowerCut() throws {

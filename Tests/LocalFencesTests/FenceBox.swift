@@ -12,6 +12,8 @@ import TrackTestKit
 /// A box with a machine, a journal and a simulated disk: what the shell does, without threads.
 struct FenceBox {
     static let entity = "van_07"
+    /// No time passes for the journal.
+    static let now = MonotonicTime(milliseconds: 0)
     let disk: DiskSimulation
     var journal: AlarmJournal
     var machine: FenceMachine
@@ -28,14 +30,14 @@ struct FenceBox {
     init(_ definitions: [FenceDefinition], disk: DiskSimulation) {
         self.disk = disk
         self.definitions = definitions
-        journal = AlarmJournal(directory: "/var/saker", fileSystem: disk)
+        journal = AlarmJournal(directory: "/var/saker", fileSystem: disk, now: Self.now)
         machine = FenceMachine()
         start()
     }
 
     /// The process starts, with the fences of the file and the memories of the journal.
     mutating func start() {
-        journal = AlarmJournal(directory: "/var/saker", fileSystem: disk)
+        journal = AlarmJournal(directory: "/var/saker", fileSystem: disk, now: Self.now)
         var book = FenceBook()
         do {
             _ = try book.create(
@@ -102,13 +104,13 @@ struct FenceBox {
             entity: writing.entity, time: writing.memory.lastTime?.milliseconds ?? 0, memory: writing.memory.encoded)
         do throws(CacheFileError) {
             guard !writing.alarms.isEmpty else {
-                try journal.note(state)
+                try journal.note(state, now: Self.now)
                 return perform(machine.journalWrote([]))
             }
             let alarms = writing.alarms.map { waiting in
                 FenceVerdict.Told(content: Self.content(of: waiting.alarm), isOwed: !waiting.isTold)
             }
-            switch try journal.append(FenceVerdict(alarms: alarms, state: state)) {
+            switch try journal.append(FenceVerdict(alarms: alarms, state: state), now: Self.now) {
             case .full: perform(machine.journalRefused(reason: "full"))
             case .taken(let outcomes):
                 perform(
@@ -138,7 +140,7 @@ struct FenceBox {
     /// The keys of the journal, in the order of its numbers.
     var journaled: [String] {
         do {
-            return try journal.alarms(AlarmQuery(limit: 10_000)).alarms.map { alarm in
+            return try journal.alarms(AlarmQuery(limit: 10_000), now: Self.now).alarms.map { alarm in
                 guard case .object(let body) = try JSONReader.value(of: Array(alarm.content.body.utf8)),
                     case .string(let key)? = body["key"]
                 else { return "no key" }

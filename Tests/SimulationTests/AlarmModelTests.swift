@@ -17,6 +17,8 @@ import TrackTestKit
         private(set) var journal: AlarmJournal
         var model = AlarmModel(seed: 7, limit: AlarmModelTests.limit, retention: 1_000_000, areHooksRun: true)
         var serverTime: Int64 = 1000
+        /// No time passes for the journal.
+        private static let time = MonotonicTime(milliseconds: 0)
         private var message: Int64 = 0
 
         init(hooks: [String] = ["a"]) throws {
@@ -27,7 +29,8 @@ import TrackTestKit
 
         private static func open(_ disk: DiskSimulation) -> AlarmJournal {
             AlarmJournal(
-                directory: "/var", options: .init(limit: AlarmModelTests.limit, retention: 1_000_000), fileSystem: disk)
+                directory: "/var", options: .init(limit: AlarmModelTests.limit, retention: 1_000_000), fileSystem: disk,
+                now: time)
         }
 
         var now: AlarmModel.Circumstances {
@@ -48,7 +51,7 @@ import TrackTestKit
         }
 
         func append(_ alarm: NewAlarm, isOwed: Bool = true) throws {
-            _ = try journal.append(alarm, isOwed: isOwed)
+            _ = try journal.append(alarm, isOwed: isOwed, now: Self.time)
             try look()
         }
 

@@ -98,3 +98,16 @@ package struct AlarmPage: Hashable, Sendable {
         self.isCut = isCut
     }
 }
+
+/// Alarms whose hooks must still run.
+package struct OwedAlarms: Hashable, Sendable {
+    /// In the order of their numbers.
+    package var alarms: [Alarm]
+    /// There are no others.
+    package var isAll: Bool
+
+    package init(alarms: [Alarm], isAll: Bool) {
+        self.alarms = alarms
+        self.isAll = isAll
+    }
+}

@@ -1,4 +1,5 @@
 package import TrackCache
+package import TrackModel
 
 // Alarms of the box's own fences. An alarm and the state that follows from it are one record: whoever finds the state
 // finds the alarm.
@@ -7,9 +8,11 @@ extension AlarmJournal {
     ///
     /// Throws when the disk refuses. Then the journal has neither the alarms nor the state, and the caller may append them
     /// again. Bodies and entities must be within the limits of ``NewAlarm``.
-    package func append(_ verdict: FenceVerdict) throws(CacheFileError) -> FenceVerdict.Outcome {
+    package func append(
+        _ verdict: FenceVerdict, now: MonotonicTime
+    ) throws(CacheFileError) -> FenceVerdict.Outcome {
         do throws(CacheFileError) {
-            let outcome = try write(verdict)
+            let outcome = try write(verdict, now: now)
             trouble = nil
             return outcome
         } catch {
@@ -22,11 +25,11 @@ extension AlarmJournal {
     /// earlier state is found.
     ///
     /// Throws when the disk refuses, or when the journal has no room for a state of this size.
-    package func note(_ state: FenceState) throws(CacheFileError) {
+    package func note(_ state: FenceState, now: MonotonicTime) throws(CacheFileError) {
         do throws(CacheFileError) {
-            try makeReady()
+            try makeReady(now: now)
             let record = AlarmFormat.encode(.state(state))
-            guard record.count <= mostStateBytes, try makeRoom(forNote: record.count) else {
+            guard record.count <= mostStateBytes, try makeRoom(forNote: record.count, now: now) else {
                 throw CacheFileError(.write, Self.noSpace)
             }
             try putUnsynchronised(record)
@@ -43,8 +46,10 @@ extension AlarmJournal {
 
     private var mostStateBytes: Int { min(AlarmFormat.maximumVerdictBytes, options.limit / 4) }
 
-    private func write(_ verdict: FenceVerdict) throws(CacheFileError) -> FenceVerdict.Outcome {
-        try makeReady()
+    private func write(
+        _ verdict: FenceVerdict, now: MonotonicTime
+    ) throws(CacheFileError) -> FenceVerdict.Outcome {
+        try makeReady(now: now)
         var (appended, parts): ([Appended], [AlarmFormat.Part]) = ([], [])
         var (fresh, number): (Set<UInt64>, UInt64) = ([], nextNumber)
         for told in verdict.alarms {
@@ -62,7 +67,7 @@ extension AlarmJournal {
         let record = AlarmFormat.encode(.verdict(parts))
         guard AlarmFormat.encode(.state(verdict.state)).count <= mostStateBytes,
             record.count <= min(AlarmFormat.maximumVerdictBytes, options.limit / 2),
-            try makeRoom(for: record.count)
+            try makeRoom(for: record.count, now: now)
         else { return .full }
         var offset = end + AlarmFormat.recordBytes
         try put(record)
@@ -93,14 +98,14 @@ extension AlarmJournal {
     }
 
     /// A note never drops an alarm: it only makes room where replaced records are.
-    private func makeRoom(forNote length: Int) throws(CacheFileError) -> Bool {
+    private func makeRoom(forNote length: Int, now: MonotonicTime) throws(CacheFileError) -> Bool {
         guard end + length > options.limit else { return true }
         let live =
             AlarmFormat.headerBytes + traces.count * AlarmFormat.recordBytes + stateBytes
             + entries.reduce(0) { $0 + $1.length }
         // A new file for each note would cost too much.
         guard end - live >= options.limit / 8 else { return end + length <= 2 * options.limit }
-        try rewrite(dropping: [], traces: traces)
+        try rewrite(dropping: [], traces: traces, now: now)
         return end + length <= 2 * options.limit
     }
 }

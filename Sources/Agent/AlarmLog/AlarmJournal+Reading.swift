@@ -1,8 +1,10 @@
 package import TrackCache
+package import TrackModel
 
 extension AlarmJournal {
     /// Lists alarms. Leaves out a damaged alarm and counts it. Throws when the disk cannot be read.
-    package func alarms(_ query: AlarmQuery) throws(CacheFileError) -> AlarmPage {
+    package func alarms(_ query: AlarmQuery, now: MonotonicTime) throws(CacheFileError) -> AlarmPage {
+        try readIfNeeded(now: now)
         let matches = entries.filter { $0.matches(query) }
         let takesOldest = query.after != nil
         var chosen: [Alarm] = []
@@ -13,7 +15,7 @@ extension AlarmJournal {
                 isCut = true
                 break
             }
-            guard let alarm = try read(entry) else {
+            guard let alarm = try read(entry, now: now) else {
                 counters.damaged += 1
                 continue
             }
@@ -23,17 +25,25 @@ extension AlarmJournal {
         return AlarmPage(alarms: takesOldest ? chosen : chosen.reversed(), isCut: isCut)
     }
 
-    /// Alarms whose hooks must still run, the oldest first, without the numbers in `known`. Leaves out what cannot be
-    /// read.
-    package func owed(limit: Int, without known: Set<UInt64> = []) -> [Alarm] {
-        entries.lazy.filter { $0.isOwed && !known.contains($0.number) }.prefix(max(0, limit))
-            .compactMap { entry -> Alarm? in
-                do throws(CacheFileError) {
-                    return try self.read(entry)
-                } catch {
-                    return nil
-                }
+    /// Alarms whose hooks must still run, the oldest first, without the numbers in `known`; at most `limit`. Leaves out
+    /// what is damaged, and ends before an alarm that the disk refuses now: hooks run in the order of the alarms.
+    ///
+    /// Throws when the disk refuses the first of them, or the file.
+    package func owed(
+        limit: Int, without known: Set<UInt64> = [], now: MonotonicTime
+    ) throws(CacheFileError) -> OwedAlarms {
+        try readIfNeeded(now: now)
+        var found: [Alarm] = []
+        for entry in entries where entry.isOwed && !known.contains(entry.number) {
+            guard found.count < limit else { return OwedAlarms(alarms: found, isAll: false) }
+            do throws(CacheFileError) {
+                if let alarm = try read(entry, now: now) { found.append(alarm) }
+            } catch {
+                guard !found.isEmpty else { throw error }
+                return OwedAlarms(alarms: found, isAll: false)
             }
+        }
+        return OwedAlarms(alarms: found, isAll: true)
     }
 }
 

@@ -1,4 +1,5 @@
 internal import TrackCache
+internal import TrackModel
 
 extension CacheFileError {
     /// ENOENT
@@ -12,12 +13,17 @@ extension AlarmJournal {
     private var path: String { "\(directory)/\(Self.name)" }
 
     /// Reads the file if nobody has read it yet. Writes it anew if its end cannot be trusted.
-    func makeReady() throws(CacheFileError) {
-        if !hasRead { try readFile() }
-        if !isSound { try rewrite(dropping: [], traces: traces) }
+    func makeReady(now: MonotonicTime) throws(CacheFileError) {
+        try readIfNeeded(now: now)
+        if !isSound { try rewrite(dropping: [], traces: traces, now: now) }
     }
 
-    private func readFile() throws(CacheFileError) {
+    /// What stands in the file is known on return.
+    func readIfNeeded(now: MonotonicTime) throws(CacheFileError) {
+        if !hasRead { try readFile(now: now) }
+    }
+
+    private func readFile(now: MonotonicTime) throws(CacheFileError) {
         let found: CacheFile
         do throws(CacheFileError) {
             found = try files.openFile(path, .readOnly)
@@ -27,7 +33,7 @@ extension AlarmJournal {
             return
         }
         do throws(CacheFileError) {
-            guard try scan(found) else {
+            guard try scan(found, now: now) else {
                 files.close(found)
                 // `hasRead` keeps later calls from reading the renamed file and putting a second one aside.
                 try files.rename(path, to: path + ".damaged")
@@ -37,7 +43,8 @@ extension AlarmJournal {
             }
         } catch {
             files.close(found)
-            (entries, traces, ids, fenceStates) = ([], [], [], [])
+            // Half of a file is none: nobody may take what was read for all there is.
+            (entries, traces, ids, fenceStates, nextNumber) = ([], [], [], [], 1)
             throw error
         }
         file = found
@@ -45,9 +52,9 @@ extension AlarmJournal {
     }
 
     /// False when the file is not an alarm journal.
-    private func scan(_ file: CacheFile) throws(CacheFileError) -> Bool {
+    private func scan(_ file: CacheFile, now: MonotonicTime) throws(CacheFileError) -> Bool {
         let size = try files.size(of: file)
-        let header = try bytes(of: file, at: 0, count: AlarmFormat.headerBytes) ?? []
+        let header = try bytes(of: file, at: 0, count: AlarmFormat.headerBytes, now: now) ?? []
         guard let next = AlarmFormat.nextNumber(ofHeader: header) else { return false }
         (entries, traces, ids, fenceStates, nextNumber) = ([], [], [], [], next)
         (end, counters.damaged, counters.tornTails) = (AlarmFormat.headerBytes, 0, 0)
@@ -58,9 +65,9 @@ extension AlarmJournal {
         // The journal writes at most twice the limit, and the limit may have been higher before. A longer file is foreign;
         // reading it stops here.
         while offset < min(size, 2 * Options.limits.upperBound) {
-            let head = try bytes(of: file, at: offset, count: AlarmFormat.recordBytes) ?? []
+            let head = try bytes(of: file, at: offset, count: AlarmFormat.recordBytes, now: now) ?? []
             guard let length = AlarmFormat.length(head), offset + length <= size,
-                let record = try bytes(of: file, at: offset, count: length)
+                let record = try bytes(of: file, at: offset, count: length, now: now)
             else {
                 unsure += 1
                 break
@@ -101,7 +108,9 @@ extension AlarmJournal {
         if unsure > 0 { counters.tornTails += 1 }
         // Earlier versions wrote them in the order in which their alarms were dropped.
         traces.sort { $0.number < $1.number }
-        for index in entries.indices where finished.contains(entries[index].number) { entries[index].isOwed = false }
+        for index in entries.indices where areHooksOff || finished.contains(entries[index].number) {
+            entries[index].isOwed = false
+        }
         return true
     }
 
@@ -113,8 +122,10 @@ extension AlarmJournal {
     }
 
     /// Writes the file anew, without the alarms of these numbers, without records of ended hooks and without states that
-    /// others replaced. `newTraces`: the traces that it has. On return the new file is durable, and appending to it is safe.
-    func rewrite(dropping gone: Set<UInt64>, traces newTraces: [AlarmTrace]) throws(CacheFileError) {
+    /// others replaced. `newTraces`: the traces that it has, beside those of alarms that cannot be read any more. On return the new file is durable, and appending to it is safe.
+    func rewrite(
+        dropping gone: Set<UInt64>, traces newTraces: [AlarmTrace], now: MonotonicTime
+    ) throws(CacheFileError) {
         do throws(CacheFileError) {
             try files.makeDirectory(directory)
         } catch {
@@ -123,7 +134,9 @@ extension AlarmJournal {
         let temporary = path + ".new"
         let new = try files.openFile(temporary, .replace)
         var kept: [Entry] = []
-        var damaged = 0
+        // Their content is lost, and they must not be taken once more.
+        var damaged: [Entry] = []
+        var lost: [AlarmTrace] = []
         var position = AlarmFormat.headerBytes
         do throws(CacheFileError) {
             try files.writeFully(new, AlarmFormat.header(nextNumber: nextNumber), at: 0)
@@ -132,9 +145,19 @@ extension AlarmJournal {
                 try files.writeFully(new, record, at: position)
                 position += record.count
             }
+            var refusal: CacheFileError?
             for entry in entries where !gone.contains(entry.number) {
-                guard let alarm = try read(entry) else {
-                    damaged += 1
+                let alarm: Alarm?
+                do throws(CacheFileError) {
+                    alarm = try read(entry, now: now)
+                } catch {
+                    // The others are tried all the same: their patience must not begin when that of this one ends.
+                    refusal = refusal ?? error
+                    continue
+                }
+                guard refusal == nil else { continue }
+                guard let alarm else {
+                    damaged.append(entry)
                     continue
                 }
                 try files.writeFully(new, AlarmFormat.encode(.alarm(alarm)), at: position)
@@ -142,6 +165,13 @@ extension AlarmJournal {
                 entry.offset = position
                 kept.append(entry)
                 position += entry.length
+            }
+            if let refusal { throw refusal }
+            lost = damaged.filter { $0.id != 0 }.map(AlarmTrace.init)
+            for trace in lost {
+                let record = AlarmFormat.encode(.dropped(trace))
+                try files.writeFully(new, record, at: position)
+                position += record.count
             }
             for state in fenceStates {
                 let record = AlarmFormat.encode(.state(state))
@@ -157,12 +187,13 @@ extension AlarmJournal {
             throw error
         }
         if let file { files.close(file) }
-        counters.damaged += damaged
+        counters.damaged += damaged.count
         counters.dropped += gone.count
         file = new
         entries = kept
-        traces = newTraces
-        ids = Set(kept.map(\.id).filter { $0 != 0 } + newTraces.map(\.id))
+        alarmPatience = [:]
+        traces = (newTraces + lost).sorted { $0.number < $1.number }
+        ids = Set(kept.map(\.id).filter { $0 != 0 } + traces.map(\.id))
         end = position
         // Until the new name is durable, a power cut may bring the old file back.
         isSound = false
@@ -170,23 +201,33 @@ extension AlarmJournal {
         isSound = true
     }
 
-    /// Nil when the disk has refused this too often (``readAttempts``).
-    private func bytes(of file: CacheFile, at offset: Int, count: Int) throws(CacheFileError) -> [UInt8]? {
+    /// Nil when the disk has refused the file for so long that the journal gives up what cannot be read.
+    private func bytes(
+        of file: CacheFile, at offset: Int, count: Int, now: MonotonicTime
+    ) throws(CacheFileError) -> [UInt8]? {
         do throws(CacheFileError) {
             return try files.bytes(of: file, at: offset, count: count)
         } catch {
-            failedReads += 1
-            guard failedReads >= Self.readAttempts else { throw error }
+            guard filePatience.refused(at: now) else { throw error }
+            hasGivenUp = true
             return nil
         }
     }
 
-    /// Nil when the record is damaged. `isOwed` comes from the entry, because the record may be older.
-    func read(_ entry: Entry) throws(CacheFileError) -> Alarm? {
+    /// Nil when the record is damaged, or when the disk has refused it for so long that the journal gives it up. `isOwed`
+    /// comes from the entry, because the record may be older.
+    func read(_ entry: Entry, now: MonotonicTime) throws(CacheFileError) -> Alarm? {
         guard let file else { return nil }
-        guard let bytes = try bytes(of: file, at: entry.offset, count: entry.length),
-            case .alarm(var alarm)? = AlarmFormat.decode(bytes), alarm.number == entry.number
-        else { return nil }
+        let bytes: [UInt8]
+        do throws(CacheFileError) {
+            bytes = try files.bytes(of: file, at: entry.offset, count: entry.length)
+            alarmPatience[entry.number] = nil
+        } catch {
+            guard alarmPatience[entry.number, default: ReadPatience()].refused(at: now) else { throw error }
+            hasGivenUp = true
+            return nil
+        }
+        guard case .alarm(var alarm)? = AlarmFormat.decode(bytes), alarm.number == entry.number else { return nil }
         alarm.isOwed = entry.isOwed
         return alarm
     }

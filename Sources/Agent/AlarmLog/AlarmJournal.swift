@@ -1,11 +1,12 @@
 package import TrackCache
+package import TrackModel
 
 /// The alarms of the last days on disk. The journal keeps each alarm once, lists alarms, and marks when an alarm's
 /// hooks have ended.
 ///
 /// One thread owns the journal, because every call may wait for the disk. Opening never fails, whatever the file holds
-/// and whatever the disk does. While the disk refuses writes, the journal refuses alarms; when the disk works again, so
-/// does the journal.
+/// and whatever the disk does. While the disk refuses reads or writes, the journal refuses alarms; when the disk works
+/// again, so does the journal. `now` is read from one clock.
 ///
 /// Format and limits: docs/formats/alarm-journal.md.
 package final class AlarmJournal {
@@ -49,9 +50,6 @@ package final class AlarmJournal {
     }
 
     static let name = "alarms.journal"
-    /// After this many failed reads the journal gives up what the disk refuses to read. Until then it writes nothing
-    /// over it.
-    package static let readAttempts = 5
 
     /// Where an alarm is in the file, and what queries need to know about it.
     struct Entry {
@@ -92,21 +90,28 @@ package final class AlarmJournal {
     var nextNumber: UInt64 = 1
     /// The file was read, so `entries` is complete.
     var hasRead = false
-    /// Reads that met a disk error.
-    package internal(set) var failedReads = 0
+    /// Of the file as a whole, until it is read.
+    var filePatience = ReadPatience()
+    /// Of single alarms that the disk refuses, by their numbers.
+    var alarmPatience: [UInt64: ReadPatience] = [:]
+    /// The disk has refused something for so long that the journal gave it up.
+    package internal(set) var hasGivenUp = false
+    /// No hooks are run: alarms that are found later are owed to nobody.
+    var areHooksOff = false
     /// Everything up to `end` is durable, and appending is safe. If this is false, the next write begins with a new
     /// file.
     var isSound = false
 
     /// Opens the journal in `directory`, and makes the directory if it is missing. Opening is recovery.
     package init(
-        directory: String, options: Options = Options(), fileSystem: any CacheFileSystem = POSIXFileSystem()
+        directory: String, options: Options = Options(), fileSystem: any CacheFileSystem = POSIXFileSystem(),
+        now: MonotonicTime
     ) {
         self.directory = directory
         self.options = options
         files = fileSystem
         do throws(CacheFileError) {
-            try makeReady()
+            try makeReady(now: now)
         } catch {
             trouble = error
         }
@@ -131,9 +136,11 @@ package final class AlarmJournal {
     ///
     /// Throws when the disk refuses. Then the journal does not have the alarm, and the caller may append it again. Body
     /// and entity must be within the limits of ``NewAlarm``.
-    package func append(_ content: NewAlarm, isOwed: Bool) throws(CacheFileError) -> Appended {
+    package func append(
+        _ content: NewAlarm, isOwed: Bool, now: MonotonicTime
+    ) throws(CacheFileError) -> Appended {
         do throws(CacheFileError) {
-            let appended = try write(content, isOwed: isOwed)
+            let appended = try write(content, isOwed: isOwed, now: now)
             trouble = nil
             return appended
         } catch {
@@ -142,14 +149,16 @@ package final class AlarmJournal {
         }
     }
 
-    private func write(_ content: NewAlarm, isOwed: Bool) throws(CacheFileError) -> Appended {
+    private func write(
+        _ content: NewAlarm, isOwed: Bool, now: MonotonicTime
+    ) throws(CacheFileError) -> Appended {
         // Even for a known alarm: an alarm that was found at the start may be acknowledged only after the file is
         // durable.
-        try makeReady()
+        try makeReady(now: now)
         if content.id != 0, ids.contains(content.id) { return .known }
         let alarm = Alarm(number: nextNumber, content: content, isOwed: isOwed)
         let record = AlarmFormat.encode(.alarm(alarm))
-        guard try makeRoom(for: record.count) else { return .full }
+        guard try makeRoom(for: record.count, now: now) else { return .full }
         let offset = end
         try put(record)
         nextNumber += 1
@@ -204,6 +213,7 @@ package final class AlarmJournal {
 
     /// Hooks are turned off: no alarm waits for them any more.
     package func finishAll() {
+        areHooksOff = true
         for number in entries.filter(\.isOwed).map(\.number) { finish(number) }
     }
 
@@ -252,7 +262,7 @@ package final class AlarmJournal {
     }
 
     /// False when only alarms whose hooks must still run could make room.
-    func makeRoom(for length: Int) throws(CacheFileError) -> Bool {
+    func makeRoom(for length: Int, now: MonotonicTime) throws(CacheFileError) -> Bool {
         guard end + length > options.limit else { return true }
         // Half of the limit for alarms and a quarter for traces leave a quarter free: a new file for each alarm would cost
         // too much.
@@ -262,15 +272,14 @@ package final class AlarmJournal {
             bytes -= entry.length
             gone.append(entry)
         }
-        let new = gone.filter { $0.id != 0 }
-            .map { AlarmTrace(number: $0.number, id: $0.id, serverTime: $0.serverTime) }
+        let new = gone.filter { $0.id != 0 }.map(AlarmTrace.init)
         // An alarm that hooks were owed to goes after later ones.
         let all = (traces + new).sorted { $0.number < $1.number }
         let kept = Array(all.suffix(options.limit / 4 / AlarmFormat.recordBytes))
         let others = AlarmFormat.headerBytes + kept.count * AlarmFormat.recordBytes + stateBytes
         guard others + bytes <= options.limit else { return false }
         do throws(CacheFileError) {
-            try rewrite(dropping: Set(gone.map(\.number)), traces: kept)
+            try rewrite(dropping: Set(gone.map(\.number)), traces: kept, now: now)
         } catch {
             // The disk has no room for a second file, so this file may grow beyond the limit.
             guard isSound, end + length <= 2 * options.limit else { throw error }

@@ -22,10 +22,7 @@ final class AlarmShell {
         case recalled([Alarm], isAll: Bool)
     }
 
-    private enum TimerKey { case recall }
-
     private let context: ShellContext
-    private let timers: ShellTimers<TimerKey>
     private let executor: (any AlarmExecutor)?
     private let tell: (Effect) -> Void
     /// Whether hooks are run for alarms: then an alarm stays owed in the journal until its hooks have ended.
@@ -37,21 +34,28 @@ final class AlarmShell {
     private var fresh: [UInt64: Alarm] = [:]
     /// The journal after its last operation.
     private var journal = JournalSnapshot()
-    /// Milliseconds until a disk whose queue is full is asked again.
-    private static let recallDelay: Int64 = 1000
-
     /// The server's clock, milliseconds since 1970, and when it was told.
     private var serverClock: (time: Int64, at: MonotonicTime)?
+    private let timers: ShellTimers<Timer>
+    private var isShutDown = false
+
+    private enum Timer {
+        /// Alarms that are owed to hooks are asked for once more.
+        case recall
+    }
+
+    /// Milliseconds until a disk that refused alarms for hooks is asked again.
+    private static let recallPause: Int64 = 15_000
 
     /// `executor` nil: there is no journal, so pushes are neither kept nor acknowledged.
     init(
         _ context: ShellContext, executor: (any AlarmExecutor)?, areHooksOwed: Bool, tell: @escaping (Effect) -> Void
     ) {
         self.context = context
-        timers = ShellTimers(context)
         self.executor = executor
         self.areHooksOwed = areHooksOwed
         self.tell = tell
+        timers = ShellTimers(context)
     }
 
     /// Looks at the alarms that the process before has left.
@@ -126,12 +130,12 @@ final class AlarmShell {
     private func journal(_ id: UInt64) {
         guard let content = waiting[id] else { return }
         let isOwed = areHooksOwed
-        let serverTime = serverTime
+        let (serverTime, now) = (serverTime, context.now)
         let isAccepted = onJournal { journal -> Result<AlarmJournal.Appended, CacheFileError> in
             // A session may last for weeks. Alarms that are too old go before the size limit drops others.
             if let serverTime { journal.forget(serverTime: serverTime) }
             do throws(CacheFileError) {
-                return .success(try journal.append(content, isOwed: isOwed))
+                return .success(try journal.append(content, isOwed: isOwed, now: now))
             } catch {
                 return .failure(error)
             }
@@ -167,17 +171,35 @@ final class AlarmShell {
     /// All hooks of an alarm have ended.
     func finishHooks(of alarm: UInt64) { onJournal { $0.finish(alarm) } }
 
-    /// Reads alarms that are still owed to hooks; they come back as ``Effect/recalled(_:isAll:)``.
+    /// Reads alarms that are still owed to hooks; they come back as ``Effect/recalled(_:isAll:)``, as soon as the disk
+    /// gives them.
     func recall(limit: Int, without known: Set<UInt64>) {
-        let isAccepted = onJournal { journal in
-            journal.owed(limit: limit, without: known)
-        } then: { [self] found in
-            // An alarm that cannot be read now is left for the next start.
-            tell(.recalled(found, isAll: found.count < limit))
-        }
-        guard !isAccepted else { return }
         guard executor != nil else { return tell(.recalled([], isAll: true)) }
-        timers.set(.recall, milliseconds: Self.recallDelay) { [self] in recall(limit: limit, without: known) }
+        let now = context.now
+        let isAccepted = onJournal { journal -> Result<OwedAlarms, CacheFileError> in
+            do throws(CacheFileError) {
+                return .success(try journal.owed(limit: limit, without: known, now: now))
+            } catch {
+                return .failure(error)
+            }
+        } then: { [self] result in
+            switch result {
+            case .success(let found): tell(.recalled(found.alarms, isAll: found.isAll))
+            case .failure: recallLater(limit: limit, without: known)
+            }
+        }
+        if !isAccepted { recallLater(limit: limit, without: known) }
+    }
+
+    private func recallLater(limit: Int, without known: Set<UInt64>) {
+        guard !isShutDown else { return }
+        timers.set(.recall, milliseconds: Self.recallPause) { [self] in recall(limit: limit, without: known) }
+    }
+
+    /// The agent stops: nothing is asked for any more.
+    func shutDown() {
+        isShutDown = true
+        timers.cancelAll()
     }
 
     // MARK: Calls of the control socket
@@ -187,9 +209,10 @@ final class AlarmShell {
         let query = AlarmQuery(
             after: selection.after.map { UInt64(clamping: $0) }, from: selection.from, through: selection.through,
             type: selection.type.map { UInt32(clamping: $0) }, limit: Int(clamping: selection.limit))
+        let now = context.now
         let isAccepted = onJournal { journal -> Result<AlarmPage, CacheFileError> in
             do throws(CacheFileError) {
-                return .success(try journal.alarms(query))
+                return .success(try journal.alarms(query, now: now))
             } catch {
                 return .failure(error)
             }
@@ -211,9 +234,6 @@ final class AlarmShell {
         }
         return promise.futureResult
     }
-
-    /// The agent stops: nothing is read any more.
-    func shutDown() { timers.cancelAll() }
 
     var status: AlarmsStatus? {
         guard executor != nil else { return nil }

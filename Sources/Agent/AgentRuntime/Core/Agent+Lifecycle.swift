@@ -70,8 +70,8 @@ extension Agent {
         attributeShell.shutDown()
         link.shutDown()
         requests.shutDown()
-        service.shutDown()
         alarmShell.shutDown()
+        service.shutDown()
         cache.shutDown()
         memory.shutDown()
         return hooks.shutDown().and(cache.close()).map { _ in }

@@ -1,6 +1,7 @@
 internal import AlarmLog
 internal import NIOCore
 internal import Synchronization
+internal import TrackModel
 
 /// The alarm journal on the thread of the disk ring. All work that may wait for the disk is on one thread.
 final class AlarmWorker: AlarmExecutor, Sendable {
@@ -9,9 +10,9 @@ final class AlarmWorker: AlarmExecutor, Sendable {
     private let journal: Mutex<AlarmJournal>
 
     /// Opens the journal on the calling thread, whatever the disk says. `limit`: bytes.
-    init(directory: String, limit: Int, disk: CacheWorker) {
+    init(directory: String, limit: Int, disk: CacheWorker, now: MonotonicTime) {
         self.disk = disk
-        journal = Mutex(AlarmJournal(directory: directory, options: .init(limit: limit)))
+        journal = Mutex(AlarmJournal(directory: directory, options: .init(limit: limit), now: now))
     }
 
     func perform<Result: Sendable>(

@@ -37,7 +37,8 @@ package struct OpenedAgent {
                 memory: StateWorker(directory: configuration.stateDirectory, disk: disk),
                 seed: UInt64.random(in: .min ... .max),
                 alarms: AlarmWorker(
-                    directory: configuration.stateDirectory, limit: configuration.alarmJournalLimit, disk: disk),
+                    directory: configuration.stateDirectory, limit: configuration.alarmJournalLimit, disk: disk,
+                    now: MonotonicTime(.now())),
                 hooks: hooks)
             return (surroundings, snapshot)
         }

@@ -32,7 +32,7 @@ extension History {
         let journal = AlarmJournal(
             directory: SimulatedMemory.directory,
             options: AlarmJournal.Options(limit: profile.journalLimit, retention: profile.alarmRetention),
-            fileSystem: disk)
+            fileSystem: disk, now: now)
         if disk.hasPower { look(at: journal) }
         return (SimulatedAlarms(journal, executor: executor, disk: disk), hooks)
     }
@@ -41,7 +41,7 @@ extension History {
         AlarmModel.Circumstances(
             serverTime: serverTime,
             isDiskTroubled: disk.capacity != nil || disk.isReadOnly || !disk.faults.isEmpty,
-            hasGivenUp: (journal?.failedReads ?? 0) >= AlarmJournal.readAttempts)
+            hasGivenUp: journal?.hasGivenUp ?? false)
     }
 
     private func look(at journal: AlarmJournal) {

@@ -175,11 +175,11 @@ struct AlarmModel {
         let oldest = now.serverTime - retention
         for alarm in former?.alarms ?? [] where !alarms.contains(alarm.id) {
             if traces.contains(alarm.id) {
-                guard mayTrace else {
+                guard mayTrace || now.hasGivenUp else {
                     throw broken(.alarms, "\(name(alarm.id)) was dropped, and the bound was not reached")
                 }
                 // An end of hooks that was not written yet may be in the new file.
-                guard !alarm.isOwed || !areHooksRun || pushes.entries[alarm.id]?.isDone == true else {
+                guard !alarm.isOwed || !areHooksRun || pushes.entries[alarm.id]?.isDone == true || now.hasGivenUp else {
                     throw broken(.hooks, "the bound dropped \(name(alarm.id)), whose hooks are owed")
                 }
                 pushes.entries[alarm.id]?.standing = .traced
