@@ -44,6 +44,8 @@ import TrackWire
         let bench: ShellBench
         let disk = DiskSimulation(seed: 1, directories: ["/state"])
         let journal: SlowJournal
+        /// Of all pushes, by the server's clock.
+        static let created: Int64 = 1_780_000_000_000
         private(set) var acknowledged: [UInt64] = []
         private(set) var arrived: [UInt64] = []
         private(set) var recalled: [[UInt64]] = []
@@ -63,7 +65,7 @@ import TrackWire
 
         func push(_ id: UInt64, body: String = "{}") {
             var push = Push()
-            (push.id, push.type, push.json, push.time) = (id, 65, body, 1_780_000_000_000)
+            (push.id, push.type, push.json, push.time) = (id, 65, body, Self.created)
             shell.take(push, entity: "van")
         }
     }
@@ -172,6 +174,27 @@ import TrackWire
         setup.bench.loop.advanceTime(by: .seconds(60))
         setup.journal.work()
         #expect(setup.recalled.count == 1)
+    }
+
+    /// A session may begin in the last moment of a push's seven days, and then sends it for ten minutes; a server's clock may
+    /// be set meanwhile.
+    @Test(arguments: [600, 3 * 3600] as [Int64])
+    func aPushIsKnownForLongerThanTheServerSendsIt(secondsAfterItsEnd: Int64) {
+        let setup = Setup()
+        let end = Setup.created + 7 * 86_400_000
+        setup.shell.forgetOld(serverTime: end - 1000)
+        setup.push(7)
+        setup.journal.work()
+        setup.shell.finishHooks(of: 1)
+        setup.bench.loop.advanceTime(by: .seconds(1 + secondsAfterItsEnd))
+        setup.push(7)
+        setup.journal.work()
+        // A login tells the server's clock anew.
+        setup.shell.forgetOld(serverTime: end + secondsAfterItsEnd * 1000)
+        setup.push(7)
+        setup.journal.work()
+        #expect(setup.arrived == [7])
+        #expect(setup.acknowledged == [7, 7, 7])
     }
 
     @Test func aPushThatBreaksARuleIsRefusedAndCounted() {

@@ -144,7 +144,7 @@ import TrackTestKit
         for id in 61...400 as ClosedRange<UInt64> { _ = try again.append(long(id), isOwed: false) }
         #expect(again.bytes <= 16_384)
         #expect(try again.append(long(1), isOwed: false).number == 401)
-        again.forget(serverTime: 400_001 + 7 * 86_400_000)
+        again.forget(serverTime: 400_001 + AlarmJournal.Options.remembered)
         #expect(try again.append(long(399), isOwed: false).number == 402)
     }
 

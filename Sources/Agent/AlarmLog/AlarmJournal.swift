@@ -21,7 +21,11 @@ package final class AlarmJournal {
         package static let limits = 65_536...(64 << 20)
         package static let defaultLimit = 4 << 20
 
-        package init(limit: Int = defaultLimit, retention: Int64 = 7 * 86_400_000) {
+        /// Longer than a server can send a push: it lives for seven days at most, a session that begins in its last moment
+        /// sends it for ten minutes, and clocks of servers differ.
+        package static let remembered: Int64 = 8 * 86_400_000
+
+        package init(limit: Int = defaultLimit, retention: Int64 = remembered) {
             self.limit = limit
             self.retention = retention
         }
@@ -217,7 +221,7 @@ package final class AlarmJournal {
         for number in entries.filter(\.isOwed).map(\.number) { finish(number) }
     }
 
-    /// Drops alarms that are older than the retention, by the server's clock. The server has forgotten them too, so
+    /// Drops alarms that are older than the retention, by the server's clock. The server has forgotten them before, so
     /// they cannot come again.
     package func forget(serverTime: Int64) {
         let (oldest, overflow) = serverTime.subtractingReportingOverflow(options.retention)

@@ -8,7 +8,7 @@ struct AlarmsCommand: AsyncParsableCommand {
         commandName: "alarms",
         abstract: "Shows the alarms and messages that this vehicle has received.",
         discussion: """
-            The agent keeps them for seven days. Times: \(TimeExpression.examples).
+            The agent keeps them for eight days. Times: \(TimeExpression.examples).
 
             Examples:
               saker alarms --from yesterday

@@ -131,7 +131,7 @@ extension History {
         for sequence in batch.sequences where sequence % Self.pointsForAnAlarm == 7 {
             batch.pushes.append(
                 alarms.pushes.caused(
-                    by: sequence, of: position.stream, for: batch.entity, lifetime: profile.alarmRetention,
+                    by: sequence, of: position.stream, for: batch.entity, lifetime: profile.pushLife,
                     at: batch.received.milliseconds))
         }
         return batch
@@ -156,7 +156,7 @@ extension History {
             let known = store.points.keys.sorted().randomElement(using: &dice)
         else { return }
         let length = dice.one(in: 4) ? Int.random(in: 1000...8000, using: &dice) : Int.random(in: 0...300, using: &dice)
-        let lifetime = dice.one(in: 4) ? Int64.random(in: 1000...600_000, using: &dice) : profile.alarmRetention
+        let lifetime = dice.one(in: 4) ? Int64.random(in: 1000...600_000, using: &dice) : profile.pushLife
         let (serial, push) = alarms.pushes.make(
             type: UInt32.random(in: PushRules.messages, using: &dice), length: length,
             targets: dice.one(in: 5) ? .service : .entities([known]), lifetime: lifetime, at: serverTime)
@@ -178,7 +178,7 @@ extension History {
     /// As the server's upkeep does.
     func removeOldPushes(_ store: WatchedStore) async {
         guard profile.hasPushes else { return }
-        let time = Timestamp(milliseconds: serverTime - profile.alarmRetention)
+        let time = Timestamp(milliseconds: serverTime - profile.pushLife)
         _ = try? await store.removePushes(before: time, limit: 1000)
     }
 

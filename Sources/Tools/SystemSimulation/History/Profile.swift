@@ -40,7 +40,9 @@ struct Profile {
     let hooksHearMore: Bool
     /// Bytes of the alarm journal.
     let journalLimit: Int
-    /// Milliseconds for which alarms are kept, and the longest life of a push.
+    /// Milliseconds: the longest life of a push.
+    let pushLife: Int64
+    /// Milliseconds for which alarms are kept: longer than the server can send a push.
     let alarmRetention: Int64
     /// Bits of the disk flip.
     let hasRot: Bool
@@ -86,7 +88,9 @@ struct Profile {
         hasHooks = !dice.one(in: 4)
         hooksHearMore = dice.one(in: 3)
         journalLimit = pick([65_536, 65_536, 131_072, 1 << 20])
-        alarmRetention = pick([7 * 86_400_000, 1_800_000])
+        pushLife = pick([7 * 86_400_000, 1_800_000])
+        // Ten minutes of a session that begins in the last moment, and the time on its way.
+        alarmRetention = pushLife + 900_000
         // Some troubles are left out, so that each is also met without the others.
         let spares = dice.one(in: 2)
         var weights: [(trouble: Trouble, weight: Int)] = []
