@@ -86,6 +86,24 @@ import Testing
         }
     }
 
+    /// The log is cut to nothing, and no commit follows that would synchronise it: it comes back whole or not at all.
+    @Test func aCutAfterTheLogWasMovedCostsNothing() throws {
+        for seed in UInt64(1)...60 {
+            let (before, after) = (try directory("\(seed)-moved-a"), try directory("\(seed)-moved-b"))
+            let disk = StoreDisk(directory: before)
+            defer { disk.forget() }
+            let connection = Connection("\(before)/s.sqlite", "FULL")
+            connection.run("CREATE TABLE t (n INTEGER PRIMARY KEY, b BLOB)")
+            for size in 0..<30 { connection.run("INSERT INTO t (b) VALUES (randomblob(\(size * 300)))") }
+            connection.run("UPDATE t SET b = randomblob(50) WHERE n % 2 = 0")
+            connection.run("PRAGMA wal_checkpoint(TRUNCATE)")
+            try disk.leave(in: after, seed: seed)
+            let next = Connection("\(after)/s.sqlite", "FULL")
+            #expect(next.text("PRAGMA integrity_check") == "ok", "seed \(seed)")
+            #expect(next.number("SELECT COUNT(*) FROM t WHERE n % 2 = 1 OR length(b) = 50") == 30, "seed \(seed)")
+        }
+    }
+
     @Test func aWeakerSettingLosesCommitsAndNothingElse() throws {
         var lost = 0
         for seed in UInt64(1)...60 {

@@ -16,6 +16,8 @@ package final class StoreDisk: Sendable {
         var durableSize: Int
         /// What the sectors held then that were written since; nil: they lay behind the end.
         var former: [Int: [UInt8]?] = [:]
+        /// The least size that it was cut to since; nil: it was not made shorter.
+        var cutTo: Int?
     }
 
     private struct State {
@@ -82,6 +84,14 @@ package final class StoreDisk: Sendable {
         }
     }
 
+    /// The file is made shorter.
+    func cut(_ path: String, to size: Int) {
+        state.withLock { state in
+            guard let former = state.files[path]?.cutTo ?? state.files[path]?.durableSize, size < former else { return }
+            state.files[path]?.cutTo = size
+        }
+    }
+
     func synchronised(_ path: String, size: Int) {
         state.withLock { state in
             state.files[path] = File(durableSize: size)
@@ -115,7 +125,9 @@ package final class StoreDisk: Sendable {
 
     static func revert(_ bytes: inout [UInt8], _ file: File, _ fate: Fate, _ dice: inout Dice) {
         guard fate != .everything else { return }
-        let isSizeOld = fate == .nothing || dice.next() & 1 == 0
+        // A file system makes a file shorter wholly or not at all, and before what is written there afterwards.
+        let fate = file.cutTo != nil && dice.next() & 1 == 0 ? .nothing : fate
+        let isSizeOld = fate == .nothing || file.cutTo == nil && dice.next() & 1 == 0
         let size = isSizeOld ? file.durableSize : bytes.count
         bytes += [UInt8](repeating: 0, count: max(0, size - bytes.count))
         // In a fixed order: dictionaries have none, and each sector throws the dice.
@@ -123,7 +135,12 @@ package final class StoreDisk: Sendable {
             let start = sector * sectorBytes
             guard fate == .nothing || dice.next() & 1 == 0, start < bytes.count else { continue }
             let end = min(start + sectorBytes, bytes.count)
-            let old = (former ?? []) + [UInt8](repeating: 0, count: sectorBytes)
+            var old = former ?? []
+            // What was cut off does not come back alone.
+            if fate != .nothing, let cut = file.cutTo {
+                old.removeLast(min(old.count, max(0, start + old.count - cut)))
+            }
+            old += [UInt8](repeating: 0, count: sectorBytes)
             bytes.replaceSubrange(start..<end, with: old[..<(end - start)])
         }
         bytes.removeLast(max(0, bytes.count - size))

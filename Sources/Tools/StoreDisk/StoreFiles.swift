@@ -159,7 +159,10 @@ enum StoreFiles {
         let (isPossible, isLast) = handle.disk.enter()
         guard isPossible else { return SQLITE_IOERR }
         let former = bytes(of: file, handle.own)
-        if former > Int(size) { note(file, handle, Int(size)..<former) }
+        if former > Int(size) {
+            note(file, handle, Int(size)..<former)
+            handle.disk.cut(handle.path, to: Int(size))
+        }
         let result = handle.own.xTruncate?(file, size) ?? SQLITE_IOERR
         return isLast ? SQLITE_IOERR : result
     }
