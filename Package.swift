@@ -173,8 +173,8 @@ let tools: [Target] = [
     // The whole system in virtual time: it may look into every room, and no program may depend on it.
     .room(
         "SystemSimulation", in: "Tools", "AgentControl", "AgentLogic", "AgentRuntime", "AlarmLog", "Compression",
-        "ConfigurationFile", "Gateway", "GNSSFeed", "Ingest", "JSON", "SecureLink", "TrackCache", "TrackModel",
-        "TrackStore", "TrackStoreSQLite", "TrackTestKit", "TrackWire", .log, .nioCore, .nioTLS),
+        "ConfigurationFile", "Gateway", "GNSSFeed", "Ingest", "JSON", "SecureLink", "StoreDisk", "TrackCache",
+        "TrackModel", "TrackStore", "TrackStoreSQLite", "TrackTestKit", "TrackWire", .log, .nioCore, .nioTLS),
     .program("saker-simulate", in: "Tools", "SystemSimulation", .arguments),
     .room(
         "TrackTestKit", in: "Tools", "AgentControl", "Ingest", "JSON", "SecureLink", "TrackCache", "TrackModel",

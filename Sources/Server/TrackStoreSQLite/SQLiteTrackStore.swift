@@ -92,9 +92,24 @@ package final class SQLiteTrackStore: TrackStore {
         try database.execute(sql: "PRAGMA wal_autocheckpoint = 8192")
         // The log shrinks back to this after a burst, bytes.
         try database.execute(sql: "PRAGMA journal_size_limit = \(OpenedFiles.logLimit)")
+        if let seed = options.randomSeed { database.add(function: repeatableRandom(seed)) }
         if let bound = options.maximumBytes {
             let pageSize = try Int64.fetchOne(database, sql: "PRAGMA page_size") ?? 4096
             try database.execute(sql: "PRAGMA max_page_count = \(max(1, bound / pageSize))")
+        }
+    }
+
+    /// In place of SQLite's own: SplitMix64.
+    private static func repeatableRandom(_ seed: UInt64) -> DatabaseFunction {
+        let state = Mutex(seed)
+        return DatabaseFunction("random", argumentCount: 0, pure: false) { _ in
+            state.withLock { state -> Int64 in
+                state &+= 0x9E37_79B9_7F4A_7C15
+                var mixed = state
+                mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+                mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+                return Int64(bitPattern: mixed ^ (mixed >> 31))
+            }
         }
     }
 

@@ -19,10 +19,13 @@ package struct SQLiteTrackStoreOptions: Sendable {
     package var maximumBytes: Int64?
     /// Make the store when its file is missing or holds nothing; otherwise that throws `.missing`.
     package var makesMissing: Bool
+    /// Numbers of pushes come from this seed, so that two runs of a test write the same bytes; nil: from SQLite.
+    package var randomSeed: UInt64?
 
     package init(
         synchronous: Synchronous = .full, busyTimeout: Double = 5, readers: Int = 4,
-        checksIntegrityAtStart: Bool = false, maximumBytes: Int64? = nil, makesMissing: Bool = true
+        checksIntegrityAtStart: Bool = false, maximumBytes: Int64? = nil, makesMissing: Bool = true,
+        randomSeed: UInt64? = nil
     ) {
         self.synchronous = synchronous
         self.busyTimeout = busyTimeout
@@ -30,5 +33,6 @@ package struct SQLiteTrackStoreOptions: Sendable {
         self.checksIntegrityAtStart = checksIntegrityAtStart
         self.maximumBytes = maximumBytes
         self.makesMissing = makesMissing
+        self.randomSeed = randomSeed
     }
 }

@@ -20,9 +20,8 @@ import SystemSimulation
     @Option(help: "How many of 100 histories use real SQLite files.")
     var sqlite = 5
 
-    // docs/testing.md names what such histories break.
     @Option(help: "How many of 100 histories have pushes, alarms and hooks.")
-    var pushes = 0
+    var pushes = HistoryOptions.usualPushShare
 
     @Option(help: "Directory for SQLite's files, which are removed afterwards.")
     var directory = "/dev/shm"
@@ -74,6 +73,9 @@ import SystemSimulation
         print(
             "server: \(total.serverCuts) cuts and kills, \(total.serverRestarts) restarts, "
                 + "\(total.chunksMerged) chunks merged, \(total.answersLost) commits answered with an error")
+        print(
+            "store: \(total.storeCuts) power cuts under SQLite's files, \(total.storeCutsAfterCommit) of them between "
+                + "commit and answer")
         print(
             "link: \(total.connections) connections, \(total.linksCut) cut, \(total.bytesLost) bytes lost, "
                 + "\(total.batchesSent) batches sent, \(total.batchesTwice) came twice")

@@ -113,6 +113,7 @@ extension History {
             check { () throws(Violation) in out = try alarms.pushes.handOut(push, to: entity, at: serverTime) }
             return out
         }
+        watch.onSettled = { [unowned self] in alarms.pushes.note($0, at: serverTime) }
         watch.settle = { [unowned self] settlement in
             guard let own = alarms.pushes.inner(settlement.id) else { return nil }
             if settlement.outcome == .acknowledged {
@@ -169,6 +170,7 @@ extension History {
             executor.beginOutside()
             let queued = try? await store.queuePush(push, in: service, at: time)
             executor.endOutside()
+            guard medium.value.hasPower else { return history.value.serverLosesPower() }
             guard queued != nil else { return }
             history.value.alarms.pushes.queued(serial)
             history.value.server?.watch.hasNews = true

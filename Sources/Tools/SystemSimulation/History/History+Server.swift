@@ -50,6 +50,7 @@ extension History {
         }
         watchPushes(watch)
         watch.onCommit = { [unowned self] batches, outcomes in committed(batches, outcomes) }
+        watchPower(watch)
         let (executor, medium) = (executor, NIOLoopBound(medium, eventLoop: loop))
         let bound = NIOLoopBound(watch, eventLoop: loop)
         let history = NIOLoopBound(self, eventLoop: loop)
@@ -72,7 +73,8 @@ extension History {
                 }
             }
             executor.endOutside()
-            guard let store else { return }
+            guard medium.value.hasPower else { return history.value.serverLosesPower() }
+            guard let store else { return history.value.storeStaysClosed() }
             history.value.serve(
                 served.value, WatchedStore(store, watch: bound, executor: executor, sleep: sleep))
         }

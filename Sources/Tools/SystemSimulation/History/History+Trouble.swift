@@ -83,11 +83,15 @@ extension History {
         case .serverRestart:
             summary.serverRestarts += 1
             stopServerGently { $0.after(pause) { $0.startServer() } }
-        case .serverKill, .serverCut:
+        case .serverKill:
             summary.serverCuts += 1
             guard server?.isStopping == false else { return }
-            stopServerNow(tellingPeers: trouble == .serverKill)
+            stopServerNow(tellingPeers: true)
             after(pause) { $0.startServer() }
+        case .serverCut:
+            summary.serverCuts += 1
+            guard server?.isStopping == false else { return }
+            cutServer()
         case .storeFails:
             // Slow as well, so that more batches wait behind the one that fails.
             storeTrouble.fails = true

@@ -4,6 +4,7 @@ internal import Logging
 internal import NIOCore
 internal import TrackCache
 internal import TrackModel
+internal import TrackStore
 internal import TrackTestKit
 
 /// One history of one vehicle and its server, wholly determined by its seed: the real agent, disk ring, wire, gateway and
@@ -56,6 +57,8 @@ package final class History {
     let medium: StoreMedium
     var server: ServerMachine?
     var storeTrouble = StoreTrouble()
+    /// What the store was at when its machine lost power.
+    var interrupted: [IngestBatch] = []
     var frameWatches: [FrameWatch] = []
 
     package init(seed: UInt64, options: HistoryOptions = HistoryOptions()) {
@@ -179,6 +182,7 @@ package final class History {
         clock.offset = Self.beginning
         clock.isSynchronised = true
         storeTrouble = StoreTrouble()
+        medium.failPower(afterCalls: nil)
         if server == nil { startServer() }
         if box == nil { bootAgent() }
         checkTarget()

@@ -6,13 +6,14 @@ package struct HistoryOptions: Sendable {
     package var sqliteShare: Int
     /// Of 100 seeds so many have pushes, alarms and hooks.
     package var pushShare: Int
+    package static let usualPushShare = 40
     /// For database files.
     package var directory: String
     /// Called with every line of the trace.
     package var follow: (@Sendable (String) -> Void)?
 
     package init(
-        hours: Double = 4, sqliteShare: Int = 0, pushShare: Int = 0, directory: String = "/dev/shm",
+        hours: Double = 4, sqliteShare: Int = 0, pushShare: Int = usualPushShare, directory: String = "/dev/shm",
         follow: (@Sendable (String) -> Void)? = nil
     ) {
         self.hours = hours
@@ -34,6 +35,9 @@ package struct HistorySummary: Hashable, Sendable {
     package var agentKills = 0
     package var agentStops = 0
     package var serverCuts = 0
+    /// Power cuts under SQLite's files, and of these while the store was at batches that were committed all the same.
+    package var storeCuts = 0
+    package var storeCutsAfterCommit = 0
     package var serverRestarts = 0
     package var chunksMerged = 0
     /// Calls that the store had done, and answered with an error.
@@ -74,6 +78,8 @@ package struct HistorySummary: Hashable, Sendable {
         agentKills += other.agentKills
         agentStops += other.agentStops
         serverCuts += other.serverCuts
+        storeCuts += other.storeCuts
+        storeCutsAfterCommit += other.storeCutsAfterCommit
         serverRestarts += other.serverRestarts
         chunksMerged += other.chunksMerged
         answersLost += other.answersLost

@@ -2,7 +2,8 @@ internal import NIOCore
 internal import TrackModel
 internal import TrackStore
 
-/// The store as one process of the server sees it: slow, failing, and gone with the process; what it commits is watched.
+/// The store as one process of the server sees it: slow, failing, and gone with the process or with the power; what it
+/// commits is watched.
 final class WatchedStore: StoreDecorator {
     let inner: any TrackStore
     private let watch: NIOLoopBound<StoreWatch>
@@ -41,8 +42,13 @@ final class WatchedStore: StoreDecorator {
             result = .failure(error)
         }
         executor.endOutside()
+        // What was answered in the last moment counts, and nobody hears of it.
+        if case .success(let value) = result { note(value) }
+        if !watch.value.hasPower() {
+            watch.value.powerFailed()
+            throw TrackStoreError(.failed, "the power is gone")
+        }
         let value = try result.get()
-        note(value)
         if let error = watch.value.lostAnswer() { throw error }
         return value
     }
@@ -66,7 +72,11 @@ final class WatchedStore: StoreDecorator {
             // Committed: from there on a power cut takes nothing back.
             outcomes = try await passing(
                 { store async throws(TrackStoreError) in await store.ingest(batches) },
-                noting: { watch.value.committed(batches, $0) })
+                noting: { outcomes in
+                    let watch = watch.value
+                    guard watch.hasPower() else { return watch.interrupted(batches, outcomes) }
+                    watch.committed(batches, outcomes)
+                })
         } catch {
             return batches.map { _ in .failed(error) }
         }
@@ -107,7 +117,9 @@ final class WatchedStore: StoreDecorator {
 
     func settlePushes(_ settlements: [PushSettlement]) async throws(TrackStoreError) {
         let own = settlements.compactMap { watch.value.settle($0) }
-        try await passing { store async throws(TrackStoreError) in try await store.settlePushes(own) }
+        try await passing(
+            { store async throws(TrackStoreError) in try await store.settlePushes(own) },
+            noting: { watch.value.settled(settlements) })
     }
 
     /// Nobody ends keys in a history.
@@ -132,8 +144,30 @@ final class StoreWatch {
     var handOut: (PendingPush, String) -> PendingPush = { push, _ in push }
     /// The same with the store's own number.
     var settle: (PushSettlement) -> PushSettlement? = { $0 }
+    /// The store has noted what became of pushes, with the numbers that agents know.
+    var onSettled: ([PushSettlement]) -> Void = { _ in }
     var onOpening: (StreamOwner, StreamClaim) -> Void = { _, _ in }
+    var hasPower: () -> Bool = { true }
+    /// The store has found that its machine has no power.
+    var onPowerFailure: () -> Void = {}
+    /// The power went while the store was at these batches.
+    var onInterruption: ([IngestBatch]) -> Void = { _ in }
 
     func opened(_ owner: StreamOwner, _ claim: StreamClaim) { onOpening(owner, claim) }
     func committed(_ batches: [IngestBatch], _ outcomes: [IngestOutcome]) { onCommit(batches, outcomes) }
+    func settled(_ settlements: [PushSettlement]) { onSettled(settlements) }
+
+    func powerFailed() {
+        guard isAlive else { return }
+        isAlive = false
+        onPowerFailure()
+    }
+
+    /// What the store has an answer to, it has done; of the others nobody knows.
+    func interrupted(_ batches: [IngestBatch], _ outcomes: [IngestOutcome]) {
+        let isOpen = outcomes.map { if case .failed = $0 { true } else { false } }
+        let known = zip(batches, zip(outcomes, isOpen)).filter { !$0.1.1 }
+        if !known.isEmpty { onCommit(known.map(\.0), known.map(\.1.0)) }
+        onInterruption(zip(batches, isOpen).filter(\.1).map(\.0))
+    }
 }

@@ -65,6 +65,8 @@ struct PushModel {
     private var rows: [Row: UInt64] = [:]
     private var causes: [Cause: Int] = [:]
     private var inner: [UInt64: UInt64] = [:]
+    /// When the store said that it has noted their delivery, by the server's clock.
+    private var noted: [UInt64: Int64] = [:]
     private(set) var settled = 0
 
     init(seed: UInt64) {
@@ -116,6 +118,10 @@ struct PushModel {
         else { throw broken("the store hands \(entity) a push out that nobody queued for it: \(push.body)") }
         let row = Row(serial: serial, entity: entity)
         let id = rows[row] ?? number(row)
+        // In the same moment it may have been asked before.
+        guard noted[id].map({ $0 >= time }) ?? true else {
+            throw broken("the store hands push \(serial) for \(entity) out, and had noted that it is delivered")
+        }
         if let known = entries[id] {
             guard known.message == push.message else {
                 throw broken("push \(serial) for \(entity) is queued twice, as \(known.message) and \(push.message)")
@@ -130,6 +136,13 @@ struct PushModel {
         var out = push
         out.id = id
         return out
+    }
+
+    /// The store has answered that this is in it.
+    mutating func note(_ settlements: [PushSettlement], at time: Int64) {
+        for settlement in settlements where settlement.outcome == .acknowledged {
+            noted[settlement.id] = noted[settlement.id] ?? time
+        }
     }
 
     /// The store's own number of a push.

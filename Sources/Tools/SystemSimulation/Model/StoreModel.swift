@@ -17,6 +17,8 @@ struct StoreModel {
 
     private var progress: [StreamOwner: Progress] = [:]
     private var versions: [String: Int64] = [:]
+    /// Entities whose version nobody has heard: the power went with the answer.
+    private var unsureVersions: Set<String> = []
     private(set) var points: [String: [TrackPoint]] = [:]
     private(set) var commits = 0
     private(set) var duplicates = 0
@@ -64,7 +66,7 @@ struct StoreModel {
                     && (next > version || batch.points.isEmpty)
             case .duplicate(let through, let same):
                 position.epoch == former.epoch && position.previous <= before && last <= before && through == before
-                    && same == version
+                    && (same == version || same > version && unsureVersions.contains(batch.entity))
             // The store loses nothing here, nobody expects a version, and a store that fails is none that commits.
             case .rewound, .stale, .failed: false
             }
@@ -78,13 +80,60 @@ struct StoreModel {
             if case .duplicate = outcome { duplicates += 1 }
             return []
         }
-        progress[owner, default: former].storedThrough = last
         versions[batch.entity] = next
+        unsureVersions.remove(batch.entity)
+        return take(batch, owner, after: before, through: last)
+    }
+
+    private mutating func take(
+        _ batch: IngestBatch, _ owner: StreamOwner, after before: UInt64, through last: UInt64
+    ) -> [TrackPoint] {
+        progress[owner, default: Progress()].storedThrough = last
         commits += 1
         var new: [TrackPoint] = []
         for (point, sequence) in zip(batch.points, batch.sequences) where sequence > before { new.append(point) }
         points[batch.entity, default: []] += new
         return new
+    }
+
+    // MARK: A power cut
+
+    /// Streams for their entities that the store has told of.
+    var owners: [StreamOwner] {
+        progress.keys.sorted { ($0.entity, "\($0.stream)") < ($1.entity, "\($1.stream)") }
+    }
+
+    /// The power went while the store was at some batches, and this is how far each stream has come then. Returns the batches
+    /// that were committed all the same, with their new points. They are one transaction: all of them or none.
+    mutating func powerReturned(
+        _ batches: [IngestBatch], through stored: [StreamOwner: UInt64]
+    ) throws(Violation) -> [(batch: IngestBatch, new: [TrackPoint])] {
+        var after = self
+        var taken: [(batch: IngestBatch, new: [TrackPoint])] = []
+        for batch in batches {
+            guard let position = batch.position else { continue }
+            let owner = StreamOwner(service: batch.service, entity: batch.entity, stream: position.stream)
+            let former = after.progress[owner, default: Progress()]
+            let (before, last) = (former.storedThrough, position.last)
+            guard position.epoch == former.epoch, position.previous <= before, last > before else { continue }
+            after.unsureVersions.insert(batch.entity)
+            taken.append((batch, after.take(batch, owner, after: before, through: last)))
+        }
+        func isRight(_ model: Self) -> Bool {
+            stored.allSatisfy { owner, through in model.progress[owner, default: Progress()].storedThrough == through }
+        }
+        // None of it may be what is left; then nothing was under way, or all of it was lost.
+        if isRight(self) { return [] }
+        guard isRight(after) else {
+            let wrong = stored.filter { after.progress[$0.key, default: Progress()].storedThrough != $0.value }
+                .map { "\($0.key.entity): \($0.value), committed is \(progress[$0.key]?.storedThrough ?? 0)" }
+            throw Violation(
+                guarantee: .exactlyOnce,
+                detail: "after a power cut the store has another part of a stream: "
+                    + wrong.sorted().joined(separator: "; "))
+        }
+        self = after
+        return taken
     }
 
     var count: Int { points.values.reduce(0) { $0 + $1.count } }

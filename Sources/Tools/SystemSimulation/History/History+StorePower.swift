@@ -1,0 +1,96 @@
+internal import NIOCore
+internal import TrackModel
+internal import TrackStore
+internal import TrackStoreSQLite
+internal import TrackTestKit
+
+// The server's machine loses power: what it acknowledged is in the store after the cut, once.
+extension History {
+    func watchPower(_ watch: StoreWatch) {
+        watch.hasPower = { [unowned self] in medium.hasPower }
+        watch.onInterruption = { [unowned self] in interrupted += $0 }
+        watch.onPowerFailure = { [unowned self] in serverLosesPower() }
+    }
+
+    /// Now, or in the middle of one of the next calls that change a file of the store.
+    func cutServer() {
+        guard medium.usesSQLite, server?.store != nil, dice.one(in: 2) else { return serverLosesPower() }
+        medium.failPower(afterCalls: Int.random(in: 0...(dice.one(in: 2) ? 8 : 80), using: &dice))
+        // A store without work would never get there.
+        after(Int64.random(in: 1000...60_000, using: &dice)) { history in
+            guard !history.isHealed else { return }
+            history.medium.failPower(afterCalls: nil)
+        }
+    }
+
+    /// The process is gone, and with it what its disk had not synchronised.
+    func serverLosesPower() {
+        stopServerNow(tellingPeers: false)
+        note("the server loses power")
+        let (seed, pause) = (dice.next(), Int64.random(in: 1000...120_000, using: &dice))
+        // Not while calls are under way: the files are read.
+        loop.execute { [self] in
+            lookAtStore(seed: seed)
+            after(pause) { $0.startServer() }
+        }
+    }
+
+    func storeStaysClosed() {
+        fail(Violation(guarantee: .recovery, detail: "the server's store cannot be opened"))
+    }
+
+    /// What is left of the store, before anybody opens it.
+    private func lookAtStore(seed: UInt64) {
+        guard medium.usesSQLite else { return }
+        let (executor, medium) = (executor, NIOLoopBound(medium, eventLoop: loop))
+        let history = NIOLoopBound(self, eventLoop: loop)
+        let owners = store.owners
+        let time = Timestamp(milliseconds: trueTime)
+        let work: @Sendable () async -> Void = {
+            executor.beginOutside()
+            defer { executor.endOutside() }
+            do {
+                guard let copy = try await medium.value.cutPower(seed: seed) else { return }
+                var through: [StreamOwner: UInt64] = [:]
+                for owner in owners {
+                    through[owner] = try await copy.openStream(
+                        owner.stream, of: owner.entity, in: owner.service, at: time
+                    ).storedThrough
+                }
+                let problems = try await copy.checkIntegrity()
+                let points = try await copy.counts().points
+                medium.value.remove(copy)
+                history.value.compare(afterCut: through, points: points, problems: problems)
+            } catch {
+                history.value.fail(
+                    Violation(
+                        guarantee: .recovery,
+                        detail: "after a power cut of the server its store cannot be read: \(error)"))
+            }
+        }
+        Task(executorPreference: executor, operation: work)
+    }
+
+    private func compare(afterCut through: [StreamOwner: UInt64], points: Int, problems: [String]) {
+        summary.storeCuts += 1
+        let open = interrupted
+        interrupted = []
+        check { () throws(Violation) in
+            guard problems.isEmpty else {
+                throw Violation(
+                    guarantee: .exactlyOnce, detail: "after a power cut the store says of itself: \(problems)")
+            }
+            let taken = try store.powerReturned(open, through: through)
+            if !taken.isEmpty { summary.storeCutsAfterCommit += 1 }
+            for (batch, new) in taken {
+                pushesQueued(with: batch)
+                for point in new { try ledger.stored(point, entity: batch.entity, at: now) }
+            }
+            guard points == store.count else {
+                throw Violation(
+                    guarantee: .exactlyOnce,
+                    detail: "after a power cut the store has \(points) points, \(store.count) were committed")
+            }
+        }
+    }
+}
