@@ -318,6 +318,7 @@ extension History {
             alarms.isRefusing = true
             alarms.refused()
         case "Alarms are kept again": alarms.isRefusing = false
+        case "Link lost": linkLost("\(metadata?["reason"] ?? "")")
         default: break
         }
         let fields = (metadata ?? [:]).filter { $0.key != "message_id" }.sorted { $0.key < $1.key }

@@ -17,6 +17,7 @@ final class ServerMachine {
     var store: WatchedStore?
     var sockets: [VirtualSocket] = []
     var isStopping = false
+    var sessions = SessionModel()
     /// Looks for pushes.
     var watching: Task<Void, Never>?
 
@@ -35,6 +36,7 @@ extension History {
         let machine = ServerMachine(watch: watch)
         server = machine
         watch.delay = { [unowned self] in Int64.random(in: 0...max(storeTrouble.slowness, 0), using: &dice) }
+        watch.clock = { [unowned self] in now }
         watch.failure = { [unowned self] in
             guard storeTrouble.fails else { return nil }
             // Passing and lasting failures.
@@ -112,6 +114,7 @@ extension History {
         machine.core = core
         machine.ingest = ingest
         machine.store = store
+        answers.serves(now)
         note("the server serves")
         troubledAt = now
         Task(executorPreference: executor) { await ingest.run() }
@@ -126,6 +129,7 @@ extension History {
         let frames = FrameWatch(service: service, windowBatches: profile.windowBatches) { [unowned self] in store }
         frameWatches.append(frames)
         watchPushes(frames)
+        watchSessions(frames, socket, machine)
         box.connector.onWrite = { frames.agentWrote($0) }
         socket.onWrite = { [unowned self] bytes in
             trace.mix(UInt64(bytes.count))

@@ -52,6 +52,8 @@ package final class History {
     var target = ControlModel()
     var alarms: AlarmModel
     var gatheredInThisProcess: UInt64 = 0
+    var answers = AnswerModel()
+    var promptness = PromptnessModel(now: 0)
 
     // The server
     let medium: StoreMedium
@@ -95,6 +97,8 @@ package final class History {
         bootAgent()
         after(profile.epochInterval) { $0.epoch() }
         after(1000) { $0.trouble() }
+        feelPulse()
+        watchPromptness()
         if profile.isOffline {
             network.reach = .refuses
             after(Int64(options.hours * 3_200_000)) { $0.network.reach = .works }

@@ -10,6 +10,8 @@ final class FrameWatch {
     private var underWay: [(last: UInt64, bytes: Int)] = []
     private(set) var violation: Violation?
     private(set) var batchesSent = 0
+    /// The server has let an agent in, for a stream.
+    var onWelcome: (StreamID) -> Void = { _ in }
     /// The server sends a push.
     var onPush: (UInt64) -> Void = { _ in }
     /// The agent says that it has pushes.
@@ -47,7 +49,9 @@ final class FrameWatch {
         }
         switch frame.message {
         case .push(let push): onPush(push.id)
-        case .welcome(let welcome): promised(welcome.storedThrough, "the welcome")
+        case .welcome(let welcome):
+            promised(welcome.storedThrough, "the welcome")
+            if let stream { onWelcome(stream) }
         case .uploadAck(let acknowledgement):
             if !acknowledgement.refused.isEmpty {
                 fail(.exactlyOnce, "the server refused a point: \(acknowledgement.refused[0].reason)")

@@ -31,6 +31,8 @@ final class WatchedStore: StoreDecorator {
     private func passing<Value: Sendable>(
         _ call: (any TrackStore) async throws(TrackStoreError) -> Value, noting note: (Value) -> Void
     ) async throws(TrackStoreError) -> Value {
+        watch.value.began()
+        defer { watch.value.ended() }
         await sleep(.milliseconds(watch.value.delay()))
         guard watch.value.isAlive else { throw TrackStoreError(.failed, "the process is gone") }
         if let failure = watch.value.failure() { throw failure }
@@ -80,7 +82,9 @@ final class WatchedStore: StoreDecorator {
         } catch {
             return batches.map { _ in .failed(error) }
         }
+        watch.value.began()
         await sleep(.milliseconds(watch.value.delay()))
+        watch.value.ended()
         return outcomes
     }
 
@@ -153,6 +157,13 @@ final class StoreWatch {
     /// The power went while the store was at these batches.
     var onInterruption: ([IngestBatch]) -> Void = { _ in }
 
+    /// Calls that are under way, and when one began or ended last.
+    private(set) var calls = 0
+    private(set) var lastCall = MonotonicTime.distantPast
+    var clock: () -> MonotonicTime = { .distantPast }
+
+    func began() { (calls, lastCall) = (calls + 1, clock()) }
+    func ended() { (calls, lastCall) = (calls - 1, clock()) }
     func opened(_ owner: StreamOwner, _ claim: StreamClaim) { onOpening(owner, claim) }
     func committed(_ batches: [IngestBatch], _ outcomes: [IngestOutcome]) { onCommit(batches, outcomes) }
     func settled(_ settlements: [PushSettlement]) { onSettled(settlements) }

@@ -62,7 +62,8 @@ struct StoreModel {
             switch outcome {
             case .replaced: position.epoch != former.epoch
             case .stored(let through, let next):
-                position.epoch == former.epoch && position.previous <= before && last > before && through == last
+                // The session knows of each batch before, and nothing else stores by its claim.
+                position.epoch == former.epoch && position.previous == before && last > before && through == last
                     && (next > version || batch.points.isEmpty)
             case .duplicate(let through, let same):
                 position.epoch == former.epoch && position.previous <= before && last <= before && through == before

@@ -45,6 +45,12 @@ final class VirtualNetwork {
         return Int64.random(in: 10...400, using: &dice)
     }
 
+    /// Nothing is wrong with it, nor with a connection that is open.
+    var isWell: Bool {
+        reach == .works && latency <= 40 && jitter <= 20 && largestPiece >= 1460
+            && connections.allSatisfy(\.isWell)
+    }
+
     func add(_ connection: VirtualConnection) { connections.append(connection) }
     func remove(_ connection: VirtualConnection) { connections.removeAll { $0 === connection } }
     func lost(_ bytes: Int) { bytesLost += bytes }
@@ -130,6 +136,9 @@ final class VirtualConnection {
         serverEnd = nil
         forgetIfDone()
     }
+
+    /// Every byte arrives.
+    var isWell: Bool { !isSilent && toServer.allowance == nil && toAgent.allowance == nil }
 
     var isOver: Bool { agentEnd == nil && serverEnd == nil }
 
