@@ -141,7 +141,7 @@ let server: [Target] = [
         "WebListener", in: "Server", "Admission", "Exposition", "ServerIdentity", "WebAPI", .log, .lifecycle, .nioCore,
         .nioHTTP1, .httpTypes, .hummingbird, .hummingbirdCore, .hummingbirdTLS),
     .room(
-        "Gateway", in: "Server", "Admission", "Ingest", "ServerIdentity", "Systemd", "TrackStore", "TrackModel",
+        "Gateway", in: "Server", "Admission", "Ingest", "JSON", "ServerIdentity", "Systemd", "TrackStore", "TrackModel",
         "TrackWire", .log, .nioCore, .nioPosix, .nioSSL, .nioTLS),
     .room(
         "ServerRuntime", in: "Server", "CAllocator", "ConfigurationFile", "Exposition", "Gateway", "Ingest", "JSON",

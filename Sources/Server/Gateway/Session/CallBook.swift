@@ -1,3 +1,4 @@
+import JSON
 import TrackModel
 import TrackWire
 
@@ -67,9 +68,8 @@ struct CallBook: Hashable {
         return [.cancelCall(number)] + refuse(entry.id, 1, reason)
     }
 
-    /// The reason holds nothing that JSON would have to escape.
     private func refuse(_ id: UInt64, _ status: Int32, _ reason: String) -> [SessionMachine.Action] {
-        answer(id, status, #"{"status":\#(status),"message":"\#(reason)"}"#)
+        answer(id, status, "\(JSONValue.object(["status": .integer(Int64(status)), "message": .string(reason)]))")
     }
 
     private func answer(_ id: UInt64, _ status: Int32, _ json: String) -> [SessionMachine.Action] {

@@ -1,4 +1,5 @@
 import ConfigurationFile
+import JSON
 import Synchronization
 
 /// The ports that were asked for, as they become known; the server is ready when all of them listen.
@@ -62,7 +63,7 @@ final class BoundPorts: Sendable {
 
     /// `{"device":7443,"https":8443}`, for scripts that let the kernel choose.
     static func json(_ ports: [Name: Int]) -> String {
-        let members = Name.allCases.compactMap { name in ports[name].map { "\"\(name.rawValue)\":\($0)" } }
-        return "{" + members.joined(separator: ",") + "}\n"
+        let members = ports.map { ($0.key.rawValue, JSONValue.integer(Int64($0.value))) }
+        return "\(JSONValue.object(Dictionary(uniqueKeysWithValues: members)))\n"
     }
 }
