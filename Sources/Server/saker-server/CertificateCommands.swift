@@ -21,7 +21,8 @@ struct Certificates: AsyncParsableCommand {
         func run() async throws {
             let made = try CertificateRenewal.renew(try file.load(), hosts: host, authorityKey: caKey)
             print("New certificate for \(made.hosts.joined(separator: ", ")), until \(made.end).")
-            print("A running server takes it for new connections by itself, at once with systemctl reload saker-server.")
+            print(
+                "A running server takes it for new connections by itself, at once with systemctl reload saker-server.")
         }
     }
 }
