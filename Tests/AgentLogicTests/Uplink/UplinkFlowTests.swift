@@ -44,6 +44,14 @@ struct UplinkFlowTests {
         #expect(machine.intervalsChanged(gather: 5, pack: 15, now: 1).read != nil)
     }
 
+    /// Numbers that are missing between its points make several batches of a pack.
+    @Test func allBatchesOfAPackThatIsDueGoAtOnce() throws {
+        var machine = UplinkMachine.online()
+        let first = try #require(machine.pointsAppended(next: 8, now: 0).read)
+        let rest = try #require(machine.batchRead(first, .batch(first: 1, count: 3, bytes: 30), now: 0).read)
+        #expect(machine.batchRead(rest, .batch(first: 5, count: 3, bytes: 30), now: 0).read == nil)
+    }
+
     @Test func aBacklogGoesAsFastAsTheWindowAllows() {
         var machine = UplinkMachine.online(points: 100_000)
         var sent: [UInt64] = []

@@ -250,6 +250,8 @@ struct UplinkSession: Hashable, Sendable {
             if context.timers.isArmed(.pack) { return [] }
             return [context.timers.set(.pack, after: schedule.longestWait, now: now)]
         }
+        // A gap in the numbers, or another entity, makes several batches of the pack: all of them are due now.
+        schedule.flush(through: next == 0 ? 0 : next - 1)
         guard window.isOpen else { return [] }
         reads += 1
         let id = ReadID(link: link, number: reads)

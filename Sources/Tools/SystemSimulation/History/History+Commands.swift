@@ -13,8 +13,6 @@ extension History {
     func command(_ trouble: Profile.Trouble) {
         guard let box, !box.isStopping else { return }
         summary.commands += 1
-        // Gathering that is interrupted, and a stay that is forgotten, make a pack wait for its last points.
-        promptness.trouble(now)
         let agent = box.agent
         func pick<Value>(_ values: [Value]) -> Value { values[Int.random(in: 0..<values.count, using: &dice)] }
         switch trouble {
