@@ -13,37 +13,11 @@ import TrackWire
 
 /// A push is acknowledged when it is on the disk, and told once.
 @Suite struct AlarmShellTests {
-    /// Operations on a real journal; the test says when the disk has time for them.
-    private final class SlowJournal: AlarmExecutor {
-        let journal: AlarmJournal
-        var accepts = true
-        private var waiting: [() -> Void] = []
-
-        init(_ disk: DiskSimulation) {
-            journal = AlarmJournal(directory: "/state/alarms", fileSystem: disk, now: MonotonicTime(milliseconds: 0))
-        }
-
-        func perform<Result: Sendable>(
-            on loop: any EventLoop, _ operation: @escaping @Sendable (AlarmJournal) -> Result
-        ) -> EventLoopFuture<Result>? {
-            guard accepts else { return nil }
-            let promise = loop.makePromise(of: Result.self)
-            waiting.append { [journal] in promise.succeed(operation(journal)) }
-            return promise.futureResult
-        }
-
-        func work() {
-            let due = waiting
-            waiting = []
-            for operation in due { operation() }
-        }
-    }
-
     private final class Setup {
         let log = EventRecorder()
         let bench: ShellBench
         let disk = DiskSimulation(seed: 1, directories: ["/state"])
-        let journal: SlowJournal
+        let journal: SlowDisk<AlarmJournal>
         /// Of all pushes, by the server's clock.
         static let created: Int64 = 1_780_000_000_000
         private(set) var acknowledged: [UInt64] = []
@@ -60,7 +34,8 @@ import TrackWire
 
         init() {
             bench = ShellBench(log: log)
-            journal = SlowJournal(disk)
+            journal = SlowDisk(
+                AlarmJournal(directory: "/state/alarms", fileSystem: disk, now: MonotonicTime(milliseconds: 0)))
         }
 
         func push(_ id: UInt64, body: String = "{}") {

@@ -11,48 +11,19 @@ import TrackTestKit
 
 /// A disk that hangs keeps nobody, and what it costs is told.
 @Suite struct CacheShellTests {
-    /// Operations on a real ring; the test says when the disk has time for them.
-    private final class SlowDisk: CacheExecutor {
-        let cache: TrackCache
-        var accepts = true
-        private var waiting: [() -> Void] = []
-
-        init(_ disk: DiskSimulation) throws {
-            cache = try TrackCache(directory: "/cache", fileSystem: disk, now: 0)
-        }
-
-        func perform<Result: Sendable>(
-            on loop: any EventLoop, _ operation: @escaping @Sendable (TrackCache) -> Result
-        ) -> EventLoopFuture<Result>? {
-            guard accepts else { return nil }
-            let promise = loop.makePromise(of: Result.self)
-            waiting.append { [cache] in promise.succeed(operation(cache)) }
-            return promise.futureResult
-        }
-
-        func shutDown(on loop: any EventLoop, now: MonotonicTime) -> EventLoopFuture<Void> {
-            loop.makeSucceededVoidFuture()
-        }
-
-        func work() {
-            let due = waiting
-            waiting = []
-            for operation in due { operation() }
-        }
-    }
-
     private final class Setup {
         let log = EventRecorder()
         let bench: ShellBench
-        let disk: SlowDisk
+        let disk: SlowDisk<TrackCache>
         private(set) var told: [CacheShell.Effect] = []
         private(set) lazy var shell = CacheShell(
-            bench.context, executor: disk, directory: "/cache", snapshot: CacheSnapshot(disk.cache)
+            bench.context, executor: disk, directory: "/cache", snapshot: CacheSnapshot(disk.subject)
         ) { [unowned self] in told.append($0) }
 
         init() throws {
             bench = ShellBench(log: log)
-            disk = try SlowDisk(DiskSimulation(seed: 1, directories: ["/"]))
+            let files = DiskSimulation(seed: 1, directories: ["/"])
+            disk = SlowDisk(try TrackCache(directory: "/cache", fileSystem: files, now: 0))
             shell.start()
         }
 

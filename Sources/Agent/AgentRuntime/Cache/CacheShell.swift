@@ -74,7 +74,7 @@ final class CacheShell {
     /// Begins with the ring as it was opened.
     func start() {
         if snapshot.isInMemory { complain(snapshot) }
-        // What opening has cost was said then, and is in the counters.
+        // The log line of the opening has told what the opening lost.
         toldLosses = losses.filter { $0.value > 0 }
         adopt(snapshot)
     }
