@@ -4,7 +4,7 @@ import Synchronization
 
 /// Knows the open connections in all phases, and says whether one more may come.
 ///
-/// Who holds every place without a login keeps no vehicle out: the newest comes in, and the oldest without a login goes. A
+/// A client that holds every place without a login keeps no vehicle out: the newest comes in, the oldest without a login goes. A
 /// connection with a session never goes for another.
 final class ConnectionCensus: Sendable {
     private struct State {
@@ -24,7 +24,7 @@ final class ConnectionCensus: Sendable {
         state = Mutex(State(table: table))
     }
 
-    /// True when the connection may stay; the caller then owes a ``leave(_:)``. `replaced` is closed for it.
+    /// True when the connection may stay; the caller then owes a ``leave(_:)``. The caller closes `replaced`.
     func enter(_ channel: any Channel) -> (isAdmitted: Bool, replaced: (any Channel)?) {
         let (id, address) = (ObjectIdentifier(channel), ClientAddress.group(channel.remoteAddress))
         return state.withLock { state in

@@ -44,6 +44,16 @@ struct UplinkFlowTests {
         #expect(machine.intervalsChanged(gather: 5, pack: 15, now: 1).read != nil)
     }
 
+    @Test func aChangeOfSettingsDoesNotBeginTheWaitOfAPointAnew() {
+        var machine = UplinkMachine.online()
+        #expect(machine.pointsAppended(next: 2, now: 0) == [.setTimer(.pack, milliseconds: 35_000)])
+        #expect(
+            machine.intervalsChanged(gather: 5, pack: 30, now: 10_000) == [
+                .cancelTimer(.pack), .setTimer(.pack, milliseconds: 25_000),
+            ])
+        #expect(machine.intervalsChanged(gather: 5, pack: 5, now: 11_000).read != nil)
+    }
+
     /// Numbers that are missing between its points make several batches of a pack.
     @Test func allBatchesOfAPackThatIsDueGoAtOnce() throws {
         var machine = UplinkMachine.online()

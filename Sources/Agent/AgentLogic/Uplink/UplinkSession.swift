@@ -46,6 +46,8 @@ struct UplinkSession: Hashable, Sendable {
     private(set) var next: UInt64
     /// The cache has no further point up to this sequence number.
     private var dry: UInt64 = 0
+    /// Since when the oldest point waits for its pack; nil: none waits. A change of settings does not begin the wait anew.
+    private var waitingSince: MonotonicTime?
     private(set) var reading = Reading.idle
     private var reads: UInt64 = 0
     private var lastSent: MonotonicTime
@@ -246,9 +248,14 @@ struct UplinkSession: Hashable, Sendable {
         let position = max(sent, dry)
         guard schedule.isDue(sent: position, next: next) else {
             let isWaiting = next > 0 && next - 1 > position
-            guard isWaiting else { return context.timers.cancel(.pack) }
+            guard isWaiting else {
+                waitingSince = nil
+                return context.timers.cancel(.pack)
+            }
             if context.timers.isArmed(.pack) { return [] }
-            return [context.timers.set(.pack, after: schedule.longestWait, now: now)]
+            let since = waitingSince ?? now
+            waitingSince = since
+            return [context.timers.set(.pack, after: since + schedule.longestWait - now, now: now)]
         }
         // A gap in the numbers, or another entity, makes several batches of the pack: all of them are due now.
         schedule.flush(through: next == 0 ? 0 : next - 1)
@@ -268,6 +275,7 @@ struct UplinkSession: Hashable, Sendable {
     ) -> [Action] {
         sent = batch.last
         lastSent = now
+        waitingSince = nil
         window.sent(through: batch.last, points: batch.points, bytes: batch.bytes, now: now)
         context.counters.batches &+= 1
         context.counters.points &+= UInt64(batch.points)
