@@ -137,6 +137,32 @@ import TrackTestKit
         #expect(cache.numbers() == numbers)
     }
 
+    /// A synchronisation fails once, and the next segment takes what waits: memory's bound is not asked.
+    @Test func aDiskThatFailsOnceCostsNothingThoughMemoryIsSmall() throws {
+        let ring = Ring(memoryLimit: 1000, syncInterval: 60_000)
+        let cache = try ring.open()
+        cache.fill(0..<100)
+        ring.disk.faults = [DiskFault([.synchronizeData], times: 1, number: 5)]
+        cache.sync(now: 0)
+        #expect(cache.state == .disk)
+        #expect(cache.counters.droppedInMemory == 0)
+        #expect(cache.numbers() == Array(0..<100))
+    }
+
+    /// The disk fails in a clear: what the clear leaves fits in memory, so memory drops nothing.
+    @Test func aClearOnAFailingDiskMakesRoomInMemory() throws {
+        let ring = Ring(memoryLimit: 4000, syncInterval: 60_000)
+        let cache = try ring.open()
+        cache.fill(0..<10, entity: "bus")
+        cache.fill(10..<200)
+        ring.disk.isReadOnly = true
+        ring.disk.faults = [DiskFault([.synchronizeData], number: 5)]
+        _ = try cache.clear(entities: ["car"], from: nil, through: nil, now: 0)
+        #expect(cache.state != .disk)
+        #expect(cache.counters.droppedInMemory == 0)
+        #expect(cache.numbers() == Array(0..<10))
+    }
+
     @Test func memoryWithoutRoomDropsEverything() throws {
         let ring = Ring(memoryLimit: 0)
         ring.disk.isReadOnly = true

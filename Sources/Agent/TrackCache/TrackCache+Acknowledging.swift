@@ -40,6 +40,7 @@ extension TrackCache {
             try rotate(first: start)
         } catch {
             fallBack(error, now: now)
+            trimMemory()
         }
     }
 

@@ -12,7 +12,8 @@ extension TrackCache {
         let lower = from ?? .min
         let upper = through ?? .max
         guard lower <= upper, state != .closed else { return ClearedCount(records: 0, isDurable: true) }
-        sync(now: now)
+        synchronizeWritten(now: now)
+        defer { trimMemory() }
         // What a disk that has not answered yet holds is older, whatever its numbers.
         let below = directoryState.isKnown ? uploading.next : SequenceRange.plausible.upperBound
         let clear = Tombstone(

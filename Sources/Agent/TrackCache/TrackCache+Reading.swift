@@ -164,6 +164,7 @@ extension TrackCache {
                 try leaveActiveSegment()
             } catch {
                 fallBack(error, now: now)
+                trimMemory()
             }
         }
         if isGone { segments.removeAll { $0.first == first } }

@@ -131,6 +131,9 @@ extension TrackCache {
     }
 
     /// Goes on in memory. What was not durable is in `pending` already.
+    ///
+    /// The public call that met the error trims memory at its end: by then the disk may have taken the records, or the
+    /// call may have cleared some of them.
     func fallBack(_ error: CacheFileError, now: MonotonicTime) {
         count(error)
         if writer != nil { segments[segments.count - 1].hasLeftovers = true }
@@ -144,13 +147,12 @@ extension TrackCache {
         }
         state = .memory(error)
         nextAttempt = now + retryInterval
-        trimMemory()
     }
 
     /// The same, but a fresh segment may lie on sound blocks: tried once, at once.
     func fallBackAndRetry(_ error: CacheFileError, now: MonotonicTime) {
         fallBack(error, now: now)
-        tryReturnToDisk(now: now)
+        returnToDisk(now: now)
     }
 
     /// Keeps memory within its bound while the disk does not work.
@@ -165,6 +167,12 @@ extension TrackCache {
     /// Takes the records in memory back to the disk, in order. True when the cache is on disk afterwards.
     @discardableResult
     package func tryReturnToDisk(now: MonotonicTime) -> Bool {
+        defer { trimMemory() }
+        return returnToDisk(now: now)
+    }
+
+    @discardableResult
+    private func returnToDisk(now: MonotonicTime) -> Bool {
         guard case .memory = state else { return state == .disk }
         do throws(CacheFileError) {
             try reachDisk(now: now)

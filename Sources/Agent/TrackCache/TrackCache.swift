@@ -173,7 +173,7 @@ package final class TrackCache {
         numbering.next += 1
         if writer != nil {
             writePending(now: now)
-            if pending.cost >= Self.maximumUnsynchronised { sync(now: now) }
+            if pending.cost >= Self.maximumUnsynchronised { synchronizeWritten(now: now) }
         }
         maintain(now: now)
         trimMemory()
@@ -194,6 +194,11 @@ package final class TrackCache {
 
     /// Makes every record durable that is on the way to the disk; in memory, nothing.
     package func sync(now: MonotonicTime) {
+        synchronizeWritten(now: now)
+        trimMemory()
+    }
+
+    func synchronizeWritten(now: MonotonicTime) {
         guard let writer, writtenCount > 0 else { return }
         do throws(CacheFileError) {
             try writer.synchronize()
