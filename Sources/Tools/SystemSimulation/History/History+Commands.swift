@@ -126,13 +126,13 @@ extension History {
             case .success(let reply):
                 note("\(what): done")
                 change(&target.told)
-                targetChanged(isDurable: reply.durable == true)
+                targetChanged(box, isDurable: reply.durable == true)
                 if reply.durable == false { summary.slowReplies += 1 }
             case .failure(let error as AgentControlError) where error.code == .notRemembered:
                 note("\(what): done, and not remembered")
                 summary.refusedStates += 1
                 change(&target.told)
-                targetChanged(isDurable: false)
+                targetChanged(box, isDurable: false)
             case .failure(let error):
                 note("\(what): \((error as? AgentControlError)?.code.rawValue ?? "\(error)")")
             }

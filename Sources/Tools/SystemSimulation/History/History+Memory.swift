@@ -42,10 +42,11 @@ extension History {
         }
     }
 
-    /// The target is another now.
-    func targetChanged(isDurable: Bool) {
+    /// The target is another now. Calls that are not answered yet may be in force as well, and so on the disk.
+    func targetChanged(_ box: AgentBox, isDurable: Bool) {
         let number = rememberedTarget.changed(to: target.told)
         if isDurable { rememberedTarget.durable(number) }
+        if !target.open.isEmpty { targetInForce(box) }
     }
 
     /// What is in force after a call may be on the disk before the call is answered: a start that waits for the server has
