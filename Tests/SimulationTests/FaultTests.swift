@@ -22,7 +22,7 @@ import TrackTestKit
         disk.killProcess()
         _ = witness.takeOperation()
         let cache = try TrackCache(directory: "/ring", options: options, fileSystem: disk, now: 0)
-        try ledger.processStarted(cache, witness)
+        try ledger.processStarted(cache, at: 0, witness)
         return cache
     }
 

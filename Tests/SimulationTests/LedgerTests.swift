@@ -26,7 +26,7 @@ import TrackTestKit
             // A record's time is its number.
             witness = DiskWitness(disk, directory: "/ring") { _, time in try? LedgerTests.fix(Int(time)) }
             cache = try TrackCache(directory: "/ring", options: options, fileSystem: disk, now: 0)
-            try ledger.processStarted(cache, witness)
+            try ledger.processStarted(cache, at: now, witness)
         }
 
         /// The opening alone: the disk may lose its power in the middle.
@@ -37,10 +37,10 @@ import TrackTestKit
         /// The next process.
         func start() throws {
             try open()
-            try ledger.processStarted(cache, witness)
+            try ledger.processStarted(cache, at: now, witness)
         }
 
-        func started() throws { try ledger.processStarted(cache, witness) }
+        func started() throws { try ledger.processStarted(cache, at: now, witness) }
 
         /// What is on the disk.
         var content: RingContent { witness.content() }
@@ -144,6 +144,19 @@ import TrackTestKit
         }
         try ring.started()
         #expect(ring.ledger.waiting.count == Int(ring.cache.count))
+    }
+
+    /// A batch is on its way when its process dies, and the next opening drops its points: the server may store them then.
+    @Test func whatAnOpeningDropsHasGoneJustNow() throws {
+        let ring = try ObservedRing(limit: 3 * ObservedRing.segmentBytes)
+        try ring.gather(1...230)
+        try ring.sync()
+        let oldest = try #require(ring.ledger.waiting.first)
+        ring.disk.killProcess()
+        ring.now = 3_600_000
+        try ring.start()
+        #expect(ring.cache.counters.droppedByBound > 0)
+        try ring.ledger.stored(TrackPoint(try Self.fix(oldest + 1)), entity: "van", at: ring.now + 1000)
     }
 
     /// The operation that reads the disk at last also drops the oldest of it. What waits in memory is not the oldest.

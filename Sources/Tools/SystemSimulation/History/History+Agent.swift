@@ -138,7 +138,7 @@ extension History {
         adoptSettings(agent)
         note("agent boots, the ring holds \(opened.executor.cache.count), \(opened.executor.cache.state)")
         check { () throws(Violation) in
-            try ledger.processStarted(opened.executor.cache, witness)
+            try ledger.processStarted(opened.executor.cache, at: now, witness)
         }
         if profile.isVerbose { carry(["driver": Self.longName], agent, ttl: nil) }
         loop.execute { [unowned self] in

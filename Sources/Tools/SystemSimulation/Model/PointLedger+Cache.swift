@@ -5,9 +5,11 @@ internal import TrackTestKit
 
 // What the cache did in one operation, and whether it may have done it.
 extension PointLedger {
-    mutating func processStarted(_ cache: TrackCache, _ witness: DiskWitness) throws(Violation) {
+    mutating func processStarted(
+        _ cache: TrackCache, at now: MonotonicTime, _ witness: DiskWitness
+    ) throws(Violation) {
         processEnded()
-        try observe(cache, .other, at: 0, witness)
+        try observe(cache, .other, at: now, witness)
     }
 
     /// The process has ended in order: everything that it gathered is in the ring.
@@ -55,7 +57,7 @@ extension PointLedger {
         } else {
             try account(cache, operation, witness, now)
             if isBlurred, !hasErrors, cache.state == .disk, cache.unsynchronisedCount == 0 {
-                try lookAgain(cache, witness)
+                try lookAgain(cache, at: now, witness)
             }
             // From the fifth try on the cache may hand out what is newer than the disk.
             if !hadRead, failedOperations >= 5 {

@@ -140,7 +140,9 @@ extension PointLedger {
     }
 
     /// Disk errors kept the cache from counting: what it holds are the newest of what stands there.
-    mutating func lookAgain(_ cache: TrackCache, _ witness: DiskWitness) throws(Violation) {
+    mutating func lookAgain(
+        _ cache: TrackCache, at now: MonotonicTime, _ witness: DiskWitness
+    ) throws(Violation) {
         let content = witness.content()
         var indices: [Int] = []
         for point in content.points {
@@ -160,7 +162,7 @@ extension PointLedger {
         waiting = []
         try readDisk(
             found, elsewhere: elsewhere, apart: [], holds: cache.count,
-            dropped: cache.counters.droppedByBound - before.droppedByBound, isSecured: true, .distantPast)
+            dropped: cache.counters.droppedByBound - before.droppedByBound, isSecured: true, now)
         isBlurred = false
     }
 
