@@ -8,91 +8,6 @@ import TrackTestKit
 
 /// The ledger beside a real ring, in the one-in-a-thousand moments.
 @Suite struct LedgerTests {
-    /// A ring on a simulated disk, and the model that observes every operation.
-    private final class ObservedRing {
-        let disk = DiskSimulation(directories: ["/var"])
-        private let options: TrackCacheOptions
-        private let witness: DiskWitness
-        var ledger = PointLedger()
-        private(set) var cache: TrackCache
-        var now: MonotonicTime = 0
-
-        static let segmentBytes = TrackCacheOptions.smallestSegment
-
-        /// `limit`, `memoryLimit`: bytes.
-        init(limit: Int? = nil, memoryLimit: Int = 4096) throws {
-            options = TrackCacheOptions(
-                limit: limit, memoryLimit: memoryLimit, syncInterval: 3_600_000, segmentBytes: Self.segmentBytes)
-            // A record's time is its number.
-            witness = DiskWitness(disk, directory: "/ring") { _, time in try? LedgerTests.fix(Int(time)) }
-            cache = try TrackCache(directory: "/ring", options: options, fileSystem: disk, now: 0)
-            try ledger.processStarted(cache, at: now, witness)
-        }
-
-        /// The opening alone: the disk may lose its power in the middle.
-        func open() throws {
-            cache = try TrackCache(directory: "/ring", options: options, fileSystem: disk, now: 0)
-        }
-
-        /// The next process.
-        func start() throws {
-            try open()
-            try ledger.processStarted(cache, at: now, witness)
-        }
-
-        func started() throws { try ledger.processStarted(cache, at: now, witness) }
-
-        /// What is on the disk.
-        var content: RingContent { witness.content() }
-
-        func observe(_ operation: OperationLabel = .other) throws {
-            try ledger.observe(cache, operation, at: now, witness)
-        }
-
-        /// `bytes`: of each payload, as the model counts it; `payload`: its bytes, when there are fewer.
-        func gather(
-            _ numbers: ClosedRange<Int>, as entity: String = "van", bytes: Int = 1000, payload: Int? = nil
-        ) throws {
-            let payload = [UInt8](repeating: 7, count: payload ?? bytes)
-            for number in numbers {
-                ledger.choose(try LedgerTests.fix(number), entity: entity, bytes: bytes)
-                cache.append(entity: entity, time: Int64(number), payload: payload, now: now)
-                try observe()
-            }
-        }
-
-        func sync() throws {
-            cache.sync(now: now)
-            try observe()
-        }
-
-        func clear(_ selection: CacheSelection) throws {
-            _ = try cache.clear(
-                entities: selection.entities, from: selection.from, through: selection.through, now: now)
-            try observe(.clear(selection))
-        }
-
-        /// The ring's next look at the disk, which the model does not observe yet.
-        func maintain() throws {
-            now = try #require(cache.nextMaintenance)
-            cache.maintain(now: now)
-        }
-
-        func openingInterrupted() { ledger.openingInterrupted(cache, witness) }
-
-        /// The power has gone in an operation.
-        func interrupted(seed: UInt64) {
-            ledger.interrupted(cache, .other)
-            disk.crash(seed: seed)
-            _ = witness.takeOperation()
-        }
-    }
-
-    fileprivate static func fix(_ number: Int) throws -> Fix {
-        let place = try #require(Coordinate(latitudeE7: Int32(number), longitudeE7: 7))
-        return Fix(time: Timestamp(milliseconds: Int64(number)), coordinate: place, mode: .threeDimensional)
-    }
-
     /// The disk fails when the ring needs room for a new segment: the bound takes the oldest, memory cannot hold the newest,
     /// and what lies between is durable and must be found again.
     @Test func whatTheBoundTakesDoesNotMoveWhatMemoryDrops() throws {
@@ -156,7 +71,7 @@ import TrackTestKit
         ring.now = 3_600_000
         try ring.start()
         #expect(ring.cache.counters.droppedByBound > 0)
-        try ring.ledger.stored(TrackPoint(try Self.fix(oldest + 1)), entity: "van", at: ring.now + 1000)
+        try ring.ledger.stored(TrackPoint(try ObservedRing.fix(oldest + 1)), entity: "van", at: ring.now + 1000)
     }
 
     /// The operation that reads the disk at last also drops the oldest of it. What waits in memory is not the oldest.
@@ -182,7 +97,7 @@ import TrackTestKit
     @Test func whatIsGivenUpDoesNotWait() throws {
         let ring = try ObservedRing()
         for number in 1...3 {
-            ring.ledger.choose(try Self.fix(number), entity: "van", at: 0 + Int64(number))
+            ring.ledger.choose(try ObservedRing.fix(number), entity: "van", at: 0 + Int64(number))
             ring.cache.append(entity: "van", time: Int64(number), payload: [7], now: 0)
             try ring.observe()
         }

@@ -163,7 +163,7 @@ extension History {
             }
         }
         made.executor.onPowerFailure = { [unowned self, unowned made] label in
-            ledger.interrupted(made.executor.cache, label)
+            ledger.interrupted(made.executor.cache, label, witness)
             powerFailed()
         }
         made.feeds.onOpen = { [unowned self] in

@@ -106,7 +106,7 @@ extension PointLedger {
         }
         // What was dropped in the operation that read the disk stood there, and not among the points that waited in memory.
         if !isFirstReading, counters.droppedByBound > before.droppedByBound {
-            dropByBound(counters.droppedByBound - before.droppedByBound, operation, now)
+            dropByBound(counters.droppedByBound - before.droppedByBound, cache, operation, witness, now)
         }
         if counters.segmentsDropped > before.segmentsDropped { try checkBound(cache, operation, witness) }
         for _ in 0..<(counters.appended - before.appended) {
@@ -156,20 +156,33 @@ extension PointLedger {
         }
     }
 
-    private mutating func dropByBound(_ count: UInt64, _ operation: DiskOperation, _ now: MonotonicTime) {
-        let gone = operation.losses.filter(\.isGone)
-        // A cache that cannot look into its segments guesses how many it dropped; the files tell.
-        if isBlurred, !gone.isEmpty {
-            let stood = Set(gone.flatMap(\.points).compactMap { index(of: $0) })
-            while let index = waiting.first, stood.contains(index) { drop(now) }
+    private mutating func dropByBound(
+        _ count: UInt64, _ cache: TrackCache, _ operation: DiskOperation, _ witness: DiskWitness, _ now: MonotonicTime
+    ) {
+        // A cache that cannot look into its segments guesses how many it dropped; the files tell, wherever they stood.
+        if isBlurred, operation.losses.contains(where: \.isGone) {
+            let gone = operation.losses.filter(\.isGone).flatMap(\.points)
+            let content = witness.content()
+            let left = Set(gone.compactMap { index(of: $0) })
+                .subtracting((content.points + content.others).compactMap { index(of: $0) })
+                .subtracting(waiting.suffix(cache.unsynchronisedCount))
+            durableCount -= waiting.prefix(durableCount).count { left.contains($0) }
+            for index in waiting where left.contains(index) { markDropped(index, now) }
+            waiting.removeAll { left.contains($0) }
             return
         }
-        for _ in 0..<count where !waiting.isEmpty { drop(now) }
+        var rest = count
+        while rest > 0, let index = waiting.first {
+            // Of a file that the opening passed over the cache does not count what goes. `settleCounts` looks at the others.
+            if !isBlurred || entries[index].doubt != .refusedFile { rest -= 1 }
+            entries[index].goneAt = now
+            giveUpOldest(as: .droppedByBound)
+        }
     }
 
-    private mutating func drop(_ now: MonotonicTime) {
-        entries[waiting[0]].goneAt = now
-        giveUpOldest(as: .droppedByBound)
+    mutating func markDropped(_ index: Int, _ now: MonotonicTime) {
+        entries[index].goneAt = now
+        entries[index].fate = .droppedByBound
     }
 
     /// A doubtful point that left was perhaps not counted: then one more has left.
@@ -218,26 +231,37 @@ extension PointLedger {
     /// oldest points to make room, durably or not.
     mutating func openingInterrupted(_ cache: TrackCache, _ witness: DiskWitness) {
         processEnded()
-        let lost = Set(witness.takeOperation().losses.flatMap(\.points).compactMap { index(of: $0) })
+        let operation = witness.takeOperation()
+        let lost = Set(operation.losses.flatMap(\.points).compactMap { index(of: $0) })
         if hasFlippedStructure {
             hasDoubts = true
             for index in unread where lost.contains(index) { entries[index].doubt = .flippedBits }
         }
         let content = witness.content()
         let present = Set((content.points + content.others).compactMap { index(of: $0) })
-        let gone = unread.prefix(Int(cache.counters.droppedByBound)).filter { !present.contains($0) }
+        let gone = takenByBound(of: unread, cache, operation).filter { !present.contains($0) }
         for index in gone { entries[index].fate = .droppedByBound }
         unread.removeAll { gone.contains($0) }
     }
 
+    /// What an operation that the power ended took because of the bound: in files that went, the oldest points, as many as
+    /// the cache counted. What is in doubt it may not have counted, and what is stored needs no excuse.
+    private func takenByBound(of candidates: [Int], _ cache: TrackCache, _ operation: DiskOperation) -> [Int] {
+        let lost = Set(operation.losses.flatMap(\.points).compactMap { index(of: $0) })
+        var rest = cache.counters.droppedByBound - before.droppedByBound
+        return candidates.filter { lost.contains($0) && !entries[$0].isCovered }.prefix { index in
+            guard rest > 0 else { return false }
+            if entries[index].doubt == nil { rest -= 1 }
+            return true
+        }
+    }
+
     /// The power went in the middle of an operation: how much of its clear, and of what it dropped to make room, is on the
     /// disk is open.
-    mutating func interrupted(_ cache: TrackCache, _ label: OperationLabel) {
+    mutating func interrupted(_ cache: TrackCache, _ label: OperationLabel, _ witness: DiskWitness) {
         // What the disk held comes first, also when this operation was the first that could read it.
         let oldest = hadRead ? waiting : unread + waiting
-        for index in oldest.prefix(Int(cache.counters.droppedByBound - before.droppedByBound)) {
-            entries[index].mayBeMissing = true
-        }
+        for index in takenByBound(of: oldest, cache, witness.takeOperation()) { entries[index].mayBeMissing = true }
         // The operation may have read the disk, taken what earlier clears left of it, and not written the clears.
         for index in unread where unreadClears.contains(where: { matches(index, $0) }) {
             entries[index].mayBeMissing = true

@@ -139,7 +139,7 @@ extension PointLedger {
         found.sort { $0.index < $1.index }
     }
 
-    /// Disk errors kept the cache from counting: what it holds are the newest of what stands there.
+    /// Disk errors kept the cache from counting: what it holds are the newest of what stands there, but for what is in doubt.
     mutating func lookAgain(
         _ cache: TrackCache, at now: MonotonicTime, _ witness: DiskWitness
     ) throws(Violation) {
@@ -156,8 +156,14 @@ extension PointLedger {
         // Begun beside files of a stream that the ledger still names.
         indices += waiting.filter { elsewhere.contains($0) && !standing.contains($0) && entries[$0].doubt == nil }
         indices.sort()
-        let surplus = max(0, indices.count - Int(cache.count))
-        let found = indices.enumerated().map { Found(index: $1, isAcknowledged: $0 < surplus) }
+        // What is in doubt may be what the cache does not hold, wherever it stands. What else it does not hold has gone from
+        // the front.
+        var surplus = max(0, indices.count { entries[$0].doubt == nil } - Int(cache.count))
+        let found = indices.map { index in
+            let hasGone = surplus > 0
+            if entries[index].doubt == nil, hasGone { surplus -= 1 }
+            return Found(index: index, isAcknowledged: hasGone)
+        }
         unread = Array(waiting.prefix(durableCount))
         waiting = []
         try readDisk(
@@ -202,10 +208,12 @@ extension PointLedger {
         }
         // Given up by the bound, and a disk error keeps the file from going.
         while dropped > 0, order.count(where: { entries[$0].doubt == nil }) > holds {
-            dropped -= 1
-            entries[order[0]].goneAt = now
-            entries[order.removeFirst()].fate = .droppedByBound
+            let index = order.removeFirst()
+            if entries[index].doubt == nil { dropped -= 1 }
+            markDropped(index, now)
         }
+        // A file that the opening passed over stays where it is when the bound takes the files behind it.
+        let oldest = order.first { entries[$0].doubt == nil } ?? .max
         let present = Set(found.map(\.index))
         for index in unread where !present.contains(index) {
             // First the clears: what the bound then drops with the same segment it does not count.
@@ -214,11 +222,10 @@ extension PointLedger {
                 entries[index].fate = .acknowledged
             } else if unreadClears.contains(where: { matches(index, $0) }) {
                 clearSoftly(index, now)
-            } else if entries[index].doubt == nil, dropped > 0, index < order.first ?? .max {
+            } else if entries[index].doubt == nil, dropped > 0, index < oldest {
                 // Beginning a segment may have cost the oldest. What nobody can read any more is not counted with them.
                 dropped -= 1
-                entries[index].goneAt = now
-                entries[index].fate = .droppedByBound
+                markDropped(index, now)
             } else {
                 try missed(index, stands: elsewhere.contains(index))
             }
@@ -243,10 +250,9 @@ extension PointLedger {
         case .droppedByBound, .droppedInMemory, .cleared: return
         default: break
         }
-        if !entry.isStored, dropped > 0 {
+        if !entry.isStored, entry.doubt == nil, dropped > 0 {
             dropped -= 1
-            entries[index].goneAt = now
-            entries[index].fate = .droppedByBound
+            markDropped(index, now)
             return
         }
         guard entry.isCovered || entry.doubt != nil else {

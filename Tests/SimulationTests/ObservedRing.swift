@@ -1,0 +1,111 @@
+import AgentControl
+import Testing
+import TrackCache
+import TrackModel
+import TrackTestKit
+
+@testable import SystemSimulation
+
+/// A ring on a simulated disk, and the model that observes every operation.
+final class ObservedRing {
+    let disk = DiskSimulation(directories: ["/var"])
+    /// Of the next process.
+    var options: TrackCacheOptions
+    private let witness: DiskWitness
+    var ledger = PointLedger()
+    private(set) var cache: TrackCache
+    var now: MonotonicTime = 0
+
+    static let segmentBytes = TrackCacheOptions.smallestSegment
+
+    /// `limit`, `memoryLimit`: bytes.
+    init(limit: Int? = nil, memoryLimit: Int = 4096) throws {
+        options = TrackCacheOptions(
+            limit: limit, memoryLimit: memoryLimit, syncInterval: 3_600_000, segmentBytes: Self.segmentBytes)
+        // A record's time is its number.
+        witness = DiskWitness(disk, directory: "/ring") { _, time in try? Self.fix(Int(time)) }
+        cache = try TrackCache(directory: "/ring", options: options, fileSystem: disk, now: 0)
+        try ledger.processStarted(cache, at: now, witness)
+    }
+
+    /// The opening alone: the disk may lose its power in the middle.
+    func open() throws {
+        cache = try TrackCache(directory: "/ring", options: options, fileSystem: disk, now: 0)
+    }
+
+    /// The next process.
+    func start() throws {
+        try open()
+        try ledger.processStarted(cache, at: now, witness)
+    }
+
+    func started() throws { try ledger.processStarted(cache, at: now, witness) }
+
+    /// What is on the disk.
+    var content: RingContent { witness.content() }
+
+    func observe(_ operation: OperationLabel = .other) throws {
+        try ledger.observe(cache, operation, at: now, witness)
+    }
+
+    /// `bytes`: of each payload, as the model counts it; `payload`: its bytes, when there are fewer.
+    func gather(
+        _ numbers: ClosedRange<Int>, as entity: String = "van", bytes: Int = 1000, payload: Int? = nil
+    ) throws {
+        let payload = [UInt8](repeating: 7, count: payload ?? bytes)
+        for number in numbers {
+            ledger.choose(try Self.fix(number), entity: entity, bytes: bytes)
+            cache.append(entity: entity, time: Int64(number), payload: payload, now: now)
+            try observe()
+        }
+    }
+
+    func sync() throws {
+        cache.sync(now: now)
+        try observe()
+    }
+
+    func clear(_ selection: CacheSelection) throws {
+        _ = try cache.clear(
+            entities: selection.entities, from: selection.from, through: selection.through, now: now)
+        try observe(.clear(selection))
+    }
+
+    /// The ring's next look at the disk, which the model does not observe yet.
+    func maintain() throws {
+        now = try #require(cache.nextMaintenance)
+        cache.maintain(now: now)
+    }
+
+    func openingInterrupted() { ledger.openingInterrupted(cache, witness) }
+
+    /// The power has gone in an operation.
+    func interrupted(seed: UInt64) {
+        ledger.interrupted(cache, .other, witness)
+        disk.crash(seed: seed)
+        _ = witness.takeOperation()
+    }
+
+    /// The next process, which the disk keeps from reading the directory four times. From the fifth time on the ring reads
+    /// what it can, and then the disk refuses the header of this segment, the oldest being 1, and what `more` says.
+    ///
+    /// The model does not observe the operation that reads.
+    func startRefusing(segment: Int, _ more: [DiskFault] = []) throws {
+        disk.killProcess()
+        disk.faults = [DiskFault([.list], number: 5)]
+        try start()
+        for _ in 2...4 {
+            try maintain()
+            try observe()
+        }
+        // The files of the lock and of the ledger are opened before the segments.
+        disk.faults = [DiskFault([.open], after: segment + 1, times: 1, number: 5)] + more
+        try maintain()
+    }
+
+    /// The fix of a point: its number is its time and its place.
+    static func fix(_ number: Int) throws -> Fix {
+        let place = try #require(Coordinate(latitudeE7: Int32(number), longitudeE7: 7))
+        return Fix(time: Timestamp(milliseconds: Int64(number)), coordinate: place, mode: .threeDimensional)
+    }
+}

@@ -1,0 +1,142 @@
+import AgentControl
+import Testing
+import TrackCache
+import TrackTestKit
+
+@testable import SystemSimulation
+
+/// An opening passes over a file that the disk refuses, and older files can be read: what the ring does not hold stands
+/// in the middle, and what leaves the ring leaves it from the front.
+@Suite struct RefusedFileTests {
+    /// Segments with so many points each, closed by the end of their process.
+    private func ring(_ counts: [Int], payload: Int) throws -> ObservedRing {
+        let ring = try ObservedRing(memoryLimit: 1 << 20)
+        var next = 1
+        for (number, count) in counts.enumerated() {
+            if number > 0 {
+                ring.disk.killProcess()
+                try ring.start()
+            }
+            try ring.gather(next...(next + count - 1), payload: payload)
+            try ring.sync()
+            next += count
+        }
+        return ring
+    }
+
+    private func fates(_ ring: ObservedRing, _ numbers: ClosedRange<Int>) -> Set<PointLedger.Fate> {
+        Set(numbers.map { ring.ledger.entries[$0 - 1].fate })
+    }
+
+    /// The reading counted, and met an error: the model looks at the disk once more when the disk works.
+    @Test(arguments: 1...3)
+    func whatWasPassedOverDoesNotMoveTheOldest(segment: Int) throws {
+        let ring = try ring([5, 5, 5], payload: 1)
+        try ring.startRefusing(segment: segment)
+        try ring.observe()
+        #expect(ring.cache.count == 10)
+        try ring.gather(16...18, payload: 1)
+        try ring.sync()
+        #expect(!ring.ledger.isBlurred)
+        #expect(ring.ledger.waiting == Array(0..<18))
+        // All but what may be gone must be there.
+        #expect(ring.ledger.entries.indices.filter { ring.ledger.entries[$0].doubt == nil }.count == 13)
+    }
+
+    /// The checker excuses what stood in the refused file, and nothing else.
+    @Test func whatCouldBeReadMustNotBePassedOver() throws {
+        let ring = try ring([5, 5, 5], payload: 1)
+        try ring.startRefusing(segment: 2)
+        try ring.observe()
+        try ring.gather(16...18, payload: 1)
+        // Nobody has stored a point.
+        let batch = try #require(ring.cache.read(after: 0, maximumCount: 1, maximumBytes: 1000, now: ring.now))
+        ring.cache.acknowledge(through: batch.lastSequence, of: batch.stream, now: ring.now)
+        #expect(ring.cache.unsynchronisedCount == 3 && ring.ledger.isBlurred)
+        try ring.observe()
+        #expect(throws: Violation.self) { try ring.sync() }
+    }
+
+    /// The bound takes the files before and behind the refused one, while the model does not know what the ring counts.
+    @Test(arguments: [false, true])
+    func theBoundPassesARefusedFile(cannotDelete: Bool) throws {
+        let ring = try ring([5, 5, 5], payload: 1000)
+        ring.options.limit = 3 * ObservedRing.segmentBytes
+        try ring.startRefusing(segment: 2)
+        try ring.observe()
+        try ring.gather(16...157)
+        #expect(ring.cache.counters.droppedByBound == 0 && ring.ledger.isBlurred)
+        if cannotDelete { ring.disk.faults = [DiskFault([.unlink], number: 5)] }
+        try ring.gather(158...158)
+        #expect(ring.cache.counters.droppedByBound == 10)
+        try ring.sync()
+        #expect(!ring.ledger.isBlurred)
+        #expect(fates(ring, 1...5) == [.droppedByBound] && fates(ring, 11...15) == [.droppedByBound])
+        #expect(fates(ring, 16...158) == [.waiting])
+    }
+
+    /// The same in the operation that reads.
+    @Test func theBoundPassesARefusedFileAtTheReading() throws {
+        let ring = try ring([40, 5, 40, 40], payload: 1000)
+        ring.options.limit = 2 * ObservedRing.segmentBytes
+        try ring.startRefusing(segment: 2)
+        #expect(ring.cache.counters.droppedByBound == 80)
+        try ring.observe()
+        try ring.sync()
+        #expect(fates(ring, 1...40) == [.droppedByBound] && fates(ring, 46...85) == [.droppedByBound])
+        #expect(fates(ring, 86...125) == [.waiting])
+    }
+
+    /// The same when the file that the bound took does not go.
+    @Test func theBoundPassesARefusedFileThoughNothingCanBeDeleted() throws {
+        let ring = try ring([5, 40, 40, 40], payload: 1000)
+        ring.options.limit = 2 * ObservedRing.segmentBytes
+        try ring.startRefusing(segment: 1, [DiskFault([.unlink], number: 5)])
+        #expect(ring.cache.counters.droppedByBound == 80)
+        try ring.observe()
+        try ring.sync()
+        #expect(fates(ring, 6...85) == [.droppedByBound])
+        #expect(fates(ring, 86...125) == [.waiting])
+    }
+
+    /// The power goes in the operation in which the bound takes the files before and behind the refused one.
+    @Test(arguments: 1...20)
+    func theBoundPassesARefusedFileAndThePowerGoes(seed: UInt64) throws {
+        let ring = try ring([5, 5, 5], payload: 1000)
+        ring.options.limit = 3 * ObservedRing.segmentBytes
+        try ring.startRefusing(segment: 2)
+        try ring.observe()
+        try ring.gather(16...157)
+        ring.disk.callsUntilPowerFailure = Int(seed)
+        ring.cache.append(entity: "van", time: 158, payload: [UInt8](repeating: 7, count: 1000), now: ring.now)
+        guard !ring.disk.hasPower else { return }
+        ring.interrupted(seed: seed)
+        // What this process counts must not make up for it.
+        ring.options.limit = nil
+        try ring.start()
+        #expect(fates(ring, 16...150) == [.waiting])
+    }
+
+    /// A spoiled point in the segment that an interrupted opening drops is not counted with the others.
+    @Test(arguments: 1...40)
+    func aSpoiledPointDoesNotMoveWhatAnInterruptedOpeningDropped(seed: UInt64) throws {
+        let ring = try ObservedRing(limit: 3 * ObservedRing.segmentBytes)
+        try ring.gather(1...230)
+        try ring.sync()
+        ring.disk.killProcess()
+        let before = ring.content
+        let path = try #require(ring.disk.paths.first { $0.hasSuffix(".segment") })
+        ring.disk.flip(bit: 0, at: 8192 + 31 + 5 * 1028 + 500, of: path)
+        ring.ledger.flipped(from: before, to: ring.content)
+        ring.disk.callsUntilPowerFailure = Int(seed)
+        try ring.open()
+        if !ring.disk.hasPower {
+            ring.disk.crash(seed: seed)
+            ring.openingInterrupted()
+            ring.disk.callsUntilPowerFailure = nil
+            try ring.open()
+        }
+        try ring.started()
+        #expect(ring.ledger.waiting.count == Int(ring.cache.count))
+    }
+}
