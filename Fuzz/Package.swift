@@ -45,7 +45,8 @@ let package = Package(
         .room("AlarmLog", in: "Agent", ["Compression", "TrackCache", "TrackModel"]),
         .room("GNSSFeed", in: "Agent", ["CGPS", "AgentLogic", "TrackModel"]),
         .room("TrackFiles", in: "Shared", ["JSON"]),
-        .room("FenceFiles", in: "Shared", ["Geodesy", "Geofencing", "JSON", "TrackFiles", "TrackModel"]),
+        .room("FenceJSON", in: "Shared", ["Geodesy", "Geofencing", "JSON", "TrackModel"]),
+        .room("FenceFiles", in: "Shared", ["FenceJSON", "Geodesy", "Geofencing", "JSON", "TrackFiles", "TrackModel"]),
         .room("TrackStore", in: "Server", ["TrackModel", "TrackWire", "Crypto"]),
         // Of the larger rooms, what reads from outside: their shells would bring half of the ecosystem with them.
         .room(

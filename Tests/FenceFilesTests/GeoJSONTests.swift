@@ -1,3 +1,4 @@
+import FenceJSON
 import Geodesy
 import Geofencing
 import JSON
@@ -248,42 +249,5 @@ import TrackModel
                 == Array(
                     ##"{"type":"Feature","id":2,"geometry":{"type":"Point","coordinates":[180,-90]},"properties":{"buffer":10,"fence":{"altitude":{"upper":0.5},"rule":[],"validity":{"utc_offset":-3600},"watch":"#allentity"}}}"##
                         .utf8))
-    }
-
-    @Test(arguments: [
-        ("[]", "fence is an array, and an object is needed"), ("{}", "fence.shape is missing"),
-        (#"{"shape":{}}"#, "fence.shape.kind is missing"),
-        (#"{"shape":{"kind":"blob"}}"#, "fence.shape.kind is 'blob'"),
-        (#"{"shape":{"kind":"circle","latitude":1,"radius":5}}"#, "fence.shape needs latitude and longitude"),
-        (#"{"shape":{"kind":"circle","latitude":1,"longitude":1}}"#, "fence.shape.radius is missing"),
-        (#"{"shape":{"kind":"circle","latitude":"1","longitude":1,"radius":5}}"#, "fence.shape.latitude is '\"1\"'"),
-        (#"{"shape":{"kind":"point","latitude":1,"longitude":1,"radius":5}}"#, "fence.shape.'radius' is unknown here"),
-        (#"{"shape":{"kind":"polygon","parts":[[[[1]]]]}}"#, "fence.shape.parts[0][0][0] is '[1]'"),
-        (
-            #"{"shape":{"kind":"corridor","vertices":[[1,2]],"offset":1,"coord_type":"x"}}"#,
-            "fence.shape.coord_type is 'x'"
-        ),
-        (#"{"shape":S,"nam":"x"}"#, "fence.'nam' is unknown here"),
-        (#"{"shape":S,"name":5}"#, "fence.name is '5', and a text"),
-        (#"{"shape":S,"rule":["leave"]}"#, "fence.rule is '\"leave\"'"),
-        (#"{"shape":S,"rule":"enter"}"#, "an array is needed"),
-        (#"{"shape":S,"stay":{"after":4}}"#, "fence.stay: after"),
-        (#"{"shape":S,"stay":{"after":5.5}}"#, "whole number"),
-        (#"{"shape":S,"denoise":1e30}"#, "fence.denoise is"), (#"{"shape":S,"through":1}"#, "true or false"),
-        (#"{"shape":S,"altitude":{"lower":2,"upper":1}}"#, "the lower end lies above"),
-        (#"{"shape":S,"speed_limit":{"speed":0}}"#, "a speed above 0"),
-        (#"{"shape":S,"watch":["a",1]}"#, "a list of entities"),
-        (##"{"shape":S,"watch":["#x"]}"##, "fence.watch: '#x' cannot"),
-        (#"{"shape":S,"actions":[{"on":"leave"}]}"#, "enter, exit, stay, overspeed is needed"),
-        (#"{"shape":S,"actions":[{"on":"exit","params":[]}]}"#, "fence.actions.params is '[]', and an object"),
-        (#"{"shape":S,"validity":{"windows":[{"days":["someday"]}]}}"#, "mon, tue"),
-        (#"{"shape":S,"validity":{"windows":[{"from":86400}]}}"#, "seconds after midnight"),
-        (#"{"shape":S,"validity":{"zone":"a","utc_offset":0}}"#, "give one of them"),
-        (#"{"shape":S,"origin":{"file":"a"}}"#, "the feature's id is empty"),
-    ]) func aWrongDefinitionIsExplained(text: String, reason: String) throws {
-        let shape = #"{"kind":"point","latitude":1,"longitude":1,"buffer":5}"#
-        let value = try json(text.replacing(":S", with: ":\(shape)"))
-        let found = problem { try FenceDefinition(json: value) }
-        #expect(found.contains(reason), "\(found)")
     }
 }

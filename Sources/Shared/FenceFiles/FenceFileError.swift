@@ -1,3 +1,4 @@
+internal import FenceJSON
 internal import TrackFiles
 
 /// What is wrong with a file, a clause or a text, and where. It names the value, the rule and what to do; the file's name is
@@ -13,8 +14,10 @@ package struct FenceFileError: Error, Hashable, Sendable, CustomStringConvertibl
         description = error.description
     }
 
-    /// A text from outside, short enough for a message.
-    static func quoted(_ text: some StringProtocol) -> String {
-        text.utf8.count <= 80 ? "'\(text)'" : "'\(text.unicodeScalars.prefix(40).map(String.init).joined())…'"
+    init(_ error: FenceJSONError) {
+        description = error.description
     }
+
+    /// A text from outside, short enough for a message.
+    static func quoted(_ text: some StringProtocol) -> String { FenceJSONError.quoted(text) }
 }

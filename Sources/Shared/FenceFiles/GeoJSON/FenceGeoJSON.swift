@@ -1,3 +1,4 @@
+internal import FenceJSON
 internal import Geodesy
 package import Geofencing
 internal import JSON

@@ -1,3 +1,4 @@
+internal import FenceJSON
 internal import Geodesy
 internal import Geofencing
 internal import JSON
@@ -17,7 +18,11 @@ struct DefinitionMaker {
         var definition = known?.definition ?? FenceDefinition(shape)
         definition.shape = shape
         if let given = feature.properties["fence"], given.objectValue != nil {
-            definition = try FenceDefinition(json: given, shape: shape)
+            do throws(FenceJSONError) {
+                definition = try FenceDefinition(json: given, shape: shape)
+            } catch {
+                throw FenceFileError(error)
+            }
             if let buffer = options.buffer { definition.shape.buffer = buffer }
         }
         if let name = try text(options.nameColumn) { definition.name = name }

@@ -10,15 +10,15 @@ extension FenceDefinition {
     ///   - json: an object.
     ///   - shape: the shape when the object has none.
     ///   - path: how a person names the object.
-    /// - Throws: ``FenceFileError`` that names the member, the value and what it needs. A member that nobody knows is refused.
-    package init(json: JSONValue, shape: ShapeDraft? = nil, path: String = "fence") throws(FenceFileError) {
+    /// - Throws: ``FenceJSONError`` that names the member, the value and what it needs. A member that nobody knows is refused.
+    package init(json: JSONValue, shape: ShapeDraft? = nil, path: String = "fence") throws(FenceJSONError) {
         var members = try DefinitionMembers(json, path)
         if let value = members.value("shape") {
             self.init(try ShapeDraft(json: value, path: "\(path).shape"))
         } else if let shape {
             self.init(shape)
         } else {
-            throw FenceFileError("\(path).shape is missing")
+            throw FenceJSONError("\(path).shape is missing")
         }
         name = try members.text("name") ?? ""
         district = try members.text("district")
@@ -36,7 +36,7 @@ extension FenceDefinition {
         try members.end()
     }
 
-    private mutating func readRules(_ members: inout DefinitionMembers) throws(FenceFileError) {
+    private mutating func readRules(_ members: inout DefinitionMembers) throws(FenceJSONError) {
         if let names = try members.list("rule") {
             rule = []
             for value in names {
@@ -49,7 +49,7 @@ extension FenceDefinition {
         if var value = try members.object("stay") {
             let (after, every) = (try value.integer("after"), try value.integer("every"))
             guard let after, let made = StayRule(after: Int(after), every: every.map { Int($0) }) else {
-                throw FenceFileError(
+                throw FenceJSONError(
                     "\(value.path): after, and every if there is one, are 5 to 604,800 seconds, not \(after ?? 0) and"
                         + " \(every.map { String($0) } ?? "none")")
             }
@@ -62,30 +62,30 @@ extension FenceDefinition {
         crossingGap = Int(clamping: try members.integer("crossing_gap") ?? 120)
     }
 
-    private static func altitude(_ members: inout DefinitionMembers) throws(FenceFileError) -> AltitudeRange? {
+    private static func altitude(_ members: inout DefinitionMembers) throws(FenceJSONError) -> AltitudeRange? {
         guard var value = try members.object("altitude") else { return nil }
         let (lower, upper) = (try value.steps("lower", scale: 10), try value.steps("upper", scale: 10))
         try value.end()
         guard let range = AltitudeRange(lower: lower, upper: upper) else {
-            throw FenceFileError("\(value.path): the lower end lies above the upper one")
+            throw FenceJSONError("\(value.path): the lower end lies above the upper one")
         }
         return range
     }
 
-    private static func speedLimit(_ members: inout DefinitionMembers) throws(FenceFileError) -> SpeedLimit? {
+    private static func speedLimit(_ members: inout DefinitionMembers) throws(FenceJSONError) -> SpeedLimit? {
         guard var value = try members.object("speed_limit") else { return nil }
         let speed = try value.steps("speed", scale: 100)
         let duration = try value.integer("duration") ?? 0
         try value.end()
         guard let limit = SpeedLimit(speed: speed ?? 0, duration: Int(clamping: duration)) else {
-            throw FenceFileError(
+            throw FenceJSONError(
                 "\(value.path): a speed above 0 m/s and a duration of 0 to 3600 seconds are needed, not"
                     + " \(Double(speed ?? 0) / 100) and \(duration)")
         }
         return limit
     }
 
-    private static func reaction(_ value: JSONValue, _ path: String) throws(FenceFileError) -> FenceReaction {
+    private static func reaction(_ value: JSONValue, _ path: String) throws(FenceJSONError) -> FenceReaction {
         var members = try DefinitionMembers(value, "\(path).actions")
         let on = try members.need("on")
         guard let action = on.stringValue.flatMap(FenceAction.init(rawValue:)) else {
@@ -98,11 +98,11 @@ extension FenceDefinition {
         do throws(FenceError) {
             return try FenceReaction(on: action, parameters: parameters.description, isRemote: isRemote)
         } catch {
-            throw FenceFileError("\(path).actions: \(error)")
+            throw FenceJSONError("\(path).actions: \(error)")
         }
     }
 
-    private static func origin(_ members: DefinitionMembers) throws(FenceFileError) -> FenceOrigin {
+    private static func origin(_ members: DefinitionMembers) throws(FenceJSONError) -> FenceOrigin {
         var members = members
         let (file, layer) = (try members.text("file") ?? "", try members.text("layer"))
         let feature = try members.text("feature") ?? ""
@@ -112,13 +112,13 @@ extension FenceDefinition {
         do throws(FenceError) {
             return try FenceOrigin(file: file, layer: layer, feature: feature, attributes: attributes.description)
         } catch {
-            throw FenceFileError("\(members.path): \(error)")
+            throw FenceJSONError("\(members.path): \(error)")
         }
     }
 }
 
 extension FenceWatch {
-    fileprivate init(_ members: inout DefinitionMembers) throws(FenceFileError) {
+    fileprivate init(_ members: inout DefinitionMembers) throws(FenceJSONError) {
         self = .nobody
         guard let value = members.value("watch") else { return }
         if value == .string(Self.everyoneName) {
@@ -132,13 +132,13 @@ extension FenceWatch {
         do throws(FenceError) {
             self = try FenceWatch(names)
         } catch {
-            throw FenceFileError("\(members.path).watch: \(error)")
+            throw FenceJSONError("\(members.path).watch: \(error)")
         }
     }
 }
 
 extension FenceValidity {
-    fileprivate init(_ given: DefinitionMembers) throws(FenceFileError) {
+    fileprivate init(_ given: DefinitionMembers) throws(FenceJSONError) {
         var members = given
         self.init()
         from = try members.integer("from").map(Timestamp.init(milliseconds:))
@@ -146,14 +146,14 @@ extension FenceValidity {
         for value in try members.list("windows") ?? [] { windows.append(try Self.window(value, members.path)) }
         let (offset, name) = (try members.integer("utc_offset"), try members.text("zone"))
         guard offset == nil || name == nil else {
-            throw FenceFileError("\(members.path) has utc_offset and zone: give one of them")
+            throw FenceJSONError("\(members.path) has utc_offset and zone: give one of them")
         }
         if let offset { zone = .offset(Int32(clamping: offset)) }
         if let name { zone = .named(name) }
         try members.end()
     }
 
-    private static func window(_ value: JSONValue, _ path: String) throws(FenceFileError) -> WeeklyWindow {
+    private static func window(_ value: JSONValue, _ path: String) throws(FenceJSONError) -> WeeklyWindow {
         var members = try DefinitionMembers(value, "\(path).windows")
         var days: UInt8 = 0
         for day in try members.list("days") ?? Self.days.map({ .string($0) }) {
@@ -165,7 +165,7 @@ extension FenceValidity {
         let (from, to) = (try members.integer("from") ?? 0, try members.integer("to") ?? 86_400)
         try members.end()
         guard let window = WeeklyWindow(days: days, from: Int32(clamping: from), to: Int32(clamping: to)) else {
-            throw FenceFileError(
+            throw FenceJSONError(
                 "\(members.path): a day, from 0 to 86,399 and to 0 to 86,400 seconds after midnight are needed, not"
                     + " \(from) and \(to)")
         }

@@ -12,7 +12,7 @@ extension FenceDefinition {
     }
 
     /// Everything but the shape.
-    var rules: [String: JSONValue] {
+    package var rules: [String: JSONValue] {
         var members: [String: JSONValue] = [:]
         if !name.isEmpty { members["name"] = .string(name) }
         if let district { members["district"] = .string(district) }

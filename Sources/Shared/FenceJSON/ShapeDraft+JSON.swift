@@ -32,8 +32,8 @@ extension ShapeDraft {
 
     /// Reads what ``json`` writes. The shape's own rules are ``shape()``'s to check.
     ///
-    /// - Throws: ``FenceFileError`` that names the member and what it needs.
-    package init(json: JSONValue, path: String = "shape") throws(FenceFileError) {
+    /// - Throws: ``FenceJSONError`` that names the member and what it needs.
+    package init(json: JSONValue, path: String = "shape") throws(FenceJSONError) {
         var members = try DefinitionMembers(json, path)
         let outline: Outline
         switch try members.text("kind") {
@@ -56,41 +56,41 @@ extension ShapeDraft {
             let line = try Self.line(try members.need("vertices"), "\(path).vertices")
             outline = .corridor(line, offset: try Self.number("offset", &members))
         case let other:
-            let found = other.map(FenceFileError.quoted) ?? "missing"
-            throw FenceFileError("\(path).kind is \(found): it is circle, point, polygon or corridor")
+            let found = other.map(FenceJSONError.quoted) ?? "missing"
+            throw FenceJSONError("\(path).kind is \(found): it is circle, point, polygon or corridor")
         }
         let buffer = try members.number("buffer") ?? 0
         let name = try members.text("coord_type") ?? CoordinateType.wgs84.rawValue
         guard let type = CoordinateType(rawValue: name) else {
-            throw FenceFileError(
-                "\(path).coord_type is \(FenceFileError.quoted(name)): it is wgs84, gcj02 or bd09ll")
+            throw FenceJSONError(
+                "\(path).coord_type is \(FenceJSONError.quoted(name)): it is wgs84, gcj02 or bd09ll")
         }
         try members.end()
         self.init(outline, datum: type.datum, buffer: buffer)
     }
 
-    private static func number(_ name: String, _ members: inout DefinitionMembers) throws(FenceFileError) -> Double {
+    private static func number(_ name: String, _ members: inout DefinitionMembers) throws(FenceJSONError) -> Double {
         guard let number = try members.number(name) else {
-            throw FenceFileError("\(members.path).\(name) is missing: a number of metres is needed")
+            throw FenceJSONError("\(members.path).\(name) is missing: a number of metres is needed")
         }
         return number
     }
 
-    private static func place(_ members: inout DefinitionMembers) throws(FenceFileError) -> Degrees {
+    private static func place(_ members: inout DefinitionMembers) throws(FenceJSONError) -> Degrees {
         guard let latitude = try members.number("latitude"), let longitude = try members.number("longitude") else {
-            throw FenceFileError("\(members.path) needs latitude and longitude")
+            throw FenceJSONError("\(members.path) needs latitude and longitude")
         }
         return Degrees(latitude: latitude, longitude: longitude)
     }
 
-    private static func list(_ value: JSONValue, _ name: String) throws(FenceFileError) -> [JSONValue] {
+    private static func list(_ value: JSONValue, _ name: String) throws(FenceJSONError) -> [JSONValue] {
         guard let list = value.arrayValue else {
-            throw FenceFileError("\(name) is \(value.kind), and an array is needed")
+            throw FenceJSONError("\(name) is \(value.kind), and an array is needed")
         }
         return list
     }
 
-    private static func line(_ value: JSONValue, _ name: String) throws(FenceFileError) -> [Degrees] {
+    private static func line(_ value: JSONValue, _ name: String) throws(FenceJSONError) -> [Degrees] {
         let elements = try list(value, name)
         var line: [Degrees] = []
         line.reserveCapacity(elements.count)
@@ -98,8 +98,8 @@ extension ShapeDraft {
             guard let pair = element.arrayValue, pair.count == 2, let latitude = pair[0].doubleValue,
                 let longitude = pair[1].doubleValue
             else {
-                throw FenceFileError(
-                    "\(name)[\(index)] is \(FenceFileError.quoted(element.description)), and [latitude, longitude] is needed"
+                throw FenceJSONError(
+                    "\(name)[\(index)] is \(FenceJSONError.quoted(element.description)), and [latitude, longitude] is needed"
                 )
             }
             line.append(Degrees(latitude: latitude, longitude: longitude))

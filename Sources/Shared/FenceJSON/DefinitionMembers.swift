@@ -7,16 +7,16 @@ struct DefinitionMembers {
     private let members: [String: JSONValue]
     private var taken: Set<String> = []
 
-    init(_ value: JSONValue, _ path: String) throws(FenceFileError) {
+    init(_ value: JSONValue, _ path: String) throws(FenceJSONError) {
         guard let members = value.objectValue else {
-            throw FenceFileError("\(path) is \(value.kind), and an object is needed")
+            throw FenceJSONError("\(path) is \(value.kind), and an object is needed")
         }
         self.path = path
         self.members = members
     }
 
-    func error(_ name: String, _ value: JSONValue, needs: String) -> FenceFileError {
-        FenceFileError("\(path).\(name) is \(FenceFileError.quoted(value.description)), and \(needs) is needed")
+    func error(_ name: String, _ value: JSONValue, needs: String) -> FenceJSONError {
+        FenceJSONError("\(path).\(name) is \(FenceJSONError.quoted(value.description)), and \(needs) is needed")
     }
 
     /// Nil when the member is missing or null.
@@ -26,30 +26,30 @@ struct DefinitionMembers {
         return value
     }
 
-    mutating func need(_ name: String) throws(FenceFileError) -> JSONValue {
-        guard let value = value(name) else { throw FenceFileError("\(path).\(name) is missing") }
+    mutating func need(_ name: String) throws(FenceJSONError) -> JSONValue {
+        guard let value = value(name) else { throw FenceJSONError("\(path).\(name) is missing") }
         return value
     }
 
-    mutating func text(_ name: String) throws(FenceFileError) -> String? {
+    mutating func text(_ name: String) throws(FenceJSONError) -> String? {
         guard let value = value(name) else { return nil }
         guard let text = value.stringValue else { throw error(name, value, needs: "a text") }
         return text
     }
 
-    mutating func flag(_ name: String) throws(FenceFileError) -> Bool? {
+    mutating func flag(_ name: String) throws(FenceJSONError) -> Bool? {
         guard let value = value(name) else { return nil }
         guard let flag = value.boolValue else { throw error(name, value, needs: "true or false") }
         return flag
     }
 
-    mutating func number(_ name: String) throws(FenceFileError) -> Double? {
+    mutating func number(_ name: String) throws(FenceJSONError) -> Double? {
         guard let value = value(name) else { return nil }
         guard let number = value.doubleValue else { throw error(name, value, needs: "a number") }
         return number
     }
 
-    mutating func integer(_ name: String) throws(FenceFileError) -> Int64? {
+    mutating func integer(_ name: String) throws(FenceJSONError) -> Int64? {
         guard let value = value(name) else { return nil }
         if let whole = value.integerValue { return whole }
         // Some writers put a point behind every number.
@@ -60,7 +60,7 @@ struct DefinitionMembers {
     }
 
     /// A number in steps of 1 / `scale`, as a whole number of steps in 32 bits.
-    mutating func steps(_ name: String, scale: Double) throws(FenceFileError) -> Int32? {
+    mutating func steps(_ name: String, scale: Double) throws(FenceJSONError) -> Int32? {
         guard let number = try number(name) else { return nil }
         guard let steps = Int32(exactly: (number * scale).rounded()) else {
             throw error(name, .double(number), needs: "a number of a sensible size")
@@ -68,22 +68,22 @@ struct DefinitionMembers {
         return steps
     }
 
-    mutating func list(_ name: String) throws(FenceFileError) -> [JSONValue]? {
+    mutating func list(_ name: String) throws(FenceJSONError) -> [JSONValue]? {
         guard let value = value(name) else { return nil }
         guard let list = value.arrayValue else { throw error(name, value, needs: "an array") }
         return list
     }
 
-    mutating func object(_ name: String) throws(FenceFileError) -> DefinitionMembers? {
+    mutating func object(_ name: String) throws(FenceJSONError) -> DefinitionMembers? {
         guard let value = value(name) else { return nil }
         return try DefinitionMembers(value, "\(path).\(name)")
     }
 
     /// Refuses what nobody has taken.
-    func end() throws(FenceFileError) {
+    func end() throws(FenceJSONError) {
         guard let unknown = members.keys.filter({ !taken.contains($0) }).min() else { return }
-        throw FenceFileError(
-            "\(path).\(FenceFileError.quoted(unknown)) is unknown here: \(path) has \(taken.sorted().joined(separator: ", "))"
+        throw FenceJSONError(
+            "\(path).\(FenceJSONError.quoted(unknown)) is unknown here: \(path) has \(taken.sorted().joined(separator: ", "))"
         )
     }
 }
