@@ -76,8 +76,81 @@ import Varlink
         try await agent.stop()
     }
 
+    @Test func everyCallAboutFencesReachesTheAgentWithItsParameters() async throws {
+        let agent = try await AgentServer.start(policy: ControlPolicy(group: nil, user: getuid()))
+        let client = agent.client
+        let fence: JSONValue = ["shape": ["kind": "circle"]]
+        let some = FenceSelection(fences: [15, 16], name: "n", group: "g", entity: "bus", file: "f", layer: "l")
+        var page = some
+        (page.after, page.limit) = (3, 1000)
+        var asked = page
+        asked.entity = nil
+        #expect(try await client.createFence(fence) == FenceReply(fenceID: 15, revision: 1))
+        #expect(try await client.updateFence(7, fence) == FenceReply(fenceID: 7, revision: 2))
+        #expect(try await client.deleteFences(some).deleted == [15, 16])
+        _ = try await client.deleteFences(FenceSelection())
+        #expect(try await client.fences(page) == SampleAgent.sampleFences)
+        #expect(try await client.exportFences(some, position: "1.2.3.4").text == "{}\n")
+        let status = try await client.fenceStatus(of: "bus", at: ["latitude": 1, "longitude": 2], asked)
+        #expect(status.statuses.first?.distance == -4.5 && status.entity == "bus")
+        let part = FenceImportPart(file: "f", layer: "l", text: "{}", importID: "i", part: 3, isLast: false)
+        #expect(try await client.importFences(part).done == false)
+        let alarms = AlarmSelection(entity: "bus", fences: [15], actions: [.enter, .overspeed])
+        _ = try await client.alarms(alarms)
+        #expect(
+            try await agent.on { $0.agent.asked } == [
+                .createFence(fence), .updateFence(7, fence), .deleteFences(some), .deleteFences(FenceSelection()),
+                .fences(page), .exportFences(some, "1.2.3.4"),
+                .fenceStatus("bus", AssumedPlace(latitude: 1, longitude: 2), asked), .importFences(part),
+                .alarms(alarms),
+            ])
+        #expect(
+            agent.allowed.calls.withLock { $0 } == [
+                .createFence, .updateFence, .deleteFences, .deleteFences, .importFences,
+            ])
+        try await agent.stop()
+    }
+
     @Test(
         arguments: [
+            (.updateFence, ["fence_id": 0, "fence": [:]], "fence_id", 2),
+            (.updateFence, ["fence_id": 2_147_483_648, "fence": [:]], "fence_id", 2),
+            (.deleteFences, [:], "all", 2), (.deleteFences, ["fences": [1], "all": true], "all", 2),
+            (.deleteFences, ["fences": [-1]], "fences", 2), (.listFences, ["limit": 0], "limit", 2),
+            (.listFences, ["limit": 1001], "limit", 2), (.listFences, ["after": -1], "after", 2),
+            (.listFences, ["entity": "#x"], "entity", 2),
+            (.getFenceStatus, ["place": ["latitude": 91, "longitude": 0]], "place.latitude", 2),
+            (.getFenceStatus, ["place": ["latitude": 1]], "place.longitude", 2),
+            (.getFenceStatus, ["place": ["lat": 1]], "place.lat", 2),
+            (.getFenceStatus, ["place": ["latitude": 1, "longitude": 1, "coord_type": "x"]], "place.coord_type", 2),
+            (.importFences, ["file": "", "text": ""], "file", 2),
+            (.importFences, ["file": "f", "text": "", "part": 1], "import_id", 2),
+            (.importFences, ["file": "f", "text": "", "last": false], "import_id", 2),
+            (.importFences, ["file": "f", "text": "", "import_id": ""], "import_id", 2),
+            (.importFences, ["file": "f", "text": "", "import_id": "i", "part": -1], "part", 2),
+            (.listAlarms, ["actions": ["leave"]], "actions", nil), (.listAlarms, ["fences": [0]], "fences", nil),
+            (.listAlarms, ["entity": ""], "entity", nil),
+        ] as [(AgentMethod, [String: JSONValue], String, Int64?)])
+    func aWrongValueOfACallAboutFencesIsNamed(
+        method: AgentMethod, parameters: [String: JSONValue], wrong: String, code: Int64?
+    ) async throws {
+        let agent = try await AgentServer.start(policy: ControlPolicy(group: nil, user: getuid()))
+        do {
+            _ = try await agent.client.call(method, parameters: parameters)
+            Issue.record("taken")
+        } catch let error as AgentControlError {
+            #expect(error.code == .parameterError && error.parameter == wrong && error.sdkCode == code, "\(error)")
+        }
+        #expect(try await agent.on { $0.agent.asked.isEmpty })
+        try await agent.stop()
+    }
+
+    @Test(
+        arguments: [
+            (.createFence, [:], "fence"), (.createFence, ["fence": []], "fence"),
+            (.importFences, ["file": "f"], "text"),
+            (.deleteFences, ["fences": ["1"]], "fences"), (.listFences, ["position": "x"], "position"),
+            (.listAlarms, ["actions": "enter"], "actions"),
             (.getStatus, ["x": 1], "x"), (.startService, ["entity": 5], "entity"),
             (.startService, ["Entity": "a"], "Entity"), (.setIntervals, ["gather": 5], "pack"),
             (.setIntervals, ["gather": 5.5, "pack": 30], "gather"),

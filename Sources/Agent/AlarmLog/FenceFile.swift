@@ -58,7 +58,8 @@ package struct FenceFile {
 
     // MARK: Reading
 
-    package func read() -> Reading {
+    /// `isSound`: whether the caller understands a fence. One that it does not understand counts as damaged.
+    package func read(isSound: (StoredFence) -> Bool = { _ in true }) -> Reading {
         let bytes: [UInt8]
         do throws(CacheFileError) {
             let file = try files.openFile(path, .readOnly)
@@ -68,7 +69,10 @@ package struct FenceFile {
             if error.operation == .open, error.number == CacheFileError.notThere { return .absent }
             return .unreadable("\(path): \(error)")
         }
-        let (content, lost) = Self.decode(bytes)
+        var (content, lost) = Self.decode(bytes)
+        let known = content.fences.filter(isSound)
+        if known.count < content.fences.count { lost = (lost ?? 0) + content.fences.count - known.count }
+        content.fences = known
         guard let lost else { return .read(content) }
         let aside = path + ".damaged"
         do throws(CacheFileError) {

@@ -1,4 +1,3 @@
-internal import Geodesy
 package import Geofencing
 package import TrackModel
 
@@ -10,6 +9,10 @@ package struct FenceBook: Hashable, Sendable {
         package var vertices = 200_000
         /// Of all fences together, as they are on the disk.
         package var bytes = 16 << 20
+        /// Of one fence without its vertices, so that it fits into a message.
+        package var fenceBytes = 192 * 1024
+        /// In the list of one fence.
+        package var watched = 10_000
 
         package init() {}
     }
@@ -52,13 +55,7 @@ package struct FenceBook: Hashable, Sendable {
     package var all: [LocalFence] { fences.values.sorted { $0.fence.id < $1.fence.id } }
 
     private static func weight(of fence: LocalFence) -> Weight {
-        let vertices =
-            switch fence.fence.definition.shape.outline {
-            case .circle, .point: 1
-            case .polygon(let parts): parts.reduce(0) { $0 + $1.reduce(0) { $0 + $1.count } }
-            case .corridor(let line, _): line.count
-            }
-        return Weight(vertices: vertices, bytes: fence.encoded.count)
+        Weight(vertices: fence.vertexCount, bytes: fence.encoded.count)
     }
 
     // MARK: Changes, whole or not at all
@@ -89,14 +86,15 @@ package struct FenceBook: Hashable, Sendable {
 
     package mutating func delete(_ numbers: some Sequence<Int32>) throws(FenceRefusal) {
         let numbers = Array(numbers)
-        for number in numbers where fences[number] == nil { throw Self.unknown(number) }
+        for number in numbers where fences[number] == nil { throw FenceRefusal(unknown: number) }
         for number in numbers { remove(number) }
     }
 
     /// Fences of one file and layer, as their origins say: features that are there are updated, new ones created, and those
-    /// that are in the list no more deleted.
+    /// that are in the list no more deleted. The fences of the features in `kept` stay as they are.
     package mutating func importing(
-        _ definitions: [FenceDefinition], file: String, layer: String?, now: Timestamp, since: Timestamp
+        _ definitions: [FenceDefinition], keeping kept: Set<String> = [], file: String, layer: String?, now: Timestamp,
+        since: Timestamp
     ) throws(FenceRefusal) -> Imported {
         var book = self
         var outcome = Imported()
@@ -117,7 +115,11 @@ package struct FenceBook: Hashable, Sendable {
             case .description, .rule, .area: outcome.updated.append(number)
             }
         }
-        for number in known.values.sorted() {
+        for (feature, number) in known.sorted(by: { $0.value < $1.value }) {
+            guard !kept.contains(feature) else {
+                outcome.unchanged.append(number)
+                continue
+            }
             book.remove(number)
             outcome.deleted.append(number)
         }
@@ -157,6 +159,7 @@ package struct FenceBook: Hashable, Sendable {
         } catch {
             throw FenceRefusal(.definition(index, error.rule), error.description)
         }
+        try checkSize(of: fence, index)
         nextFence += 1
         put(fence)
         return number
@@ -165,7 +168,7 @@ package struct FenceBook: Hashable, Sendable {
     private mutating func change(
         _ number: Int32, _ definition: FenceDefinition, _ index: Int, now: Timestamp, since: Timestamp
     ) throws(FenceRefusal) -> FenceEdit {
-        guard var fence = fences[number] else { throw Self.unknown(number) }
+        guard var fence = fences[number] else { throw FenceRefusal(unknown: number) }
         let edit: FenceEdit
         do throws(FenceError) {
             edit = try fence.fence.update(definition, at: now)
@@ -173,9 +176,27 @@ package struct FenceBook: Hashable, Sendable {
         } catch {
             throw FenceRefusal(.definition(index, error.rule), error.description)
         }
+        try checkSize(of: fence, index)
         if edit == .area { fence.revised = since }
         if edit != .nothing { put(fence) }
         return edit
+    }
+
+    private func checkSize(of fence: LocalFence, _ index: Int) throws(FenceRefusal) {
+        let watched = fence.fence.definition.watch.entities.count
+        guard watched <= limits.watched else {
+            throw FenceRefusal(
+                .definition(index, .watch),
+                "\(watched) entities are watched: a fence of the agent's names at most \(limits.watched), watch all of them instead"
+            )
+        }
+        let bytes = fence.encoded.count - 16 * fence.vertexCount
+        guard bytes <= limits.fenceBytes else {
+            throw FenceRefusal(
+                .definition(index, .origin),
+                "the fence has \(bytes) bytes without its vertices: it has at most \(limits.fenceBytes), shorten names, params and attributes"
+            )
+        }
     }
 
     private mutating func put(_ fence: LocalFence) {
@@ -211,9 +232,5 @@ package struct FenceBook: Hashable, Sendable {
                 "\(total.bytes) bytes in all fences: the agent keeps at most \(limits.bytes), shorten params and attributes"
             )
         }
-    }
-
-    private static func unknown(_ number: Int32) -> FenceRefusal {
-        FenceRefusal(.unknownFence(number), "there is no local fence \(number): list the fences to see their numbers")
     }
 }

@@ -9,8 +9,9 @@ package struct FenceFilter: Hashable, Sendable {
     package var group: String?
     /// Watched by the fence.
     package var entity: String?
-    /// The name of the file from which it was imported.
+    /// The name of the file from which it was imported, and of the layer.
     package var file: String?
+    package var layer: String?
     /// Only fences after this number.
     package var after: Int32 = 0
     package var limit = 100
@@ -26,6 +27,7 @@ package struct FenceFilter: Hashable, Sendable {
         if let group, definition.group.map({ group.utf8.elementsEqual($0.utf8) }) != true { return false }
         if let entity, !definition.watch.contains(entity) { return false }
         if let file, definition.origin?.file != file { return false }
+        if let layer, definition.origin?.layer != layer { return false }
         return fence.fence.id > after
     }
 }
@@ -38,6 +40,22 @@ package struct LocalFenceStatus: Hashable, Sendable {
 }
 
 extension FenceMachine {
+    /// Why a fence is not judged; nil when it is.
+    package func trouble(of fence: LocalFence) -> String? {
+        do throws(FenceError) {
+            _ = try fence.plan(for: "", book.zones)
+            return nil
+        } catch {
+            return error.description
+        }
+    }
+
+    /// How many fences watch an entity, and how many of them it is inside of.
+    package func counts(of entity: String) -> (watching: Int, inside: Int) {
+        let watching = book.fences.values.count { $0.fence.definition.watch.contains(entity) }
+        return (watching, memory(of: entity)?.pairs.count { $0.place == .in } ?? 0)
+    }
+
     /// The fences that match, in the order of their numbers, and whether more do.
     package func list(_ filter: FenceFilter) -> (fences: [LocalFence], isCut: Bool) {
         let found = book.all.filter(filter.matches)

@@ -79,10 +79,29 @@ package struct FenceMachine {
         self.outbox = AlarmOutbox(limits: outbox)
         saving = MemoryMachine(trouble: unreadable)
         for (entity, memory) in memories.suffix(limits.entities) {
-            var memory = memory
-            // A fence that was deleted while its memory was not written.
-            for pair in memory.pairs where book.fences[pair.fence] == nil { memory.forget(fence: pair.fence) }
             self.memories.append((ExactName(entity), memory))
+        }
+        if unreadable == nil { forgetDeleted() }
+    }
+
+    /// The fences on the disk could not be read, and now they can be.
+    package mutating func opened(_ found: FenceBook) -> [Action] {
+        guard unreadable != nil else { return [] }
+        unreadable = nil
+        let zones = book.zones
+        book = found
+        book.zones = zones
+        forgetDeleted()
+        saving = MemoryMachine()
+        return [.saving(.relieved)] + buildSet()
+    }
+
+    /// Forgets fences that were deleted while the memories were not written.
+    private mutating func forgetDeleted() {
+        for index in memories.indices {
+            for pair in memories[index].memory.pairs where book.fences[pair.fence] == nil {
+                memories[index].memory.forget(fence: pair.fence)
+            }
         }
     }
 
@@ -121,7 +140,8 @@ package struct FenceMachine {
     }
 
     private mutating func take(_ point: FencePoint, isLive: Bool) -> [Action] {
-        guard let now = judged else { return [] }
+        // Without the fences nobody knows which places still count. A gap is a gap.
+        guard unreadable == nil, let now = judged else { return [] }
         let index = slot(of: now.entity)
         var actions: [Action] = []
         if isLive, let last = memories[index].memory.lastTime {
@@ -247,18 +267,32 @@ package struct FenceMachine {
         return changed(fences)
     }
 
-    /// Makes the fences of one file and layer what the list says.
+    /// Makes the fences of one file and layer what the list says; those of the features in `kept` stay as they are.
     package mutating func importing(
-        _ definitions: [FenceDefinition], file: String, layer: String?, now: SystemTime
+        _ definitions: [FenceDefinition], keeping kept: Set<String> = [], file: String, layer: String?, now: SystemTime
     ) throws(FenceRefusal) -> (outcome: FenceBook.Imported, actions: [Action]) {
         try checkReadable()
         let before = book
         let outcome = try book.importing(
-            definitions, file: file, layer: layer, now: Timestamp(milliseconds: now.milliseconds), since: nextPoint)
+            definitions, keeping: kept, file: file, layer: layer, now: Timestamp(milliseconds: now.milliseconds),
+            since: nextPoint)
         forget(outcome.deleted)
         watchMayHaveChanged(outcome.updated, from: before)
         let touched = outcome.created + outcome.updated + outcome.deleted
         return (outcome, touched.isEmpty ? [] : changed(touched))
+    }
+
+    /// The same with an import as it came. A refusal names the line.
+    package mutating func importing(
+        _ whole: FenceImports.Whole, now: SystemTime
+    ) throws(FenceRefusal) -> (outcome: FenceBook.Imported, actions: [Action]) {
+        do throws(FenceRefusal) {
+            return try importing(
+                whole.definitions, keeping: whole.kept, file: whole.file, layer: whole.layer, now: now)
+        } catch {
+            guard case .definition(let index, _) = error.reason, index < whole.lines.count else { throw error }
+            throw FenceRefusal(error.reason, "line \(whole.lines[index]): \(error.description)")
+        }
     }
 
     /// What the names of time zones stand for has been read; fences may name them now.

@@ -9,13 +9,20 @@ package struct FenceRefusal: Error, Hashable, Sendable, CustomStringConvertible 
         case tooMany
         /// The fences on the disk could not be read, and a change would write over them.
         case unreadable
+        /// A text of an import, or its order.
+        case text
     }
 
     package let reason: Reason
     package let description: String
 
-    init(_ reason: Reason, _ description: String) {
+    package init(_ reason: Reason, _ description: String) {
         self.reason = reason
         self.description = description
+    }
+
+    package init(unknown number: Int32) {
+        self.init(
+            .unknownFence(number), "there is no local fence \(number): list the fences to see their numbers")
     }
 }

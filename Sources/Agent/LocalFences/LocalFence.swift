@@ -1,3 +1,4 @@
+internal import Geodesy
 package import Geofencing
 internal import TrackModel
 
@@ -31,6 +32,15 @@ package struct LocalFence: Hashable, Sendable {
     mutating func join(_ entity: ExactName, since: Timestamp) {
         joined.removeAll { $0.entity == entity }
         joined = joined.suffix(Self.mostJoined - 1) + [Joined(entity: entity, since: since)]
+    }
+
+    /// Of its shape, as given.
+    package var vertexCount: Int {
+        switch fence.definition.shape.outline {
+        case .circle, .point: 1
+        case .polygon(let parts): parts.reduce(0) { $0 + $1.reduce(0) { $0 + $1.count } }
+        case .corridor(let line, _): line.count
+        }
     }
 
     /// The newest of its times.

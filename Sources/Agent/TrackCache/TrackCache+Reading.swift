@@ -23,8 +23,11 @@ extension TrackCache {
     ///
     /// Only what is durable is handed out, or what is in memory because the disk does not work. Nil when there is
     /// nothing, or while a segment or a directory that failed to read waits for its next try. At least one record,
-    /// whatever `maximumBytes` of payload says; `maximumCount` under 1 counts as 1.
-    package func read(after: UInt64, maximumCount: Int, maximumBytes: Int, now: MonotonicTime) -> CacheBatch? {
+    /// whatever `maximumBytes` of payload says; `maximumCount` under 1 counts as 1. `isForServer` false: they are read for
+    /// the vehicle's own use, and nobody will acknowledge them for that.
+    package func read(
+        after: UInt64, maximumCount: Int, maximumBytes: Int, isForServer: Bool = true, now: MonotonicTime
+    ) -> CacheBatch? {
         guard state != .closed, now >= nextRead else { return nil }
         // A disk that does not answer yet may hold what is older.
         guard directoryState.letsMemoryGo else { return nil }
@@ -48,7 +51,7 @@ extension TrackCache {
             }
         }
         guard let first = run.records.first, let last = run.records.last else { return nil }
-        uploading.handedOut = max(uploading.handedOut, last.sequence)
+        if isForServer { uploading.handedOut = max(uploading.handedOut, last.sequence) }
         return CacheBatch(
             stream: uploading.stream, entity: run.entity, firstSequence: first.sequence, records: run.records)
     }

@@ -35,6 +35,10 @@ package struct AgentControlError: Error, Hashable, Sendable {
         case tooSlow = "TooSlow"
         /// The change is in force, and it could not be written to the disk: a restart may forget it.
         case notRemembered = "NotRemembered"
+        /// There is no local fence of this number.
+        case fenceNotFound = "FenceNotFound"
+        /// The agent has no room for the fences.
+        case tooManyFences = "TooManyFences"
     }
 
     package let code: Code
@@ -64,7 +68,8 @@ package struct AgentControlError: Error, Hashable, Sendable {
         hasher.combine(parameter)
     }
 
-    /// Ordinals of the SDK's two enumerations of results (service, gather).
+    /// Ordinals of the SDK's two enumerations of results (service, gather). Its calls about fences answer with a status of
+    /// the Web API.
     static func sdkCode(_ code: Code, in method: AgentMethod) -> Int64? {
         switch (method, code) {
         case (.startService, .parameterError): 2
@@ -81,6 +86,10 @@ package struct AgentControlError: Error, Hashable, Sendable {
         case (.startGather, .permissionDenied): 4
         case (.startGather, .internalError): 5
         case (.stopGather, .gatherNotStarted): 7
+        case (_, .fenceNotFound): 5104
+        case (_, .tooManyFences): 5101
+        case (_, .internalError) where method.isAboutFences: 1
+        case (_, .parameterError) where method.isAboutFences: 2
         default: nil
         }
     }

@@ -41,6 +41,19 @@ package protocol AgentControlHandler: AnyObject {
     /// Lists the journal of alarms and messages. The selection obeys its rules.
     func alarms(_ selection: AlarmSelection) -> EventLoopFuture<AlarmsReply>
     func reconnect() -> EventLoopFuture<ReconnectReply>
+    /// `definition`: an object that nobody has checked.
+    func createFence(_ definition: JSONValue) -> EventLoopFuture<FenceReply>
+    func updateFence(_ fence: Int64, _ definition: JSONValue) -> EventLoopFuture<FenceReply>
+    /// A selection without a condition means every fence.
+    func deleteFences(_ selection: FenceSelection) -> EventLoopFuture<DeleteFencesReply>
+    func fences(_ selection: FenceSelection) -> EventLoopFuture<FencesReply>
+    /// `position` as an earlier reply said; nil for the beginning.
+    func exportFences(_ selection: FenceSelection, position: String?) -> EventLoopFuture<ExportFencesReply>
+    /// `entity` nil: the entity of the service. `place` nil: where the entity is.
+    func fenceStatus(
+        of entity: String?, at place: AssumedPlace?, _ selection: FenceSelection
+    ) -> EventLoopFuture<FenceStatusReply>
+    func importFences(_ part: FenceImportPart) -> EventLoopFuture<ImportFencesReply>
 }
 
 // Reads the parameters of each method, checks the rules that need no agent, and asks the handler.
@@ -127,6 +140,13 @@ extension AgentControlService {
         case .addPoints: return reply(try addPoints(&parameters), method)
         case .call: return try call(&parameters)
         case .listAlarms: return reply(try listAlarms(&parameters), method)
+        case .createFence: return reply(try createFence(&parameters), method)
+        case .updateFence: return reply(try updateFence(&parameters), method)
+        case .deleteFences: return reply(try deleteFences(&parameters), method)
+        case .listFences: return reply(try listFences(&parameters), method)
+        case .exportFences: return reply(try exportFences(&parameters), method)
+        case .getFenceStatus: return reply(try fenceStatus(&parameters), method)
+        case .importFences: return reply(try importFences(&parameters), method)
         }
     }
 }

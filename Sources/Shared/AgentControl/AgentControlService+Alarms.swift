@@ -6,10 +6,28 @@ extension AgentControlService {
         let selection = AlarmSelection(
             after: try parameters.integer("after"), from: try parameters.integer("from"),
             through: try parameters.integer("through"), type: try parameters.integer("type"),
+            entity: try parameters.string("entity"), fences: try parameters.integers("fences"),
+            actions: try parameters.strings("actions").map { try Self.actions($0) },
             limit: try parameters.integer("limit") ?? AlarmSelection().limit)
         try parameters.finish()
         try check(selection)
+        try check(selection.entity, .listAlarms)
+        try checkFences(selection.fences ?? [], "fences", .listAlarms)
         return handler.alarms(selection)
+    }
+
+    private static func actions(_ names: [String]) throws(AgentControlError) -> [AlarmSelection.Action] {
+        var actions: [AlarmSelection.Action] = []
+        for name in names {
+            guard let action = AlarmSelection.Action(rawValue: name) else {
+                throw AgentControlError(
+                    .parameterError, in: .listAlarms,
+                    reason: "there is no action '\(name.prefix(64))': give enter, exit, stay or overspeed",
+                    parameter: "actions")
+            }
+            actions.append(action)
+        }
+        return actions
     }
 
     private func check(_ selection: AlarmSelection) throws(AgentControlError) {

@@ -33,7 +33,8 @@ package enum AgentInterface {
           clock: ?Clock,
           alarms: ?Alarms,
           hooks: ?Hooks,
-          remembered: ?Remembered
+          remembered: ?Remembered,
+          fences: ?Fences
         )
 
         type ServiceState (stopped, starting, running, stopping)
@@ -161,9 +162,10 @@ package enum AgentInterface {
           last_error: ?string
         )
 
-        # number: the journal's, greater than that of every alarm before. id: the server's, absent for an alarm of the agent's
-        # own. type: 3 a server fence's alarm, 4 a local fence's, 65 to 255 messages of the fleet's operator. time: of the
-        # server's clock, received: of the agent's. body: an object, or a text when the server sent no JSON.
+        # number: the journal's, greater than that of every alarm before. id: the same each time the alarm comes. type: 3 a
+        # server fence's alarm, 4 a local fence's, 65 to 255 messages of the fleet's operator. time: of the server's clock; of
+        # a local fence's alarm by GNSS. received: of the agent's clock. body: an object, or a text when the server sent no JSON.
+        # durable: false for an alarm that is told before the disk has it; its number is 0 then. Otherwise absent.
         type Alarm (
           number: int,
           id: ?int,
@@ -171,8 +173,53 @@ package enum AgentInterface {
           entity: string,
           time: ?int,
           received: int,
-          body: object
+          body: object,
+          durable: ?bool
         )
+
+        # kept: local fences. watching: those that watch the present entity. inside: those that it is in. last_error: why alarms
+        # cannot be written to the disk now; waiting: those that wait for it. remembered: of the fences themselves. The others
+        # count since the agent started.
+        type Fences (
+          kept: int,
+          watching: int,
+          inside: int,
+          alarms: int,
+          late: int,
+          left_out: int,
+          dropped: int,
+          waiting: int,
+          last_alarm_time: ?int,
+          last_error: ?string,
+          remembered: Remembered
+        )
+
+        # fence: its definition, without the shape when it has more than 2000 vertices. trouble: why it is not judged.
+        type LocalFence (
+          id: int,
+          revision: int,
+          created: int,
+          modified: int,
+          vertices: int,
+          trouble: ?string,
+          fence: object
+        )
+
+        type FenceAction (enter, exit, stay, overspeed)
+
+        type FencePlace (in, out, unknown)
+
+        # since: of the enter. distance: to the boundary, negative inside. time: of the last point that the fence judged.
+        type FenceStatus (
+          fence_id: int,
+          name: string,
+          status: FencePlace,
+          since: ?int,
+          distance: ?float,
+          time: ?int
+        )
+
+        type Place (latitude: float, longitude: float, coord_type: ?CoordinateType)
 
         # Points that are gone without the server having them, since the agent started, by reason.
         type Loss (lost: [string]int)
@@ -268,6 +315,12 @@ package enum AgentInterface {
 
         # A Monitor client took its events too slowly and gets no more.
         error TooSlow (reason: string, code: ?int)
+
+        # No local fence has this number; nothing has changed.
+        error FenceNotFound (reason: string, code: ?int)
+
+        # The agent has no room for the fences; nothing has changed.
+        error TooManyFences (reason: string, code: ?int)
 
         # The change is in force, and it could not be written to the disk: a restart forgets it unless a later try succeeds.
         error NotRemembered (reason: string, code: ?int)

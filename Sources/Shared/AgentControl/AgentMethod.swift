@@ -21,15 +21,34 @@ package enum AgentMethod: String, Hashable, Sendable, CaseIterable {
     case addPoints = "AddPoints"
     case call = "Call"
     case listAlarms = "ListAlarms"
+    case createFence = "CreateFence"
+    case updateFence = "UpdateFence"
+    case deleteFences = "DeleteFences"
+    case listFences = "ListFences"
+    case exportFences = "ExportFences"
+    case getFenceStatus = "GetFenceStatus"
+    case importFences = "ImportFences"
 
     /// Whether the method only reads. Everybody who can open the socket may call such a method.
     package var onlyReads: Bool {
         switch self {
-        case .getStatus, .monitor, .getSettings, .getAttributes, .getCacheInfo, .listAlarms: true
+        case .getStatus, .monitor, .getSettings, .getAttributes, .getCacheInfo, .listAlarms, .listFences, .exportFences,
+            .getFenceStatus:
+            true
         case .startService, .stopService, .startGather, .stopGather, .setIntervals, .setCacheLimit,
             .setLocationOptions, .resetSettings, .setAttributes, .clearAttributes, .provideAttributes, .clearCache,
-            .reconnect, .addPoints, .call:
+            .reconnect, .addPoints, .call, .createFence, .updateFence, .deleteFences, .importFences:
             false
+        }
+    }
+}
+
+extension AgentMethod {
+    /// The mobile SDK has these calls, and answers them with a status of the Web API.
+    var isAboutFences: Bool {
+        switch self {
+        case .createFence, .updateFence, .deleteFences, .listFences, .exportFences, .getFenceStatus, .importFences: true
+        default: false
         }
     }
 }
@@ -147,15 +166,20 @@ extension AgentMethod {
             """
             # Alarms and messages of the last days, in the order of their numbers. Without after the newest that match, with it the
             # oldest of those with a greater number: ask again with the last number until more is false. from, through: bounds of
-            # their time, both included. limit: 1 to 1000, 100 when absent.
+            # their time, both included. fences, actions: alarms of local fences alone. limit: 1 to 1000, 100 when absent.
             method ListAlarms(
               after: ?int,
               from: ?int,
               through: ?int,
               type: ?int,
+              entity: ?string,
+              fences: ?[]int,
+              actions: ?[]FenceAction,
               limit: ?int
             ) -> (alarms: []Alarm, more: bool)
             """
+        case .createFence, .updateFence, .deleteFences, .listFences, .exportFences, .getFenceStatus, .importFences:
+            fenceText
         }
     }
 }

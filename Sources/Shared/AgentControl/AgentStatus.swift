@@ -28,13 +28,15 @@ package struct AgentStatus: Codable, Hashable, Sendable {
     package var hooks: HooksStatus?
     /// Nil from an agent that does not say.
     package var remembered: RememberedStatus?
+    /// Nil from an agent that keeps no fences.
+    package var fences: FencesStatus?
 
     package init(
         version: String, time: Int64, startedTime: Int64, entity: String? = nil, tracked: Bool, reason: String,
         service: ServiceStatus, gather: GatherStatus, feed: FeedStatus, link: LinkStatus, cache: CacheStatus,
         counters: AgentCounters, settings: AgentSettings, attributes: AttributesStatus? = nil,
         clock: ClockStatus? = nil, alarms: AlarmsStatus? = nil, hooks: HooksStatus? = nil,
-        remembered: RememberedStatus? = nil
+        remembered: RememberedStatus? = nil, fences: FencesStatus? = nil
     ) {
         self.version = version
         self.time = time
@@ -54,11 +56,12 @@ package struct AgentStatus: Codable, Hashable, Sendable {
         self.alarms = alarms
         self.hooks = hooks
         self.remembered = remembered
+        self.fences = fences
     }
 
     enum CodingKeys: String, CodingKey {
         case version, time, entity, tracked, reason, service, gather, feed, link, cache, counters, settings, attributes,
-            clock, alarms, hooks, remembered
+            clock, alarms, hooks, remembered, fences
         case startedTime = "started_time"
     }
 }

@@ -2,23 +2,26 @@ package import JSON
 
 /// An alarm or a message in the agent's journal.
 package struct AlarmReport: Codable, Hashable, Sendable {
-    /// The journal's number of the alarm. It is greater than that of every earlier alarm.
+    /// The journal's number of the alarm. It is greater than that of every earlier alarm. 0 for one that is not durable.
     package var number: Int64
-    /// The server's number, the same each time the server sends the alarm. Nil for an alarm that the vehicle made.
+    /// The same each time the alarm comes: the server's number, or a number made of a local alarm's key.
     package var id: Int64?
     /// 3: a server fence's alarm. 4: a local fence's. 65 to 255: messages of the fleet's operator.
     package var type: Int64
     /// The entity that the alarm is for.
     package var entity: String
-    /// When the alarm arose, by the server's clock. Nil when the server did not tell.
+    /// When the alarm arose, by the server's clock; a local fence's by GNSS time. Nil when the server did not tell.
     package var time: Int64?
     /// When the agent received it, by the agent's system clock.
     package var received: Int64
     /// The content: an object, or a text when the server sent no JSON.
     package var body: JSONValue
+    /// False: told before the disk has it. A restart may forget it. Nil: the journal has it.
+    package var durable: Bool?
 
     package init(
-        number: Int64, id: Int64?, type: Int64, entity: String, time: Int64?, received: Int64, body: JSONValue
+        number: Int64, id: Int64?, type: Int64, entity: String, time: Int64?, received: Int64, body: JSONValue,
+        durable: Bool? = nil
     ) {
         self.number = number
         self.id = id
@@ -27,6 +30,7 @@ package struct AlarmReport: Codable, Hashable, Sendable {
         self.time = time
         self.received = received
         self.body = body
+        self.durable = durable
     }
 }
 
@@ -51,16 +55,30 @@ package struct AlarmSelection: Hashable, Sendable {
     package var from: Int64?
     package var through: Int64?
     package var type: Int64?
+    package var entity: String?
+    /// Only alarms of these local fences.
+    package var fences: [Int64]?
+    /// Only alarms of local fences that tell one of these.
+    package var actions: [Action]?
     /// 1 to ``maximumCount``.
     package var limit: Int64
 
+    /// What an alarm of a local fence tells.
+    package enum Action: String, Hashable, Sendable, CaseIterable {
+        case enter, exit, stay, overspeed
+    }
+
     package init(
-        after: Int64? = nil, from: Int64? = nil, through: Int64? = nil, type: Int64? = nil, limit: Int64 = 100
+        after: Int64? = nil, from: Int64? = nil, through: Int64? = nil, type: Int64? = nil, entity: String? = nil,
+        fences: [Int64]? = nil, actions: [Action]? = nil, limit: Int64 = 100
     ) {
         self.after = after
         self.from = from
         self.through = through
         self.type = type
+        self.entity = entity
+        self.fences = fences
+        self.actions = actions
         self.limit = limit
     }
 

@@ -51,6 +51,14 @@ struct CallParameters {
         }
     }
 
+    mutating func integers(_ name: String) throws(VarlinkError) -> [Int64]? {
+        try take(name) { value in
+            guard let elements = value.arrayValue else { return nil }
+            let integers = elements.compactMap(\.integerValue)
+            return integers.count == elements.count ? integers : nil
+        }
+    }
+
     mutating func requiredArray(_ name: String) throws(VarlinkError) -> [JSONValue] {
         guard let value = try take(name, \.arrayValue) else { throw .invalidParameter(name) }
         return value

@@ -94,8 +94,69 @@ extension AgentControlClient {
             [
                 "after": selection.after.map(JSONValue.integer), "from": selection.from.map(JSONValue.integer),
                 "through": selection.through.map(JSONValue.integer), "type": selection.type.map(JSONValue.integer),
-                "limit": .integer(selection.limit),
+                "entity": selection.entity.map(JSONValue.string), "fences": Self.list(selection.fences),
+                "actions": Self.list(selection.actions?.map(\.rawValue)), "limit": .integer(selection.limit),
             ])
+    }
+
+    package func createFence(_ fence: JSONValue) async throws -> FenceReply {
+        try await call(.createFence, ["fence": fence])
+    }
+
+    package func updateFence(_ number: Int64, _ fence: JSONValue) async throws -> FenceReply {
+        try await call(.updateFence, ["fence_id": .integer(number), "fence": fence])
+    }
+
+    /// A selection without a condition means every fence.
+    package func deleteFences(_ selection: FenceSelection) async throws -> DeleteFencesReply {
+        var parameters = Self.members(selection)
+        if selection.hasNoCondition { parameters["all"] = true }
+        return try await call(.deleteFences, parameters)
+    }
+
+    package func fences(_ selection: FenceSelection = FenceSelection()) async throws -> FencesReply {
+        var parameters = Self.members(selection)
+        (parameters["after"], parameters["limit"]) = (.integer(selection.after), .integer(selection.limit))
+        return try await call(.listFences, parameters)
+    }
+
+    package func exportFences(
+        _ selection: FenceSelection = FenceSelection(), position: String? = nil
+    ) async throws -> ExportFencesReply {
+        var parameters = Self.members(selection)
+        parameters["position"] = position.map(JSONValue.string)
+        return try await call(.exportFences, parameters)
+    }
+
+    package func fenceStatus(
+        of entity: String? = nil, at place: JSONValue? = nil, _ selection: FenceSelection = FenceSelection()
+    ) async throws -> FenceStatusReply {
+        var parameters = Self.members(selection)
+        (parameters["entity"], parameters["place"]) = (entity.map(JSONValue.string), place)
+        (parameters["after"], parameters["limit"]) = (.integer(selection.after), .integer(selection.limit))
+        return try await call(.getFenceStatus, parameters)
+    }
+
+    package func importFences(_ part: FenceImportPart) async throws -> ImportFencesReply {
+        try await call(
+            .importFences,
+            [
+                "file": .string(part.file), "layer": part.layer.map(JSONValue.string), "text": .string(part.text),
+                "import_id": part.importID.map(JSONValue.string), "part": .integer(part.part),
+                "last": .bool(part.isLast),
+            ])
+    }
+
+    private static func members(_ selection: FenceSelection) -> [String: JSONValue?] {
+        [
+            "fences": list(selection.fences), "name": selection.name.map(JSONValue.string),
+            "group": selection.group.map(JSONValue.string), "entity": selection.entity.map(JSONValue.string),
+            "file": selection.file.map(JSONValue.string), "layer": selection.layer.map(JSONValue.string),
+        ]
+    }
+
+    private static func list(_ numbers: [Int64]?) -> JSONValue? {
+        numbers.map { .array($0.map(JSONValue.integer)) }
     }
 
     package func reconnect() async throws -> ReconnectReply { try await call(.reconnect) }

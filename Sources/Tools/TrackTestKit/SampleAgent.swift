@@ -11,6 +11,9 @@ package final class SampleAgent: AgentControlHandler {
         case setCacheLimit(CacheLimit), setLocationOptions(LocationOptionsChange), resetSettings, cacheInfo([String]?)
         case clearCache(CacheSelection), reconnect
         case alarms(AlarmSelection)
+        case createFence(JSONValue), updateFence(Int64, JSONValue), deleteFences(FenceSelection)
+        case fences(FenceSelection), exportFences(FenceSelection, String?), importFences(FenceImportPart)
+        case fenceStatus(String?, AssumedPlace?, FenceSelection)
         case addPoints([TrackPoint], String?), call(String, [String: String])
         case setAttributes([String: JSONValue], TimeAmount?), clearAttributes([String]?)
         case provideAttributes(ProvidedAttributes?, connection: UInt64)
@@ -129,6 +132,47 @@ package final class SampleAgent: AgentControlHandler {
         ], more: true)
     package func alarms(_ selection: AlarmSelection) -> EventLoopFuture<AlarmsReply> {
         answer(.alarms(selection), Self.sampleAlarms)
+    }
+    package func createFence(_ definition: JSONValue) -> EventLoopFuture<FenceReply> {
+        answer(.createFence(definition), FenceReply(fenceID: 15, revision: 1))
+    }
+    package func updateFence(_ fence: Int64, _ definition: JSONValue) -> EventLoopFuture<FenceReply> {
+        answer(.updateFence(fence, definition), FenceReply(fenceID: fence, revision: 2))
+    }
+    package func deleteFences(_ selection: FenceSelection) -> EventLoopFuture<DeleteFencesReply> {
+        answer(.deleteFences(selection), DeleteFencesReply(deleted: selection.fences ?? [15]))
+    }
+    package static let sampleFences = FencesReply(
+        fences: [
+            LocalFenceReport(
+                id: 15, revision: 1, created: 1000, modified: 2000, vertices: 1,
+                fence: [
+                    "name": "depot",
+                    "shape": ["kind": "circle", "latitude": 40.25, "longitude": 116.5, "radius": 50.5],
+                ])
+        ], more: false)
+    package func fences(_ selection: FenceSelection) -> EventLoopFuture<FencesReply> {
+        answer(.fences(selection), Self.sampleFences)
+    }
+    package func exportFences(
+        _ selection: FenceSelection, position: String?
+    ) -> EventLoopFuture<ExportFencesReply> {
+        answer(.exportFences(selection, position), ExportFencesReply(text: "{}\n", position: nil))
+    }
+    package func fenceStatus(
+        of entity: String?, at place: AssumedPlace?, _ selection: FenceSelection
+    ) -> EventLoopFuture<FenceStatusReply> {
+        answer(
+            .fenceStatus(entity, place, selection),
+            FenceStatusReply(
+                entity: entity ?? "van 07",
+                statuses: [
+                    FenceStatusReport(
+                        fenceID: 15, name: "depot", status: .inside, since: 1000, distance: -4.5, time: 2000)
+                ], more: false))
+    }
+    package func importFences(_ part: FenceImportPart) -> EventLoopFuture<ImportFencesReply> {
+        answer(.importFences(part), ImportFencesReply(received: 1, done: part.isLast, created: part.isLast ? 1 : 0))
     }
     package func reconnect() -> EventLoopFuture<ReconnectReply> { answer(.reconnect, ReconnectReply()) }
 }

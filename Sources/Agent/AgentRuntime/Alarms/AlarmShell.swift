@@ -166,6 +166,9 @@ final class AlarmShell {
         tell(.arrived(alarm))
     }
 
+    /// Another shell has written to the journal.
+    func journalIs(_ snapshot: JournalSnapshot) { journal = snapshot }
+
     // MARK: Hooks
 
     /// All hooks of an alarm have ended.
@@ -208,7 +211,10 @@ final class AlarmShell {
         let promise = context.loop.makePromise(of: AlarmsReply.self)
         let query = AlarmQuery(
             after: selection.after.map { UInt64(clamping: $0) }, from: selection.from, through: selection.through,
-            type: selection.type.map { UInt32(clamping: $0) }, limit: Int(clamping: selection.limit))
+            type: selection.type.map { UInt32(clamping: $0) }, entity: selection.entity,
+            fences: selection.fences.map { Set($0.map { Int32(clamping: $0) }) },
+            actions: selection.actions.map { Set($0.map(FenceMark.Action.init)) },
+            limit: Int(clamping: selection.limit))
         let now = context.now
         let isAccepted = onJournal { journal -> Result<AlarmPage, CacheFileError> in
             do throws(CacheFileError) {

@@ -81,6 +81,12 @@ final class AttributeShell {
                 ignored: call.ignored.map(IgnoredValue.init)))
     }
 
+    /// The value that points carry now under a key, when it is a text. Providers are not asked.
+    func text(of key: String) -> String? {
+        guard case .string(let text)? = board.attributes(now: context.now)[key] else { return nil }
+        return text
+    }
+
     // MARK: Columns
 
     /// The login told the service's track columns.

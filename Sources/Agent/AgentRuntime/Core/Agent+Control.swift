@@ -35,8 +35,16 @@ extension Agent: AgentControlHandler {
     private func remembered<Reply: DurableReply>(
         _ reply: EventLoopFuture<Reply>, in method: AgentMethod
     ) -> EventLoopFuture<Reply> {
-        reply.assumeIsolated().flatMap { [memory] reply in
-            memory.whenDurable(in: method).map { isDurable in
+        remembered(reply, in: method, by: memory.whenDurable)
+    }
+
+    /// `whenDurable`: of the shell that writes the change.
+    func remembered<Reply: DurableReply>(
+        _ reply: EventLoopFuture<Reply>, in method: AgentMethod,
+        by whenDurable: @escaping (AgentMethod) -> EventLoopFuture<Bool>
+    ) -> EventLoopFuture<Reply> {
+        reply.assumeIsolated().flatMap { reply in
+            whenDurable(method).map { isDurable in
                 var reply = reply
                 reply.durable = isDurable
                 return reply

@@ -2,6 +2,7 @@ internal import AgentLogic
 internal import Logging
 package import NIOCore
 internal import Systemd
+internal import TrackModel
 
 // Reload of the configuration, and the end of the agent.
 extension Agent {
@@ -31,7 +32,10 @@ extension Agent {
         configuration.gnss = new.gnss
         configuration.cache.limit = new.cache.limit
         configuration.cache.syncInterval = new.cache.syncInterval
-        if new.service.id != old.service.id { attributeShell.forgetColumns() }
+        if new.service.id != old.service.id {
+            attributeShell.forgetColumns()
+            fenceShell.serviceChanged(to: new.service.id.rawValue)
+        }
         settingsShell.keepAliveReloaded(new.gnss.isKeptOpen)
         gathering.reconfigure(new.gnss)
         if new.cache.limit != old.cache.limit { settingsShell.cacheLimitReloaded(new.cache.limit) }
@@ -67,6 +71,7 @@ extension Agent {
         hooks.beginShutDown()
         link.stopWatchingCertificates()
         gathering.shutDown()
+        fenceShell.shutDown()
         attributeShell.shutDown()
         link.shutDown()
         requests.shutDown()

@@ -20,8 +20,12 @@ extension Agent {
         switch effect {
         case .openFeed: gathering.openFeed()
         case .closeFeed: gathering.closeFeed()
-        case .startGathering(let entity): gathering.start(entity: entity)
-        case .stopGathering(let entity): gathering.stop(entity: entity)
+        case .startGathering(let entity):
+            fenceShell.started(entity: entity, service: configuration.service.id.rawValue)
+            gathering.start(entity: entity)
+        case .stopGathering(let entity):
+            gathering.stop(entity: entity)
+            fenceShell.stopped()
         case .startLink(let entity): link.start(entity: entity)
         case .stopLink(let milliseconds): link.stop(within: milliseconds)
         case .remember(let target): memory.remember(target)
@@ -34,6 +38,7 @@ extension Agent {
         case .reportArrived: link.reportArrived()
         case .fixArrived(let time): link.fixArrived(time)
         case .gathered(let point, let entity): attributeShell.gathered(point, entity: entity)
+        case .passed(let fix, _): fenceShell.passed(fix, floor: attributeShell.text(of: "floor"))
         case .samplingEnds: attributeShell.flush()
         case .locationChanged(let location): service.locationChanged(location)
         case .feedChanged: announce(.feed(gathering.feedStatus))
@@ -96,6 +101,16 @@ extension Agent {
             onChange(.alarm(AlarmReport(alarm)))
             hooks.arrived(alarm)
         case .recalled(let alarms, let isAll): hooks.recalled(alarms, isAll: isAll)
+        }
+    }
+
+    func route(_ effect: FenceShell.Effect) {
+        switch effect {
+        case .told(let report): onChange(.alarm(report))
+        case .hooksDue(let alarm): hooks.arrived(alarm)
+        case .hooksDueOnce(let report): hooks.heard(report)
+        case .hooksSettled(let alarm): alarmShell.finishHooks(of: alarm)
+        case .journalIs(let snapshot): alarmShell.journalIs(snapshot)
         }
     }
 

@@ -16,7 +16,8 @@ extension Agent {
             counters: counters, settings: settingsShell.status, attributes: attributeShell.status,
             clock: ClockStatus(
                 synchronised: context.systemClock.isSynchronised, serverDifference: link.serverClockDifference),
-            alarms: alarmShell.status, hooks: hooks.status, remembered: memory.status)
+            alarms: alarmShell.status, hooks: hooks.status, remembered: memory.status,
+            fences: fenceShell.status(of: service.entity))
     }
 
     var gatherStatus: GatherStatus { gathering.status(isWanted: service.isGatheringWanted) }
@@ -38,6 +39,7 @@ extension Agent {
         gathering.addMetrics(of: status, to: &page)
         cache.addMetrics(of: status.cache, to: &page)
         link.addMetrics(of: status.link, to: &page)
+        fenceShell.addMetrics(of: status.fences, to: &page)
         return page
     }
 

@@ -27,6 +27,7 @@ package final class Agent {
     let link: LinkShell
     let requests: RequestShell
     let alarmShell: AlarmShell
+    let fenceShell: FenceShell
     let hooks: HookShell
 
     /// Called at each change. The process sets it; the process owns the control socket and the notification of systemd.
@@ -73,6 +74,11 @@ package final class Agent {
             context, executor: surroundings.alarms,
             areHooksOwed: HookShell.hearAlarms(surroundings.hooks, configuration.hooks)
         ) { router.agent?.route($0) }
+        fenceShell = FenceShell(
+            context, journal: surroundings.alarms, ring: surroundings.disk, store: surroundings.fences,
+            lastBefore: opened.snapshot.nextSequence - 1,
+            areHooksOwed: HookShell.hearAlarms(surroundings.hooks, configuration.hooks)
+        ) { router.agent?.route($0) }
         hooks = HookShell(context, executor: surroundings.hooks, settings: configuration.hooks) {
             router.agent?.route($0)
         }
@@ -91,6 +97,7 @@ package final class Agent {
         cache.start()
         link.watchCertificates()
         alarmShell.open()
+        fenceShell.open()
         hooks.begin()
         service.restore(target)
     }

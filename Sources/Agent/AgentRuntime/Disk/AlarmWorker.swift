@@ -8,11 +8,15 @@ final class AlarmWorker: AlarmExecutor, Sendable {
     private let disk: CacheWorker
     /// Only the disk thread uses the journal. Nobody ever waits for the lock; the compiler needs it.
     private let journal: Mutex<AlarmJournal>
+    /// What the journal remembered of entities and fences when it was opened.
+    let states: [FenceState]
 
     /// Opens the journal on the calling thread, whatever the disk says. `limit`: bytes.
     init(directory: String, limit: Int, disk: CacheWorker, now: MonotonicTime) {
         self.disk = disk
-        journal = Mutex(AlarmJournal(directory: directory, options: .init(limit: limit), now: now))
+        let opened = AlarmJournal(directory: directory, options: .init(limit: limit), now: now)
+        states = opened.fenceStates
+        journal = Mutex(opened)
     }
 
     func perform<Result: Sendable>(

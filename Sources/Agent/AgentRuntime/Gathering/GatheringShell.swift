@@ -9,7 +9,7 @@ internal import TrackModel
 
 /// From gpsd to track points: the receiver's feed, one fix an epoch, and the choice of fixes that become points.
 ///
-/// Owns the feed, the `EpochAssembler` and the `Sampler`. May touch: the source of feeds, which has a thread of its own,
+/// Owns the feed, the `EpochAssembler`, the `Sampler` and the `FixGates`. May touch: the source of feeds, which has a thread of its own,
 /// one timer, and the journal. Everything else leaves as an ``Effect``.
 final class GatheringShell {
     enum Effect {
@@ -19,6 +19,8 @@ final class GatheringShell {
         case fixArrived(Timestamp)
         /// A fix became a track point of an entity.
         case gathered(TrackPoint, entity: String)
+        /// A fix passed the gates while points of an entity are made.
+        case passed(Fix, entity: String)
         /// Gathering ends: points that are held back go at once.
         case samplingEnds
         /// Whether fixes can come.
@@ -46,6 +48,7 @@ final class GatheringShell {
 
     private var assembler = EpochAssembler()
     private var sampler: Sampler
+    private var gates: FixGates
     private var interval: Int
     private var options: LocationOptions
     /// The entity whose points are made; nil while gathering is off.
@@ -74,6 +77,7 @@ final class GatheringShell {
         interval = settings.gatherInterval
         options = settings.location
         sampler = Sampler(interval: interval, options: options)
+        gates = FixGates(options: options)
         since = context.systemTime
         watch = FeedWatch(gnss, since: context.systemTime)
     }
@@ -178,6 +182,7 @@ final class GatheringShell {
             for fix in chosen { tell(.gathered(TrackPoint(fix), entity: entity)) }
         case .notDue, .skipped: break
         }
+        if gates.admits(fix) { tell(.passed(fix, entity: entity)) }
     }
 
     private func parkingMayHaveChanged(from before: Timestamp?) {
@@ -203,6 +208,7 @@ final class GatheringShell {
         entity = new
         if samplerEntity.map({ ExactName($0) }) == ExactName(new) {
             sampler.restart()
+            gates.restart()
         } else {
             retireSampler()
             samplerEntity = new
@@ -227,6 +233,7 @@ final class GatheringShell {
     private func retireSampler() {
         for (reason, count) in skippedNow where count > 0 { skippedBefore[reason, default: 0] += count }
         sampler = Sampler(interval: interval, options: options)
+        gates = FixGates(options: options)
     }
 
     /// Seconds.
@@ -239,6 +246,7 @@ final class GatheringShell {
         options = new
         let before = sampler.parkedSince
         sampler.setOptions(new)
+        gates.setOptions(new)
         // The stay is forgotten, although the vehicle has not moved.
         if sampler.parkedSince != before { tell(.gatherChanged) }
     }

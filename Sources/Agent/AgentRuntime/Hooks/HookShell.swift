@@ -81,6 +81,12 @@ final class HookShell {
         run(for: .alarm(AlarmReport(alarm)), alarm: alarm.number)
     }
 
+    /// An alarm that is told before it is on the disk: its hooks run once at most, and not at all without room.
+    func heard(_ report: AlarmReport) {
+        guard kinds.contains("alarm"), !isShutDown else { return }
+        run(for: .alarm(report), alarm: nil)
+    }
+
     /// The answer to ``Effect/recall(limit:without:)``.
     func recalled(_ found: [Alarm], isAll: Bool) {
         guard !isShutDown else { return }

@@ -15,8 +15,7 @@ final class MemoryShell {
     private let timers: ShellTimers<MemoryMachine.Timer>
     private(set) var state: RememberedState
     private var machine: MemoryMachine
-    private var callers: [RequestID: (MemoryMachine.Durability) -> Void] = [:]
-    private var nextCaller: UInt64 = 1
+    private let callers: ChangeCallers
     private var since: SystemTime
 
     /// `trouble`: why the state of the process before could not be read.
@@ -26,6 +25,7 @@ final class MemoryShell {
         self.state = state
         machine = MemoryMachine(trouble: trouble)
         timers = ShellTimers(context)
+        callers = ChangeCallers(context)
         since = context.systemTime
     }
 
@@ -53,24 +53,10 @@ final class MemoryShell {
     /// Completes within 40 ms: with true when the changes so far are on the disk, with false when the disk has not
     /// answered. Fails with `NotRemembered` when they cannot be written.
     func whenDurable(in method: AgentMethod) -> EventLoopFuture<Bool> {
-        let promise = context.loop.makePromise(of: Bool.self)
-        let id = RequestID(rawValue: nextCaller)
-        nextCaller += 1
-        callers[id] = { durability in
-            switch durability {
-            case .durable: promise.succeed(true)
-            case .pending: promise.succeed(false)
-            case .failed(let reason):
-                promise.fail(
-                    AgentControlError(
-                        .notRemembered, in: method,
-                        reason: "done, and not remembered: \(reason); a restart forgets it unless a later try succeeds "
-                            + "(saker status)"))
-            }
-        }
+        let (id, answered) = callers.add(method)
         let now = context.now
         perform { $0.asked(id, now: now) }
-        return promise.futureResult
+        return answered
     }
 
     // MARK: The machine
@@ -82,7 +68,7 @@ final class MemoryShell {
         for action in actions {
             switch action {
             case .write: write()
-            case .answer(let id, let durability): callers.removeValue(forKey: id)?(durability)
+            case .answer(let id, let durability): callers.answer(id, durability)
             case .setTimer(let timer, let milliseconds):
                 timers.set(timer, milliseconds: milliseconds) { [self] in
                     let now = context.now
@@ -120,22 +106,23 @@ final class MemoryShell {
                 metadata: .event(
                     .stateNotRemembered, ["reason": "the agent stops, and too much waits for the disk already"]))
         }
-        let left = callers.sorted { $0.key.rawValue < $1.key.rawValue }
-        callers = [:]
-        for (_, answer) in left { answer(.pending) }
+        callers.answerAll()
     }
 
     // MARK: Status
 
-    var status: RememberedStatus {
-        switch machine.standing {
-        case .durable: RememberedStatus(state: .durable, since: since.milliseconds)
-        case .writing: RememberedStatus(state: .writing, since: since.milliseconds)
-        case .failing(let reason):
-            RememberedStatus(state: .failing, since: since.milliseconds, lastError: reason)
-        }
-    }
+    var status: RememberedStatus { RememberedStatus(machine.standing, since: since) }
 
     /// Whether everything that the agent was told is on the disk.
     var isDurable: Bool { machine.standing == .durable }
+}
+
+extension RememberedStatus {
+    init(_ standing: MemoryMachine.Standing, since: SystemTime) {
+        switch standing {
+        case .durable: self.init(state: .durable, since: since.milliseconds)
+        case .writing: self.init(state: .writing, since: since.milliseconds)
+        case .failing(let reason): self.init(state: .failing, since: since.milliseconds, lastError: reason)
+        }
+    }
 }

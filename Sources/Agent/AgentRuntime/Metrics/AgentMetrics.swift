@@ -3,7 +3,7 @@ package import Exposition
 /// Every metric of the agent; docs/metrics.md lists the same, and a test compares the two.
 package enum AgentMetrics {
     /// In the order of the document.
-    package static let all = general + receiver + link + cache
+    package static let all = general + receiver + link + cache + fencing
 
     // MARK: General
 
@@ -137,5 +137,26 @@ package enum AgentMetrics {
     private static let cache = [
         cachePoints, unacknowledged, cacheBytes, cacheLimit, cacheTimeToFull, cacheOldest, cacheInMemory,
         memoryFallbacks, diskErrors, appendedBytes, writtenBytes, syncs, cleared,
+    ]
+
+    // MARK: Fences
+
+    static let fences = Metric("saker_agent_fences", .gauge, "Local fences.")
+    static let fencesInside = Metric(
+        "saker_agent_fences_inside", .gauge, "Local fences that the present entity is inside of.")
+    static let fencesRemembered = Metric(
+        "saker_agent_fences_remembered", .gauge, "1 when all local fences are on the disk, 0 while they are not.")
+    static let fixesJudged = Metric(
+        "saker_agent_fence_fixes_judged_total", .counter, "Fixes that the local fences have judged.")
+    static let fenceAlarms = Metric(
+        "saker_agent_fence_alarms_total", .counter, labels: ["action"], "Alarms of local fences that were told.")
+    static let fenceAlarmsWaiting = Metric(
+        "saker_agent_fence_alarms_waiting", .gauge, "Alarms of local fences that are not on the disk yet.")
+    static let fenceAlarmsDropped = Metric(
+        "saker_agent_fence_alarms_dropped_total", .counter,
+        "Alarms of local fences that were told and never written, because too many waited for the disk.")
+
+    private static let fencing = [
+        fences, fencesInside, fencesRemembered, fixesJudged, fenceAlarms, fenceAlarmsWaiting, fenceAlarmsDropped,
     ]
 }

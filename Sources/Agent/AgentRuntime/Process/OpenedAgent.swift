@@ -1,4 +1,5 @@
 internal import AgentLogic
+internal import AlarmLog
 internal import Glibc
 package import Logging
 internal import NIOCore
@@ -32,14 +33,16 @@ package struct OpenedAgent {
                     limit: Int64(hooks.timeLimit) * 1000, socket: configuration.control.socket,
                     concurrency: HookMachine.Limits().running)
             }
+            let alarms = AlarmWorker(
+                directory: configuration.stateDirectory, limit: configuration.alarmJournalLimit, disk: disk,
+                now: MonotonicTime(.now()))
+            let fences = FenceStore(
+                keeper: FenceWorker(directory: configuration.stateDirectory, disk: disk),
+                found: RecalledFences(FenceFile(directory: configuration.stateDirectory)), states: alarms.states)
             let surroundings = Surroundings(
                 clock: KernelClock(), connector: connector, feeds: GNSSFeedSource(), disk: disk,
                 memory: StateWorker(directory: configuration.stateDirectory, disk: disk),
-                seed: UInt64.random(in: .min ... .max),
-                alarms: AlarmWorker(
-                    directory: configuration.stateDirectory, limit: configuration.alarmJournalLimit, disk: disk,
-                    now: MonotonicTime(.now())),
-                hooks: hooks)
+                seed: UInt64.random(in: .min ... .max), alarms: alarms, hooks: hooks, fences: fences)
             return (surroundings, snapshot)
         }
     }

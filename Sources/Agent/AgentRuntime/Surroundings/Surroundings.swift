@@ -1,5 +1,6 @@
 package import AlarmLog
 package import GNSSFeed
+package import LocalFences
 package import Logging
 package import NIOCore
 internal import SecureLink
@@ -20,10 +21,13 @@ package struct Surroundings {
     package var alarms: (any AlarmExecutor)?
     /// Nil: no hooks are run.
     package var hooks: (any HookExecutor)?
+    /// Nil: the vehicle's own fences are in memory only.
+    package var fences: FenceStore?
 
     package init(
         clock: any SystemClockSource, connector: any LinkConnector, feeds: any FeedSource, disk: any CacheExecutor,
-        memory: any StateKeeper, seed: UInt64, alarms: (any AlarmExecutor)? = nil, hooks: (any HookExecutor)? = nil
+        memory: any StateKeeper, seed: UInt64, alarms: (any AlarmExecutor)? = nil, hooks: (any HookExecutor)? = nil,
+        fences: FenceStore? = nil
     ) {
         self.clock = clock
         self.connector = connector
@@ -33,6 +37,7 @@ package struct Surroundings {
         self.seed = seed
         self.alarms = alarms
         self.hooks = hooks
+        self.fences = fences
     }
 }
 
@@ -105,6 +110,30 @@ package protocol AlarmExecutor: AnyObject {
     func perform<Result: Sendable>(
         on loop: any EventLoop, _ operation: @escaping @Sendable (AlarmJournal) -> Result
     ) -> EventLoopFuture<Result>?
+}
+
+/// Where the vehicle's own fences are kept, and what was found there at the start.
+package struct FenceStore {
+    package var keeper: any FenceKeeper
+    package var found: RecalledFences
+    /// What the alarm journal remembers of the entities.
+    package var states: [FenceState]
+
+    package init(keeper: any FenceKeeper, found: RecalledFences, states: [FenceState]) {
+        self.keeper = keeper
+        self.found = found
+        self.states = states
+    }
+}
+
+/// Keeps the vehicle's own fences. A slow disk does not hold up the event loop.
+package protocol FenceKeeper: AnyObject {
+    /// Completes on the given loop: with nil when all fences are on the disk, otherwise with a sentence that says why they
+    /// could not be written. Returns nil instead of a future when too much waits for the disk already: then nothing was
+    /// done.
+    func write(_ fences: [LocalFence], nextFence: Int32, on loop: any EventLoop) -> EventLoopFuture<String?>?
+    /// Reads them again; nil as with `write`.
+    func read(on loop: any EventLoop) -> EventLoopFuture<RecalledFences>?
 }
 
 /// Keeps the state that must survive a restart. A slow disk does not hold up the event loop.

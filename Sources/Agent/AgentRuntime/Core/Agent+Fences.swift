@@ -1,0 +1,129 @@
+package import AgentControl
+internal import Geofencing
+package import JSON
+internal import LocalFences
+package import NIOCore
+internal import TrackModel
+
+// The vehicle's own fences on the control interface.
+extension Agent {
+    package func createFence(_ definition: JSONValue) -> EventLoopFuture<FenceReply> {
+        fencesChanged(in: .createFence) { (shell) throws(AgentControlError) in
+            let definition = try FenceForms.definition(definition, in: .createFence)
+            let now = context.systemTime
+            return try shell.change(in: .createFence) { (machine) throws(FenceRefusal) in
+                let (numbers, actions) = try machine.create([definition], now: now)
+                return (FenceReply(fenceID: Int64(numbers.first ?? 0), revision: 1), actions)
+            }
+        }
+    }
+
+    package func updateFence(_ fence: Int64, _ definition: JSONValue) -> EventLoopFuture<FenceReply> {
+        fencesChanged(in: .updateFence) { (shell) throws(AgentControlError) in
+            let number = Int32(clamping: fence)
+            let shape = shell.current.book.fences[number]?.fence.definition.shape
+            let now = context.systemTime
+            // Whether there is such a fence is said first.
+            let definition: FenceDefinition? =
+                shape == nil ? nil : try FenceForms.definition(definition, shape: shape, in: .updateFence)
+            return try shell.change(in: .updateFence) { (machine) throws(FenceRefusal) in
+                guard let definition else { throw FenceRefusal(unknown: number) }
+                let (_, actions) = try machine.update(number, definition, now: now)
+                let revision = machine.book.fences[number]?.fence.revision ?? 0
+                return (FenceReply(fenceID: fence, revision: Int64(revision)), actions)
+            }
+        }
+    }
+
+    package func deleteFences(_ selection: FenceSelection) -> EventLoopFuture<DeleteFencesReply> {
+        fencesChanged(in: .deleteFences) { (shell) throws(AgentControlError) in
+            var found = FenceForms.all(selection, of: shell.current).filter { fence in
+                guard let entity = selection.entity else { return true }
+                return fence.fence.definition.watch.entities == [ExactName(entity)]
+            }.map(\.fence.id)
+            // A number that is none is told, and nothing is deleted.
+            for number in selection.fences ?? [] where shell.current.book.fences[Int32(clamping: number)] == nil {
+                found.append(Int32(clamping: number))
+            }
+            let numbers = found
+            return try shell.change(in: .deleteFences) { (machine) throws(FenceRefusal) in
+                let actions = numbers.isEmpty ? [] : try machine.delete(numbers)
+                return (DeleteFencesReply(deleted: numbers.map { Int64($0) }), actions)
+            }
+        }
+    }
+
+    package func importFences(_ part: FenceImportPart) -> EventLoopFuture<ImportFencesReply> {
+        let taken: FenceImports.Taken
+        do throws(AgentControlError) {
+            taken = try fenceShell.take(
+                .init(
+                    file: part.file, layer: part.layer, text: part.text, name: part.importID, number: part.part,
+                    isLast: part.isLast))
+        } catch {
+            return context.loop.makeFailedFuture(error)
+        }
+        switch taken {
+        case .part(let lines):
+            return context.loop.makeSucceededFuture(ImportFencesReply(received: Int64(lines), done: false))
+        case .whole(let whole):
+            return fencesChanged(in: .importFences) { (shell) throws(AgentControlError) in
+                let now = context.systemTime
+                let done = try shell.change(in: .importFences) { (machine) throws(FenceRefusal) in
+                    let (outcome, actions) = try machine.importing(whole, now: now)
+                    return (outcome, actions)
+                }
+                return ImportFencesReply(
+                    received: Int64(whole.count), done: true, created: Int64(done.created.count),
+                    updated: Int64(done.updated.count), unchanged: Int64(done.unchanged.count),
+                    deleted: Int64(done.deleted.count))
+            }
+        }
+    }
+
+    private func fencesChanged<Reply: DurableReply>(
+        in method: AgentMethod, _ change: (FenceShell) throws(AgentControlError) -> Reply
+    ) -> EventLoopFuture<Reply> {
+        do throws(AgentControlError) {
+            let reply = try change(fenceShell)
+            return remembered(context.loop.makeSucceededFuture(reply), in: method, by: fenceShell.whenDurable)
+        } catch {
+            return context.loop.makeFailedFuture(error)
+        }
+    }
+
+    // MARK: Questions
+
+    package func fences(_ selection: FenceSelection) -> EventLoopFuture<FencesReply> {
+        context.loop.makeSucceededFuture(FenceForms.page(selection, of: fenceShell.current))
+    }
+
+    package func exportFences(_ selection: FenceSelection, position: String?) -> EventLoopFuture<ExportFencesReply> {
+        do throws(FenceRefusal) {
+            let piece = try FenceExport.piece(of: FenceForms.all(selection, of: fenceShell.current), from: position)
+            return context.loop.makeSucceededFuture(ExportFencesReply(text: piece.text, position: piece.position))
+        } catch {
+            return context.loop.makeFailedFuture(AgentControlError(error, in: .exportFences))
+        }
+    }
+
+    package func fenceStatus(
+        of entity: String?, at place: AssumedPlace?, _ selection: FenceSelection
+    ) -> EventLoopFuture<FenceStatusReply> {
+        let entity = entity ?? service.entity
+        do throws(AgentControlError) {
+            let coordinate = try place.map { (place) throws(AgentControlError) in try FenceForms.coordinate(of: place) }
+            var filter = FenceForms.filter(selection)
+            filter.entity = entity
+            let isCut = fenceShell.current.list(filter).isCut
+            let found =
+                if let coordinate { fenceShell.current.status(of: entity, at: coordinate, filter) } else {
+                    fenceShell.current.status(of: entity, filter)
+                }
+            return context.loop.makeSucceededFuture(
+                FenceStatusReply(entity: entity, statuses: found.map(FenceForms.report), more: isCut))
+        } catch {
+            return context.loop.makeFailedFuture(error)
+        }
+    }
+}

@@ -1,0 +1,25 @@
+internal import AlarmLog
+internal import LocalFences
+internal import NIOCore
+internal import Synchronization
+
+/// The file of the vehicle's own fences on the thread of the disk ring. All work that may wait for the disk is on one
+/// thread.
+final class FenceWorker: FenceKeeper, Sendable {
+    private let disk: CacheWorker
+    /// Only the disk thread uses the file. Nobody ever waits for the lock; the compiler needs it.
+    private let file: Mutex<FenceFile>
+
+    init(directory: String, disk: CacheWorker) {
+        self.disk = disk
+        file = Mutex(FenceFile(directory: directory))
+    }
+
+    func write(_ fences: [LocalFence], nextFence: Int32, on loop: any EventLoop) -> EventLoopFuture<String?>? {
+        disk.run(on: loop) { [self] in file.withLock { $0.write(fences, nextFence: nextFence) } }
+    }
+
+    func read(on loop: any EventLoop) -> EventLoopFuture<RecalledFences>? {
+        disk.run(on: loop) { [self] in file.withLock { RecalledFences($0) } }
+    }
+}

@@ -1,0 +1,34 @@
+internal import Geofencing
+internal import TrackCache
+internal import TrackModel
+internal import TrackWire
+
+/// The points of the process before, as fences judge them.
+enum FenceReplay {
+    /// The most records of the ring that are looked at. The newest memory is some 30 s old.
+    private static let most: UInt64 = 1000
+    private static let mostBytes = 1 << 20
+
+    /// Points of an entity that are later than a time, up to a sequence, in their order. Runs on the disk thread.
+    static func points(
+        in cache: TrackCache, of entity: String, after time: Timestamp, through last: UInt64, now: MonotonicTime
+    ) -> [FencePoint] {
+        let name = ExactName(entity)
+        var position = last > most ? last - most : 0
+        var points: [FencePoint] = []
+        while position < last,
+            let batch = cache.read(
+                after: position, maximumCount: Int(most), maximumBytes: mostBytes, isForServer: false, now: now)
+        {
+            position = batch.lastSequence
+            guard ExactName(batch.entity) == name else { continue }
+            for record in batch.records where record.sequence <= last && record.time > time.milliseconds {
+                guard let point = try? PointRecord.decode(record.payload) else { continue }
+                var floor: FloorCode?
+                if case .string(let text)? = point.attributes["floor"] { floor = FloorCode(name: text) }
+                points.append(FencePoint(point.fix, floor: floor))
+            }
+        }
+        return points
+    }
+}

@@ -1,0 +1,386 @@
+internal import AgentControl
+internal import AgentLogic
+internal import AlarmLog
+internal import Exposition
+internal import Geofencing
+internal import LocalFences
+internal import Logging
+internal import NIOCore
+internal import Systemd
+internal import TrackCache
+internal import TrackModel
+
+/// The vehicle's own fences: every right fix is judged by them, and their alarms go into the journal of alarms on the disk
+/// and to everybody.
+///
+/// Owns the `FenceMachine`, the fixes that wait for the points of the process before, and the callers of changes. May
+/// touch: the journal of alarms and the disk ring (it reads once for an entity) on the disk thread, the keeper of the
+/// fences, its timers, and the system's journal. Everything else leaves as an ``Effect``.
+final class FenceShell {
+    enum Effect {
+        /// Tell everybody.
+        case told(AlarmReport)
+        /// The alarm is on the disk: its hooks run.
+        case hooksDue(Alarm)
+        /// The alarm is not on the disk: its hooks run once at most.
+        case hooksDueOnce(AlarmReport)
+        /// The journal owes hooks to this alarm that have been run already.
+        case hooksSettled(UInt64)
+        /// The journal of alarms after an operation.
+        case journalIs(JournalSnapshot)
+    }
+
+    private enum Timer: Hashable {
+        case alarms(AlarmOutbox.Timer)
+        case saving(MemoryMachine.Timer)
+        /// The ring does not give the points of the process before.
+        case replay
+        /// The file of fences is read again.
+        case readAgain
+    }
+
+    private let context: ShellContext
+    private let journal: (any AlarmExecutor)?
+    private let ring: any CacheExecutor
+    private let store: FenceStore?
+    private let areHooksOwed: Bool
+    private let tell: (Effect) -> Void
+    private let timers: ShellTimers<Timer>
+    private let callers: ChangeCallers
+    private var machine: FenceMachine
+    private var imports = FenceImports()
+    /// Whose fixes are judged; nil while nothing is gathered.
+    private var entity: String?
+    /// The last sequence that the process before gave to a point.
+    private let lastBefore: UInt64
+    /// Entities whose points of the process before were judged.
+    private var replayed: Set<ExactName> = []
+    /// Fixes that came while the ring was read; nil when it is not.
+    private var waiting: [(fix: Fix, floor: String?)]?
+    /// Alarms that the journal has just taken, until the shell tells them.
+    private var fresh: [UInt64: Alarm] = [:]
+    private var since: SystemTime
+    private var told: [FenceAction: UInt64] = [:]
+    private var lastAlarm: Int64?
+    private var isShutDown = false
+
+    /// Milliseconds that fixes wait for the ring.
+    private static let replayPatience: Int64 = 5000
+    private static let readAgainPause: Int64 = 60_000
+
+    /// `journal` nil: alarms are told and not kept. `lastBefore`: the last sequence of the ring as it was opened.
+    init(
+        _ context: ShellContext, journal: (any AlarmExecutor)?, ring: any CacheExecutor, store: FenceStore?,
+        lastBefore: UInt64, areHooksOwed: Bool, tell: @escaping (Effect) -> Void
+    ) {
+        self.context = context
+        self.journal = journal
+        self.ring = ring
+        self.store = store
+        self.lastBefore = lastBefore
+        self.areHooksOwed = areHooksOwed
+        self.tell = tell
+        timers = ShellTimers(context)
+        callers = ChangeCallers(context)
+        since = context.systemTime
+        var memories: [(String, EntityMemory)] = []
+        for state in store?.states ?? [] {
+            do throws(MemoryCodingError) {
+                memories.append((state.entity, try EntityMemory(encoded: state.memory)))
+            } catch {
+                context.log.error(
+                    "Memory of fences cannot be read, places are found anew",
+                    metadata: ["entity": "\(state.entity)", "reason": "\(error)"])
+            }
+        }
+        machine = FenceMachine(
+            book: store?.found.book ?? FenceBook(), memories: memories, unreadable: store?.found.unreadable)
+    }
+
+    /// Tells what the process before has left.
+    func open() {
+        guard let found = store?.found else { return }
+        if let damage = found.damage {
+            context.log.error("Fences were damaged", metadata: .event(.stateNotRemembered, ["reason": "\(damage)"]))
+        }
+        if let reason = found.unreadable {
+            context.log.error(
+                "Fences cannot be read: none is judged, and none can be changed",
+                metadata: .event(.stateNotRemembered, ["reason": "\(reason)"]))
+            readLater()
+        }
+        if !found.fences.isEmpty {
+            context.log.notice("Fences opened", metadata: ["fences": "\(found.fences.count)"])
+        }
+    }
+
+    private func readLater() {
+        timers.set(.readAgain, milliseconds: Self.readAgainPause) { [self] in
+            guard let reading = store?.keeper.read(on: context.loop) else { return readLater() }
+            reading.assumeIsolated().whenSuccess { [self] found in
+                guard !isShutDown else { return }
+                guard found.unreadable == nil else { return readLater() }
+                perform(machine.opened(found.book))
+            }
+        }
+    }
+
+    // MARK: Fixes
+
+    /// Fixes of this entity follow. `service`: its number.
+    func started(entity new: String, service: Int64) {
+        judgeWaiting()
+        entity = new
+        perform(machine.started(entity: new, service: service))
+        guard let last = machine.memory(of: new)?.lastTime, replayed.insert(ExactName(new)).inserted else { return }
+        let (through, now) = (lastBefore, context.now)
+        let points = ring.perform(on: context.loop) { cache in
+            FenceReplay.points(in: cache, of: new, after: last, through: through, now: now)
+        }
+        guard let points else { return }
+        waiting = []
+        timers.set(.replay, milliseconds: Self.replayPatience) { [self] in judgeWaiting() }
+        points.assumeIsolated().whenSuccess { [self] points in
+            // Too late: later fixes were judged.
+            guard waiting != nil, entity.map({ ExactName($0) }) == ExactName(new) else { return }
+            for point in points { perform(machine.replayed(point)) }
+            judgeWaiting()
+        }
+    }
+
+    /// No fixes follow.
+    func stopped() {
+        judgeWaiting()
+        entity = nil
+        perform(machine.stopped())
+    }
+
+    /// The login is another service's.
+    func serviceChanged(to service: Int64) {
+        guard let entity else { return }
+        perform(machine.started(entity: entity, service: service))
+    }
+
+    /// A fix passed the gates. `floor`: the track attribute of this name.
+    func passed(_ fix: Fix, floor: String?) {
+        guard waiting == nil else {
+            waiting?.append((fix, floor))
+            return
+        }
+        perform(machine.fix(fix, floor: floor))
+    }
+
+    private func judgeWaiting() {
+        guard let fixes = waiting else { return }
+        waiting = nil
+        timers.cancel(.replay)
+        for (fix, floor) in fixes { perform(machine.fix(fix, floor: floor)) }
+    }
+
+    // MARK: The machine
+
+    private func perform(_ actions: [FenceMachine.Action]) {
+        for action in actions {
+            switch action {
+            case .alarms(let action): perform(action)
+            case .saving(let action): perform(action)
+            case .storm(let fence, let name, let entity):
+                context.log.warning(
+                    "A fence makes more than 60 alarms an hour",
+                    metadata: ["fence": "\(fence)", "name": "\(name)", "entity": "\(entity)"])
+            case .leftOut(let count):
+                context.log.warning("One fix caused more alarms than are told", metadata: ["left_out": "\(count)"])
+            case .notJudged(let fence, let reason):
+                context.log.warning(
+                    "A fence is not judged", metadata: ["fence": "\(fence)", "reason": "\(reason)"])
+            }
+        }
+    }
+
+    private func perform(_ action: AlarmOutbox.Action) {
+        switch action {
+        case .write(let writing): write(writing)
+        case .tell(let alarm, let standing): announce(alarm, standing)
+        case .runHooks(_, .durable(let number)):
+            guard let kept = fresh.removeValue(forKey: number) else { return }
+            tell(.hooksDue(kept))
+        case .runHooks(let alarm, .notDurable):
+            tell(.hooksDueOnce(AlarmReport(notDurable: alarm, received: context.systemTime)))
+        case .settleHooks(let number):
+            fresh[number] = nil
+            tell(.hooksSettled(number))
+        case .setTimer(let timer, let milliseconds):
+            timers.set(.alarms(timer), milliseconds: milliseconds) { [self] in perform(machine.timerFired(timer)) }
+        case .cancelTimer(let timer): timers.cancel(.alarms(timer))
+        case .complain(let reason):
+            context.log.error(
+                "Alarms of fences cannot be kept: they are told at once, and a restart may forget them",
+                metadata: .event(.alarmJournalFailed, ["reason": "\(reason)"]))
+        case .relieved:
+            context.log.notice("Alarms of fences are kept again", metadata: .event(.alarmJournalReturned))
+        case .dropped(let count):
+            context.log.error(
+                "Alarms of fences are not written: too many wait for the disk", metadata: ["alarms": "\(count)"])
+        }
+    }
+
+    private func announce(_ alarm: LocalAlarm, _ standing: AlarmOutbox.Standing) {
+        told[alarm.alarm.action, default: 0] += 1
+        lastAlarm = alarm.time
+        var fields: Logger.Metadata = [
+            "entity": "\(alarm.entity)", "type": "4", "fence": "\(alarm.alarm.fence)", "name": "\(alarm.name)",
+            "action": "\(alarm.alarm.action.rawValue)",
+        ]
+        let report: AlarmReport
+        switch standing {
+        case .durable(let number):
+            guard let kept = fresh[number] else { return }
+            fields["number"] = "\(number)"
+            report = AlarmReport(kept)
+        case .notDurable: report = AlarmReport(notDurable: alarm, received: context.systemTime)
+        }
+        context.log.notice("Alarm", metadata: .event(.alarmReceived, fields))
+        tell(.told(report))
+    }
+
+    private func write(_ writing: AlarmOutbox.Writing) {
+        let (isOwed, received, now) = (areHooksOwed, context.systemTime, context.now)
+        let work = journal?.perform(on: context.loop) { journal in
+            (
+                FenceJournal.write(writing, to: journal, areHooksOwed: isOwed, received: received, now: now),
+                JournalSnapshot(journal)
+            )
+        }
+        guard let work else {
+            let reason = journal == nil ? "there is no journal of alarms" : "the disk hangs, and too much waits for it"
+            return perform(machine.journalRefused(reason: reason))
+        }
+        work.assumeIsolated().whenSuccess { [self] outcome, snapshot in
+            tell(.journalIs(snapshot))
+            switch outcome {
+            case .refused(let reason): perform(machine.journalRefused(reason: reason))
+            case .written(let outcomes, let alarms):
+                for alarm in alarms { fresh[alarm.number] = alarm }
+                perform(machine.journalWrote(outcomes))
+            }
+        }
+    }
+
+    // MARK: The file of fences
+
+    private func perform(_ action: MemoryMachine.Action) {
+        switch action {
+        case .write: save()
+        case .answer(let id, let durability): callers.answer(id, durability)
+        case .setTimer(let timer, let milliseconds):
+            timers.set(.saving(timer), milliseconds: milliseconds) { [self] in
+                let now = context.now
+                saving { $0.timerFired(timer, now: now) }
+            }
+        case .cancelTimer(let timer): timers.cancel(.saving(timer))
+        case .complain(let reason):
+            context.log.error(
+                "Fences could not be remembered", metadata: .event(.stateNotRemembered, ["reason": "\(reason)"]))
+        case .relieved: context.log.notice("Fences are remembered again", metadata: .event(.stateRemembered))
+        }
+    }
+
+    private func saving(_ event: (inout MemoryMachine) -> [MemoryMachine.Action]) {
+        let before = machine.saving.standing
+        let actions = machine.saving(event)
+        if machine.saving.standing != before { since = context.systemTime }
+        perform(actions)
+    }
+
+    private func save() {
+        guard let store else { return saving { $0.written() } }
+        let book = machine.book
+        guard let written = store.keeper.write(book.all, nextFence: book.nextFence, on: context.loop) else {
+            return saving { $0.failed(reason: "the disk hangs, and too much waits for it already") }
+        }
+        written.assumeIsolated().whenComplete { [self] result in
+            switch result {
+            case .success(nil): saving { $0.written() }
+            case .success(let reason?): saving { $0.failed(reason: reason) }
+            // The process ends, and nobody writes any more.
+            case .failure: break
+            }
+        }
+    }
+
+    /// Completes within 40 ms: with true when the changes so far are on the disk, with false when the disk has not
+    /// answered. Fails with `NotRemembered` when they cannot be written.
+    func whenDurable(in method: AgentMethod) -> EventLoopFuture<Bool> {
+        let (id, answered) = callers.add(method)
+        let now = context.now
+        saving { $0.asked(id, now: now) }
+        return answered
+    }
+
+    /// The agent stops: what is not on the disk is written once more, and nobody waits for it.
+    func shutDown() {
+        stopped()
+        isShutDown = true
+        timers.cancelAll()
+        if machine.saving.standing != .durable, machine.unreadable == nil, let store {
+            _ = store.keeper.write(machine.book.all, nextFence: machine.book.nextFence, on: context.loop)
+        }
+        callers.answerAll()
+    }
+
+    // MARK: Calls of the control socket
+
+    /// Does something with the machine that a caller asked for. The caller gets a refusal in the words of the interface.
+    func change<Value>(
+        in method: AgentMethod, _ body: (inout FenceMachine) throws(FenceRefusal) -> (Value, [FenceMachine.Action])
+    ) throws(AgentControlError) -> Value {
+        let before = machine.saving.standing
+        do throws(FenceRefusal) {
+            let (value, actions) = try body(&machine)
+            if machine.saving.standing != before { since = context.systemTime }
+            perform(actions)
+            return value
+        } catch {
+            throw AgentControlError(error, in: method)
+        }
+    }
+
+    /// Takes a part of an import; nil while parts are missing.
+    func take(_ part: FenceImports.Part) throws(AgentControlError) -> FenceImports.Taken {
+        do throws(FenceRefusal) {
+            return try imports.take(part, now: context.now)
+        } catch {
+            throw AgentControlError(error, in: .importFences)
+        }
+    }
+
+    /// To ask questions that change nothing.
+    var current: FenceMachine { machine }
+
+    // MARK: Status
+
+    /// `entity`: the one that the service runs as.
+    func status(of entity: String) -> FencesStatus {
+        let counts = machine.counts(of: entity)
+        return FencesStatus(
+            kept: Int64(machine.book.fences.count), watching: Int64(counts.watching), inside: Int64(counts.inside),
+            alarms: Int64(clamping: told.values.reduce(0, +)), late: Int64(clamping: machine.counters.late),
+            leftOut: Int64(clamping: machine.counters.leftOut),
+            dropped: Int64(clamping: machine.outbox.counters.dropped),
+            waiting: Int64(machine.outbox.waitingCount), lastAlarmTime: lastAlarm, lastError: machine.outbox.trouble,
+            remembered: RememberedStatus(machine.saving.standing, since: since))
+    }
+
+    func addMetrics(of status: FencesStatus?, to page: inout MetricsPage) {
+        guard let status else { return }
+        page.add(AgentMetrics.fences, status.kept)
+        page.add(AgentMetrics.fencesInside, status.inside)
+        page.add(AgentMetrics.fencesRemembered, status.remembered.state == .durable)
+        page.add(AgentMetrics.fixesJudged, machine.counters.judged)
+        for action in FenceAction.allCases {
+            page.add(AgentMetrics.fenceAlarms, told[action] ?? 0, action.rawValue)
+        }
+        page.add(AgentMetrics.fenceAlarmsWaiting, status.waiting)
+        page.add(AgentMetrics.fenceAlarmsDropped, status.dropped)
+    }
+}

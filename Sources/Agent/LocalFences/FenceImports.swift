@@ -1,0 +1,191 @@
+internal import FenceJSON
+package import Geofencing
+internal import JSON
+package import TrackModel
+
+/// Imports on their way: a long text comes in parts, and nothing changes before the last of them.
+///
+/// The text is JSON lines. A line is a fence with its origin, or `{"keep": FEATURE}`. Knows no clock.
+package struct FenceImports {
+    package struct Limits: Hashable, Sendable {
+        /// Imports that have begun and not ended.
+        package var imports = 2
+        /// Milliseconds after which an import is forgotten that gets no part.
+        package var patience: Int64 = 60_000
+        /// Of a text, and of one line of it. A fence has at most 200,000 vertices of some 45 bytes.
+        package var bytes = 24 << 20
+        package var lineBytes = 12 << 20
+        package var lines = 20_000
+        /// Values of JSON in one line: a place takes three.
+        package var values = 700_000
+
+        package init() {}
+    }
+
+    /// What one part is, and where it belongs.
+    package struct Part: Hashable, Sendable {
+        package var file: String
+        package var layer: String?
+        package var text: String
+        /// Nil: the import has this part only.
+        package var name: String?
+        /// From 0.
+        package var number: Int64
+        package var isLast: Bool
+
+        package init(file: String, layer: String?, text: String, name: String?, number: Int64, isLast: Bool) {
+            self.file = file
+            self.layer = layer
+            self.text = text
+            self.name = name
+            self.number = number
+            self.isLast = isLast
+        }
+    }
+
+    /// A whole import.
+    package struct Whole: Hashable, Sendable {
+        package var file: String
+        package var layer: String?
+        package var definitions: [FenceDefinition] = []
+        /// The line of each definition, from 1.
+        package var lines: [Int] = []
+        /// Features whose fences stay as they are.
+        package var kept: Set<String> = []
+        /// Lines that were read.
+        package var count = 0
+    }
+
+    package enum Taken: Hashable, Sendable {
+        /// So many lines have been read.
+        case part(lines: Int)
+        case whole(Whole)
+    }
+
+    private struct UnderWay {
+        var whole: Whole
+        var next: Int64 = 0
+        var rest: [UInt8] = []
+        var bytes = 0
+        var features: Set<String> = []
+        var deadline: MonotonicTime
+    }
+
+    private let limits: Limits
+    private var underWay: [String: UnderWay] = [:]
+
+    package init(limits: Limits = Limits()) {
+        self.limits = limits
+    }
+
+    /// Imports that wait for their next part.
+    package var count: Int { underWay.count }
+
+    /// - Throws: ``FenceRefusal``; the import is forgotten then, and nothing has changed.
+    package mutating func take(_ part: Part, now: MonotonicTime) throws(FenceRefusal) -> Taken {
+        forget(now: now)
+        var current = try begin(part, now: now)
+        if let name = part.name { underWay[name] = nil }
+        current.next += 1
+        current.deadline = now + limits.patience
+        current.bytes += part.text.utf8.count
+        guard current.bytes <= limits.bytes else {
+            throw Self.refused("the text has more than \(limits.bytes) bytes: import fewer fences at a time")
+        }
+        current.rest += Array(part.text.utf8)
+        try readLines(of: &current)
+        guard part.isLast else {
+            if let name = part.name { underWay[name] = current }
+            return .part(lines: current.whole.count)
+        }
+        if !current.rest.isEmpty { try read(current.rest[...], into: &current) }
+        return .whole(current.whole)
+    }
+
+    /// Forgets the imports that have waited for too long.
+    package mutating func forget(now: MonotonicTime) {
+        underWay = underWay.filter { $0.value.deadline > now }
+    }
+
+    private func begin(_ part: Part, now: MonotonicTime) throws(FenceRefusal) -> UnderWay {
+        guard part.number > 0, let name = part.name else {
+            guard part.isLast || underWay.count < limits.imports || part.name.map({ underWay[$0] != nil }) == true
+            else {
+                throw Self.refused(
+                    "\(underWay.count) imports are under way: end one, or wait \(limits.patience / 1000) s until the agent forgets it"
+                )
+            }
+            return UnderWay(whole: Whole(file: part.file, layer: part.layer), deadline: now + limits.patience)
+        }
+        guard let current = underWay[name] else {
+            throw Self.refused(
+                "part \(part.number) of the import '\(name)' came, and the agent has no part before it: begin anew with part 0"
+            )
+        }
+        guard current.next == part.number else {
+            throw Self.refused(
+                "part \(part.number) of the import '\(name)' came, and part \(current.next) is due: send the parts in order"
+            )
+        }
+        guard current.whole.file == part.file, current.whole.layer == part.layer else {
+            throw Self.refused("the parts of the import '\(name)' name different files or layers: give the same ones")
+        }
+        return current
+    }
+
+    private func readLines(of current: inout UnderWay) throws(FenceRefusal) {
+        var start = current.rest.startIndex
+        while let end = current.rest[start...].firstIndex(of: UInt8(ascii: "\n")) {
+            try read(current.rest[start..<end], into: &current)
+            start = end + 1
+        }
+        current.rest.removeSubrange(..<start)
+        guard current.rest.count <= limits.lineBytes else {
+            throw Self.refused(
+                "line \(current.whole.count + 1): more than \(limits.lineBytes) bytes: give the fence fewer vertices")
+        }
+    }
+
+    private func read(_ line: ArraySlice<UInt8>, into current: inout UnderWay) throws(FenceRefusal) {
+        current.whole.count += 1
+        let number = current.whole.count
+        guard number <= limits.lines else {
+            throw Self.refused("more than \(limits.lines) lines: import fewer fences at a time")
+        }
+        guard line.contains(where: { $0 != UInt8(ascii: " ") && $0 != UInt8(ascii: "\r") }) else { return }
+        let value: JSONValue
+        do throws(JSONError) {
+            value = try JSONReader.value(
+                of: Array(line), JSONRules(maximumBytes: limits.lineBytes, maximumValues: limits.values))
+        } catch {
+            throw Self.refused("line \(number): \(error)")
+        }
+        if let members = value.objectValue, members.count == 1, let kept = members["keep"] {
+            guard let feature = kept.stringValue else {
+                throw Self.refused("line \(number): keep is \(kept.kind), and the id of a feature is needed, a text")
+            }
+            current.whole.kept.insert(feature)
+            return
+        }
+        let definition: FenceDefinition
+        do throws(FenceJSONError) {
+            definition = try FenceDefinition(json: value)
+        } catch {
+            throw Self.refused("line \(number): \(error)")
+        }
+        guard let origin = definition.origin, origin.file == current.whole.file, origin.layer == current.whole.layer
+        else {
+            throw Self.refused(
+                "line \(number): fence.origin must name the file and the layer of the import, and the feature")
+        }
+        guard current.features.insert(origin.feature).inserted else {
+            throw Self.refused(
+                "line \(number): the feature \(FenceJSONError.quoted(origin.feature)) stands twice: give each feature one fence"
+            )
+        }
+        current.whole.definitions.append(definition)
+        current.whole.lines.append(number)
+    }
+
+    private static func refused(_ text: String) -> FenceRefusal { FenceRefusal(.text, text) }
+}

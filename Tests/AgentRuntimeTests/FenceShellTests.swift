@@ -1,0 +1,286 @@
+import AgentControl
+import AlarmLog
+import JSON
+import LocalFences
+import NIOCore
+import NIOEmbedded
+import Systemd
+import Testing
+import TrackCache
+import TrackModel
+import TrackTestKit
+import TrackWire
+
+@testable import AgentRuntime
+
+/// An alarm of a local fence is told once, when it is on the disk, and at once when the disk does not take it.
+@Suite struct FenceShellTests {
+    /// Fences on a file that the test lets the disk write.
+    private final class Keeper: FenceKeeper {
+        let file: FenceFile
+        var accepts = true
+        private var waiting: [() -> Void] = []
+
+        init(_ disk: DiskSimulation) { file = FenceFile(directory: "/state", files: disk) }
+
+        func write(_ fences: [LocalFence], nextFence: Int32, on loop: any EventLoop) -> EventLoopFuture<String?>? {
+            guard accepts else { return nil }
+            let promise = loop.makePromise(of: String?.self)
+            waiting.append { [file] in promise.succeed(file.write(fences, nextFence: nextFence)) }
+            return promise.futureResult
+        }
+
+        func read(on loop: any EventLoop) -> EventLoopFuture<RecalledFences>? {
+            loop.makeSucceededFuture(RecalledFences(file))
+        }
+
+        func work() {
+            let due = waiting
+            waiting = []
+            for operation in due { operation() }
+        }
+    }
+
+    private final class Setup {
+        let log = EventRecorder()
+        let bench: ShellBench
+        let disk: DiskSimulation
+        let journal: SlowDisk<AlarmJournal>
+        let ring: SlowDisk<TrackCache>
+        let keeper: Keeper
+        private(set) var told: [AlarmReport] = []
+        private(set) var hooks: [UInt64] = []
+        private(set) var hooksOnce: [AlarmReport] = []
+        private(set) var settled: [UInt64] = []
+        private(set) var kept = 0
+        private(set) lazy var shell = FenceShell(
+            bench.context, journal: journal, ring: ring,
+            store: FenceStore(
+                keeper: keeper, found: RecalledFences(keeper.file), states: journal.subject.fenceStates),
+            lastBefore: ring.subject.nextSequence - 1, areHooksOwed: true
+        ) { [unowned self] effect in
+            switch effect {
+            case .told(let report): told.append(report)
+            case .hooksDue(let alarm): hooks.append(alarm.number)
+            case .hooksDueOnce(let report): hooksOnce.append(report)
+            case .hooksSettled(let number): settled.append(number)
+            case .journalIs(let snapshot): kept = snapshot.kept
+            }
+        }
+
+        init(_ disk: DiskSimulation = DiskSimulation(seed: 1, directories: ["/state", "/"])) throws {
+            self.disk = disk
+            bench = ShellBench(log: log)
+            journal = SlowDisk(AlarmJournal(directory: "/state", fileSystem: disk, now: 0))
+            ring = SlowDisk(try TrackCache(directory: "/cache", fileSystem: disk, now: 0))
+            keeper = Keeper(disk)
+            shell.open()
+        }
+
+        /// A circle of 100 m around 52 N 4 E that watches the van.
+        func fence(_ name: String = "depot") throws -> Int64 {
+            let definition = try FenceForms.definition(
+                [
+                    "name": .string(name), "watch": ["van"],
+                    "shape": ["kind": "circle", "latitude": 52, "longitude": 4, "radius": 100],
+                ], in: .createFence)
+            return try shell.change(in: .createFence) { (machine) throws(FenceRefusal) in
+                let (numbers, actions) = try machine.create([definition], now: SystemTime(milliseconds: 0))
+                return (Int64(numbers[0]), actions)
+            }
+        }
+
+        static func fix(_ second: Int64, north metres: Double, speed: Int32 = 1000) throws -> Fix {
+            let place = try #require(Coordinate(latitude: 52 + metres / 111_250, longitude: 4))
+            return Fix(
+                time: Timestamp(seconds: 1_780_000_000 + second), coordinate: place, speed: speed, accuracy: 30,
+                mode: .threeDimensional)
+        }
+
+        /// From 300 m north to the middle, 10 m a second, from a second on.
+        func driveIn(from second: Int64 = 0) throws {
+            for step in 0...30 as ClosedRange<Int64> {
+                shell.passed(try Self.fix(second + step, north: 300 - Double(step) * 10), floor: nil)
+            }
+        }
+
+        func driveOut(from second: Int64) throws {
+            for step in 0...30 as ClosedRange<Int64> {
+                shell.passed(try Self.fix(second + step, north: Double(step) * 10), floor: nil)
+            }
+        }
+
+        var actions: [String] { told.map { $0.body["action"]?.stringValue ?? "?" } }
+    }
+
+    @Test func anAlarmIsToldWhenItIsOnTheDisk() throws {
+        let setup = try Setup()
+        _ = try setup.fence()
+        setup.shell.started(entity: "van", service: 1)
+        try setup.driveIn()
+        #expect(setup.told.isEmpty && setup.hooks.isEmpty)
+        // A note of the first memory goes before.
+        for _ in 0..<3 { setup.journal.work() }
+        #expect(setup.actions == ["enter"] && setup.hooks == [1] && setup.kept == 1)
+        let report = try #require(setup.told.first)
+        #expect(report.number == 1 && report.durable == nil && report.type == 4 && report.entity == "van")
+        #expect(report.id != nil && report.body["fence_name"] == "depot")
+        #expect(report.time.map { ($0 - 1_780_000_020_000).magnitude < 200 } == true)
+        #expect(setup.log.ids.contains(MessageID.alarmReceived.description))
+        let status = setup.shell.status(of: "van")
+        #expect((status.kept, status.watching, status.inside, status.alarms, status.waiting) == (1, 1, 1, 1, 0))
+        #expect(status.lastAlarmTime == report.time)
+    }
+
+    @Test func anAlarmThatTheDiskRefusesIsToldAtOnceAndWrittenLater() throws {
+        let setup = try Setup()
+        _ = try setup.fence()
+        setup.shell.started(entity: "van", service: 1)
+        try setup.driveIn()
+        for _ in 0..<3 { setup.journal.work() }
+        setup.journal.accepts = false
+        try setup.driveOut(from: 100)
+        #expect(
+            setup.actions == ["enter", "exit"] && setup.told.last?.durable == false && setup.told.last?.number == 0)
+        #expect(setup.hooksOnce.count == 1 && setup.hooks == [1] && setup.kept == 1)
+        #expect(setup.shell.status(of: "van").lastError?.contains("the disk hangs") == true)
+        #expect(setup.log.ids.contains(MessageID.alarmJournalFailed.description))
+        setup.journal.accepts = true
+        setup.bench.loop.advanceTime(by: .seconds(60))
+        for _ in 0..<3 { setup.journal.work() }
+        #expect(setup.kept == 2 && setup.told.count == 2 && setup.hooksOnce.count == 1)
+        #expect(setup.shell.status(of: "van").lastError == nil && setup.shell.status(of: "van").waiting == 0)
+    }
+
+    @Test func aDiskThatHangsIsNotWaitedFor() throws {
+        let setup = try Setup()
+        _ = try setup.fence()
+        setup.shell.started(entity: "van", service: 1)
+        try setup.driveIn()
+        #expect(setup.told.isEmpty)
+        // The note hangs first: the alarm behind it is not on its way yet. Both have the disk's patience.
+        setup.journal.work()
+        setup.bench.loop.advanceTime(by: .seconds(3))
+        #expect(setup.actions == ["enter"] && setup.told.first?.durable == false)
+        for _ in 0..<3 { setup.journal.work() }
+        #expect(setup.kept == 1 && setup.told.count == 1 && setup.settled == [1])
+    }
+
+    @Test func aRestartKeepsFencesAndPlaces() throws {
+        let before = try Setup()
+        let number = try before.fence()
+        before.keeper.work()
+        before.shell.started(entity: "van", service: 1)
+        try before.driveIn()
+        for _ in 0..<4 { before.journal.work() }
+        #expect(before.actions == ["enter"])
+        before.disk.killProcess()
+        let after = try Setup(before.disk)
+        #expect(after.shell.current.book.fences.keys.map { Int64($0) } == [number])
+        after.shell.started(entity: "van", service: 1)
+        after.ring.work()
+        try after.driveOut(from: 100)
+        for _ in 0..<4 { after.journal.work() }
+        #expect(after.actions == ["exit"])
+        #expect(after.told.first?.number == 2)
+    }
+
+    @Test func pointsThatTheProcessBeforeGatheredAreJudgedBeforeLaterFixes() throws {
+        let before = try Setup()
+        _ = try before.fence()
+        before.keeper.work()
+        before.shell.started(entity: "van", service: 1)
+        before.shell.passed(try Setup.fix(0, north: 300), floor: nil)
+        before.shell.stopped()
+        for _ in 0..<4 { before.journal.work() }
+        // Later points are in the ring, and no fence has judged them.
+        for second in 1...6 as ClosedRange<Int64> {
+            let point = TrackPoint(try Setup.fix(second * 5, north: 300 - Double(second) * 50))
+            _ = before.ring.subject.append(
+                entity: "van", time: point.fix.time.milliseconds, payload: PointRecord.encode(point), now: 0)
+        }
+        before.ring.subject.close(now: 0)
+        before.disk.killProcess()
+        let after = try Setup(before.disk)
+        after.shell.started(entity: "van", service: 1)
+        after.shell.passed(try Setup.fix(31, north: 10), floor: nil)
+        for _ in 0..<3 { after.journal.work() }
+        #expect(after.told.isEmpty)
+        after.ring.work()
+        for _ in 0..<3 { after.journal.work() }
+        #expect(after.actions == ["enter"])
+        // The crossing is where the points were, 100 m from the middle.
+        #expect(after.told.first?.time.map { ($0 - 1_780_000_020_000).magnitude < 300 } == true)
+    }
+
+    @Test func fixesDoNotWaitForARingThatHangs() throws {
+        let before = try Setup()
+        _ = try before.fence()
+        before.keeper.work()
+        before.shell.started(entity: "van", service: 1)
+        before.shell.passed(try Setup.fix(0, north: 300), floor: nil)
+        before.shell.stopped()
+        for _ in 0..<4 { before.journal.work() }
+        before.disk.killProcess()
+        let after = try Setup(before.disk)
+        after.shell.started(entity: "van", service: 1)
+        try after.driveIn(from: 10)
+        after.bench.loop.advanceTime(by: .seconds(6))
+        for _ in 0..<4 { after.journal.work() }
+        #expect(after.actions == ["enter"])
+        // The ring's answer comes too late for anything.
+        after.ring.work()
+        for _ in 0..<4 { after.journal.work() }
+        #expect(after.actions == ["enter"])
+    }
+
+    @Test func aChangeIsAnsweredByWhatTheDiskSays() throws {
+        let setup = try Setup()
+        _ = try setup.fence("one")
+        let durable = setup.shell.whenDurable(in: .createFence)
+        #expect(setup.bench.outcome(durable) == nil)
+        setup.keeper.work()
+        #expect(try setup.bench.outcome(durable)?.get() == true)
+        // Slow.
+        _ = try setup.fence("two")
+        let slow = setup.shell.whenDurable(in: .createFence)
+        setup.bench.loop.advanceTime(by: .milliseconds(50))
+        #expect(try setup.bench.outcome(slow)?.get() == false)
+        setup.keeper.work()
+        // Full.
+        setup.disk.capacity = setup.disk.usedBytes
+        _ = try setup.fence("three")
+        let full = setup.shell.whenDurable(in: .createFence)
+        setup.keeper.work()
+        #expect(setup.bench.refusal(full) == .notRemembered)
+        #expect(setup.shell.status(of: "van").remembered.state == .failing)
+        #expect(setup.log.ids.contains(MessageID.stateNotRemembered.description))
+        setup.disk.capacity = nil
+        setup.bench.loop.advanceTime(by: .seconds(2))
+        setup.keeper.work()
+        #expect(setup.shell.status(of: "van").remembered.state == .durable)
+        #expect(RecalledFences(setup.keeper.file).fences.count == 3)
+        // Hung: too much waits already.
+        setup.keeper.accepts = false
+        _ = try setup.fence("four")
+        #expect(setup.bench.refusal(setup.shell.whenDurable(in: .createFence)) == .notRemembered)
+        #expect(setup.shell.current.book.fences.count == 4)
+    }
+
+    @Test func aDamagedFileLeavesTheSoundFencesAndIsTold() throws {
+        let before = try Setup()
+        _ = try before.fence("one")
+        _ = try before.fence("two")
+        before.keeper.work()
+        before.keeper.work()
+        let path = before.keeper.file.path
+        let size = try #require(before.disk.contents(of: path)?.count)
+        before.disk.flip(bit: 0, at: size - 1, of: path)
+        before.disk.killProcess()
+        let after = try Setup(before.disk)
+        #expect(after.shell.current.book.fences.count == 1)
+        #expect(after.log.ids == [MessageID.stateNotRemembered.description])
+        // The number of the lost fence is not given again.
+        #expect(try after.fence("three") == 3)
+    }
+}
