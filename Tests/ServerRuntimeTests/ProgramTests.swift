@@ -313,6 +313,23 @@ struct ProgramTests {
             #expect(try await curl(ports, "entity/list", "ak=\(new)&service_id=1").hasPrefix("{\"status\":3003"))
             let line = try #require(rotated.output.firstMatch(of: /saker1:[A-Za-z0-9_-]+/)).output
             #expect(try EnrollmentString(decoding: String(line)).port == 443)
+            let further = try await sakerServer("service", "rotate-key", "--config", configuration, "1", "--keep-old")
+            let third = try key(in: further.output)
+            let number = try #require(further.output.firstMatch(of: /disable-key`: ([0-9a-f]{12})/)).output.1
+            let ended = try await sakerServer(
+                "service", "disable-key", "--config", configuration, "1", String(number.prefix(6)))
+            #expect(ended.output == "Service 1: the key \(number) is disabled\n", "\(ended.errors)")
+            #expect(try await curl(ports, "entity/list", "ak=\(third)&service_id=1").hasPrefix("{\"status\":201"))
+            #expect(try await curl(ports, "entity/list", "ak=\(new)&service_id=1").hasPrefix("{\"status\":3003"))
+            let keys = try await sakerServer("service", "keys", "--config", configuration, "1")
+            #expect(keys.output.contains(/\n[0-9a-f]{12}  [-0-9T:]+Z  plain   valid\n/), "\(keys.output)")
+            #expect(keys.output.contains("\(number)  ") && keys.output.contains("disabled\n"), "\(keys.output)")
+            _ = try await sakerServer("service", "enable-key", "--config", configuration, "1", String(number))
+            #expect(try await curl(ports, "entity/list", "ak=\(third)&service_id=1").hasPrefix("{\"status\":3003"))
+            let wrong = try await sakerServer("service", "disable-key", "--config", configuration, "1", third)
+            #expect(wrong.status == 64 && wrong.errors.contains("service keys 1"), "\(wrong.status) \(wrong.errors)")
+            let named = try await sakerServer("service", "rename", "--config", configuration, "1", "North")
+            #expect(named.output == "Service 1, \"North\"\n", "\(named.errors)")
             let unknown = try await sakerServer("service", "rotate-key", "--config", configuration, "9")
             #expect(unknown.status == 1)
             let signed = try await sakerServer("service", "create", "--config", configuration, "--signed", "Signed")

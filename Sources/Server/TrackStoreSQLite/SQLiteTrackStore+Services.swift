@@ -103,6 +103,39 @@ extension SQLiteTrackStore {
         }
     }
 
+    package func keys(of service: ServiceID) async throws(TrackStoreError) -> [KeyListing] {
+        try await reading { database in
+            try Row.fetchAll(
+                database,
+                sql: """
+                    SELECT hash, created, secret IS NOT NULL, disabled FROM access_key
+                    WHERE service = ? ORDER BY created, hash
+                    """,
+                arguments: [service.rawValue]
+            ).map { row in
+                KeyListing(
+                    hash: AccessKeyHash(bytes: [UInt8](row[0] as Data)), created: Timestamp(milliseconds: row[1]),
+                    isSigned: row[2], isDisabled: row[3])
+            }
+        }
+    }
+
+    package func setKey(_ use: AccessKeyUse, isDisabled: Bool) async throws(TrackStoreError) {
+        try await writing { database in
+            try database.execute(
+                sql: "UPDATE access_key SET disabled = ? WHERE hash = ? AND service = ?",
+                arguments: [isDisabled, Data(use.hash.bytes), use.service.rawValue])
+        }
+    }
+
+    package func renameService(_ service: ServiceID, to name: String) async throws(TrackStoreError) {
+        try await writing { database in
+            try self.check(service, database)
+            try database.execute(
+                sql: "UPDATE service SET name = ? WHERE id = ?", arguments: [name, service.rawValue])
+        }
+    }
+
     package func setAppCode(_ appCode: String?, of service: ServiceID) async throws(TrackStoreError) {
         try await writing { database in
             try self.check(service, database)

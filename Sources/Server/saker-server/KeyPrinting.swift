@@ -1,6 +1,7 @@
 import ConfigurationFile
 import ServerRuntime
 import TrackModel
+import TrackStore
 
 /// Prints what `service create` and `service rotate-key` have made.
 func printKey(_ key: ServiceAdministration.NewKey, _ configuration: ServerConfiguration) throws {
@@ -29,6 +30,7 @@ private func printKey(_ key: ServiceAdministration.NewKey, _ enrollment: Enrollm
 /// Prints an access key and the enrolment string with it.
 func printKey(_ accessKey: Secret, _ enrollment: EnrollmentString?) {
     print("Access key (ak): \(accessKey.revealed)")
+    print("Its number for `saker-server service disable-key`: \(AccessKey(accessKey.revealed).hash.number)")
     print("Only a hash of the access key is stored: this is the only time it is shown.")
     guard let enrollment else { return }
     print(

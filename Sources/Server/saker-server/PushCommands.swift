@@ -107,14 +107,14 @@ struct Pushes: AsyncParsableCommand {
             abstract: "Lists the pushes of the last seven days, the newest first.",
             discussion: """
                 States: waiting (not acknowledged yet), delivered (on the vehicle's disk), given-up (not acknowledged in 10 \
-                minutes of a session; sent again after the next login), expired (its lifetime ended). Types: 3 is an alarm \
-                of a fence, 65 and above are messages.
+                minutes of a session; sent again after the next login), expired (its lifetime ended), withdrawn (its entity \
+                was deleted). Types: 3 is an alarm of a fence, 65 and above are messages.
                 """)
 
         @OptionGroup var file: ConfigurationOption
         @Option(help: ArgumentHelp("Only those of this entity.", valueName: "name"))
         var entity: String?
-        @Option(help: "Only those in this state: waiting, delivered, given-up or expired.")
+        @Option(help: "Only those in this state: waiting, delivered, given-up, expired or withdrawn.")
         var state: PushRecord.State?
         @Option(parsing: .unconditional, help: ArgumentHelp("At most so many.", valueName: "number"))
         var limit = 100

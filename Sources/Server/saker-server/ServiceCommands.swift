@@ -6,7 +6,9 @@ import TrackStore
 struct Services: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "service", abstract: "Services (tenants) and their access keys. Works while the server runs.",
-        subcommands: [Create.self, List.self, RotateKey.self, SetAppCode.self])
+        subcommands: [
+            Create.self, List.self, Rename.self, RotateKey.self, Keys.self, DisableKey.self, EnableKey.self, SetAppCode.self,
+        ])
 
     struct Create: AsyncParsableCommand {
         static let configuration = CommandConfiguration(abstract: "Make a service with an access key.")
@@ -37,6 +39,22 @@ struct Services: AsyncParsableCommand {
                 let code = service.appCode == nil ? "" : "  (app code)"
                 print(String(repeating: " ", count: max(0, 7 - number.count)) + number + "  " + service.name + code)
             }
+        }
+    }
+
+    struct Rename: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Give a service another name. The number, which vehicles and clients use, stays.")
+
+        @OptionGroup var file: ConfigurationOption
+        @Argument(help: "The number of the service.")
+        var service: Int64
+        @Argument(help: "The new name of the service, for people.")
+        var name: String
+
+        func run() async throws {
+            try await ServiceAdministration(try file.load()).rename(service, to: name)
+            print("Service \(service), \"\(name)\"")
         }
     }
 

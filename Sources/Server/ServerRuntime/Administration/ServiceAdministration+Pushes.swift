@@ -81,19 +81,14 @@ package struct PushReport: Sendable {
     package var since: String? {
         switch state {
         case .waiting: nil
-        case .delivered: record.acknowledged.map(Self.text)
-        case .givenUp: record.givenUp.map(Self.text)
-        case .expired: Self.text(record.expires)
-        case .withdrawn: record.withdrawn.map(Self.text)
+        case .delivered: record.acknowledged.map(TimeText.universal)
+        case .givenUp: record.givenUp.map(TimeText.universal)
+        case .expired: TimeText.universal(record.expires)
+        case .withdrawn: record.withdrawn.map(TimeText.universal)
         }
     }
 
-    package var created: String { Self.text(record.push.created) }
-
-    /// `2026-11-21T10:00:00Z`
-    private static func text(_ time: Timestamp) -> String {
-        Date(timeIntervalSince1970: Double(time.milliseconds) / 1000).formatted(.iso8601)
-    }
+    package var created: String { TimeText.universal(record.push.created) }
 
     /// One line; times are milliseconds since 1970.
     package var json: String {

@@ -45,6 +45,17 @@ package struct ServiceAdministration: Sendable {
         }
     }
 
+    /// Gives a service another name; its number stays.
+    package func rename(_ service: Int64, to name: String) async throws(ServerError) {
+        let id = try await known(service)
+        let name = try Self.checked(name)
+        do throws(TrackStoreError) {
+            try await store.renameService(id, to: name)
+        } catch {
+            throw ServerError(error)
+        }
+    }
+
     /// A new key; `keepingOld` leaves the earlier ones valid, so that vehicles can be moved one by one.
     package func rotateKey(
         of service: Int64, keepingOld: Bool, isSigned: Bool

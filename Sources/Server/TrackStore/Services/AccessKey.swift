@@ -33,6 +33,11 @@ package struct AccessKeyHash: Hashable, Sendable {
         self.bytes = bytes
     }
 
+    /// The first 48 bits in hexadecimal: by this people name a key without showing it.
+    package var number: String {
+        bytes.prefix(6).map { byte in (byte < 16 ? "0" : "") + String(byte, radix: 16) }.joined()
+    }
+
     /// Takes the same time wherever the first difference is.
     package static func constantTimeEqual(_ left: Self, _ right: Self) -> Bool {
         guard left.bytes.count == right.bytes.count else { return false }

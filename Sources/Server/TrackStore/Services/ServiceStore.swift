@@ -21,6 +21,12 @@ package protocol ServiceStore: Sendable {
     /// Those of some keys that do not open their service any more: disabled, removed, or of no service. Whoever keeps a
     /// session open asks from time to time, so that a key that has ended ends its sessions too.
     func endedKeys(among uses: Set<AccessKeyUse>) async throws(TrackStoreError) -> Set<AccessKeyUse>
+    /// All keys of a service, disabled ones too, in the order of their making. Empty when there is no such service.
+    func keys(of service: ServiceID) async throws(TrackStoreError) -> [KeyListing]
+    /// Ends one key of a service, or makes it valid again. Of a key that is not there, nothing changes.
+    func setKey(_ use: AccessKeyUse, isDisabled: Bool) async throws(TrackStoreError)
+    /// Gives a service another name. Throws `.unknownService`.
+    func renameService(_ service: ServiceID, to name: String) async throws(TrackStoreError)
     /// Sets the app code of a service; nil: it has none from now on. Throws `.unknownService`.
     func setAppCode(_ appCode: String?, of service: ServiceID) async throws(TrackStoreError)
 }
@@ -67,6 +73,24 @@ extension StoreDecorator {
     package func endedKeys(among uses: Set<AccessKeyUse>) async throws(TrackStoreError) -> Set<AccessKeyUse> {
         try await passing { store async throws(TrackStoreError) in
             try await store.endedKeys(among: uses)
+        }
+    }
+
+    package func keys(of service: ServiceID) async throws(TrackStoreError) -> [KeyListing] {
+        try await passing { store async throws(TrackStoreError) in
+            try await store.keys(of: service)
+        }
+    }
+
+    package func setKey(_ use: AccessKeyUse, isDisabled: Bool) async throws(TrackStoreError) {
+        try await passing { store async throws(TrackStoreError) in
+            try await store.setKey(use, isDisabled: isDisabled)
+        }
+    }
+
+    package func renameService(_ service: ServiceID, to name: String) async throws(TrackStoreError) {
+        try await passing { store async throws(TrackStoreError) in
+            try await store.renameService(service, to: name)
         }
     }
 

@@ -28,6 +28,7 @@ extension ReferenceTrackStore {
         }
         keyList.removeAll { $0.service == service && $0.hash.bytes == hash.bytes }
         keyList.append(AccessKeyRecord(hash: hash, service: service, secret: secret, isDisabled: false))
+        keyTimes[AccessKeyUse(service: service, hash: hash)] = now
     }
 
     package func keys(matching hash: AccessKeyHash) throws(TrackStoreError) -> [AccessKeyRecord] {
@@ -57,6 +58,28 @@ extension ReferenceTrackStore {
         try checkOpen()
         let valid = keyList.filter { !$0.isDisabled }.map { AccessKeyUse(service: $0.service, hash: $0.hash) }
         return uses.subtracting(valid)
+    }
+
+    package func keys(of service: ServiceID) throws(TrackStoreError) -> [KeyListing] {
+        try checkOpen()
+        return keyList.filter { $0.service == service }.map { key in
+            let created = keyTimes[AccessKeyUse(service: service, hash: key.hash)]
+            return KeyListing(
+                hash: key.hash, created: created ?? Timestamp(milliseconds: 0), isSigned: key.secret != nil,
+                isDisabled: key.isDisabled)
+        }
+    }
+
+    package func setKey(_ use: AccessKeyUse, isDisabled: Bool) throws(TrackStoreError) {
+        try checkOpen()
+        for index in keyList.indices where keyList[index].service == use.service && keyList[index].hash == use.hash {
+            keyList[index].isDisabled = isDisabled
+        }
+    }
+
+    package func renameService(_ service: ServiceID, to name: String) throws(TrackStoreError) {
+        try check(service)
+        for index in serviceList.indices where serviceList[index].id == service { serviceList[index].name = name }
     }
 
     package func setAppCode(_ appCode: String?, of service: ServiceID) throws(TrackStoreError) {

@@ -33,6 +33,7 @@ package actor ReferenceTrackStore: TrackStore {
     private var columnTable: [ColumnTable: [ColumnRecord]] = [:]
     var serviceList: [ServiceRecord] = []
     var keyList: [AccessKeyRecord] = []
+    var keyTimes: [AccessKeyUse: Timestamp] = [:]
     private var entityTable: [EntityKey: Entity] = [:]
     private var claims: [ClaimKey: Claim] = [:]
     private var lastStored: Timestamp?

@@ -19,6 +19,9 @@ extension TrackStoreContract {
                 try await expect(.closed) { try await store.signingKeys() }
                 try await expect(.closed) { try await store.replaceSecret(with: "x", of: use) }
                 try await expect(.closed) { try await store.setAppCode("x", of: service) }
+                try await expect(.closed) { try await store.keys(of: service) }
+                try await expect(.closed) { try await store.setKey(use, isDisabled: true) }
+                try await expect(.closed) { try await store.renameService(service, to: "x") }
                 try await expect(.closed) { try await store.columns(of: .track, in: service) }
                 try await expect(.closed) { try await store.entity(named: "truck", in: service) }
                 try await expect(.closed) {

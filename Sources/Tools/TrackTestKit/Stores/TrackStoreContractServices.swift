@@ -70,6 +70,42 @@ extension TrackStoreContract {
                         "of a service that does not exist")
                 }
             },
+            TrackStoreCheck("the keys of a service are listed, and one is ended and made valid again alone") { subject in
+                let (store, service) = try await subject.withService()
+                let other = try await store.createService(named: "other", at: .at(1)).id
+                let (plain, signed) = (AccessKey("plain").hash, AccessKey("signed").hash)
+                try await store.addKey(plain, secret: nil, to: service, replacing: false, at: .at(2))
+                try await store.addKey(signed, secret: "sk", to: service, replacing: false, at: .at(3))
+                try await store.addKey(plain, secret: nil, to: other, replacing: false, at: .at(4))
+                func listing(_ hash: AccessKeyHash, _ time: Int64, _ isSigned: Bool, _ isDisabled: Bool) -> KeyListing {
+                    KeyListing(hash: hash, created: .at(time), isSigned: isSigned, isDisabled: isDisabled)
+                }
+                let use = AccessKeyUse(service: service, hash: plain)
+                try await store.setKey(use, isDisabled: true)
+                try expect(
+                    try await store.keys(of: service),
+                    is: [listing(plain, 2, false, true), listing(signed, 3, true, false)], "keys")
+                try expect(try await store.keys(of: other), is: [listing(plain, 4, false, false)], "of another")
+                try expect(try await store.endedKeys(among: [use]), is: [use], "ended")
+                try await store.setKey(use, isDisabled: false)
+                try expect(try await store.endedKeys(among: [use]), is: [], "valid again")
+                let ghost = AccessKeyUse(service: service, hash: AccessKey("ghost").hash)
+                try await store.setKey(ghost, isDisabled: false)
+                try expect(try await store.keys(of: service).count, is: 2, "keys still")
+                try await store.addKey(plain, secret: "sk", to: service, replacing: false, at: .at(5))
+                try expect(
+                    try await store.keys(of: service),
+                    is: [listing(signed, 3, true, false), listing(plain, 5, true, false)], "added again")
+            },
+            TrackStoreCheck("a service gets another name and keeps its number") { subject in
+                let (store, service) = try await subject.withService()
+                try await store.renameService(service, to: "caf\u{E9}")
+                try expect(try await store.services().map(\.name), is: ["caf\u{E9}"], "name")
+                if let missing = ServiceID(rawValue: service.rawValue + 1) {
+                    try await expect(.unknownService) { try await store.renameService(missing, to: "x") }
+                    try expect(try await store.keys(of: missing), is: [], "keys of none")
+                }
+            },
             TrackStoreCheck("a secret is replaced where there is one, and every one is listed") { subject in
                 let (store, service) = try await subject.withService()
                 let other = try await store.createService(named: "other", at: .at(1)).id

@@ -1,0 +1,44 @@
+package import TrackStore
+
+// The keys of a service, one by one.
+extension ServiceAdministration {
+    /// In the order of their making.
+    package func keys(of service: Int64) async throws(ServerError) -> [KeyListing] {
+        let id = try await known(service)
+        do throws(TrackStoreError) {
+            return try await store.keys(of: id)
+        } catch {
+            throw ServerError(error)
+        }
+    }
+
+    /// Ends one key, or makes it valid again. `number`: the first digits of ``AccessKeyHash/number``, enough of them to name
+    /// one key. Returns the whole number.
+    package func setKey(
+        _ number: String, of service: Int64, isDisabled: Bool
+    ) async throws(ServerError) -> String {
+        let id = try await known(service)
+        let wanted = number.lowercased()
+        guard (4...12).contains(wanted.utf8.count), wanted.allSatisfy(\.isHexDigit) else {
+            throw ServerError(
+                .usage,
+                "a key is named by 4 to 12 hexadecimal digits of its number, not by the key itself: "
+                    + "`saker-server service keys \(service)` shows the numbers")
+        }
+        let found = try await keys(of: service).filter { $0.hash.number.hasPrefix(wanted) }
+        guard let key = found.first else {
+            throw ServerError(
+                .notFound,
+                "no key of service \(service) has the number \(wanted): `saker-server service keys \(service)` shows all")
+        }
+        guard found.count == 1 else {
+            throw ServerError(.usage, "\(found.count) keys of service \(service) begin with \(wanted): give more digits")
+        }
+        do throws(TrackStoreError) {
+            try await store.setKey(AccessKeyUse(service: id, hash: key.hash), isDisabled: isDisabled)
+        } catch {
+            throw ServerError(error)
+        }
+        return key.hash.number
+    }
+}

@@ -1,0 +1,10 @@
+import Foundation
+package import TrackModel
+
+/// Times in the tables of commands.
+package enum TimeText {
+    /// `2026-11-21T10:00:00Z`
+    package static func universal(_ time: Timestamp) -> String {
+        Date(timeIntervalSince1970: Double(time.milliseconds) / 1000).formatted(.iso8601)
+    }
+}
