@@ -61,6 +61,7 @@ import TrackTestKit
             case .fixArrived(let time): "fix \(time.seconds - start)"
             case .gathered(let point, let entity):
                 "point \(point.fix.time.seconds - start) of \(entity)\(point.isParked ? ", parked" : "")"
+            case .passed(let fix, let entity): "passed \(fix.time.seconds - start) of \(entity)"
             case .samplingEnds: "sampling ends"
             case .locationChanged(let location): "location \(location)"
             case .feedChanged: "feed"
@@ -107,13 +108,26 @@ import TrackTestKit
         #expect(setup.taken() == ["feed", "location unknown", "gather"])
         setup.say(.state(.fix))
         setup.fix(0)
-        #expect(setup.taken() == ["feed", "location available", "report", "fix 0", "point 0 of van"])
+        #expect(setup.taken() == ["feed", "location available", "report", "fix 0", "point 0 of van", "passed 0 of van"])
         setup.report(5)
         setup.shell.stop(entity: "van")
         // The epoch that waited belongs to the gathering that ends.
-        #expect(setup.taken() == ["report", "fix 5", "point 5 of van", "sampling ends", "gather"])
+        #expect(setup.taken() == ["report", "fix 5", "point 5 of van", "passed 5 of van", "sampling ends", "gather"])
         setup.fix(10)
         #expect(setup.taken() == ["report", "fix 10"])
+    }
+
+    /// Local fences judge what comes between two points too, but no fix that cannot be right.
+    @Test func everyRightFixPassesWhateverTheInterval() {
+        let setup = Setup()
+        setup.shell.openFeed()
+        setup.shell.start(entity: "van")
+        for second: Int64 in 0..<5 { setup.fix(second) }
+        setup.fix(3)
+        setup.fix(6, north: 40)
+        let taken = setup.taken()
+        #expect(taken.filter { $0.hasPrefix("passed") } == (0..<5).map { "passed \($0) of van" })
+        #expect(taken.filter { $0.hasPrefix("point") } == ["point 0 of van"])
     }
 
     @Test func nothingIsGatheredOnceTheAgentStops() {

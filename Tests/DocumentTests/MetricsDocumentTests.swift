@@ -20,7 +20,7 @@ import Testing
             }
             #expect(metric.kind != .histogram || metric.unit == "seconds", "\(name)")
             #expect(metric.help.hasSuffix(".") && !metric.help.contains("|"), "\(name): \(metric.help)")
-            let known: Set = ["version", "state", "reason", "via", "call", "status"]
+            let known: Set = ["version", "state", "reason", "via", "call", "status", "action"]
             #expect(known.isSuperset(of: metric.labels), "\(name)")
         }
     }

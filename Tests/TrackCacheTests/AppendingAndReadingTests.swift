@@ -78,6 +78,25 @@ import TrackTestKit
         #expect(cache.read(after: .max, maximumCount: 1, maximumBytes: 1000, now: 0) == nil)
     }
 
+    /// Each opening leaves a gap in the numbers.
+    @Test func theNewestRecordsAreFoundAcrossGaps() throws {
+        let ring = Ring()
+        try ring.fillAndClose(0..<3000)
+        try ring.fillAndClose(3000..<3100)
+        let cache = try ring.open()
+        for count in [1, 100, 101, 1500, 3100, 5000] as [UInt64] {
+            let position = cache.position(beforeNewest: count)
+            var numbers: [Int] = []
+            var next = position
+            while let batch = cache.read(after: next, maximumCount: 1000, maximumBytes: .max, now: 0) {
+                numbers += batch.records.map { number(of: $0.payload) }
+                next = batch.lastSequence
+            }
+            #expect(numbers.count >= min(Int(count), 3100) && numbers.last == 3099)
+            #expect(count > 100 || numbers.count < 3000)
+        }
+    }
+
     @Test func readingFollowsAppending() throws {
         let cache = try Ring().open()
         for number in 0..<2500 {

@@ -56,6 +56,17 @@ extension TrackCache {
             stream: uploading.stream, entity: run.entity, firstSequence: first.sequence, records: run.records)
     }
 
+    /// A sequence to read after for someone who wants the newest records alone: so many follow, or all that there are. They
+    /// may be some more, as many as a segment holds. Sequences have gaps, so subtracting does not find it.
+    package func position(beforeNewest count: UInt64) -> UInt64 {
+        var found = UInt64(pending.count)
+        for index in segments.indices.reversed() {
+            found += liveCount(index)
+            if found >= count { return segments[index].first - 1 }
+        }
+        return 0
+    }
+
     /// Whether `read` says nothing because of a disk that does not answer: there may be more, ask again later.
     package func isReadPostponed(now: MonotonicTime) -> Bool {
         guard state != .closed else { return false }

@@ -5,8 +5,10 @@ internal import TrackWire
 
 /// The points of the process before, as fences judge them.
 enum FenceReplay {
-    /// The most records of the ring that are looked at. The newest memory is some 30 s old.
-    private static let most: UInt64 = 1000
+    /// So many of the newest records of the ring are looked at, and what stands in the same segment before them. The newest
+    /// memory is some 30 s old.
+    private static let enough: UInt64 = 1000
+    private static let batch = 1000
     private static let mostBytes = 1 << 20
 
     /// Points of an entity that are later than a time, up to a sequence, in their order. Runs on the disk thread.
@@ -14,11 +16,11 @@ enum FenceReplay {
         in cache: TrackCache, of entity: String, after time: Timestamp, through last: UInt64, now: MonotonicTime
     ) -> [FencePoint] {
         let name = ExactName(entity)
-        var position = last > most ? last - most : 0
+        var position = cache.position(beforeNewest: enough)
         var points: [FencePoint] = []
         while position < last,
             let batch = cache.read(
-                after: position, maximumCount: Int(most), maximumBytes: mostBytes, isForServer: false, now: now)
+                after: position, maximumCount: batch, maximumBytes: mostBytes, isForServer: false, now: now)
         {
             position = batch.lastSequence
             guard ExactName(batch.entity) == name else { continue }
