@@ -327,7 +327,7 @@ struct ProgramTests {
             _ = try await sakerServer("service", "enable-key", "--config", configuration, "1", String(number))
             #expect(try await curl(ports, "entity/list", "ak=\(third)&service_id=1").hasPrefix("{\"status\":3003"))
             let wrong = try await sakerServer("service", "disable-key", "--config", configuration, "1", third)
-            #expect(wrong.status == 64 && wrong.errors.contains("service keys 1"), "\(wrong.status) \(wrong.errors)")
+            #expect(wrong.status != 0 && wrong.errors.contains("service keys 1"), "\(wrong.status) \(wrong.errors)")
             let named = try await sakerServer("service", "rename", "--config", configuration, "1", "North")
             #expect(named.output == "Service 1, \"North\"\n", "\(named.errors)")
             let unknown = try await sakerServer("service", "rotate-key", "--config", configuration, "9")
