@@ -25,6 +25,28 @@ import Testing
         #expect(outbox.counters.taken == 1)
     }
 
+    /// A memory that the disk does not take holds no alarm back.
+    @Test func anAlarmBehindAMemoryHasTheDisksPatienceToo() {
+        var outbox = AlarmOutbox()
+        _ = outbox.judged([], of: "van_07", memory: memory)
+        #expect(outbox.judged([first], of: "van_07", memory: memory) == [.setTimer(.patience, milliseconds: 2000)])
+        // Later alarms do not make the first one wait longer.
+        #expect(outbox.judged([alarms[1]], of: "van_07", memory: memory) == [])
+        let told = outbox.timerFired(.patience)
+        #expect(told.contains(.tell(first, .notDurable)) && told.contains(.tell(alarms[1], .notDurable)))
+        // The disk answers: the alarms are written, and not told again.
+        #expect(
+            outbox.written([]) == [
+                .relieved, .setTimer(.patience, milliseconds: 2000), writing([first, alarms[1]], told: true),
+            ])
+        // Or it refuses the memory: the timer has nothing left to do.
+        var refused = AlarmOutbox()
+        _ = refused.judged([], of: "van_07", memory: memory)
+        _ = refused.judged([first], of: "van_07", memory: memory)
+        let actions = refused.refused(reason: "full")
+        #expect(actions.contains(.cancelTimer(.patience)) && actions.contains(.tell(first, .notDurable)))
+    }
+
     @Test func whatTheJournalKnowsIsNotToldAgain() {
         var outbox = AlarmOutbox()
         _ = outbox.judged([first], of: "van_07", memory: memory)

@@ -137,6 +137,10 @@ package struct AlarmOutbox: Hashable, Sendable {
         if trouble != nil { actions += Self.tellEarly(&verdict, &counters) }
         queue.append(verdict)
         actions += bound()
+        // A memory that is being written has no patience of its own.
+        if case .note? = underWay, queue.count == 1 {
+            actions.append(.setTimer(.patience, milliseconds: limits.patience))
+        }
         return actions + proceed()
     }
 
@@ -166,10 +170,8 @@ package struct AlarmOutbox: Hashable, Sendable {
         underWay = nil
         counters.failed += 1
         isResting = true
-        var actions: [Action] = []
-        switch attempted {
-        case .verdicts: actions.append(.cancelTimer(.patience))
-        case .note(let note):
+        var actions: [Action] = [.cancelTimer(.patience)]
+        if case .note(let note) = attempted {
             // What came since follows from it.
             let isNewer = (notes + queue).contains { Self.isSame($0.entity, note.entity) }
             if !isNewer { notes.append(note) }

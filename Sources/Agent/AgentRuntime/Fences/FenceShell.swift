@@ -37,6 +37,8 @@ final class FenceShell {
         case replay
         /// The file of fences is read again.
         case readAgain
+        /// Imports that got no part for long are forgotten.
+        case imports
     }
 
     private let context: ShellContext
@@ -67,6 +69,7 @@ final class FenceShell {
     /// Milliseconds that fixes wait for the ring.
     private static let replayPatience: Int64 = 5000
     private static let readAgainPause: Int64 = 60_000
+    private static let importPause: Int64 = 60_000
 
     /// `journal` nil: alarms are told and not kept. `lastBefore`: the last sequence of the ring as it was opened.
     init(
@@ -347,10 +350,19 @@ final class FenceShell {
 
     /// Takes a part of an import; nil while parts are missing.
     func take(_ part: FenceImports.Part) throws(AgentControlError) -> FenceImports.Taken {
+        defer { forgetImportsLater() }
         do throws(FenceRefusal) {
             return try imports.take(part, now: context.now)
         } catch {
             throw AgentControlError(error, in: .importFences)
+        }
+    }
+
+    private func forgetImportsLater() {
+        guard imports.count > 0 else { return timers.cancel(.imports) }
+        timers.set(.imports, milliseconds: Self.importPause) { [self] in
+            imports.forget(now: context.now)
+            forgetImportsLater()
         }
     }
 
