@@ -129,10 +129,10 @@ let agent: [Target] = [
 // MARK: - The server
 
 let server: [Target] = [
-    .room("TrackStore", in: "Server", "TrackModel", "TrackWire", .crypto),
+    .room("TrackStore", in: "Server", "Geodesy", "Geofencing", "TrackModel", "TrackWire", .crypto),
     .room("TrackAnalysis", in: "Server", "Geodesy", "TrackModel"),
     .room("RoadMatching", in: "Server", "Geodesy", "JSON", "TrackAnalysis", "TrackModel"),
-    .room("TrackStoreSQLite", in: "Server", "TrackStore", "TrackModel", "TrackWire", .grdb),
+    .room("TrackStoreSQLite", in: "Server", "Geodesy", "Geofencing", "TrackStore", "TrackModel", "TrackWire", .grdb),
     .room("Ingest", in: "Server", "Exposition", "Systemd", "TrackStore", "TrackModel", .log),
     .room(
         "WebAPI", in: "Server", "Ingest", "JSON", "Systemd", "TrackAnalysis", "TrackStore", "TrackModel", "Geodesy",
@@ -178,8 +178,8 @@ let tools: [Target] = [
         "TrackModel", "TrackStore", "TrackStoreSQLite", "TrackTestKit", "TrackWire", .log, .nioCore, .nioTLS),
     .program("saker-simulate", in: "Tools", "SystemSimulation", .arguments),
     .room(
-        "TrackTestKit", in: "Tools", "AgentControl", "Ingest", "JSON", "SecureLink", "TrackCache", "TrackModel",
-        "TrackStore", "Varlink", .log, .nioCore),
+        "TrackTestKit", in: "Tools", "AgentControl", "Geodesy", "Geofencing", "Ingest", "JSON", "SecureLink",
+        "TrackCache", "TrackModel", "TrackStore", "Varlink", .log, .nioCore),
     .room("ProgramTestKit", in: "Tools", "CNetworkNamespace", "TrackCache", "TrackModel"),
     // The programs themselves are dependencies so that they are built beside it.
     .program("saker-crash", in: "Tools", "ProgramTestKit", "saker", "saker-server", "sakerd", .arguments),
@@ -237,7 +237,9 @@ let tests: [Target] = [
     .tests(of: "TrackAnalysis", "Geodesy", "ProgramTestKit", "TrackModel"),
     .tests(of: "RoadMatching", "Geodesy", "JSON", "ProgramTestKit", "TrackAnalysis", "TrackModel"),
     .tests(of: "TrackStore", "TrackModel", "TrackTestKit"),
-    .tests(of: "TrackStoreSQLite", "ProgramTestKit", "TrackModel", "TrackStore", "TrackTestKit", "TrackWire", .grdb),
+    .tests(
+        of: "TrackStoreSQLite", "Geodesy", "Geofencing", "ProgramTestKit", "TrackModel", "TrackStore", "TrackTestKit",
+        "TrackWire", .grdb),
     .tests(of: "Ingest", "Exposition", "Systemd", "TrackModel", "TrackStore", "TrackTestKit", .log),
     .tests(
         of: "WebAPI", "Geodesy", "Ingest", "JSON", "Systemd", "TrackAnalysis", "TrackModel", "TrackStore",

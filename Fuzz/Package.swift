@@ -47,7 +47,7 @@ let package = Package(
         .room("TrackFiles", in: "Shared", ["JSON"]),
         .room("FenceJSON", in: "Shared", ["Geodesy", "Geofencing", "JSON", "TrackModel"]),
         .room("FenceFiles", in: "Shared", ["FenceJSON", "Geodesy", "Geofencing", "JSON", "TrackFiles", "TrackModel"]),
-        .room("TrackStore", in: "Server", ["TrackModel", "TrackWire", "Crypto"]),
+        .room("TrackStore", in: "Server", ["Geodesy", "Geofencing", "TrackModel", "TrackWire", "Crypto"]),
         // Of the larger rooms, what reads from outside: their shells would bring half of the ecosystem with them.
         .room(
             "SecureLink", in: "Agent", ["COpenSSL"],
@@ -70,11 +70,15 @@ let package = Package(
         .room("DriveSimulation", in: "Tools", ["Geodesy", "TrackModel"]),
         .room(
             "TrackTestKit", in: "Tools",
-            ["AgentControl", "Ingest", "JSON", "TrackModel", "TrackCache", "TrackStore", "Varlink", .log, .nioCore],
+            [
+                "AgentControl", "Geodesy", "Geofencing", "Ingest", "JSON", "TrackModel", "TrackCache", "TrackStore",
+                "Varlink", .log, .nioCore,
+            ],
             only: [
                 "DiskDice.swift", "DiskEvents.swift", "DiskFault.swift", "DiskNode.swift", "DiskSimulation.swift",
                 "MonotonicTime+Literal.swift",
                 "RunningIngest.swift", "SplitMix.swift", "Stores/ReferenceTrackStore.swift",
+                "Stores/ReferenceTrackStore+Alarms.swift", "Stores/ReferenceTrackStore+Fences.swift",
                 "Stores/ReferenceTrackStore+Pushes.swift",
                 "Stores/ReferenceTrackStore+Services.swift",
                 "SampleAgent.swift",

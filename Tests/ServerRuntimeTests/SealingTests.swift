@@ -32,7 +32,9 @@ struct SealingTests {
         try await SealingStore(inner: inner, protection: protection).keys(matching: hash).first?.secret
     }
 
-    @Test(arguments: TrackStoreContract.services) func aStoreBehavesAsBeforeWithIt(_ check: TrackStoreCheck)
+    @Test(arguments: TrackStoreContract.services + TrackStoreContract.callbacks) func aStoreBehavesAsBeforeWithIt(
+        _ check: TrackStoreCheck
+    )
         async throws
     {
         for protection in [SecretProtection.none, try sealing(Self.digits)] {
@@ -40,6 +42,23 @@ struct SealingTests {
                 SealingStore(inner: ReferenceTrackStore(), protection: protection)
             }
             try await check.run(subject)
+        }
+    }
+
+    @Test func theSecretOfCallbacksIsSealedForItsServiceAlone() async throws {
+        let right = try sealing(Self.digits)
+        let (inner, service) = try await store(right)
+        let target = CallbackTarget(url: "https://example.org/alarms", secret: "the secret")
+        try await SealingStore(inner: inner, protection: right).setCallback(target, of: service)
+        let kept = try #require(try await inner.callback(of: service))
+        #expect(kept.url == target.url)
+        #expect(SecretSeal.isSealed(kept.secret))
+        #expect(try await SealingStore(inner: inner, protection: right).callback(of: service) == target)
+        let other = try await inner.createService(named: "other", at: Timestamp(seconds: 0)).id
+        try await inner.setCallback(kept, of: other)
+        for (service, protection) in [(service, SecretProtection.none), (other, right)] {
+            let store = SealingStore(inner: inner, protection: protection)
+            await #expect(throws: TrackStoreError.self) { try await store.callback(of: service) }
         }
     }
 

@@ -1,4 +1,6 @@
 import GRDB
+import Geodesy
+import Geofencing
 import Testing
 import TrackModel
 import TrackStore
@@ -39,6 +41,32 @@ import TrackTestKit
         #expect(pushes.pushes.map(\.entity) == ["idle", "truck", "van", "truck", "van"])
         #expect(
             pushes.pushes.map { $0.state(at: .at(90)) } == [.waiting, .givenUp, .waiting, .delivered, .waiting])
+    }
+
+    @Test func aStoreOfSchemaFourTakesFencesAndAlarms() async throws {
+        let bench = try Workbench()
+        let (store, service) = try await open(bench)
+        var definition = FenceDefinition(
+            ShapeDraft(.circle(centre: Degrees(latitude: 52, longitude: 4.3), radius: 100)))
+        definition.watch = try FenceWatch(["truck"])
+        let record = try await store.createFence(definition, in: service, at: .at(100))
+        #expect(record.fence.id == 1)
+        #expect(try await store.fences(naming: [EntityKey(service: service, name: "truck")]).map(\.count) == [1])
+        try await store.setCallback(CallbackTarget(url: "https://example.org", secret: "s"), of: service)
+        var batch = upload([point(2000)], to: service, received: .at(2001))
+        let key = try #require(AlarmKey(bytes: [UInt8](repeating: 7, count: 16)))
+        let here = AlarmPoint(time: .at(2000), place: point(2000).fix.coordinate, received: .at(2001))
+        let alarm = Alarm(
+            key: key, source: .server, fence: 1, revision: 1, name: "", action: .enter, point: here,
+            crossing: Crossing(
+                time: .at(2000), place: here.place, isEstimated: false, earliest: .at(1990), latest: .at(2000)))
+        batch.alarms = [CausedAlarm(alarm)]
+        #expect(await store.ingest([batch]).first?.isKept == true)
+        let page = Page(offset: 0, limit: 9)
+        #expect(try await store.alarms(in: service, matching: AlarmFilter(), page: page).alarms.map(\.alarm) == [alarm])
+        #expect(try await store.dueCallbacks(at: .at(2002), limit: 9) == [service])
+        #expect(try await store.districts(unless: nil).entries == [])
+        #expect(try await store.checkIntegrity() == [])
     }
 
     /// A stream was stored as far for all its entities; what the old program acknowledged is a duplicate for each of them.

@@ -52,7 +52,8 @@ extension ServerError {
             case .newerSchema: ": use the newer saker-server that made it"
             case .corrupt: ": restore it from a backup"
             case .unknownService, .entityExists, .unknownEntity, .columnExists, .unknownColumn, .tooManyColumns,
-                .tooManyPoints, .tooManyNames, .outOfTurn, .missing, .closed, .failed:
+                .tooManyPoints, .tooManyNames, .unknownFence, .fenceChanged, .refusedFence, .tooManyFences, .outOfTurn,
+                .missing, .closed, .failed:
                 ""
             }
         self.init(error.code == .missing ? .notFound : .store, error.detail + advice)

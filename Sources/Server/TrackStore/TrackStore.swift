@@ -4,4 +4,7 @@
 /// suite of each protocol is in TrackTestKit and runs against every implementation.
 ///
 /// A room that needs one subject asks for the protocol of this subject alone.
-package protocol TrackStore: ServiceStore, ColumnStore, EntityStore, PointStore, PushStore, StoreUpkeep {}
+package protocol TrackStore:
+    ServiceStore, ColumnStore, EntityStore, PointStore, PushStore, FenceStore, AlarmStore, CallbackStore, DistrictStore,
+    StoreUpkeep
+{}

@@ -8,8 +8,14 @@ package struct TrackStoreError: Error, Equatable, CustomStringConvertible {
         case unknownColumn
         case tooManyColumns
         case tooManyPoints
-        /// A filter names more entities than ``EntityFilter/maximumNames``.
+        /// A filter names more entities than ``EntityFilter/maximumNames``, or more fences than ``FenceRules/mostNumbers``.
         case tooManyNames
+        case unknownFence
+        /// Somebody else has changed the fence meanwhile: read it again.
+        case fenceChanged
+        /// The definition of a fence breaks a rule, which the detail names.
+        case refusedFence
+        case tooManyFences
         /// The store was made by a newer program: it is left untouched.
         case newerSchema
         /// The medium has no space left. A retry can help once there is some.
@@ -44,7 +50,8 @@ package struct TrackStoreError: Error, Equatable, CustomStringConvertible {
         switch code {
         case .full, .busy, .outOfTurn: true
         case .unknownService, .entityExists, .unknownEntity, .columnExists, .unknownColumn, .tooManyColumns,
-            .tooManyPoints, .tooManyNames, .newerSchema, .missing, .corrupt, .closed, .failed:
+            .tooManyPoints, .tooManyNames, .unknownFence, .fenceChanged, .refusedFence, .tooManyFences, .newerSchema,
+            .missing, .corrupt, .closed, .failed:
             false
         }
     }

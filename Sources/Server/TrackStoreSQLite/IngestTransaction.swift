@@ -27,6 +27,9 @@ struct IngestTransaction {
     private let chunkInsertion: Statement
     private let hintUpdate: Statement
     private let hintRemoval: Statement
+    private let alarms: AlarmTable
+    /// The version to which the last batch of an entity in this call brought it, if that batch was stored.
+    private var reached: [EntityKey: Int64] = [:]
 
     init(_ database: Database, _ store: SQLiteTrackStore) throws {
         self.database = database
@@ -51,6 +54,7 @@ struct IngestTransaction {
                 WHERE excluded.time > hint.time
                 """)
         hintRemoval = try database.cachedStatement(sql: "DELETE FROM hint WHERE entity = ? AND time <= ?")
+        alarms = try AlarmTable(database)
     }
 
     /// Call it before the transaction ends.
@@ -60,6 +64,16 @@ struct IngestTransaction {
     }
 
     mutating func store(_ batch: PreparedBatch) throws -> IngestOutcome {
+        let outcome = try outcome(of: batch)
+        if case .stored(_, let version) = outcome {
+            reached[batch.entity] = version
+        } else {
+            reached[batch.entity] = nil
+        }
+        return outcome
+    }
+
+    private mutating func outcome(of batch: PreparedBatch) throws -> IngestOutcome {
         do {
             try store.check(batch.service, database)
         } catch let error as TrackStoreError {
@@ -87,12 +101,12 @@ struct IngestTransaction {
             try tell(hint.point, record: hint.record, of: batch, to: row)
         }
         guard batch.content.latest != nil || batch.fences != nil else {
-            try queue(batch.pushes(after: nil), of: batch)
+            try cause(batch, after: nil)
             return .stored(through: 0, version: try version(of: row))
         }
         let entity = try row ?? entities.make(batch.entity, at: batch.received, &numbers)
         let version = try add(batch.content, of: batch, to: entity)
-        try queue(batch.pushes(after: nil), of: batch)
+        try cause(batch, after: nil)
         return .stored(through: 0, version: version)
     }
 
@@ -112,7 +126,7 @@ struct IngestTransaction {
         if let outcome = try stale(batch, entity) { return outcome }
         let content = position.first <= stored ? batch.content(after: stored) : batch.content
         let version = try add(content, of: batch, to: entity)
-        try queue(batch.pushes(after: stored), of: batch)
+        try cause(batch, after: stored)
         try claimUpdate.execute(arguments: [
             Int64(bitPattern: position.last), batch.received.milliseconds, entity, stream,
         ])
@@ -121,7 +135,8 @@ struct IngestTransaction {
 
     /// Nil when the entity has the version that the batch expects. `row` nil: there is no such entity.
     private func stale(_ batch: PreparedBatch, _ row: Int64?) throws -> IngestOutcome? {
-        guard let expected = batch.expectedVersion else { return nil }
+        let former = batch.followsBatch ? reached[batch.entity] ?? -1 : batch.expectedVersion
+        guard let expected = former else { return nil }
         let state = try state(of: row)
         return state.version == expected ? nil : .stale(version: state.version, fences: state.fences)
     }
@@ -166,8 +181,10 @@ struct IngestTransaction {
         ])
     }
 
-    private func queue(_ pushes: [NewPush], of batch: PreparedBatch) throws {
-        for push in pushes {
+    /// What the points after a sequence number bring about; nil: all points.
+    private func cause(_ batch: PreparedBatch, after stored: UInt64?) throws {
+        try alarms.add(batch.alarms, of: batch.entity.name, in: batch.service, at: batch.received)
+        for push in batch.pushes(after: stored) {
             _ = try PushQueue.add(push, in: batch.service, at: batch.received, missing: .passedOver, database)
         }
     }

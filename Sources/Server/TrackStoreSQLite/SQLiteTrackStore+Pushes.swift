@@ -1,4 +1,5 @@
 import GRDB
+import Geofencing
 package import TrackModel
 package import TrackStore
 
@@ -169,6 +170,10 @@ enum PushQueue {
             now.adding(milliseconds: push.lifetime).milliseconds,
         ])
         let message = database.lastInsertedRowID
+        if let alarm = push.alarm {
+            return QueuedPush(
+                message: message, count: try add(push.targets, of: message, telling: alarm, in: service, database))
+        }
         switch push.targets {
         case .service:
             let rows = try database.cachedStatement(
@@ -197,6 +202,31 @@ enum PushQueue {
             }
             return QueuedPush(message: message, count: count)
         }
+    }
+
+    /// Each push has the number that follows from its alarm and its target. Returns how many are new.
+    private static func add(
+        _ targets: PushTargets, of message: Int64, telling alarm: AlarmKey, in service: ServiceID, _ database: Database
+    ) throws -> Int {
+        let rows: [Row]
+        switch targets {
+        case .service:
+            rows = try Row.fetchAll(
+                database, sql: "SELECT id, name FROM entity WHERE service = ?", arguments: [service.rawValue])
+        case .entities(let names):
+            let select = try database.cachedStatement(sql: "SELECT id, name FROM entity WHERE service = ? AND name = ?")
+            rows = try Set(names.map { EntityKey(service: service, name: $0) }).flatMap {
+                try Row.fetchAll(select, arguments: [service.rawValue, $0.name])
+            }
+        }
+        let insertion = try database.cachedStatement(
+            sql: "INSERT INTO push (id, message, entity) VALUES (?, ?, ?) ON CONFLICT (id) DO NOTHING")
+        var count = 0
+        for row in rows {
+            try insertion.execute(arguments: [alarm.pushID(to: row[1]), message, row[0] as Int64])
+            count += database.changesCount
+        }
+        return count
     }
 }
 

@@ -179,6 +179,7 @@ enum Schema {
         ALTER TABLE counter ADD COLUMN received INTEGER;
         UPDATE counter SET received = (SELECT received FROM chunk ORDER BY id DESC LIMIT 1);
         """,
+        fences,
     ]
 
     /// Runs the steps that the file has not seen, each in a transaction of its own.

@@ -1,7 +1,7 @@
 import TrackModel
 import TrackStore
 
-/// A store whose signing keys are encrypted on their way in and decrypted on their way out.
+/// A store whose signing keys, those of callbacks too, are encrypted on their way in and decrypted on their way out.
 ///
 /// It also stands around a store without encryption, so that a sealed secret is never taken for a readable one: without
 /// the right key, asking for an access key that has a sealed secret throws `.failed`, and nothing else is concerned.
@@ -28,6 +28,36 @@ struct SealingStore: StoreDecorator {
     func replaceSecret(with secret: String, of use: AccessKeyUse) async throws(TrackStoreError) {
         try await inner.replaceSecret(with: try sealed(secret, use), of: use)
     }
+
+    // MARK: Callbacks
+
+    /// The secret of a service's callbacks is sealed like a signing key, under a name that no access key has.
+    private static func callbacks(of service: ServiceID) -> AccessKeyUse {
+        AccessKeyUse(service: service, hash: AccessKey("saker callbacks").hash)
+    }
+
+    func setCallback(_ target: CallbackTarget?, of service: ServiceID) async throws(TrackStoreError) {
+        var kept = target
+        if let target { kept?.secret = try sealed(target.secret, Self.callbacks(of: service)) }
+        try await inner.setCallback(kept, of: service)
+    }
+
+    func callback(of service: ServiceID) async throws(TrackStoreError) -> CallbackTarget? {
+        guard var target = try await inner.callback(of: service) else { return nil }
+        target.secret = try opened(target.secret, Self.callbacks(of: service))
+        return target
+    }
+
+    func claimCallbacks(
+        of service: ServiceID, by sender: Int64, at now: Timestamp, through end: Timestamp, limit: Int
+    ) async throws(TrackStoreError) -> CallbackClaim? {
+        let found = try await inner.claimCallbacks(of: service, by: sender, at: now, through: end, limit: limit)
+        guard var claim = found else { return nil }
+        claim.target.secret = try opened(claim.target.secret, Self.callbacks(of: service))
+        return claim
+    }
+
+    // MARK: Everything
 
     /// Encrypts what is still readable, if there is a key to encrypt it with. Returns why signing keys cannot be used that
     /// are in use; nil when all can be.

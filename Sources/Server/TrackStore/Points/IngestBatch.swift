@@ -20,15 +20,21 @@ package struct IngestBatch: Hashable, Sendable {
     /// Store the batch only while the entity has this version; nil: whatever the version is. 0 is the version of an entity
     /// that nothing was stored for.
     package var expectedVersion: Int64?
+    /// Store the batch only when the last batch of the same entity before it in the same call was stored, and is the last
+    /// that changed the entity; ``expectedVersion`` says nothing then. So what several batches bring about can be worked out
+    /// before the first of them is stored.
+    package var followsBatch: Bool
     /// The entity's fence state after these points; nil: it stays as it is. The store does not look into it.
     package var fences: [UInt8]?
     /// The pushes that these points cause: stored with the points, or not at all. Queued at `received`.
     package var pushes: [CausedPush]
+    /// The alarms that these points cause: stored with the points, or not at all. Received at `received`.
+    package var alarms: [CausedAlarm]
 
     package init(
         service: ServiceID, entity: String, position: StreamPosition?, points: [TrackPoint], sequences: [UInt64],
         payload: EncodedPoints?, received: Timestamp, hint: TrackPoint? = nil, expectedVersion: Int64? = nil,
-        fences: [UInt8]? = nil, pushes: [CausedPush] = []
+        followsBatch: Bool = false, fences: [UInt8]? = nil, pushes: [CausedPush] = [], alarms: [CausedAlarm] = []
     ) {
         self.service = service
         self.entity = entity
@@ -39,7 +45,17 @@ package struct IngestBatch: Hashable, Sendable {
         self.received = received
         self.hint = hint
         self.expectedVersion = expectedVersion
+        self.followsBatch = followsBatch
         self.fences = fences
         self.pushes = pushes
+        self.alarms = alarms
+    }
+}
+
+extension IngestBatch {
+    /// Why one of its pushes cannot be queued, a sentence; nil when all can.
+    package var pushProblem: String? {
+        pushes.lazy.compactMap(\.push.problem).first
+            ?? alarms.lazy.flatMap(\.pushes).compactMap(\.problem).first
     }
 }

@@ -13,11 +13,14 @@ package struct PreparedBatch: Sendable {
     package let hint: (point: TrackPoint, record: [UInt8])?
     /// Nil: any.
     package let expectedVersion: Int64?
+    /// See ``IngestBatch/followsBatch``.
+    package let followsBatch: Bool
     /// Nil: stays.
     package let fences: [UInt8]?
     /// Why the form of the batch forbids storing it.
     package let problem: TrackStoreError?
     private let pushes: [CausedPush]
+    package let alarms: [CausedAlarm]
 
     private let points: [TrackPoint]
     private let sequences: [UInt64]
@@ -39,9 +42,11 @@ package struct PreparedBatch: Sendable {
         hint = batch.hint.map { ($0, PointRecord.encode($0)) }
         expectedVersion = batch.expectedVersion
         fences = batch.fences
+        followsBatch = batch.followsBatch
         pushes = batch.pushes
+        alarms = batch.alarms
         position = batch.position
-        let pushProblem = batch.pushes.lazy.compactMap(\.push.problem).first.map { TrackStoreError(.failed, $0) }
+        let pushProblem = batch.pushProblem.map { TrackStoreError(.failed, $0) }
         content = Self.content(batch.points, payload: batch.payload, received: batch.received)
         guard let position = batch.position else {
             problem = pushProblem

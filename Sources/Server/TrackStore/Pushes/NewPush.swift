@@ -1,3 +1,5 @@
+package import Geofencing
+
 /// Whom a message is for.
 package enum PushTargets: Hashable, Sendable {
     /// Each of these once, by name.
@@ -15,12 +17,18 @@ package struct NewPush: Hashable, Sendable {
     package var targets: PushTargets
     /// Milliseconds after which it is no longer delivered; 1 to ``PushRules/history``.
     package var lifetime: Int64
+    /// The alarm that the message tells: each target's push gets the number that agent and server derive from it, see
+    /// ``AlarmKey/pushID(to:)``. A push with a number that the store has already is not queued again. Nil: random numbers.
+    package var alarm: AlarmKey?
 
-    package init(type: UInt32, body: String, targets: PushTargets, lifetime: Int64 = PushRules.history) {
+    package init(
+        type: UInt32, body: String, targets: PushTargets, lifetime: Int64 = PushRules.history, alarm: AlarmKey? = nil
+    ) {
         self.type = type
         self.body = body
         self.targets = targets
         self.lifetime = lifetime
+        self.alarm = alarm
     }
 
     /// Why the message cannot be queued, a sentence; nil when it can.

@@ -57,7 +57,9 @@ extension APIFailure {
         case .tooManyPoints: self.init(module == "analysis" ? .tooManyPointsToAnalyse : .tooManyPointsInRange)
         case .tooManyNames:
             self.init(.parameter, "filter: entity_names takes at most \(EntityFilter.maximumNames) names")
-        case .newerSchema, .full, .busy, .outOfTurn, .missing, .corrupt, .closed, .failed:
+        case .unknownFence: self.init(.parameter, "fence_id: the service has no such fence")
+        case .refusedFence, .tooManyFences: self.init(.parameter, error.detail)
+        case .fenceChanged, .newerSchema, .full, .busy, .outOfTurn, .missing, .corrupt, .closed, .failed:
             self.init(.internalError)
         }
     }

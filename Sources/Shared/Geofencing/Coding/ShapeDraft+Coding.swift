@@ -1,4 +1,4 @@
-internal import Geodesy
+package import Geodesy
 
 extension ByteWriter {
     mutating func text(_ text: String) {
@@ -113,6 +113,26 @@ extension Datum {
         case .wgs84: 0
         case .gcj02: 1
         case .bd09: 2
+        }
+    }
+}
+
+extension ShapeDraft {
+    /// As it stands in a stored fence: docs/formats/fences.md.
+    package var encoded: [UInt8] {
+        var writer = ByteWriter()
+        writer.draft(self)
+        return writer.bytes
+    }
+
+    /// Not checked: ``shape()`` does.
+    ///
+    /// - Throws: ``MemoryCodingError`` for bytes that no version of this program wrote.
+    package init(encoded bytes: [UInt8]) throws(MemoryCodingError) {
+        var reader = ByteReader(bytes)
+        self = try reader.draft()
+        guard reader.remaining == 0 else {
+            throw MemoryCodingError(description: "\(reader.remaining) bytes follow a shape")
         }
     }
 }

@@ -4,7 +4,7 @@ package import TrackModel
 /// A fence that exists: a definition that keeps every rule, its shape in WGS 84, its number and its history.
 package struct Fence: Hashable, Sendable {
     /// Positive. Local fences and server fences are two spaces of numbers.
-    package let id: Int32
+    package private(set) var id: Int32
     /// From 1. It grows with each change of what a verdict or an alarm depends on, not of names, actions and watch.
     package private(set) var revision: Int32
     package private(set) var definition: FenceDefinition
@@ -46,6 +46,15 @@ package struct Fence: Hashable, Sendable {
         self.created = created
         self.modified = modified
         self.revisedAt = revisedAt
+    }
+
+    /// The same fence with another number: so the shape can be checked before the number is known.
+    ///
+    /// `id`: positive.
+    package func numbered(_ id: Int32) -> Fence {
+        var fence = self
+        fence.id = id
+        return fence
     }
 
     /// Puts another definition in the place of the present one, and says how much that changes. After an error nothing has

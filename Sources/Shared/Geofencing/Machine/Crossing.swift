@@ -12,6 +12,12 @@ package struct Crossing: Hashable, Sendable {
     /// The crossing was not after; equal to `time` when it is estimated.
     package var latest: Timestamp
 
+    /// A crossing that was stored.
+    package init(time: Timestamp, place: Coordinate, isEstimated: Bool, earliest: Timestamp, latest: Timestamp) {
+        (self.time, self.place, self.isEstimated) = (time, place, isEstimated)
+        (self.earliest, self.latest) = (earliest, latest)
+    }
+
     init(at time: Timestamp, _ place: Coordinate) {
         (self.time, self.place, isEstimated) = (time, place, true)
         (earliest, latest) = (time, time)

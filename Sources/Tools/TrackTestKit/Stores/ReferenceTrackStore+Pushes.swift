@@ -1,3 +1,4 @@
+import Geofencing
 package import TrackModel
 package import TrackStore
 
@@ -32,6 +33,10 @@ extension ReferenceTrackStore {
         }
     }
 
+    func queue(_ push: NewPush, in service: ServiceID, at now: Timestamp) throws(TrackStoreError) {
+        _ = try add(push, in: service, at: now)
+    }
+
     private func add(
         _ push: NewPush, in service: ServiceID, at now: Timestamp
     ) throws(TrackStoreError) -> QueuedPush {
@@ -45,12 +50,15 @@ extension ReferenceTrackStore {
         }
         lastMessage += 1
         let expires = now.adding(milliseconds: push.lifetime)
+        let known = Set(push.alarm == nil ? [] : pushList.flatMap(\.pushes).map(\.push.id))
         let pushes = names.map { name in
             PushRecord(
                 push: PendingPush(
-                    id: UInt64.random(in: 1...UInt64(Int64.max)), message: lastMessage, type: push.type,
-                    body: push.body, created: now), entity: name, expires: expires)
+                    id: push.alarm.map { UInt64($0.pushID(to: name)) } ?? UInt64.random(in: 1...UInt64(Int64.max)),
+                    message: lastMessage, type: push.type, body: push.body, created: now),
+                entity: name, expires: expires)
         }
+        .filter { !known.contains($0.push.id) }
         pushList.append(
             QueuedMessage(service: service, expires: expires, pushes: pushes, message: lastMessage, created: now))
         return QueuedPush(message: lastMessage, count: pushes.count)

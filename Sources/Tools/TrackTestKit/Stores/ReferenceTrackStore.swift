@@ -1,3 +1,4 @@
+import Geodesy
 package import TrackModel
 package import TrackStore
 
@@ -41,6 +42,17 @@ package actor ReferenceTrackStore: TrackStore {
     private var counter: Int64 = 0
     var pushList: [QueuedMessage] = []
     var lastMessage: Int64 = 0
+    var fenceTable: [ServiceID: ServiceFences] = [:]
+    /// The number of the last change of a fence, and of the last one that is not told any more.
+    var fenceVersion: Int64 = 0
+    var fenceNewsForgotten: Int64 = 0
+    var fenceNewsList: [KeptNews] = []
+    var alarmList: [KeptAlarm] = []
+    var lastAlarm: Int64 = 0
+    var callbackTable: [ServiceID: CallbackQueue] = [:]
+    var districtList: [(entry: DistrictEntry, shape: ShapeDraft)] = []
+    var districtVersion: Int64 = 0
+    var lastDistrict: Int64 = 0
     private var isClosed = false
 
     package init() {}
@@ -178,6 +190,8 @@ package actor ReferenceTrackStore: TrackStore {
 
     package func ingest(_ batches: [IngestBatch]) -> [IngestOutcome] {
         var outcomes: [IngestOutcome] = []
+        // The version to which the last batch of an entity in this call brought it, if that batch was stored.
+        var reached: [EntityKey: Int64] = [:]
         for (index, batch) in batches.enumerated() {
             let isOutOfTurn = zip(batches[..<index], outcomes).contains { earlier, outcome in
                 guard let former = earlier.position, let present = batch.position else { return false }
@@ -188,26 +202,31 @@ package actor ReferenceTrackStore: TrackStore {
                 if isOutOfTurn {
                     throw TrackStoreError(.outOfTurn, "an earlier batch of the stream was not stored")
                 }
-                outcomes.append(try ingest(batch))
+                outcomes.append(
+                    try ingest(batch, after: reached[EntityKey(service: batch.service, name: batch.entity)]))
             } catch {
                 outcomes.append(.failed(error))
             }
+            let key = EntityKey(service: batch.service, name: batch.entity)
+            if case .stored(_, let version)? = outcomes.last { reached[key] = version } else { reached[key] = nil }
         }
         return outcomes
     }
 
-    private func ingest(_ batch: IngestBatch) throws(TrackStoreError) -> IngestOutcome {
-        if let problem = batch.pushes.lazy.compactMap(\.push.problem).first {
+    private func ingest(_ batch: IngestBatch, after reached: Int64?) throws(TrackStoreError) -> IngestOutcome {
+        if let problem = batch.pushProblem {
             throw TrackStoreError(.failed, problem)
         }
         let key = EntityKey(service: batch.service, name: batch.entity)
         let (version, fences) = (entityTable[key]?.version ?? 0, entityTable[key]?.fences)
-        let isStale = batch.expectedVersion.map { $0 != version } ?? false
+        let expected = batch.followsBatch ? reached ?? -1 : batch.expectedVersion
+        let isStale = expected.map { $0 != version } ?? false
         guard let position = batch.position else {
             if isStale { return .stale(version: version, fences: fences) }
             if let hint = batch.hint { try tell(hint, batch) }
             store(batch.points, batch)
             try queue(batch, after: nil)
+            try keepAlarms(batch)
             return .stored(through: 0, version: entityTable[key]?.version ?? 0)
         }
         guard batch.sequences.count == batch.points.count else {
@@ -226,8 +245,16 @@ package actor ReferenceTrackStore: TrackStore {
         if isStale { return .stale(version: version, fences: fences) }
         store(zip(batch.points, batch.sequences).filter { $0.1 > stored }.map(\.0), batch)
         try queue(batch, after: stored)
+        try keepAlarms(batch)
         claims[ClaimKey(entity: key, stream: position.stream)]?.storedThrough = last
         return .stored(through: last, version: entityTable[key]?.version ?? 0)
+    }
+
+    package func fenceStates(of entities: [EntityKey]) throws(TrackStoreError) -> [FenceState] {
+        try checkOpen()
+        return entities.map {
+            FenceState(version: entityTable[$0]?.version ?? 0, fences: entityTable[$0]?.fences)
+        }
     }
 
     package func lastReceived() throws(TrackStoreError) -> Timestamp? {

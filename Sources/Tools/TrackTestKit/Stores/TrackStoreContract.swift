@@ -5,7 +5,7 @@ package import TrackStore
 package enum TrackStoreContract {
     /// Every suite.
     package static var all: [TrackStoreCheck] {
-        services + columns + entities + points + pushes + upkeep
+        services + columns + entities + points + pushes + fences + alarms + callbacks + districts + upkeep
     }
 
     /// ``PointStore``

@@ -1,0 +1,28 @@
+/// Which fences of a service are meant; all conditions must hold.
+package struct FenceFilter: Hashable, Sendable {
+    package enum Watch: Hashable, Sendable {
+        /// Whomever the fence watches.
+        case any
+        case nobody
+        /// One entity or more, by name.
+        case named
+        /// More than one entity, by name.
+        case several
+        case everyone
+        /// This entity alone.
+        case only(String)
+        /// This entity by name, alone or with others.
+        case naming(String)
+        /// This entity: by name, or because the fence watches everyone.
+        case watching(String)
+    }
+
+    /// Nil: any number. Unknown numbers match nothing. At most ``FenceRules/mostNumbers`` different ones.
+    package var fences: [Int32]?
+    package var watch: Watch
+
+    package init(fences: [Int32]? = nil, watch: Watch = .any) {
+        self.fences = fences
+        self.watch = watch
+    }
+}

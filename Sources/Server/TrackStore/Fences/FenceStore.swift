@@ -1,0 +1,141 @@
+package import Geofencing
+package import TrackModel
+
+/// The fences of services.
+///
+/// A fence names entities, it does not hold them: when an entity is deleted, the fences that name it stay as they are, and
+/// watch the next entity of this name.
+package protocol FenceStore: Sendable {
+    /// Makes a fence with the next number of its service: no number is ever used again.
+    ///
+    /// Throws `.unknownService`; `.unknownEntity` when the fence names an entity that the service does not have;
+    /// `.refusedFence` for a definition that breaks a rule; `.tooManyFences` beyond ``FenceRules/mostPublic`` and
+    /// ``FenceRules/mostNaming``.
+    func createFence(
+        _ definition: FenceDefinition, in service: ServiceID, at now: Timestamp
+    ) async throws(TrackStoreError) -> FenceRecord
+    /// Puts another definition in the place of a fence's present one, as ``Fence/update(_:at:)`` says. Who was watched
+    /// before is watched since then, and who is new since `now`. When nothing changes, the version stays.
+    ///
+    /// `version`: of the record that the caller has read. Throws `.fenceChanged` when the fence has another version by now;
+    /// `.unknownFence`; `.unknownEntity` when the fence begins to name an entity that the service does not have; and
+    /// otherwise as ``createFence(_:in:at:)``.
+    func updateFence(
+        _ fence: Int32, to definition: FenceDefinition, expecting version: Int64, in service: ServiceID,
+        at now: Timestamp
+    ) async throws(TrackStoreError) -> FenceRecord
+    /// Deletes the fences that match, in one transaction; their alarms stay in the history. Returns their numbers, in their
+    /// order. Throws `.unknownService`, `.tooManyNames` beyond ``FenceRules/mostNumbers``.
+    func deleteFences(
+        matching filter: FenceFilter, in service: ServiceID, at now: Timestamp
+    ) async throws(TrackStoreError) -> [Int32]
+    /// Matches in the order of their numbers, and how many there are without the page's bounds; none of an unknown service.
+    /// Throws `.tooManyNames` beyond ``FenceRules/mostNumbers``.
+    func fences(
+        in service: ServiceID, matching filter: FenceFilter, page: Page
+    ) async throws(TrackStoreError) -> (total: Int, fences: [FenceRecord])
+    /// The fences that watch each of some entities by name, in the order of their numbers: one list an entity. An entity
+    /// need not exist.
+    func fences(naming entities: [EntityKey]) async throws(TrackStoreError) -> [[WatchedFence]]
+    /// What the points of some entities are judged from: one an entity.
+    func fenceStates(of entities: [EntityKey]) async throws(TrackStoreError) -> [FenceState]
+    /// Word of the changes after a mark in their order, at most `limit`, whoever made them; nil: none, only the mark of now.
+    /// `through` is the mark to ask after next. `news` is nil when the store does not keep all changes after the mark any
+    /// more: then everything must be read anew. A store may tell of a change twice and forgets none. Costs next to nothing
+    /// when there is no news. Throws `.failed` for a mark that another store made.
+    func fenceNews(
+        after mark: FenceMark?, limit: Int
+    ) async throws(TrackStoreError) -> (through: FenceMark, news: [FenceNews]?)
+    /// Forgets what changed before a time, at most about `limit` changes; returns how many. 0: there are no more.
+    func removeFenceNews(before time: Timestamp, limit: Int) async throws(TrackStoreError) -> Int
+}
+
+extension FenceStore {
+    /// The fence with this number; nil when there is none.
+    package func fence(_ fence: Int32, in service: ServiceID) async throws(TrackStoreError) -> FenceRecord? {
+        try await fences(in: service, matching: FenceFilter(fences: [fence]), page: Page(offset: 0, limit: 1))
+            .fences.first
+    }
+
+    /// Changes a fence however often somebody else changes it meanwhile; `change` makes the new definition of the present
+    /// one, and may refuse.
+    ///
+    /// Throws `.unknownFence` and as ``updateFence(_:to:expecting:in:at:)``.
+    package func editFence(
+        _ fence: Int32, in service: ServiceID, at now: Timestamp,
+        _ change: (FenceDefinition) throws(TrackStoreError) -> FenceDefinition
+    ) async throws(TrackStoreError) -> FenceRecord {
+        while true {
+            guard let record = try await self.fence(fence, in: service) else {
+                throw TrackStoreError(.unknownFence, "the service has no fence \(fence)")
+            }
+            let changed = try change(record.fence.definition)
+            do throws(TrackStoreError) {
+                return try await updateFence(fence, to: changed, expecting: record.version, in: service, at: now)
+            } catch {
+                guard error.code == .fenceChanged else { throw error }
+            }
+        }
+    }
+}
+
+extension StoreDecorator {
+    package func createFence(
+        _ definition: FenceDefinition, in service: ServiceID, at now: Timestamp
+    ) async throws(TrackStoreError) -> FenceRecord {
+        try await passing { store async throws(TrackStoreError) in
+            try await store.createFence(definition, in: service, at: now)
+        }
+    }
+
+    package func updateFence(
+        _ fence: Int32, to definition: FenceDefinition, expecting version: Int64, in service: ServiceID,
+        at now: Timestamp
+    ) async throws(TrackStoreError) -> FenceRecord {
+        try await passing { store async throws(TrackStoreError) in
+            try await store.updateFence(fence, to: definition, expecting: version, in: service, at: now)
+        }
+    }
+
+    package func deleteFences(
+        matching filter: FenceFilter, in service: ServiceID, at now: Timestamp
+    ) async throws(TrackStoreError) -> [Int32] {
+        try await passing { store async throws(TrackStoreError) in
+            try await store.deleteFences(matching: filter, in: service, at: now)
+        }
+    }
+
+    package func fences(
+        in service: ServiceID, matching filter: FenceFilter, page: Page
+    ) async throws(TrackStoreError) -> (total: Int, fences: [FenceRecord]) {
+        try await passing { store async throws(TrackStoreError) in
+            try await store.fences(in: service, matching: filter, page: page)
+        }
+    }
+
+    package func fences(naming entities: [EntityKey]) async throws(TrackStoreError) -> [[WatchedFence]] {
+        try await passing { store async throws(TrackStoreError) in
+            try await store.fences(naming: entities)
+        }
+    }
+
+    package func fenceStates(of entities: [EntityKey]) async throws(TrackStoreError) -> [FenceState] {
+        try await passing { store async throws(TrackStoreError) in
+            try await store.fenceStates(of: entities)
+        }
+    }
+
+    package func fenceNews(
+        after mark: FenceMark?, limit: Int
+    ) async throws(TrackStoreError) -> (through: FenceMark, news: [FenceNews]?) {
+        try await passing { store async throws(TrackStoreError) in
+            try await store.fenceNews(after: mark, limit: limit)
+        }
+    }
+
+    package func removeFenceNews(before time: Timestamp, limit: Int) async throws(TrackStoreError) -> Int {
+        try await passing { store async throws(TrackStoreError) in
+            try await store.removeFenceNews(before: time, limit: limit)
+        }
+    }
+}

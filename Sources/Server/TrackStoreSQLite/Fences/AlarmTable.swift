@@ -1,0 +1,105 @@
+import Foundation
+import GRDB
+import Geofencing
+import TrackModel
+import TrackStore
+
+/// Adds alarms to the tables.
+struct AlarmTable {
+    private let database: Database
+    private let insertion: Statement
+    private let queueing: Statement
+
+    init(_ database: Database) throws {
+        self.database = database
+        let columns = AlarmRecord.columns.dropFirst()
+        insertion = try database.cachedStatement(
+            sql: """
+                INSERT INTO alarm (service, \(columns.joined(separator: ", ")))
+                VALUES (?, \(columns.map { _ in "?" }.joined(separator: ", ")))
+                ON CONFLICT (service, key) DO NOTHING RETURNING id
+                """)
+        queueing = try database.cachedStatement(
+            sql: "INSERT INTO callback (service, alarm) SELECT service, ? FROM callback_target WHERE service = ?")
+    }
+
+    /// Stores alarms whose keys the service does not have, with what they bring about.
+    func add(_ alarms: [CausedAlarm], of entity: String, in service: ServiceID, at now: Timestamp) throws {
+        for caused in alarms {
+            var values: [(any DatabaseValueConvertible)?] = [service.rawValue]
+            values += caused.alarm.values(of: entity, received: now)
+            guard let number = try Int64.fetchOne(insertion, arguments: StatementArguments(values)) else { continue }
+            for push in caused.pushes {
+                _ = try PushQueue.add(push, in: service, at: now, missing: .passedOver, database)
+            }
+            if caused.isCalledBack { try queueing.execute(arguments: [number, service.rawValue]) }
+        }
+    }
+}
+
+extension AlarmRecord {
+    /// Of the table `alarm`, in the order of ``Alarm/values(of:received:)``.
+    static let columns = [
+        "id", "entity", "received", "key", "source", "fence", "revision", "name", "group_name", "action",
+        "time", "latitude", "longitude", "accuracy", "speed",
+        "previous_time", "previous_latitude", "previous_longitude", "previous_accuracy", "previous_speed",
+        "previous_received",
+        "crossing_time", "crossing_latitude", "crossing_longitude", "crossing_estimated", "crossing_earliest",
+        "crossing_latest",
+        "inside", "skipped", "speed_limit", "parameters",
+    ]
+
+    static func selection(_ table: String) -> String {
+        columns.map { "\(table).\($0)" }.joined(separator: ", ")
+    }
+
+    /// Columns: ``columns``, then perhaps others.
+    init(_ row: Row) throws {
+        let number: Int64 = row[0]
+        func corrupt() -> TrackStoreError { TrackStoreError(.corrupt, "the alarm \(number) cannot be read") }
+        func place(_ column: Int) throws -> Coordinate {
+            guard let place = Coordinate(latitudeE7: row[column], longitudeE7: row[column + 1]) else { throw corrupt() }
+            return place
+        }
+        let received = Timestamp(milliseconds: row[2])
+        guard let key = AlarmKey(bytes: row[3] as Data), let source = AlarmScope.Source(rawValue: row[4]),
+            let action = FenceAction(rawValue: row[9])
+        else { throw corrupt() }
+        var previous: AlarmPoint?
+        if let time: Int64 = row[15] {
+            previous = AlarmPoint(
+                time: Timestamp(milliseconds: time), place: try place(16), accuracy: row[18], speed: row[19],
+                received: Timestamp(milliseconds: row[20]))
+        }
+        let alarm = Alarm(
+            key: key, source: source, fence: row[5], revision: row[6], name: row[7], group: row[8], action: action,
+            point: AlarmPoint(
+                time: Timestamp(milliseconds: row[10]), place: try place(11), accuracy: row[13], speed: row[14],
+                received: received), previous: previous,
+            crossing: Crossing(
+                time: Timestamp(milliseconds: row[21]), place: try place(22), isEstimated: row[24],
+                earliest: Timestamp(milliseconds: row[25]), latest: Timestamp(milliseconds: row[26])),
+            inside: row[27], skipped: row[28], speedLimit: row[29], parameters: row[30])
+        self.init(number: number, entity: row[1], alarm: alarm, received: received)
+    }
+}
+
+extension Alarm {
+    /// In the order of ``AlarmRecord/columns`` without the first.
+    fileprivate func values(of entity: String, received: Timestamp) -> [(any DatabaseValueConvertible)?] {
+        var values: [(any DatabaseValueConvertible)?] = [
+            entity, received.milliseconds, Data(key.bytes), Int(source.rawValue), fence, revision, name, group,
+            action.rawValue,
+            point.time.milliseconds, point.place.latitudeE7, point.place.longitudeE7, point.accuracy, point.speed,
+        ]
+        values += [
+            previous?.time.milliseconds, previous?.place.latitudeE7, previous?.place.longitudeE7, previous?.accuracy,
+            previous?.speed, previous?.received.milliseconds,
+        ]
+        values += [
+            crossing.time.milliseconds, crossing.place.latitudeE7, crossing.place.longitudeE7, crossing.isEstimated,
+            crossing.earliest.milliseconds, crossing.latest.milliseconds, inside, skipped, speedLimit, parameters,
+        ]
+        return values
+    }
+}

@@ -1,0 +1,63 @@
+import GRDB
+import TrackModel
+import TrackStore
+
+/// A filter of fences as SQL.
+struct FenceCondition: Sendable {
+    private let condition: String
+    private let arguments: [any DatabaseValueConvertible & Sendable]
+
+    /// Throws `.tooManyNames`.
+    init(_ filter: FenceFilter, _ service: ServiceID) throws(TrackStoreError) {
+        var condition = " FROM fence f WHERE f.service = ?"
+        var arguments: [any DatabaseValueConvertible & Sendable] = [service.rawValue]
+        if let numbers = try Self.numbers(filter.fences) {
+            condition += " AND f.id IN (\(numbers.map { String($0) }.joined(separator: ", ")))"
+        }
+        let isNamed =
+            "EXISTS (SELECT 1 FROM fence_watch w WHERE w.service = f.service AND w.entity = ? AND w.fence = f.id)"
+        switch filter.watch {
+        case .any: break
+        case .nobody: condition += " AND f.watch = 0"
+        case .named: condition += " AND f.watch IN (1, 2)"
+        case .several: condition += " AND f.watch = 2"
+        case .everyone: condition += " AND f.watch = 3"
+        case .only(let name):
+            condition += " AND f.watch = 1 AND f.id IN (SELECT fence FROM fence_watch WHERE service = ? AND entity = ?)"
+            arguments += [service.rawValue, name]
+        case .naming(let name):
+            condition += " AND f.id IN (SELECT fence FROM fence_watch WHERE service = ? AND entity = ?)"
+            arguments += [service.rawValue, name]
+        case .watching(let name):
+            condition += " AND (f.watch = 3 OR \(isNamed))"
+            arguments.append(name)
+        }
+        self.condition = condition
+        self.arguments = arguments
+    }
+
+    /// Different ones; nil for nil. Throws `.tooManyNames`.
+    static func numbers(_ fences: [Int32]?) throws(TrackStoreError) -> Set<Int32>? {
+        guard let fences else { return nil }
+        let numbers = Set(fences)
+        guard numbers.count <= FenceRules.mostNumbers else {
+            throw TrackStoreError(
+                .tooManyNames, "a filter takes at most \(FenceRules.mostNumbers) fences, this one has \(numbers.count)")
+        }
+        return numbers
+    }
+
+    func count(_ database: Database) throws -> Int {
+        try Int.fetchOne(
+            database, sql: "SELECT COUNT(*)" + condition, arguments: StatementArguments(arguments)) ?? 0
+    }
+
+    func records(_ page: Page, _ database: Database) throws -> [FenceRecord] {
+        let bounds: [any DatabaseValueConvertible & Sendable] = [max(0, page.limit), max(0, page.offset)]
+        let columns = FenceRecord.columns
+        return try Row.fetchAll(
+            database, sql: "SELECT \(columns)" + condition + " ORDER BY f.id LIMIT ? OFFSET ?",
+            arguments: StatementArguments(arguments + bounds)
+        ).map { try FenceRecord($0) }
+    }
+}

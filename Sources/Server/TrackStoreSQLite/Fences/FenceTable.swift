@@ -1,0 +1,140 @@
+import Foundation
+import GRDB
+import Geofencing
+import TrackModel
+import TrackStore
+
+/// The rows of fences, of whom they watch, and of their changes: what one transaction writes.
+struct FenceTable {
+    private let database: Database
+    private let service: ServiceID
+
+    init(_ service: ServiceID, _ database: Database) {
+        self.service = service
+        self.database = database
+    }
+
+    func record(of fence: Int32) throws -> FenceRecord? {
+        let selection = try database.cachedStatement(
+            sql: "SELECT \(FenceRecord.columns) FROM fence WHERE service = ? AND id = ?")
+        return try Row.fetchOne(selection, arguments: [service.rawValue, fence]).map { try FenceRecord($0) }
+    }
+
+    /// A number that no fence of the service ever had.
+    func nextNumber() throws -> Int32 {
+        let update = try database.cachedStatement(
+            sql: """
+                INSERT INTO fence_counter (service, last) VALUES (?, 1)
+                ON CONFLICT (service) DO UPDATE SET last = last + 1 RETURNING last
+                """)
+        guard let number = try Int64.fetchOne(update, arguments: [service.rawValue]) else {
+            throw TrackStoreError(.corrupt, "the store has lost its counter of fences")
+        }
+        guard let fence = Int32(exactly: number) else {
+            throw TrackStoreError(.tooManyFences, "the service has made as many fences as there are numbers")
+        }
+        return fence
+    }
+
+    /// Throws `.unknownEntity` and `.tooManyFences` for those who are watched from now on.
+    func check(_ watch: FenceWatch, beside former: FenceWatch) throws {
+        if watch.isEveryone, !former.isEveryone {
+            let count = try Int.fetchOne(
+                database, sql: "SELECT COUNT(*) FROM fence WHERE service = ? AND watch = 3",
+                arguments: [service.rawValue])
+            guard count ?? 0 < FenceRules.mostPublic else {
+                throw TrackStoreError(
+                    .tooManyFences,
+                    "service \(service.rawValue) has \(FenceRules.mostPublic) fences that watch everyone")
+            }
+        }
+        let entity = try database.cachedStatement(sql: "SELECT 1 FROM entity WHERE service = ? AND name = ?")
+        let naming = try database.cachedStatement(
+            sql: "SELECT COUNT(*) FROM fence_watch WHERE service = ? AND entity = ?")
+        for name in watch.entities where former.isEveryone || !former.contains(name.text) {
+            guard try Int.fetchOne(entity, arguments: [service.rawValue, name.text]) != nil else {
+                throw TrackStoreError(
+                    .unknownEntity, "service \(service.rawValue) has no entity named '\(name.text)'")
+            }
+            let count = try Int.fetchOne(naming, arguments: [service.rawValue, name.text]) ?? 0
+            guard count < FenceRules.mostNaming else {
+                throw TrackStoreError(
+                    .tooManyFences, "\(FenceRules.mostNaming) fences watch the entity '\(name.text)' by name")
+            }
+        }
+    }
+
+    /// Writes a fence that is new, or that was changed.
+    func keep(_ fence: Fence, former: FenceRecord?, at now: Timestamp) throws -> FenceRecord {
+        let (watch, was) = (fence.definition.watch, former?.fence.definition.watch ?? .nobody)
+        let record = FenceRecord(
+            fence: fence, version: try tell(fence.id, was, watch, at: now),
+            everyoneSince: watch.isEveryone ? former?.everyoneSince ?? now : nil)
+        let insertion = try database.cachedStatement(
+            sql: """
+                INSERT INTO fence (service, id, version, watch, everyone_since, content) VALUES (?, ?, ?, ?, ?, ?)
+                ON CONFLICT (service, id) DO UPDATE SET version = excluded.version, watch = excluded.watch,
+                    everyone_since = excluded.everyone_since, content = excluded.content
+                """)
+        try insertion.execute(arguments: [
+            service.rawValue, fence.id, record.version, watch.number, record.everyoneSince?.milliseconds,
+            Data(fence.encoded),
+        ])
+        let removal = try database.cachedStatement(
+            sql: "DELETE FROM fence_watch WHERE service = ? AND entity = ? AND fence = ?")
+        for name in was.entities where watch.isEveryone || !watch.contains(name.text) {
+            try removal.execute(arguments: [service.rawValue, name.text, fence.id])
+        }
+        let addition = try database.cachedStatement(
+            sql: "INSERT INTO fence_watch (service, entity, fence, since) VALUES (?, ?, ?, ?)")
+        for name in watch.entities where was.isEveryone || !was.contains(name.text) {
+            try addition.execute(arguments: [service.rawValue, name.text, fence.id, now.milliseconds])
+        }
+        return record
+    }
+
+    func delete(_ record: FenceRecord, at now: Timestamp) throws {
+        let fence = record.fence.id
+        try database.cachedStatement(sql: "DELETE FROM fence_watch WHERE service = ? AND fence = ?")
+            .execute(arguments: [service.rawValue, fence])
+        try database.cachedStatement(sql: "DELETE FROM fence WHERE service = ? AND id = ?")
+            .execute(arguments: [service.rawValue, fence])
+        _ = try tell(fence, record.fence.definition.watch, .nobody, at: now)
+    }
+
+    /// Returns the number of the change.
+    private func tell(_ fence: Int32, _ former: FenceWatch, _ watch: FenceWatch, at now: Timestamp) throws -> Int64 {
+        let names = Set(former.entities + watch.entities).sorted()
+        // No name of an entity holds a comma.
+        let entities = names.count > FenceNews.mostEntities ? nil : names.map(\.text).joined(separator: ",")
+        let insertion = try database.cachedStatement(
+            sql: "INSERT INTO fence_news (service, fence, time, everyone, entities) VALUES (?, ?, ?, ?, ?)")
+        try insertion.execute(arguments: [
+            service.rawValue, fence, now.milliseconds, former.isEveryone || watch.isEveryone, entities,
+        ])
+        return database.lastInsertedRowID
+    }
+}
+
+extension FenceWatch {
+    /// In the column `watch`.
+    fileprivate var number: Int { isEveryone ? 3 : min(entities.count, 2) }
+}
+
+extension FenceRecord {
+    static let columns = "id, version, everyone_since, content"
+
+    /// Columns: ``columns``.
+    init(_ row: Row) throws {
+        let id: Int32 = row[0]
+        let fence: Fence
+        do throws(MemoryCodingError) {
+            fence = try Fence(id: id, encoded: [UInt8](row[3] as Data))
+        } catch {
+            throw TrackStoreError(.corrupt, "the fence \(id) cannot be read: \(error.description)")
+        }
+        self.init(
+            fence: fence, version: row[1],
+            everyoneSince: (row[2] as Int64?).map(Timestamp.init(milliseconds:)))
+    }
+}

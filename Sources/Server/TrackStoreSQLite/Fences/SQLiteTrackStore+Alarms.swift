@@ -1,0 +1,61 @@
+import GRDB
+import Geofencing
+package import TrackModel
+package import TrackStore
+
+extension SQLiteTrackStore {
+    package func alarms(
+        in service: ServiceID, matching filter: AlarmFilter, page: Page
+    ) async throws(TrackStoreError) -> (total: Int, alarms: [AlarmRecord]) {
+        var condition = " FROM alarm a WHERE a.service = ?"
+        var arguments: [any DatabaseValueConvertible & Sendable] = [service.rawValue]
+        if let entity = filter.entity {
+            condition += " AND a.entity = ?"
+            arguments.append(entity)
+        }
+        if let from = filter.from {
+            condition += " AND a.received >= ?"
+            arguments.append(from.milliseconds)
+        }
+        if let through = filter.through {
+            condition += " AND a.received <= ?"
+            arguments.append(through.milliseconds)
+        }
+        if let numbers = try FenceCondition.numbers(filter.fences) {
+            condition += " AND a.fence IN (\(numbers.map { String($0) }.joined(separator: ", ")))"
+        }
+        if let actions = filter.actions {
+            condition += " AND a.action IN (\(actions.map { _ in "?" }.joined(separator: ", ")))"
+            arguments += actions.map(\.rawValue)
+        }
+        return try await reading { [condition, arguments] database in
+            let list =
+                "SELECT " + AlarmRecord.selection("a") + condition + " ORDER BY a.received, a.id LIMIT ? OFFSET ?"
+            let bounds: [any DatabaseValueConvertible & Sendable] = [max(0, page.limit), max(0, page.offset)]
+            return (
+                try Int.fetchOne(
+                    database, sql: "SELECT COUNT(*)" + condition, arguments: StatementArguments(arguments)) ?? 0,
+                try Row.fetchAll(database, sql: list, arguments: StatementArguments(arguments + bounds))
+                    .map { try AlarmRecord($0) }
+            )
+        }
+    }
+
+    package func removeAlarms(before time: Timestamp, limit: Int) async throws(TrackStoreError) -> Int {
+        try await writing { database in
+            // By service, because the index of the history is.
+            let numbers = try Int64.fetchAll(
+                database,
+                sql: """
+                    SELECT a.id FROM service s JOIN alarm a ON a.service = s.id AND a.received < ? LIMIT ?
+                    """, arguments: [time.milliseconds, max(0, limit)])
+            let callback = try database.cachedStatement(sql: "DELETE FROM callback WHERE alarm = ?")
+            let alarm = try database.cachedStatement(sql: "DELETE FROM alarm WHERE id = ?")
+            for number in numbers {
+                try callback.execute(arguments: [number])
+                try alarm.execute(arguments: [number])
+            }
+            return numbers.count
+        }
+    }
+}

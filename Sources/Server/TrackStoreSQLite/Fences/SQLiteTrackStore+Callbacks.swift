@@ -1,0 +1,107 @@
+import GRDB
+package import TrackModel
+package import TrackStore
+
+extension SQLiteTrackStore {
+    package func setCallback(_ target: CallbackTarget?, of service: ServiceID) async throws(TrackStoreError) {
+        if let problem = target?.problem { throw TrackStoreError(.failed, problem) }
+        try await writing { database in
+            try self.check(service, database)
+            guard let target else {
+                for table in ["callback", "callback_target"] {
+                    try database.execute(sql: "DELETE FROM \(table) WHERE service = ?", arguments: [service.rawValue])
+                }
+                return
+            }
+            try database.execute(
+                sql: """
+                    INSERT INTO callback_target (service, url, secret) VALUES (?, ?, ?)
+                    ON CONFLICT (service) DO UPDATE SET url = excluded.url, secret = excluded.secret,
+                        retry_at = NULL, sender = NULL, claimed_through = NULL
+                    """, arguments: [service.rawValue, target.url, target.secret])
+            try database.execute(
+                sql: "UPDATE callback SET first_tried = NULL WHERE service = ?", arguments: [service.rawValue])
+        }
+    }
+
+    package func callback(of service: ServiceID) async throws(TrackStoreError) -> CallbackTarget? {
+        try await reading { database in
+            try self.check(service, database)
+            return try Row.fetchOne(
+                database, sql: "SELECT url, secret FROM callback_target WHERE service = ?",
+                arguments: [service.rawValue]
+            ).map { CallbackTarget(url: $0[0], secret: $0[1]) }
+        }
+    }
+
+    private static let isDue = """
+        (t.retry_at IS NULL OR t.retry_at <= ?1) AND EXISTS (SELECT 1 FROM callback c WHERE c.service = t.service)
+        """
+
+    package func dueCallbacks(at now: Timestamp, limit: Int) async throws(TrackStoreError) -> [ServiceID] {
+        try await reading { database in
+            let select = try database.cachedStatement(
+                sql: """
+                    SELECT t.service FROM callback_target t
+                    WHERE (t.claimed_through IS NULL OR t.claimed_through < ?1) AND \(Self.isDue)
+                    ORDER BY t.service LIMIT ?2
+                    """)
+            return try Int64.fetchAll(select, arguments: [now.milliseconds, max(0, limit)])
+                .compactMap { ServiceID(rawValue: $0) }
+        }
+    }
+
+    package func claimCallbacks(
+        of service: ServiceID, by sender: Int64, at now: Timestamp, through end: Timestamp, limit: Int
+    ) async throws(TrackStoreError) -> CallbackClaim? {
+        guard limit > 0 else { return nil }
+        return try await writing { database in
+            let claim = try Row.fetchOne(
+                database,
+                sql: """
+                    UPDATE callback_target AS t SET sender = ?2, claimed_through = ?3
+                    WHERE t.service = ?4 AND (t.claimed_through IS NULL OR t.claimed_through < ?1 OR t.sender = ?2)
+                        AND \(Self.isDue)
+                    RETURNING url, secret
+                    """, arguments: [now.milliseconds, sender, end.milliseconds, service.rawValue])
+            guard let claim else { return nil }
+            let callbacks = try Row.fetchAll(
+                database,
+                sql: """
+                    SELECT \(AlarmRecord.selection("a")), c.first_tried FROM callback c JOIN alarm a ON a.id = c.alarm
+                    WHERE c.service = ? ORDER BY c.alarm LIMIT ?
+                    """, arguments: [service.rawValue, limit])
+            return CallbackClaim(
+                target: CallbackTarget(url: claim[0], secret: claim[1]),
+                callbacks: try callbacks.map { row in
+                    QueuedCallback(
+                        alarm: try AlarmRecord(row),
+                        firstTried: (row[AlarmRecord.columns.count] as Int64?).map(Timestamp.init(milliseconds:)))
+                })
+        }
+    }
+
+    package func settleCallbacks(
+        _ settlement: CallbackSettlement, by sender: Int64
+    ) async throws(TrackStoreError) -> Bool {
+        try await writing { database in
+            let service = settlement.service.rawValue
+            try database.execute(
+                sql: """
+                    UPDATE callback_target SET sender = NULL, claimed_through = NULL, retry_at = ?
+                    WHERE service = ? AND sender = ?
+                    """, arguments: [settlement.retryAt?.milliseconds, service, sender])
+            guard database.changesCount > 0 else { return false }
+            let end = try database.cachedStatement(sql: "DELETE FROM callback WHERE service = ? AND alarm = ?")
+            for number in settlement.ended { try end.execute(arguments: [service, number]) }
+            let fail = try database.cachedStatement(
+                sql: """
+                    UPDATE callback SET first_tried = COALESCE(first_tried, ?) WHERE service = ? AND alarm = ?
+                    """)
+            for number in settlement.failed {
+                try fail.execute(arguments: [settlement.time.milliseconds, service, number])
+            }
+            return true
+        }
+    }
+}

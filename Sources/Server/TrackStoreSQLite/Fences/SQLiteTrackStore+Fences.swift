@@ -1,0 +1,171 @@
+import Foundation
+import GRDB
+package import Geofencing
+package import TrackModel
+package import TrackStore
+
+extension SQLiteTrackStore {
+    package func createFence(
+        _ definition: FenceDefinition, in service: ServiceID, at now: Timestamp
+    ) async throws(TrackStoreError) -> FenceRecord {
+        // A shape is costly to check: before the one writer is asked for.
+        let draft = try Self.checked { () throws(FenceError) in try Fence(id: 1, definition, at: now) }
+        return try await writing { database in
+            try self.check(service, database)
+            let table = FenceTable(service, database)
+            try table.check(definition.watch, beside: .nobody)
+            return try table.keep(draft.numbered(try table.nextNumber()), former: nil, at: now)
+        }
+    }
+
+    package func updateFence(
+        _ fence: Int32, to definition: FenceDefinition, expecting version: Int64, in service: ServiceID,
+        at now: Timestamp
+    ) async throws(TrackStoreError) -> FenceRecord {
+        let former = try await reading { database in
+            try self.check(service, database)
+            return try FenceTable(service, database).record(of: fence)
+        }
+        guard let former else { throw Self.unknown(fence, service) }
+        guard former.version == version else { throw Self.changed(fence) }
+        var changed = former.fence
+        let edit = try Self.checked { () throws(FenceError) in try changed.update(definition, at: now) }
+        guard edit != .nothing else { return former }
+        return try await writing { [changed] database in
+            try self.check(service, database)
+            let table = FenceTable(service, database)
+            guard let present = try table.record(of: fence) else { throw Self.unknown(fence, service) }
+            guard present.version == version else { throw Self.changed(fence) }
+            try table.check(definition.watch, beside: present.fence.definition.watch)
+            return try table.keep(changed, former: present, at: now)
+        }
+    }
+
+    private static func checked<Value>(
+        _ make: () throws(FenceError) -> Value
+    ) throws(TrackStoreError) -> Value {
+        do throws(FenceError) {
+            return try make()
+        } catch {
+            throw TrackStoreError(.refusedFence, error.description)
+        }
+    }
+
+    private static func unknown(_ fence: Int32, _ service: ServiceID) -> TrackStoreError {
+        TrackStoreError(.unknownFence, "service \(service.rawValue) has no fence \(fence)")
+    }
+
+    private static func changed(_ fence: Int32) -> TrackStoreError {
+        TrackStoreError(.fenceChanged, "the fence \(fence) was changed meanwhile: read it again")
+    }
+
+    package func deleteFences(
+        matching filter: FenceFilter, in service: ServiceID, at now: Timestamp
+    ) async throws(TrackStoreError) -> [Int32] {
+        let condition = try FenceCondition(filter, service)
+        return try await writing { database in
+            try self.check(service, database)
+            let table = FenceTable(service, database)
+            let found = try condition.records(Page(offset: 0, limit: .max), database)
+            for record in found { try table.delete(record, at: now) }
+            return found.map(\.fence.id)
+        }
+    }
+
+    package func fences(
+        in service: ServiceID, matching filter: FenceFilter, page: Page
+    ) async throws(TrackStoreError) -> (total: Int, fences: [FenceRecord]) {
+        let condition = try FenceCondition(filter, service)
+        return try await reading { database in
+            (try condition.count(database), try condition.records(page, database))
+        }
+    }
+
+    package func fences(naming entities: [EntityKey]) async throws(TrackStoreError) -> [[WatchedFence]] {
+        try await reading { database in
+            let selection = try database.cachedStatement(
+                sql: """
+                    SELECT f.id, f.version, f.everyone_since, f.content, w.since FROM fence_watch w
+                    JOIN fence f ON f.service = w.service AND f.id = w.fence
+                    WHERE w.service = ? AND w.entity = ? ORDER BY w.fence
+                    """)
+            return try entities.map { entity in
+                try Row.fetchAll(selection, arguments: [entity.service.rawValue, entity.name]).map {
+                    WatchedFence(record: try FenceRecord($0), since: Timestamp(milliseconds: $0[4]))
+                }
+            }
+        }
+    }
+
+    package func fenceStates(of entities: [EntityKey]) async throws(TrackStoreError) -> [FenceState] {
+        try await reading { database in
+            let selection = try database.cachedStatement(
+                sql: """
+                    SELECT s.version, s.fences FROM entity e JOIN state s ON s.entity = e.id
+                    WHERE e.service = ? AND e.name = ?
+                    """)
+            return try entities.map { entity in
+                let row = try Row.fetchOne(selection, arguments: [entity.service.rawValue, entity.name])
+                let state = row.map { EntityState($0) } ?? EntityState()
+                return FenceState(version: state.version, fences: state.fences)
+            }
+        }
+    }
+
+    // MARK: News
+
+    /// The number of the last change that was told. One file has one writer, so changes have ascending numbers without
+    /// gaps, in the order of their commits.
+    private struct Mark: Hashable {
+        let version: Int64
+    }
+
+    package func fenceNews(
+        after mark: FenceMark?, limit: Int
+    ) async throws(TrackStoreError) -> (through: FenceMark, news: [FenceNews]?) {
+        let former = try mark?.content(as: Mark.self)
+        return try await reading { database in
+            let last =
+                try Int64.fetchOne(
+                    try database.cachedStatement(sql: "SELECT seq FROM sqlite_sequence WHERE name = 'fence_news'")) ?? 0
+            let now = FenceMark(Mark(version: last))
+            guard let former, former.version != last else { return (now, []) }
+            let first = try Int64.fetchOne(try database.cachedStatement(sql: "SELECT MIN(version) FROM fence_news"))
+            // Also when a backup was put in the place of the file: then the mark is from the future.
+            guard former.version < last, let first, first <= former.version + 1 else { return (now, nil) }
+            let select = try database.cachedStatement(
+                sql: """
+                    SELECT version, service, fence, everyone, entities FROM fence_news
+                    WHERE version > ? ORDER BY version LIMIT ?
+                    """)
+            let rows = try Row.fetchAll(select, arguments: [former.version, max(0, limit)])
+            let through = FenceMark(Mark(version: rows.last?[0] ?? former.version))
+            return (through, try rows.compactMap { try FenceNews($0) })
+        }
+    }
+
+    package func removeFenceNews(before time: Timestamp, limit: Int) async throws(TrackStoreError) -> Int {
+        try await writing { database in
+            // From the oldest on, and without a gap, whatever the server's clock did meanwhile.
+            let first = try Int64.fetchOne(
+                database, sql: "SELECT MIN(version) FROM fence_news WHERE time >= ?", arguments: [time.milliseconds])
+            try database.execute(
+                sql: """
+                    DELETE FROM fence_news WHERE version IN (
+                        SELECT version FROM fence_news WHERE version < ? ORDER BY version LIMIT ?)
+                    """, arguments: [first ?? .max, max(0, limit)])
+            return database.changesCount
+        }
+    }
+}
+
+extension FenceNews {
+    /// Columns: version, service, fence, everyone, entities. Nil for a service that cannot be.
+    fileprivate init?(_ row: Row) throws {
+        guard let service = ServiceID(rawValue: row[1]) else { return nil }
+        let names: String? = row[4]
+        self.init(
+            service: service, fence: row[2], version: row[0], concernsEveryone: row[3],
+            entities: names.map { $0.split(separator: ",").map(String.init) })
+    }
+}

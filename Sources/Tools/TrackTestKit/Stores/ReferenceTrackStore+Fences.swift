@@ -1,0 +1,183 @@
+package import Geofencing
+package import TrackModel
+package import TrackStore
+
+extension ReferenceTrackStore {
+    /// The fences of a service.
+    struct ServiceFences {
+        /// The last number that a fence got.
+        var last: Int32 = 0
+        var records: [Int32: FenceRecord] = [:]
+        /// Since when each fence watches those that it names.
+        var since: [Int32: [ExactName: Timestamp]] = [:]
+    }
+
+    struct KeptNews {
+        let news: FenceNews
+        let time: Timestamp
+    }
+
+    private struct Mark: Hashable {
+        let version: Int64
+    }
+
+    package func createFence(
+        _ definition: FenceDefinition, in service: ServiceID, at now: Timestamp
+    ) throws(TrackStoreError) -> FenceRecord {
+        try check(service)
+        var table = fenceTable[service] ?? ServiceFences()
+        table.last += 1
+        let fence: Fence
+        do throws(FenceError) {
+            fence = try Fence(id: table.last, definition, at: now)
+        } catch {
+            throw TrackStoreError(.refusedFence, error.description)
+        }
+        try check(definition.watch, beside: .nobody, table, service)
+        return keep(fence, former: nil, in: table, service, at: now)
+    }
+
+    package func updateFence(
+        _ fence: Int32, to definition: FenceDefinition, expecting version: Int64, in service: ServiceID,
+        at now: Timestamp
+    ) throws(TrackStoreError) -> FenceRecord {
+        try check(service)
+        guard let table = fenceTable[service], let record = table.records[fence] else {
+            throw TrackStoreError(.unknownFence, "the service has no fence \(fence)")
+        }
+        guard record.version == version else { throw TrackStoreError(.fenceChanged, "the fence was changed") }
+        var changed = record.fence
+        let edit: FenceEdit
+        do throws(FenceError) {
+            edit = try changed.update(definition, at: now)
+        } catch {
+            throw TrackStoreError(.refusedFence, error.description)
+        }
+        guard edit != .nothing else { return record }
+        try check(definition.watch, beside: record.fence.definition.watch, table, service)
+        return keep(changed, former: record, in: table, service, at: now)
+    }
+
+    private func check(
+        _ watch: FenceWatch, beside former: FenceWatch, _ table: ServiceFences, _ service: ServiceID
+    ) throws(TrackStoreError) {
+        if watch.isEveryone, !former.isEveryone {
+            guard table.records.values.count(where: { $0.everyoneSince != nil }) < FenceRules.mostPublic else {
+                throw TrackStoreError(.tooManyFences, "the service has as many public fences as it may have")
+            }
+        }
+        for name in watch.entities where former.isEveryone || !former.contains(name.text) {
+            guard try entity(named: name.text, in: service) != nil else {
+                throw TrackStoreError(.unknownEntity, "the service has no entity '\(name.text)'")
+            }
+            guard table.since.values.count(where: { $0[name] != nil }) < FenceRules.mostNaming else {
+                throw TrackStoreError(.tooManyFences, "as many fences watch the entity as may")
+            }
+        }
+    }
+
+    private func keep(
+        _ fence: Fence, former: FenceRecord?, in table: ServiceFences, _ service: ServiceID, at now: Timestamp
+    ) -> FenceRecord {
+        var table = table
+        let watch = fence.definition.watch
+        let record = FenceRecord(
+            fence: fence,
+            version: tell(
+                fence.id, of: service, former?.fence.definition.watch ?? .nobody, watch, at: now),
+            everyoneSince: watch.isEveryone ? former?.everyoneSince ?? now : nil)
+        table.records[fence.id] = record
+        let since = table.since[fence.id] ?? [:]
+        table.since[fence.id] = Dictionary(
+            watch.entities.map { ($0, since[$0] ?? now) }, uniquingKeysWith: { first, _ in first })
+        fenceTable[service] = table
+        return record
+    }
+
+    /// Returns the number of the change.
+    private func tell(
+        _ fence: Int32, of service: ServiceID, _ former: FenceWatch, _ watch: FenceWatch, at now: Timestamp
+    ) -> Int64 {
+        fenceVersion += 1
+        let names = Set(former.entities + watch.entities).sorted()
+        let news = FenceNews(
+            service: service, fence: fence, version: fenceVersion,
+            concernsEveryone: former.isEveryone || watch.isEveryone,
+            entities: names.count > FenceNews.mostEntities ? nil : names.map(\.text))
+        fenceNewsList.append(KeptNews(news: news, time: now))
+        return fenceVersion
+    }
+
+    package func deleteFences(
+        matching filter: FenceFilter, in service: ServiceID, at now: Timestamp
+    ) throws(TrackStoreError) -> [Int32] {
+        try check(service)
+        let found = try matches(filter, in: service)
+        for record in found {
+            fenceTable[service]?.records[record.fence.id] = nil
+            fenceTable[service]?.since[record.fence.id] = nil
+            _ = tell(record.fence.id, of: service, record.fence.definition.watch, .nobody, at: now)
+        }
+        return found.map(\.fence.id)
+    }
+
+    package func fences(
+        in service: ServiceID, matching filter: FenceFilter, page: Page
+    ) throws(TrackStoreError) -> (total: Int, fences: [FenceRecord]) {
+        let found = try matches(filter, in: service)
+        return (found.count, Array(found.dropFirst(max(0, page.offset)).prefix(max(0, page.limit))))
+    }
+
+    private func matches(_ filter: FenceFilter, in service: ServiceID) throws(TrackStoreError) -> [FenceRecord] {
+        try checkOpen()
+        let numbers = filter.fences.map { Set($0) }
+        guard numbers.map({ $0.count <= FenceRules.mostNumbers }) ?? true else {
+            throw TrackStoreError(.tooManyNames, "a filter takes at most \(FenceRules.mostNumbers) fences")
+        }
+        return (fenceTable[service]?.records ?? [:]).values.filter { record in
+            guard numbers?.contains(record.fence.id) ?? true else { return false }
+            let watch = record.fence.definition.watch
+            switch filter.watch {
+            case .any: return true
+            case .nobody: return watch.isNobody
+            case .named: return !watch.entities.isEmpty
+            case .several: return watch.entities.count > 1
+            case .everyone: return watch.isEveryone
+            case .only(let name): return watch.entities == [ExactName(name)]
+            case .naming(let name): return watch.entities.contains(ExactName(name))
+            case .watching(let name): return watch.contains(name)
+            }
+        }
+        .sorted { $0.fence.id < $1.fence.id }
+    }
+
+    package func fences(naming entities: [EntityKey]) throws(TrackStoreError) -> [[WatchedFence]] {
+        try checkOpen()
+        return entities.map { entity in
+            guard let table = fenceTable[entity.service] else { return [] }
+            return table.records.values.sorted { $0.fence.id < $1.fence.id }.compactMap { record in
+                table.since[record.fence.id]?[ExactName(entity.name)].map { WatchedFence(record: record, since: $0) }
+            }
+        }
+    }
+
+    package func fenceNews(
+        after mark: FenceMark?, limit: Int
+    ) throws(TrackStoreError) -> (through: FenceMark, news: [FenceNews]?) {
+        try checkOpen()
+        let now = FenceMark(Mark(version: fenceVersion))
+        guard let mark else { return (now, []) }
+        let former = try mark.content(as: Mark.self)
+        guard former.version >= fenceNewsForgotten else { return (now, nil) }
+        let news = fenceNewsList.map(\.news).filter { $0.version > former.version }.prefix(max(0, limit))
+        return (FenceMark(Mark(version: news.last?.version ?? former.version)), Array(news))
+    }
+
+    package func removeFenceNews(before time: Timestamp, limit: Int) throws(TrackStoreError) -> Int {
+        try checkOpen()
+        let old = fenceNewsList.prefix { $0.time < time }.prefix(max(0, limit))
+        fenceNewsForgotten = old.last?.news.version ?? fenceNewsForgotten
+        fenceNewsList.removeFirst(old.count)
+        return old.count
+    }
+}

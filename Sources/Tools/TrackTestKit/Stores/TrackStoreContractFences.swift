@@ -1,0 +1,290 @@
+import Geodesy
+import Geofencing
+import TrackModel
+import TrackStore
+
+extension TrackStoreContract {
+    /// ``FenceStore``
+    package static var fences: [TrackStoreCheck] { fenceDefinitions + fenceWatches + fenceNews }
+
+    private static var fenceDefinitions: [TrackStoreCheck] {
+        [
+            TrackStoreCheck("a fence is kept as it was given, with a number that is never used again") { subject in
+                let (store, service) = try await subject.withFleet()
+                let other = try await store.createService(named: "other", at: .at(0)).id
+                var definition = try FenceDefinition.sample("depot", watching: ["van"])
+                definition.denoise = 50
+                let first = try await store.createFence(definition, in: service, at: .at(5))
+                try expect(first.fence.id, is: 1, "the first number")
+                try expect(first.fence.definition, is: definition, "the definition")
+                try expect(first.fence.created, is: .at(5), "when it was made")
+                let second = try await store.createFence(.everyone("yard"), in: service, at: .at(6))
+                try expect(second.fence.id, is: 2, "the second number")
+                try expect(second.version > first.version, is: true, "that versions ascend")
+                try expect(second.everyoneSince, is: .at(6), "since when it watches everyone")
+                try expect(try await store.fence(1, in: service), is: first, "the first, read again")
+                try expect(try await store.fence(2, in: service), is: second, "the second, read again")
+                try expect(try await store.fence(1, in: other), is: nil, "in another service")
+                try expect(
+                    try await store.createFence(.sample("own"), in: other, at: .at(7)).fence.id, is: 1,
+                    "the first number of another service")
+                let deleted = try await store.deleteFences(
+                    matching: FenceFilter(fences: [2, 2, 77]), in: service, at: .at(8))
+                try expect(deleted, is: [2], "those that were deleted")
+                try expect(try await store.fence(2, in: service), is: nil, "the deleted one")
+                let third = try await store.createFence(.sample("gate"), in: service, at: .at(9))
+                try expect(third.fence.id, is: 3, "the number after a deletion")
+                try expect(try await store.checkIntegrity(), is: [], "integrity")
+            },
+            TrackStoreCheck("a fence that breaks a rule, or names what is not there, is not made at all") { subject in
+                let (store, service) = try await subject.withFleet()
+                let before = try await store.fenceNews(after: nil, limit: 9).through
+                let wrong = try FenceDefinition.sample("wrong", radius: 0)
+                try await expect(.refusedFence) { try await store.createFence(wrong, in: service, at: .at(1)) }
+                try await expect(.unknownEntity) {
+                    try await store.createFence(.sample("x", watching: ["van", "ghost"]), in: service, at: .at(1))
+                }
+                let nowhere = ServiceID(rawValue: 99) ?? service
+                try await expect(.unknownService) {
+                    try await store.createFence(.sample("x"), in: nowhere, at: .at(1))
+                }
+                try await expect(.unknownService) {
+                    try await store.deleteFences(matching: FenceFilter(), in: nowhere, at: .at(1))
+                }
+                try expect(try await store.list(service), is: [], "fences")
+                try expect(try await store.fenceNews(after: before, limit: 9).news, is: [], "news")
+                try expect(
+                    try await store.createFence(.sample("x"), in: service, at: .at(1)).fence.id, is: 1,
+                    "the first number")
+            },
+            TrackStoreCheck("a change is made to the version that its author has read, or not at all") { subject in
+                let (store, service) = try await subject.withFleet()
+                let made = try await store.createFence(.sample("depot", watching: ["van"]), in: service, at: .at(1))
+                let wide = try FenceDefinition.sample("depot", watching: ["van"], radius: 500)
+                let changed = try await store.updateFence(
+                    1, to: wide, expecting: made.version, in: service, at: .at(2))
+                try expect(changed.fence.revision, is: 2, "the revision")
+                try expect(changed.fence.revisedAt, is: .at(2), "when it was revised")
+                try expect(changed.version > made.version, is: true, "that the version ascends")
+                try expect(try await store.fence(1, in: service), is: changed, "the fence, read again")
+                try await expect(.fenceChanged) {
+                    try await store.updateFence(
+                        1, to: .sample("late"), expecting: made.version, in: service, at: .at(3))
+                }
+                let same = try await store.updateFence(
+                    1, to: wide, expecting: changed.version, in: service, at: .at(4))
+                try expect(same, is: changed, "a change that changes nothing")
+                try await expect(.refusedFence) {
+                    try await store.updateFence(
+                        1, to: .sample("x", radius: -1), expecting: changed.version, in: service, at: .at(5))
+                }
+                try await expect(.unknownEntity) {
+                    try await store.updateFence(
+                        1, to: .sample("x", watching: ["ghost"]), expecting: changed.version, in: service, at: .at(5))
+                }
+                try await expect(.unknownFence) {
+                    try await store.updateFence(9, to: wide, expecting: 1, in: service, at: .at(5))
+                }
+                try expect(try await store.fence(1, in: service), is: changed, "the fence after refusals")
+                // Who reads anew until it fits gets it done.
+                let edited = try await store.editFence(1, in: service, at: .at(6)) {
+                    (definition) throws(TrackStoreError) in
+                    var definition = definition
+                    definition.name = "north"
+                    return definition
+                }
+                try expect(edited.fence.definition.name, is: "north", "the new name")
+                try expect(edited.fence.revision, is: 2, "the revision after a new name")
+                try await expect(.unknownFence) {
+                    try await store.editFence(9, in: service, at: .at(6)) { (same) throws(TrackStoreError) in same }
+                }
+            },
+            TrackStoreCheck("fences are listed by number and by whom they watch, page by page") { subject in
+                let (store, service) = try await subject.withFleet()
+                _ = try await store.createFence(.sample("none"), in: service, at: .at(1))
+                _ = try await store.createFence(.sample("one", watching: ["van"]), in: service, at: .at(1))
+                _ = try await store.createFence(.sample("two", watching: ["van", "bus"]), in: service, at: .at(1))
+                _ = try await store.createFence(.everyone("all"), in: service, at: .at(1))
+                _ = try await store.createFence(.sample("bus", watching: ["bus"]), in: service, at: .at(1))
+                let wanted: [(FenceFilter.Watch, [Int32])] = [
+                    (.any, [1, 2, 3, 4, 5]), (.nobody, [1]), (.named, [2, 3, 5]), (.several, [3]), (.everyone, [4]),
+                    (.only("van"), [2]), (.naming("van"), [2, 3]), (.watching("van"), [2, 3, 4]),
+                    (.only("ghost"), []), (.naming("ghost"), []), (.watching("ghost"), [4]),
+                ]
+                for (watch, numbers) in wanted {
+                    let found = try await store.list(service, FenceFilter(watch: watch))
+                    try expect(found.map(\.fence.id), is: numbers, "\(watch)")
+                }
+                let both = try await store.list(service, FenceFilter(fences: [5, 3, 9], watch: .naming("van")))
+                try expect(both.map(\.fence.id), is: [3], "numbers and watch")
+                try expect(try await store.list(service, FenceFilter(fences: [])), is: [], "no number")
+                let page = try await store.fences(
+                    in: service, matching: FenceFilter(), page: Page(offset: 1, limit: 2))
+                try expect(page.total, is: 5, "how many there are")
+                try expect(page.fences.map(\.fence.id), is: [2, 3], "the page")
+                let many = FenceFilter(fences: Array(1...Int32(FenceRules.mostNumbers) + 1))
+                try await expect(.tooManyNames) { try await store.list(service, many) }
+                try await expect(.tooManyNames) {
+                    try await store.deleteFences(matching: many, in: service, at: .at(2))
+                }
+                let gone = try await store.deleteFences(
+                    matching: FenceFilter(watch: .only("van")), in: service, at: .at(3))
+                try expect(gone, is: [2], "those that watch the van alone")
+                try expect(try await store.list(service).map(\.fence.id), is: [1, 3, 4, 5], "what is left")
+            },
+        ]
+    }
+
+    private static var fenceWatches: [TrackStoreCheck] {
+        [
+            TrackStoreCheck("who is watched is watched since then, whatever else changes") { subject in
+                let (store, service) = try await subject.withFleet()
+                func watched(_ name: String) async throws -> [Int32: Timestamp] {
+                    let found = try await store.fences(naming: [EntityKey(service: service, name: name)])
+                    return Dictionary(
+                        found.joined().map { ($0.record.fence.id, $0.since) }, uniquingKeysWith: { first, _ in first })
+                }
+                _ = try await store.createFence(.sample("a", watching: ["van"]), in: service, at: .at(1))
+                _ = try await store.createFence(.sample("b", watching: ["van", "bus"]), in: service, at: .at(2))
+                try expect(try await watched("van"), is: [1: .at(1), 2: .at(2)], "of the van")
+                _ = try await store.editFence(1, in: service, at: .at(3)) { (definition) throws(TrackStoreError) in
+                    var definition = definition
+                    definition.watch = try definition.watch.with(["bus"])
+                    return definition
+                }
+                try expect(try await watched("van"), is: [1: .at(1), 2: .at(2)], "of the van, when the bus has come")
+                try expect(try await watched("bus"), is: [1: .at(3), 2: .at(2)], "of the bus")
+                // Away and back: a new beginning.
+                for (names, time) in [(["bus"], 4), (["bus", "van"], 5)] as [([String], Int64)] {
+                    _ = try await store.editFence(1, in: service, at: .at(time)) {
+                        (definition) throws(TrackStoreError) in
+                        var definition = definition
+                        definition.watch = try FenceWatch.nobody.with(names)
+                        return definition
+                    }
+                }
+                try expect(try await watched("van"), is: [1: .at(5), 2: .at(2)], "of the van, when it is back")
+                try expect(try await watched("bus"), is: [1: .at(3), 2: .at(2)], "of the bus, which stayed")
+                // Everyone, and then one by name.
+                var record = try await store.editFence(2, in: service, at: .at(6)) {
+                    (definition) throws(TrackStoreError) in
+                    var definition = definition
+                    definition.watch = .everyone
+                    return definition
+                }
+                try expect(record.everyoneSince, is: .at(6), "since when it watches everyone")
+                try expect(try await watched("van"), is: [1: .at(5)], "by name")
+                record = try await store.editFence(2, in: service, at: .at(7)) { (definition) throws(TrackStoreError) in
+                    var definition = definition
+                    definition.name = "c"
+                    return definition
+                }
+                try expect(record.everyoneSince, is: .at(6), "after a new name")
+                record = try await store.editFence(2, in: service, at: .at(8)) { (definition) throws(TrackStoreError) in
+                    var definition = definition
+                    definition.watch = try FenceWatch.nobody.with(["van"])
+                    return definition
+                }
+                try expect(record.everyoneSince, is: nil, "when it watches one alone")
+                try expect(try await watched("van"), is: [1: .at(5), 2: .at(8)], "of the van in the end")
+                let lists = try await store.fences(
+                    naming: ["ghost", "van"].map { EntityKey(service: service, name: $0) })
+                try expect(lists.map(\.count), is: [0, 2], "one list an entity")
+                // A deleted entity is named as before, and the next one of its name is watched.
+                try await store.deleteEntity(named: "van", in: service, at: .at(9))
+                try expect(try await watched("van"), is: [1: .at(5), 2: .at(8)], "of a deleted entity")
+                let edited = try await store.editFence(1, in: service, at: .at(10)) {
+                    (definition) throws(TrackStoreError) in
+                    var definition = definition
+                    definition.name = "still"
+                    return definition
+                }
+                try expect(edited.fence.definition.watch.contains("van"), is: true, "that a change keeps the name")
+                try expect(try await store.checkIntegrity(), is: [], "integrity")
+            },
+            TrackStoreCheck("the fence states of entities are what the last batch left, with their versions") {
+                subject in
+                let (store, service) = try await subject.withFleet()
+                var batch = subject.custom(service, entity: "van", [.sample(1)])
+                batch.fences = [4, 2]
+                _ = await store.ingest([batch, subject.custom(service, entity: "bus", [.sample(1)])])
+                let names = ["truck", "van", "ghost", "bus"]
+                let states = try await store.fenceStates(of: names.map { EntityKey(service: service, name: $0) })
+                try expect(states.map(\.fences), is: [nil, [4, 2], nil, nil], "states")
+                try expect(states.map { $0.version > 0 }, is: [false, true, false, true], "versions")
+                let claim = try await store.openStream(.one, of: "van", in: service, at: .at(3))
+                try expect(claim.version, is: states[1].version, "the version that a claim tells")
+            },
+        ]
+    }
+
+    private static var fenceNews: [TrackStoreCheck] {
+        [
+            TrackStoreCheck("every change of a fence is news, and tells whom it concerns") { subject in
+                let (store, service) = try await subject.withFleet()
+                _ = try await store.createFence(.sample("before"), in: service, at: .at(1))
+                var mark = try await store.fenceNews(after: nil, limit: 9).through
+                try expect(try await store.fenceNews(after: mark, limit: 9).news, is: [], "at first")
+                let made = try await store.createFence(.sample("a", watching: ["van"]), in: service, at: .at(2))
+                let changed = try await store.editFence(2, in: service, at: .at(3)) {
+                    (definition) throws(TrackStoreError) in
+                    var definition = definition
+                    definition.watch = try FenceWatch.nobody.with(["bus"])
+                    return definition
+                }
+                let all = try await store.createFence(.everyone("all"), in: service, at: .at(4))
+                _ = try await store.deleteFences(matching: FenceFilter(fences: [1, 2]), in: service, at: .at(5))
+                var news = try await store.fenceNews(after: mark, limit: 2)
+                try expect(news.news?.map(\.fence), is: [2, 2], "the first two")
+                try expect(news.news?.map(\.entities), is: [["van"], ["bus", "van"]], "whom they concern")
+                try expect(news.news?.map(\.version), is: [made.version, changed.version], "their versions")
+                mark = news.through
+                news = try await store.fenceNews(after: mark, limit: 9)
+                try expect(news.news?.map(\.fence), is: [3, 1, 2], "the others")
+                try expect(news.news?.map(\.entities), is: [[], [], ["bus"]], "whom the others concern")
+                try expect(news.news?.map(\.concernsEveryone), is: [true, false, false], "which concern everyone")
+                try expect(news.news?.first?.version, is: all.version, "the version of the first of the others")
+                try expect(news.news?.allSatisfy { $0.service == service }, is: true, "the service")
+                try expect(try await store.fenceNews(after: news.through, limit: 9).news, is: [], "in the end")
+            },
+            TrackStoreCheck("who has missed news that are forgotten is told so") { subject in
+                let (store, service) = try await subject.withFleet()
+                let begin = try await store.fenceNews(after: nil, limit: 9).through
+                for time in 1...4 as ClosedRange<Int64> {
+                    _ = try await store.createFence(.sample("\(time)"), in: service, at: .at(time))
+                }
+                let second = try await store.fenceNews(after: begin, limit: 2).through
+                try expect(try await store.removeFenceNews(before: .at(3), limit: 1), is: 1, "removed at first")
+                try expect(try await store.removeFenceNews(before: .at(3), limit: 9), is: 1, "removed then")
+                try expect(try await store.removeFenceNews(before: .at(3), limit: 9), is: 0, "removed in the end")
+                let lost = try await store.fenceNews(after: begin, limit: 9)
+                try expect(lost.news, is: nil, "news for who has missed some")
+                try expect(try await store.fenceNews(after: lost.through, limit: 9).news, is: [], "news from then on")
+                let kept = try await store.fenceNews(after: second, limit: 9)
+                try expect(kept.news?.map(\.fence), is: [3, 4], "news for who has missed none")
+                try expect(try await store.removeFenceNews(before: .at(9), limit: 9), is: 2, "removed without an end")
+                try expect(try await store.fenceNews(after: kept.through, limit: 9).news, is: [], "news of nothing")
+                try expect(try await store.fenceNews(after: second, limit: 9).news, is: nil, "news that are all gone")
+                try await expect(.failed) { try await store.fenceNews(after: FenceMark("another's"), limit: 9) }
+            },
+        ]
+    }
+}
+
+extension TrackStore {
+    fileprivate func list(
+        _ service: ServiceID, _ filter: FenceFilter = FenceFilter()
+    ) async throws(TrackStoreError) -> [FenceRecord] {
+        try await fences(in: service, matching: filter, page: Page(offset: 0, limit: 1000)).fences
+    }
+}
+
+extension FenceWatch {
+    fileprivate func with(_ names: [String]) throws(TrackStoreError) -> FenceWatch {
+        do throws(FenceError) {
+            return try adding(names)
+        } catch {
+            throw TrackStoreError(.refusedFence, error.description)
+        }
+    }
+}
