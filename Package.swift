@@ -133,7 +133,9 @@ let server: [Target] = [
     .room("TrackAnalysis", in: "Server", "Geodesy", "TrackModel"),
     .room("RoadMatching", in: "Server", "Geodesy", "JSON", "TrackAnalysis", "TrackModel"),
     .room("TrackStoreSQLite", in: "Server", "Geodesy", "Geofencing", "TrackStore", "TrackModel", "TrackWire", .grdb),
-    .room("Ingest", in: "Server", "Exposition", "Systemd", "TrackStore", "TrackModel", .log),
+    .room("FenceJudging", in: "Server", "Geodesy", "Geofencing", "JSON", "TrackStore", "TrackModel"),
+    .room(
+        "Ingest", in: "Server", "Exposition", "FenceJudging", "Geofencing", "Systemd", "TrackStore", "TrackModel", .log),
     .room(
         "WebAPI", in: "Server", "Ingest", "JSON", "Systemd", "TrackAnalysis", "TrackStore", "TrackModel", "Geodesy",
         .log, .crypto),
@@ -240,7 +242,10 @@ let tests: [Target] = [
     .tests(
         of: "TrackStoreSQLite", "Geodesy", "Geofencing", "ProgramTestKit", "TrackModel", "TrackStore", "TrackTestKit",
         "TrackWire", .grdb),
-    .tests(of: "Ingest", "Exposition", "Systemd", "TrackModel", "TrackStore", "TrackTestKit", .log),
+    .tests(of: "FenceJudging", "Geodesy", "Geofencing", "JSON", "TrackModel", "TrackStore", "TrackTestKit"),
+    .tests(
+        of: "Ingest", "Exposition", "FenceJudging", "Geodesy", "Geofencing", "Systemd", "TrackModel", "TrackStore",
+        "TrackTestKit", .log),
     .tests(
         of: "WebAPI", "Geodesy", "Ingest", "JSON", "Systemd", "TrackAnalysis", "TrackModel", "TrackStore",
         "TrackTestKit", .log),

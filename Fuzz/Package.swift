@@ -62,7 +62,10 @@ let package = Package(
             "ServerRuntime", in: "Server", ["ConfigurationFile", "Exposition", "Ingest", "TrackModel", .log],
             only: ["Configuration/ServerConfiguration.swift", "Configuration/ServerConfiguration+Reading.swift"]),
         .room("Systemd", in: "Shared", [.log]),
-        .room("Ingest", in: "Server", ["Exposition", "Systemd", "TrackStore", "TrackModel", .log]),
+        .room("FenceJudging", in: "Server", ["Geodesy", "Geofencing", "JSON", "TrackStore", "TrackModel"]),
+        .room(
+            "Ingest", in: "Server",
+            ["Exposition", "FenceJudging", "Geofencing", "Systemd", "TrackStore", "TrackModel", .log]),
         .room("TrackAnalysis", in: "Server", ["Geodesy", "TrackModel"]),
         .room(
             "WebAPI", in: "Server",

@@ -16,6 +16,10 @@ package struct IngestCounts: Hashable, Sendable {
     package var rewoundBatches: UInt64 = 0
     /// Batches that were not stored because the store failed.
     package var failedBatches: UInt64 = 0
+    /// Alarms of fences of stored batches.
+    package var alarms: UInt64 = 0
+    /// Points of stored batches that came too late for the fences that watch their entity: a later one was judged before.
+    package var latePoints: UInt64 = 0
     /// Live hints that reached the store.
     package var hints: UInt64 = 0
     /// The time that the store took for each committed transaction.

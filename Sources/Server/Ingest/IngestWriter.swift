@@ -1,3 +1,4 @@
+package import FenceJudging
 package import Logging
 import Synchronization
 import Systemd
@@ -33,6 +34,7 @@ package final class IngestWriter: Sendable {
     /// Says whether the server may take points. Ask it before you check the times of points.
     package let clock: ClockGuard
     private let counters = IngestCounters()
+    private let desk: FenceDesk
     let requestNumbers = Atomic<UInt64>(0)
     private let state: Mutex<State>
     private let work: AsyncStream<Void>
@@ -40,9 +42,10 @@ package final class IngestWriter: Sendable {
 
     package init(
         store: any TrackStore, limits: IngestLimits = IngestLimits(), logger: Logger,
-        tasks: ServerTasks = ServerTasks(), clock: ClockRule = ClockRule()
+        tasks: ServerTasks = ServerTasks(), clock: ClockRule = ClockRule(), zones: @escaping ZoneTable = { _ in nil }
     ) {
         self.store = store
+        desk = FenceDesk(store, zones: zones, logger: logger)
         self.limits = limits
         self.tasks = tasks
         self.logger = logger
@@ -167,7 +170,54 @@ package final class IngestWriter: Sendable {
         logger.notice("the store works again", metadata: ["message_id": "\(MessageID.storeRecovered)"])
     }
 
+    /// Judges the batches by the fences and stores them. When somebody else has changed an entity since its last commit here,
+    /// what its batches bring about is worked out anew from what the store has.
     private func commit(_ batches: [IngestBatch], mayRetry: Bool) async -> [IngestOutcome] {
+        var outcomes = await judgeAndStore(batches, mayRetry: mayRetry)
+        for _ in 0..<Self.mostJudgings {
+            let stale = batches.indices.filter { batches[$0].expectedVersion == nil && outcomes[$0].isStale }
+            guard !stale.isEmpty else { break }
+            let streams = Set(stale.map { StreamKey(batches[$0]) })
+            let again = batches.indices.filter { index in
+                outcomes[index].isStale && batches[index].expectedVersion == nil
+                    || outcomes[index].isOutOfTurn && streams.contains(StreamKey(batches[index]))
+            }
+            let anew = await judgeAndStore(again.map { batches[$0] }, mayRetry: mayRetry)
+            for (place, outcome) in zip(again, anew) { outcomes[place] = outcome }
+        }
+        return outcomes
+    }
+
+    /// So often are batches judged anew before their owners are told to try again.
+    private static let mostJudgings = 8
+
+    private struct StreamKey: Hashable {
+        let service: ServiceID
+        let stream: StreamID?
+
+        init(_ batch: IngestBatch) { (service, stream) = (batch.service, batch.position?.stream) }
+    }
+
+    private func judgeAndStore(_ batches: [IngestBatch], mayRetry: Bool) async -> [IngestOutcome] {
+        let judged: [JudgedBatch]
+        do throws(TrackStoreError) {
+            judged = try await desk.judge(batches)
+        } catch {
+            return note(batches.map { _ in .failed(error) }, of: batches, mayRetry: mayRetry)
+        }
+        let outcomes = await store(judged.map(\.batch), mayRetry: mayRetry)
+        let alarms = await desk.settle(judged, outcomes)
+        let late = zip(judged, outcomes).reduce(0) { $1.1.isKept ? $0 + $1.0.late : $0 }
+        if alarms > 0 || late > 0 {
+            counters.change { counts in
+                counts.alarms &+= UInt64(alarms)
+                counts.latePoints &+= UInt64(late)
+            }
+        }
+        return outcomes
+    }
+
+    private func store(_ batches: [IngestBatch], mayRetry: Bool) async -> [IngestOutcome] {
         let began = tasks.clock()
         let outcomes = await store.ingest(batches)
         let duration = tasks.clock() - began
@@ -175,8 +225,15 @@ package final class IngestWriter: Sendable {
             logger.error("store answered with a wrong number of outcomes")
             return batches.map { _ in .failed(TrackStoreError(.failed, "a wrong number of outcomes")) }
         }
+        if outcomes.contains(where: { $0.storeFailure == nil }) { counters.committed(in: duration) }
+        return note(outcomes, of: batches, mayRetry: mayRetry)
+    }
+
+    /// Logs what an operator must know of a transaction.
+    private func note(
+        _ outcomes: [IngestOutcome], of batches: [IngestBatch], mayRetry: Bool
+    ) -> [IngestOutcome] {
         let failures = outcomes.compactMap(\.storeFailure)
-        if failures.count < outcomes.count { counters.committed(in: duration) }
         let stored = zip(batches, outcomes).filter { $0.1.isKept && $0.0.hint == nil }
         if let newest = stored.map(\.0.received).max() { clock.stored(at: newest) }
         if let failure = failures.first {
@@ -252,6 +309,14 @@ package final class IngestWriter: Sendable {
 }
 
 extension IngestOutcome {
+    fileprivate var isStale: Bool {
+        if case .stale = self { true } else { false }
+    }
+
+    fileprivate var isOutOfTurn: Bool {
+        if case .failed(let error) = self { error.code == .outOfTurn } else { false }
+    }
+
     fileprivate var isRetriable: Bool {
         if case .failed(let error) = self { error.isRetriable } else { false }
     }

@@ -98,6 +98,8 @@ final class ServerFigures: Sendable {
         page.add(ServerMetrics.staleBatches, counts.staleBatches)
         page.add(ServerMetrics.rewoundBatches, counts.rewoundBatches)
         page.add(ServerMetrics.failedBatches, counts.failedBatches)
+        page.add(ServerMetrics.fenceAlarms, counts.alarms)
+        page.add(ServerMetrics.latePoints, counts.latePoints)
         page.add(ServerMetrics.ignoredAttributes, device.batchesWithIgnoredAttributes)
         let clock = Timestamp(milliseconds: Int64(Date().timeIntervalSince1970 * 1000))
         page.add(ServerMetrics.clockWrong, ingest.clock.problem(at: clock) != nil)

@@ -84,6 +84,11 @@ package enum ServerMetrics {
     static let rewoundBatches = Metric(
         "saker_server_batches_rewound_total", .counter,
         "Batches refused because the store had lost commits that it had confirmed.")
+    static let fenceAlarms = Metric(
+        "saker_server_fence_alarms_total", .counter, "Alarms of fences that were stored with their points.")
+    static let latePoints = Metric(
+        "saker_server_fence_late_points_total", .counter,
+        "Stored points that no fence judged, because a later point of their entity had been judged before.")
     static let failedBatches = Metric(
         "saker_server_batches_failed_total", .counter, "Batches given back because the store failed.")
     static let ignoredAttributes = Metric(
@@ -102,7 +107,7 @@ package enum ServerMetrics {
 
     private static let ingest = [
         points, refusedPoints, rescuedPoints, batches, duplicates, replacedBatches, staleBatches, rewoundBatches,
-        failedBatches, ignoredAttributes, clockWrong, waiting, commits, failedCommits,
+        failedBatches, fenceAlarms, latePoints, ignoredAttributes, clockWrong, waiting, commits, failedCommits,
     ]
 
     // MARK: Web API

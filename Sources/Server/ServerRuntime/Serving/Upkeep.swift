@@ -101,7 +101,7 @@ struct CertificateWatch: Service {
     }
 }
 
-/// Removes pushes that are older than the history.
+/// Removes pushes and alarms that are older than the history, and news of fences that nobody needs any more.
 struct PushCleanup: Service {
     /// Rows of one transaction: writers wait no longer than it takes.
     private static let atOnce = 10_000
@@ -120,12 +120,18 @@ struct PushCleanup: Service {
     }
 
     func round() async {
-        let end = now().adding(milliseconds: -PushRules.history)
+        let now = now()
+        let (pushes, alarms) = (
+            now.adding(milliseconds: -PushRules.history), now.adding(milliseconds: -FenceRules.history)
+        )
+        let news = now.adding(milliseconds: -FenceRules.newsKept)
         do throws(TrackStoreError) {
-            while !Task.isCancelled, try await store.removePushes(before: end, limit: Self.atOnce) > 0 {}
+            while !Task.isCancelled, try await store.removePushes(before: pushes, limit: Self.atOnce) > 0 {}
+            while !Task.isCancelled, try await store.removeAlarms(before: alarms, limit: Self.atOnce) > 0 {}
+            while !Task.isCancelled, try await store.removeFenceNews(before: news, limit: Self.atOnce) > 0 {}
         } catch {
             logger.warning(
-                "old pushes could not be removed, which is tried again later",
+                "old pushes, alarms or news of fences could not be removed, which is tried again later",
                 metadata: ["reason": "\(error.detail)"])
         }
     }

@@ -1,0 +1,129 @@
+import Geodesy
+import Geofencing
+import TrackModel
+package import TrackStore
+
+/// Judges the points of batches by the fences of their service. It remembers nothing: what must be remembered goes in and
+/// comes out.
+package struct BatchJudge: Sendable {
+    /// What the points of a batch bring about.
+    package struct Verdict: Sendable {
+        package var state: JudgedState
+        package var alarms: [CausedAlarm] = []
+        package var judged = 0
+        /// At or before a point that was judged before: they change nothing.
+        package var late = 0
+        /// Dated so far ahead of the server's clock that judging them would make everything after them late.
+        package var ahead = 0
+    }
+
+    /// Milliseconds that a point may be ahead of the server's clock and still be judged: ten minutes.
+    package static let lead: Int64 = 600_000
+
+    private var judge = FenceJudge()
+    private var found: [FenceAlarm] = []
+
+    package init() {}
+
+    /// `state`: of the entity before the batch.
+    package mutating func judge(
+        _ batch: IngestBatch, from state: JudgedState, by fences: ServiceFences, own: OwnFences?
+    ) -> Verdict {
+        var verdict = Verdict(state: state)
+        var memory = state.memory
+        found.removeAll(keepingCapacity: true)
+        let latest = batch.received.adding(milliseconds: Self.lead)
+        for point in Self.newPoints(of: batch) {
+            guard point.fix.time <= latest else {
+                verdict.ahead += 1
+                continue
+            }
+            switch judge.judge(FencePoint(point), of: &memory, by: fences.set, own: own?.set, into: &found) {
+            case .judged: verdict.judged += 1
+            case .late: verdict.late += 1
+            }
+        }
+        let before = state.memory.lastTime ?? Timestamp(milliseconds: .min)
+        verdict.alarms = found.compactMap { alarm in
+            guard let label = own?.labels[alarm.fence] ?? fences.labels[alarm.fence] else { return nil }
+            return Self.caused(alarm, by: batch, label) { time in
+                time > before ? batch.received : state.received(time) ?? batch.received
+            }
+        }
+        if verdict.judged > 0 { verdict.state.went(on: memory, at: batch.received) }
+        return verdict
+    }
+
+    /// The points that are not stored yet, as far as their session knows, in the order of their times; of equal times the
+    /// first counts.
+    private static func newPoints(of batch: IngestBatch) -> [TrackPoint] {
+        var points = batch.points
+        if let position = batch.position, batch.sequences.first.map({ $0 <= position.previous }) ?? false {
+            points = zip(points, batch.sequences).filter { $0.1 > position.previous }.map(\.0)
+        }
+        let isOrdered = zip(points, points.dropFirst()).allSatisfy { $0.fix.time <= $1.fix.time }
+        guard !isOrdered else { return points }
+        return points.enumerated().sorted {
+            ($0.element.fix.time, $0.offset) < ($1.element.fix.time, $1.offset)
+        }.map(\.element)
+    }
+
+    private static func caused(
+        _ found: FenceAlarm, by batch: IngestBatch, _ label: FenceLabel, received: (Timestamp) -> Timestamp
+    ) -> CausedAlarm {
+        let scope = AlarmScope(service: batch.service.rawValue, entity: batch.entity, source: .server)
+        let reaction = label.reactions.first { $0.on == found.action }
+        let alarm = Alarm(
+            key: AlarmKey(found, in: scope), source: .server, fence: found.fence, revision: found.revision,
+            name: label.name, group: found.group == nil ? nil : label.group, action: found.action,
+            point: AlarmPoint(found.point, received: batch.received),
+            previous: found.previous.map { AlarmPoint($0, received: received($0.time)) }, crossing: found.crossing,
+            inside: found.inside, skipped: found.skipped, speedLimit: found.speedLimit,
+            parameters: reaction?.parameters)
+        let isRemote = reaction?.isRemote ?? false
+        let targets: PushTargets =
+            !isRemote
+            ? .entities([batch.entity])
+            : label.watch.isEveryone ? .service : .entities([batch.entity] + label.watch.entities.map(\.text))
+        let push = NewPush(
+            type: PushRules.fenceAlarm, body: alarm.body(of: batch.entity, isRemote: isRemote), targets: targets,
+            alarm: alarm.key)
+        return CausedAlarm(alarm, pushes: [push])
+    }
+}
+
+extension AlarmPoint {
+    fileprivate init(_ point: FencePoint, received: Timestamp) {
+        self.init(
+            time: point.time, place: point.place, accuracy: point.accuracy, speed: point.speed, received: received)
+    }
+}
+
+extension FencePoint {
+    fileprivate init(_ point: TrackPoint) {
+        var floor: FloorCode?
+        if !point.attributes.isEmpty, case .string(let name)? = point.attributes["floor"] {
+            floor = FloorCode(name: name)
+        }
+        self.init(point.fix, floor: floor)
+        if point.coordinateType != .wgs84 { place = point.wgs84 }
+    }
+}
+
+extension TrackPoint {
+    /// Outside China there is no other datum: there the stored numbers are WGS 84, whatever they were called.
+    fileprivate var wgs84: Coordinate {
+        let given = Degrees(latitude: fix.coordinate.latitude, longitude: fix.coordinate.longitude)
+        let datum: Datum =
+            switch coordinateType {
+            case .wgs84: .wgs84
+            case .gcj02: .gcj02
+            case .bd09ll: .bd09
+            }
+        let converted = DatumConversion.convert(given, from: datum, to: .wgs84)
+        guard DatumConversion.isInChina(latitude: converted.latitude, longitude: converted.longitude) else {
+            return fix.coordinate
+        }
+        return Coordinate(latitude: converted.latitude, longitude: converted.longitude) ?? fix.coordinate
+    }
+}

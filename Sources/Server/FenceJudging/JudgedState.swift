@@ -1,0 +1,67 @@
+package import Geofencing
+import TrackModel
+
+/// What is remembered of an entity between one batch and the next: the content of `IngestBatch.fences`.
+package struct JudgedState: Hashable, Sendable {
+    private struct Receipt: Hashable {
+        let time: Timestamp
+        let received: Timestamp
+    }
+
+    package internal(set) var memory = EntityMemory()
+    /// When the server received the points that the memory has.
+    private var receipts: [Receipt] = []
+
+    private static let version: UInt8 = 1
+
+    package init() {}
+
+    /// When the server received a point of the memory; nil when nobody knows.
+    func received(_ time: Timestamp) -> Timestamp? {
+        receipts.first { $0.time == time }?.received
+    }
+
+    /// The memory went on with points that the server received at `now`.
+    mutating func went(on memory: EntityMemory, at now: Timestamp) {
+        let former = self.memory.lastTime ?? Timestamp(milliseconds: .min)
+        receipts = memory.points.compactMap { point in
+            let received = point.time > former ? now : self.received(point.time)
+            return received.map { Receipt(time: point.time, received: $0) }
+        }
+        self.memory = memory
+    }
+
+    // MARK: Bytes, see docs/formats/track-store.md
+
+    package var encoded: [UInt8] {
+        var bytes: [UInt8] = [Self.version, UInt8(min(receipts.count, 255))]
+        for receipt in receipts.prefix(255) {
+            Self.append(receipt.time.milliseconds, to: &bytes)
+            Self.append(receipt.received.milliseconds, to: &bytes)
+        }
+        return bytes + memory.encoded
+    }
+
+    /// - Throws: ``MemoryCodingError`` for bytes that no version of this program wrote.
+    package init(encoded bytes: [UInt8]) throws(MemoryCodingError) {
+        guard bytes.count >= 2, bytes[0] == Self.version else {
+            throw MemoryCodingError(description: "a fence state has format \(bytes.first ?? 0), not \(Self.version)")
+        }
+        let end = 2 + Int(bytes[1]) * 16
+        guard bytes.count >= end else {
+            throw MemoryCodingError(description: "a fence state of \(bytes.count) bytes is too short")
+        }
+        receipts = stride(from: 2, to: end, by: 16).map { start in
+            Receipt(time: Self.time(bytes[start..<start + 8]), received: Self.time(bytes[start + 8..<start + 16]))
+        }
+        memory = try EntityMemory(encoded: Array(bytes[end...]))
+    }
+
+    private static func append(_ number: Int64, to bytes: inout [UInt8]) {
+        for shift in stride(from: 0, to: 64, by: 8) { bytes.append(UInt8(truncatingIfNeeded: number >> shift)) }
+    }
+
+    private static func time(_ bytes: ArraySlice<UInt8>) -> Timestamp {
+        Timestamp(milliseconds: bytes.reversed().reduce(0) { $0 << 8 | Int64($1) })
+    }
+}
