@@ -137,8 +137,9 @@ let server: [Target] = [
     .room(
         "Ingest", in: "Server", "Exposition", "FenceJudging", "Geofencing", "Systemd", "TrackStore", "TrackModel", .log),
     .room(
-        "WebAPI", in: "Server", "Ingest", "JSON", "Systemd", "TrackAnalysis", "TrackStore", "TrackModel", "Geodesy",
-        .log, .crypto),
+        "WebAPI", in: "Server", "FenceFiles", "FenceJudging", "Geodesy", "Geofencing", "Ingest", "JSON", "Systemd",
+        "TrackAnalysis",
+        "TrackModel", "TrackStore", .log, .crypto),
     .room("ServerIdentity", in: "Server", "TrackModel", .nioCore, .nioSSL),
     .room(
         "WebListener", in: "Server", "Admission", "Exposition", "ServerIdentity", "WebAPI", .log, .lifecycle, .nioCore,
@@ -247,7 +248,7 @@ let tests: [Target] = [
         of: "Ingest", "Exposition", "FenceJudging", "Geodesy", "Geofencing", "Systemd", "TrackModel", "TrackStore",
         "TrackTestKit", .log),
     .tests(
-        of: "WebAPI", "Geodesy", "Ingest", "JSON", "Systemd", "TrackAnalysis", "TrackModel", "TrackStore",
+        of: "WebAPI", "Geodesy", "Geofencing", "Ingest", "JSON", "Systemd", "TrackAnalysis", "TrackModel", "TrackStore",
         "TrackTestKit", .log),
     .tests(of: "ServerIdentity", "ProgramTestKit", "TrackModel"),
     .tests(

@@ -108,7 +108,8 @@ import TrackTestKit
         #expect(setup.taken() == ["feed", "location unknown", "gather"])
         setup.say(.state(.fix))
         setup.fix(0)
-        #expect(setup.taken() == ["feed", "location available", "report", "fix 0", "point 0 of van", "passed 0 of van"])
+        #expect(
+            setup.taken() == ["feed", "location available", "report", "fix 0", "point 0 of van", "passed 0 of van"])
         setup.report(5)
         setup.shell.stop(entity: "van")
         // The epoch that waited belongs to the gathering that ends.

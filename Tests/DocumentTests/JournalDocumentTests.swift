@@ -33,7 +33,8 @@ struct JournalProgram: CustomTestStringConvertible, Sendable {
     static let all = [agent, server]
 
     private static let agent = JournalProgram(
-        name: "sakerd", folder: "Sources/Agent", always: ["alarmReceived": ["ENTITY", "TYPE", "NUMBER"], "hookFailed": ["REASON"]]
+        name: "sakerd", folder: "Sources/Agent",
+        always: ["alarmReceived": ["ENTITY", "TYPE", "NUMBER"], "hookFailed": ["REASON"]]
     ) { text in
         text.matches(of: /\.event\(\s*\.([a-zA-Z]+)(,\s*\[[^\]]*\])?/).map {
             (String($0.1), fields(in: $0.2 ?? ""))

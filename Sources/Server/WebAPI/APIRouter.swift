@@ -17,6 +17,7 @@ package struct APIRouter: Sendable {
     private let logger: Logger
     private let now: @Sendable () -> Timestamp
     private let pages = PageCache()
+    private let districts = DistrictCache()
     let counters: APICounters
 
     /// Uploaded points go to `ingest`, which must run. The clock says when the server received what a client sends.
@@ -115,7 +116,7 @@ package struct APIRouter: Sendable {
     private func call(_ endpoint: Endpoint, _ caller: Caller, _ parameters: Parameters) -> APICall {
         APICall(
             path: endpoint.path, caller: caller, parameters: endpoint.taken(of: parameters), ingest: ingest,
-            options: options, pages: pages, now: now(), logger: logger, counters: counters)
+            options: options, pages: pages, districts: districts, now: now(), logger: logger, counters: counters)
     }
 
     private func authenticate(_ form: RequestForm, _ target: RequestTarget, isPOST: Bool) async throws -> Caller {

@@ -59,7 +59,7 @@ struct Endpoint: Sendable {
         }
     }
 
-    static let all = EntityEndpoints.all + TrackEndpoints.all + AnalysisEndpoints.all
+    static let all = EntityEndpoints.all + TrackEndpoints.all + AnalysisEndpoints.all + FenceEndpoints.all
 
     /// By their paths.
     static let named = Dictionary(uniqueKeysWithValues: all.map { ($0.path, $0) })

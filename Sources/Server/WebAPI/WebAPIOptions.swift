@@ -15,6 +15,16 @@ package struct WebAPIOptions: Sendable {
     /// Points of one entity in the range of one processed query.
     package var maximumProcessedPoints: Int
 
+    /// How `fence/list` writes the vertices of a fence.
+    package var fenceVertices: FenceVertices
+
+    package enum FenceVertices: String, Sendable, CaseIterable {
+        /// An array of objects with `longitude` and `latitude`.
+        case objects
+        /// One text, `latitude,longitude` pairs joined by semicolons.
+        case text
+    }
+
     package enum EmptyListStatus: String, Sendable, CaseIterable {
         case notFound = "3003"
         case success = "0"
@@ -23,7 +33,7 @@ package struct WebAPIOptions: Sendable {
     package init(
         zoneMinutes: Int = 480, emptyListStatus: EmptyListStatus = .notFound, strictMethods: Bool = false,
         futureTolerance: Int64 = 600, maximumAge: Int64? = nil, maximumRawPoints: Int = 200_000,
-        maximumProcessedPoints: Int = 20_000
+        maximumProcessedPoints: Int = 20_000, fenceVertices: FenceVertices = .objects
     ) {
         self.zoneMinutes = zoneMinutes
         self.emptyListStatus = emptyListStatus
@@ -32,5 +42,6 @@ package struct WebAPIOptions: Sendable {
         self.maximumAge = maximumAge
         self.maximumRawPoints = maximumRawPoints
         self.maximumProcessedPoints = maximumProcessedPoints
+        self.fenceVertices = fenceVertices
     }
 }

@@ -29,10 +29,12 @@ extension ServiceAdministration {
         guard let key = found.first else {
             throw ServerError(
                 .notFound,
-                "no key of service \(service) has the number \(wanted): `saker-server service keys \(service)` shows all")
+                "no key of service \(service) has the number \(wanted): `saker-server service keys \(service)` shows all"
+            )
         }
         guard found.count == 1 else {
-            throw ServerError(.usage, "\(found.count) keys of service \(service) begin with \(wanted): give more digits")
+            throw ServerError(
+                .usage, "\(found.count) keys of service \(service) begin with \(wanted): give more digits")
         }
         do throws(TrackStoreError) {
             try await store.setKey(AccessKeyUse(service: id, hash: key.hash), isDisabled: isDisabled)

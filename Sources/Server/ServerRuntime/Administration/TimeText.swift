@@ -1,4 +1,4 @@
-import Foundation
+import FoundationEssentials
 package import TrackModel
 
 /// Times in the tables of commands.

@@ -104,7 +104,8 @@ extension ServerConfiguration {
             maximumAge: age == 0 ? nil : age,
             maximumRawPoints: reader.integer("api", "maximum_points", default: 200_000, range: 1...10_000_000),
             maximumProcessedPoints: reader.integer(
-                "api", "maximum_processed_points", default: 20_000, range: 1...10_000_000))
+                "api", "maximum_processed_points", default: 20_000, range: 1...10_000_000),
+            hasFenceVerticesAsText: reader.boolean("api", "fence_vertexes_as_text", default: false))
     }
 
     private static func readMetrics(_ reader: inout ConfigurationReader) -> MetricsAddress? {

@@ -73,6 +73,8 @@ package struct ServerConfiguration: Sendable {
         package var maximumAge: Int?
         package var maximumRawPoints: Int
         package var maximumProcessedPoints: Int
+        /// `fence/list` writes vertices as one text.
+        package var hasFenceVerticesAsText: Bool
     }
 
     package struct TLS: Hashable, Sendable {

@@ -89,6 +89,8 @@ extension ServerSample {
 # utc_offset = 480
 # Status of an entity list that matches nothing: 3003, as the published service answers, or 0.
 # empty_list_status = 3003
+# fence/list answers vertices as one text "latitude,longitude;…"; otherwise as an array of objects.
+# fence_vertexes_as_text = false
 # Refuse a call with another method (GET or POST) than the documented one.
 # strict_methods = false
 # Most seconds that a point may be ahead of this machine's clock, 0 ... 86400.

@@ -165,7 +165,8 @@ package struct ServerRuntime: Sendable {
                 zoneMinutes: api.zoneMinutes, emptyListStatus: api.emptyListStatus == 0 ? .success : .notFound,
                 strictMethods: api.strictMethods, futureTolerance: Int64(api.futureTolerance),
                 maximumAge: api.maximumAge.map(Int64.init), maximumRawPoints: api.maximumRawPoints,
-                maximumProcessedPoints: api.maximumProcessedPoints),
+                maximumProcessedPoints: api.maximumProcessedPoints,
+                fenceVertices: api.hasFenceVerticesAsText ? .text : .objects),
             logger: logger, counters: apiCounters, now: SystemClock.now)
     }
 

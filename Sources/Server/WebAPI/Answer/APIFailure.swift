@@ -46,6 +46,7 @@ extension APIFailure {
         switch error.code {
         case .unknownService: self.init(.unknownService)
         case .entityExists: self.init(.entityExists)
+        case .unknownEntity where module == "fence": self.init(.noMonitoredPerson, error.detail)
         case .unknownEntity: self.init(.noEntity)
         case .columnExists: self.init(concernsEntities ? .entityColumnExists : .trackColumnExists)
         // There is no published code for two of these.
@@ -55,10 +56,12 @@ extension APIFailure {
             self.init(.parameter, "a service has at most \(ColumnRecord.maximumCount) entity columns")
         case .tooManyColumns: self.init(.tooManyTrackColumns)
         case .tooManyPoints: self.init(module == "analysis" ? .tooManyPointsToAnalyse : .tooManyPointsInRange)
+        case .tooManyNames where module == "fence": self.init(.parameter, error.detail)
         case .tooManyNames:
             self.init(.parameter, "filter: entity_names takes at most \(EntityFilter.maximumNames) names")
-        case .unknownFence: self.init(.parameter, "fence_id: the service has no such fence")
-        case .refusedFence, .tooManyFences: self.init(.parameter, error.detail)
+        case .unknownFence: self.init(.noFence)
+        case .refusedFence: self.init(.parameter, error.detail)
+        case .tooManyFences: self.init(.tooManyFences, error.detail)
         case .fenceChanged, .newerSchema, .full, .busy, .outOfTurn, .missing, .corrupt, .closed, .failed:
             self.init(.internalError)
         }

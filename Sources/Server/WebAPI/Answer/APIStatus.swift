@@ -25,6 +25,11 @@ enum APIStatus: Int, Hashable, Sendable, CaseIterable {
     case rangeTooLong = 3200
     case rangeReversed = 3201
     case unknownService = 4005
+    case tooManyFences = 5101
+    case noMonitoredPerson = 5102
+    case notMonitored = 5103
+    case noFence = 5104
+    case ambiguousDistrict = 5108
     case entityColumnExists = 7001
     case noEntityColumn = 7002
     case tooManyPointsToAnalyse = 9001
@@ -57,6 +62,11 @@ enum APIStatus: Int, Hashable, Sendable, CaseIterable {
         case .rangeTooLong: "end_time与start_time间隔不能超过24小时"
         case .rangeReversed: "end_time不能早于start_time"
         case .unknownService: "指定service_id不存在"
+        case .tooManyFences: "监控对象的围栏数量超过限制"
+        case .noMonitoredPerson: "监控对象不存在"
+        case .notMonitored: "监控对象没有该围栏"
+        case .noFence: "指定fence_id不存在"
+        case .ambiguousDistrict: "关键字匹配到多个行政区"
         case .entityColumnExists: "entity的属性字段已存在"
         case .noEntityColumn: "entity的属性字段不存在"
         case .tooManyPointsToAnalyse: "轨迹点过多，请缩短查询时间"

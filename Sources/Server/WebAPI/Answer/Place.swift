@@ -43,7 +43,7 @@ struct Place {
 }
 
 extension CoordinateType {
-    fileprivate var datum: Datum {
+    var datum: Datum {
         switch self {
         case .wgs84: .wgs84
         case .gcj02: .gcj02

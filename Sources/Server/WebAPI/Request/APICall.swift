@@ -15,6 +15,7 @@ struct APICall: Sendable {
     let ingest: IngestWriter
     let options: WebAPIOptions
     let pages: PageCache
+    let districts: DistrictCache
     let now: Timestamp
     let logger: Logger
     let counters: APICounters

@@ -70,7 +70,8 @@ extension TrackStoreContract {
                         "of a service that does not exist")
                 }
             },
-            TrackStoreCheck("the keys of a service are listed, and one is ended and made valid again alone") { subject in
+            TrackStoreCheck("the keys of a service are listed, and one is ended and made valid again alone") {
+                subject in
                 let (store, service) = try await subject.withService()
                 let other = try await store.createService(named: "other", at: .at(1)).id
                 let (plain, signed) = (AccessKey("plain").hash, AccessKey("signed").hash)

@@ -1,0 +1,61 @@
+import JSON
+import TrackModel
+import TrackStore
+
+extension FenceEndpoints {
+    /// `fence/historyalarm`: of one entity, also after it or its fences were deleted.
+    static let history = Endpoint(
+        "fence/historyalarm", .get,
+        ["monitored_person", "fence_ids", "start_time", "end_time", "coord_type_output"], about: \.monitoredPerson
+    ) { (call, store: any AlarmStore) in
+        let (start, end) = try call.alarmTimes()
+        let filter = AlarmFilter(
+            entity: try call.person(), fences: try call.fenceIDs(),
+            from: start ?? Timestamp(milliseconds: call.now.milliseconds - FenceRules.history),
+            through: end)
+        let writer = AlarmWriter(coordinateType: try call.outputType())
+        let found = try await store.alarms(
+            in: call.service, matching: filter, page: Page(offset: 0, limit: FenceLimits.mostAlarms))
+        return Answer { answer in
+            if found.total > found.alarms.count { answer.member("total", found.total) }
+            writer.write(found.alarms, to: &answer)
+        }
+    }
+
+    /// `fence/batchhistoryalarm`: of the whole service, at most one hour.
+    static let batchHistory = Endpoint(
+        "fence/batchhistoryalarm", .get, ["start_time", "end_time", "coord_type_output", "page_index", "page_size"]
+    ) { (call, store: any AlarmStore) in
+        let times = try call.alarmTimes()
+        guard let start = times.start, let end = times.end else {
+            throw APIFailure(.parameter, "start_time and end_time are required")
+        }
+        guard end.milliseconds - start.milliseconds < 3_601_000 else {
+            throw APIFailure(.parameter, "end_time is at most one hour after start_time")
+        }
+        let page = call.parameters.page(defaultSize: 500, maximumSize: 1000)
+        let writer = AlarmWriter(coordinateType: try call.outputType())
+        let found = try await store.alarms(
+            in: call.service, matching: AlarmFilter(from: start, through: end),
+            page: Page(offset: (page.index - 1) * page.size, limit: page.size))
+        return Answer { answer in
+            answer.member("total", found.total)
+            writer.write(found.alarms, to: &answer)
+        }
+    }
+}
+
+extension APICall {
+    /// From the beginning of the second `start_time` to the end of `end_time`.
+    fileprivate func alarmTimes() throws(APIFailure) -> (start: Timestamp?, end: Timestamp?) {
+        let bounds = 0...Int64(253_402_300_799)
+        let (start, end) = (try parameters.integer("start_time"), try parameters.integer("end_time"))
+        guard [start, end].allSatisfy({ $0.map(bounds.contains) ?? true }) else {
+            throw APIFailure(.parameter, "start_time and end_time are Unix times in seconds")
+        }
+        if let start, let end, end < start { throw APIFailure(.rangeReversed) }
+        return (
+            start.map(Timestamp.init(seconds:)), end.map { Timestamp(milliseconds: $0 * 1000 + 999) }
+        )
+    }
+}

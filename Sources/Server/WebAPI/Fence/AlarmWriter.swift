@@ -1,0 +1,54 @@
+import Geodesy
+import Geofencing
+import JSON
+import TrackModel
+import TrackStore
+
+/// Writes alarms of the history in the datum that the client asked for.
+struct AlarmWriter {
+    let coordinateType: CoordinateType
+
+    /// `size` and `alarms`.
+    func write(_ alarms: [AlarmRecord], to answer: inout JSONWriter) {
+        answer.member("size", alarms.count)
+        answer.array("alarms") { list in
+            for record in alarms { list.object { write(record, to: &$0) } }
+        }
+    }
+
+    private func write(_ record: AlarmRecord, to object: inout JSONWriter) {
+        let alarm = record.alarm
+        object.member("fence_id", Int64(alarm.fence))
+        object.member("fence_name", alarm.name)
+        object.member("monitored_person", record.entity)
+        object.member("action", alarm.action.rawValue)
+        object.object("alarm_point") { write(alarm.point, to: &$0) }
+        if let previous = alarm.previous { object.object("pre_point") { write(previous, to: &$0) } }
+        // What follows is not of the published API. Times are milliseconds, as in all that is not.
+        object.member("key", alarm.key.text)
+        object.object("crossing") { crossing in
+            crossing.member("time", alarm.crossing.time.milliseconds)
+            PlaceWriter(coordinateType: coordinateType).write(Degrees(alarm.crossing.place), to: &crossing)
+            crossing.name("estimated")
+            crossing.bool(alarm.crossing.isEstimated)
+        }
+        if let group = alarm.group { object.member("group", group) }
+        if let inside = alarm.inside { object.member("inside", inside) }
+        if let parameters = alarm.parameters, let value = try? JSONReader.value(of: Array(parameters.utf8)) {
+            object.name("params")
+            object.value(value)
+        }
+    }
+
+    private func write(_ point: AlarmPoint, to object: inout JSONWriter) {
+        PlaceWriter(coordinateType: coordinateType).write(Degrees(point.place), to: &object)
+        // Clients read it into an integer.
+        object.member("radius", Int64((Double(point.accuracy ?? 0) / 10).rounded()))
+        object.member("loc_time", point.time.seconds)
+        object.member("create_time", point.received.seconds)
+    }
+}
+
+extension Degrees {
+    fileprivate init(_ place: Coordinate) { self.init(latitude: place.latitude, longitude: place.longitude) }
+}

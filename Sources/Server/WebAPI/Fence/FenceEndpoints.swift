@@ -1,0 +1,116 @@
+import Geodesy
+import Geofencing
+import TrackModel
+import TrackStore
+
+/// The module `fence`: the fences of a service, and their alarms.
+enum FenceEndpoints {
+    static let all =
+        FenceKind.allCases.map(create) + FenceKind.allCases.map(update)
+        + [delete, list, addPersons, deletePersons, listPersons, status, statusByLocation, history, batchHistory]
+
+    /// What a person calls the kinds of shapes; the raw values stand in the names of calls.
+    enum FenceKind: String, CaseIterable, Sendable {
+        case circle, polygon, polyline, district
+
+        /// Of the calls that make or change a fence of this kind.
+        var parameters: [String] {
+            switch self {
+            case .circle: ["longitude", "latitude", "radius", "coord_type"]
+            case .polygon: ["vertexes", "coord_type"]
+            case .polyline: ["vertexes", "offset", "coord_type"]
+            case .district: ["keyword"]
+            }
+        }
+
+        init(_ definition: FenceDefinition) {
+            guard definition.district == nil else {
+                self = .district
+                return
+            }
+            switch definition.shape.outline {
+            case .circle: self = .circle
+            // A polygon without area is kept as a point: see ``FenceShapes``.
+            case .polygon, .point: self = .polygon
+            case .corridor: self = .polyline
+            }
+        }
+    }
+
+    static let commonParameters = ["fence_name", "monitored_person", "denoise"]
+
+    /// The fence that the parameter `fence_id` names.
+    static func fence(_ call: APICall, _ store: any FenceStore) async throws -> FenceRecord {
+        let number = try call.parameters.requiredInteger("fence_id")
+        guard let id = Int32(exactly: number), let record = try await store.fence(id, in: call.service) else {
+            throw APIFailure(.noFence, "fence_id \(number)")
+        }
+        return record
+    }
+}
+
+extension FenceWatch {
+    /// What the API calls the watched ones.
+    var personText: String {
+        if isEveryone { return Self.everyoneName }
+        return entities.count > 1 ? "#partofentity" : entities.first?.text ?? ""
+    }
+
+    /// Whose fence it is, for callers that may not ask about everyone: of one entity alone, or the whole service's.
+    var subject: CallSubject {
+        !isEveryone && entities.count == 1 ? .entities(entities.map(\.text)) : .wholeService
+    }
+}
+
+extension APICall {
+    /// The names of `monitored_person`, which commas part; nil when not given.
+    func persons() throws(APIFailure) -> [String]? {
+        guard let text = parameters["monitored_person"] else { return nil }
+        let names = text.split(separator: ",").map(Parameters.trimmed).filter { !$0.isEmpty }
+        guard !names.isEmpty, names.count <= FenceLimits.mostPersons else {
+            throw APIFailure(
+                .parameter, "monitored_person has 1 to \(FenceLimits.mostPersons) names, not \(names.count)")
+        }
+        return names
+    }
+
+    /// One entity's name.
+    func person() throws(APIFailure) -> String { try parameters.required("monitored_person") }
+
+    /// Whom `monitored_person` wants watched; nil when not given.
+    func watch() throws(APIFailure) -> FenceWatch? {
+        guard let names = try persons() else { return nil }
+        if names == [FenceWatch.everyoneName] { return .everyone }
+        do throws(FenceError) {
+            return try FenceWatch(names)
+        } catch {
+            throw APIFailure(.parameter, "monitored_person: \(error)")
+        }
+    }
+
+    /// The numbers of `fence_ids`, which commas part; nil when not given.
+    func fenceIDs() throws(APIFailure) -> [Int32]? {
+        guard let text = parameters["fence_ids"] else { return nil }
+        let items = text.split(separator: ",").map(Parameters.trimmed).filter { !$0.isEmpty }
+        guard !items.isEmpty, items.count <= FenceLimits.mostFences else {
+            throw APIFailure(.parameter, "fence_ids has 1 to \(FenceLimits.mostFences) numbers, not \(items.count)")
+        }
+        var numbers: [Int32] = []
+        for item in items {
+            guard let number = Int64(item) else {
+                throw APIFailure(.parameter, "fence_ids: each is a whole number, and one is not")
+            }
+            // A number that no fence can have.
+            if let known = Int32(exactly: number), known > 0 { numbers.append(known) }
+        }
+        return numbers
+    }
+
+    /// Whom a call with `monitored_person` is about.
+    var monitoredPerson: CallSubject {
+        guard let name = parameters["monitored_person"], !name.hasPrefix("#"), !name.contains(",") else {
+            return .wholeService
+        }
+        return .entities([name])
+    }
+}

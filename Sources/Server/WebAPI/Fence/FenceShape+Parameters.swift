@@ -1,0 +1,131 @@
+import Geodesy
+import JSON
+import TrackModel
+
+// The shapes of fences as the API's parameters give them.
+extension APICall {
+    /// The datum of the given geometry.
+    func fenceDatum() throws(APIFailure) -> Datum {
+        guard let name = parameters["coord_type"] else { return .bd09 }
+        guard let type = CoordinateType(parsing: name) else {
+            throw APIFailure(.parameter, "coord_type must be wgs84, gcj02 or bd09ll")
+        }
+        return type.datum
+    }
+
+    /// A circle. What is not given comes from `old`; nil without `old`, when something is missing, is an error.
+    ///
+    /// A client that changes only the name of a circle sends its place as 0, 0: this counts as not given.
+    func circle(changing old: ShapeDraft?) throws(APIFailure) -> ShapeDraft {
+        var place = try place("latitude", "longitude")
+        if old != nil, place == Degrees(latitude: 0, longitude: 0) { place = nil }
+        var former: (centre: Degrees, radius: Double)?
+        if let old, case .circle(let centre, let radius) = old.outline { former = (centre, radius) }
+        let radius = try parameters.double("radius") ?? former?.radius
+        guard let radius else { throw APIFailure(.parameter, "radius is required") }
+        guard radius > 0, radius <= FenceLimits.mostRadius else {
+            throw APIFailure(.parameter, "radius must be above 0 and at most 5000 metres")
+        }
+        guard let centre = place ?? former?.centre else {
+            throw APIFailure(.parameter, "latitude and longitude are required")
+        }
+        let outline = ShapeDraft.Outline.circle(centre: centre, radius: radius)
+        if place == nil, let old { return ShapeDraft(outline, datum: old.datum) }
+        return ShapeDraft(outline, datum: try fenceDatum())
+    }
+
+    /// A polygon without holes.
+    func polygon() throws(APIFailure) -> ShapeDraft {
+        let vertices = try vertices()
+        guard FenceLimits.polygonVertices.contains(vertices.count) else {
+            throw APIFailure(.parameter, "vertexes of a polygon are 3 to 100 pairs, not \(vertices.count)")
+        }
+        return ShapeDraft(.polygon([[vertices]]), datum: try fenceDatum())
+    }
+
+    /// A line with an offset to both sides. What is not given comes from `old`.
+    func polyline(changing old: ShapeDraft?) throws(APIFailure) -> ShapeDraft {
+        var former: (line: [Degrees], offset: Double)?
+        if let old, case .corridor(let line, let offset) = old.outline { former = (line, offset) }
+        let offset = try parameters.double("offset") ?? former?.offset
+        guard let offset else { throw APIFailure(.parameter, "offset is required") }
+        guard offset > 0, offset <= ShapeDraft.mostOffset else {
+            throw APIFailure(.parameter, "offset must be above 0 and at most 10000 metres")
+        }
+        if parameters["vertexes"] == nil, let old, let former {
+            return ShapeDraft(.corridor(former.line, offset: offset), datum: old.datum)
+        }
+        var line = try vertices()
+        guard line.count >= 2 else { throw APIFailure(.parameter, "vertexes of a polyline are 2 to 100 pairs") }
+        if line.count > FenceLimits.polylineVertices {
+            line = PolylineThinning.thinned(line, tolerance: min(offset / 4, FenceLimits.mostThinning))
+        }
+        guard line.count <= FenceLimits.polylineVertices else {
+            throw APIFailure(
+                .parameter, "vertexes of a polyline are 2 to 100 pairs; thinned, this one still has \(line.count)")
+        }
+        return ShapeDraft(.corridor(line, offset: offset), datum: try fenceDatum())
+    }
+
+    /// One place of two parameters; nil when neither is given.
+    func place(_ latitudeName: String, _ longitudeName: String) throws(APIFailure) -> Degrees? {
+        let (latitude, longitude) = (try parameters.double(latitudeName), try parameters.double(longitudeName))
+        guard latitude != nil || longitude != nil else { return nil }
+        guard let latitude, let longitude else {
+            throw APIFailure(.parameter, "\(latitudeName) and \(longitudeName) belong together: give both")
+        }
+        return try Self.checked(Degrees(latitude: latitude, longitude: longitude), latitudeName, longitudeName)
+    }
+
+    /// `latitude,longitude` pairs joined by semicolons.
+    private func vertices() throws(APIFailure) -> [Degrees] {
+        let text = try parameters.required("vertexes")
+        var vertices: [Degrees] = []
+        for pair in text.split(separator: ";") where !pair.allSatisfy(\.isWhitespace) {
+            guard vertices.count < FenceLimits.mostGivenVertices else {
+                throw APIFailure(.parameter, "vertexes has more than \(FenceLimits.mostGivenVertices) pairs")
+            }
+            let numbers = pair.split(separator: ",", omittingEmptySubsequences: false)
+            guard numbers.count == 2, let latitude = Double(decimal: Parameters.trimmed(numbers[0])),
+                let longitude = Double(decimal: Parameters.trimmed(numbers[1]))
+            else {
+                throw APIFailure(
+                    .parameter, "vertexes: pair \(vertices.count + 1) must be latitude,longitude, and a ; ends a pair")
+            }
+            let place = Degrees(latitude: latitude, longitude: longitude)
+            vertices.append(try Self.checked(place, "vertexes: latitude", "vertexes: longitude"))
+        }
+        return vertices
+    }
+
+    private static func checked(
+        _ place: Degrees, _ latitudeName: String, _ longitudeName: String
+    ) throws(APIFailure) -> Degrees {
+        guard (-90...90).contains(place.latitude) else {
+            throw APIFailure(.parameter, "\(latitudeName) must be -90 to 90")
+        }
+        guard (-180...180).contains(place.longitude) else {
+            throw APIFailure(.parameter, "\(longitudeName) must be -180 to 180")
+        }
+        return place
+    }
+}
+
+/// Bounds of the published API.
+enum FenceLimits {
+    /// Metres.
+    static let mostRadius = 5000.0
+    static let polygonVertices = 3...100
+    static let polylineVertices = 100
+    /// A longer line is refused before it is thinned.
+    static let mostGivenVertices = 10_000
+    /// Metres by which thinning may move a line.
+    static let mostThinning = 50.0
+    /// Names in one call that adds or removes watched entities, and the numbers in one list of fences.
+    static let mostPersons = 100
+    static let mostFences = 1000
+    /// Fences that watch one entity alone, an entity.
+    static let mostPrivate = 100
+    /// Alarms of one answer that has no pages.
+    static let mostAlarms = 10_000
+}

@@ -1,0 +1,101 @@
+import FenceFiles
+import Geodesy
+import Geofencing
+import JSON
+import TrackModel
+import TrackStore
+
+/// Makes the shape of a fence of a call's parameters.
+enum FenceShapes {
+    /// A definition with nothing in it but a shape, or why there is none.
+    enum Outcome {
+        case found(Found)
+        /// Several districts are meant, perhaps: their full names.
+        case ambiguous([String])
+
+        /// The answer to an ambiguous name; of a shape, nothing.
+        var answer: Answer {
+            guard case .ambiguous(let names) = self else { return .done }
+            return Answer(.ambiguousDistrict) { answer in
+                answer.array("district_list") { list in
+                    for name in names { list.string(name) }
+                }
+            }
+        }
+    }
+
+    struct Found {
+        var definition: FenceDefinition
+    }
+
+    /// Of a new fence.
+    static func new(
+        _ kind: FenceEndpoints.FenceKind, _ call: APICall, _ store: any DistrictStore
+    ) async throws -> Outcome {
+        switch kind {
+        case .circle: .found(Found(definition: FenceDefinition(try call.circle(changing: nil))))
+        case .polygon: .found(Found(definition: definition(of: try call.polygon())))
+        case .polyline: .found(Found(definition: FenceDefinition(try call.polyline(changing: nil))))
+        case .district: try await district(try call.parameters.required("keyword"), call, store)
+        }
+    }
+
+    /// Puts the shape that a call gives in the place of a fence's present one; without one nothing changes. Of districts,
+    /// ``district(_:_:_:)`` tells.
+    static func change(
+        _ kind: FenceEndpoints.FenceKind, _ call: APICall, _ definition: inout FenceDefinition
+    ) throws(APIFailure) {
+        switch kind {
+        case .circle:
+            guard ["longitude", "latitude", "radius"].contains(where: { call.parameters[$0] != nil }) else { return }
+            definition.shape = try call.circle(changing: definition.shape)
+        case .polygon:
+            guard call.parameters["vertexes"] != nil else { return }
+            let new = Self.definition(of: try call.polygon())
+            (definition.shape, definition.validity) = (new.shape, new.validity)
+        case .polyline:
+            guard ["vertexes", "offset"].contains(where: { call.parameters[$0] != nil }) else { return }
+            definition.shape = try call.polyline(changing: definition.shape)
+        case .district: return
+        }
+    }
+
+    /// A polygon whose vertices are one place has no area, and clients make such fences: it is kept as a point, and never
+    /// holds.
+    private static func definition(of polygon: ShapeDraft) -> FenceDefinition {
+        guard case .polygon(let parts) = polygon.outline, let ring = parts.first?.first, let place = ring.first,
+            ring.allSatisfy({ $0 == place })
+        else { return FenceDefinition(polygon) }
+        var definition = FenceDefinition(ShapeDraft(.point(place), datum: polygon.datum, buffer: 0.001))
+        var never = FenceValidity()
+        never.through = Timestamp(milliseconds: 0)
+        definition.validity = never
+        return definition
+    }
+
+    /// The imported district that people call so.
+    static func district(
+        _ keyword: String, _ call: APICall, _ store: any DistrictStore
+    ) async throws -> Outcome {
+        guard keyword.utf8.count <= DistrictNames.mostBytes else {
+            throw APIFailure(.parameter, "keyword has at most \(DistrictNames.mostBytes) bytes of UTF-8")
+        }
+        let known = try await call.districts.current(store)
+        switch known.names.resolve(keyword) {
+        case .ambiguous(let names): return .ambiguous(names)
+        case .unknown:
+            let hint =
+                known.names.entries.isEmpty
+                ? "the server has no districts: its operator imports them with saker-server district import"
+                : "no imported district has this name"
+            throw APIFailure(.parameter, "keyword: \(hint)")
+        case .found(let number):
+            guard let shape = try await store.districtShape(known.ids[number]) else {
+                throw APIFailure(.parameter, "keyword: the district was removed just now")
+            }
+            var definition = FenceDefinition(shape)
+            definition.district = known.names.fullName(of: number)
+            return .found(Found(definition: definition))
+        }
+    }
+}

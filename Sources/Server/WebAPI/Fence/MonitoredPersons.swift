@@ -1,0 +1,59 @@
+import Geofencing
+import JSON
+import TrackModel
+import TrackStore
+
+extension FenceEndpoints {
+    /// `fence/addmonitoredperson`
+    static let addPersons = Endpoint("fence/addmonitoredperson", .post, ["fence_id", "monitored_person"]) {
+        (call, store: any FenceStore) in
+        guard let added = try call.watch() else { throw APIFailure(.parameter, "monitored_person is required") }
+        return try await edit(call, store) { watch throws(FenceError) in
+            added.isEveryone ? .everyone : try watch.adding(added.entities.map(\.text))
+        }
+    }
+
+    /// `fence/deletemonitoredperson`: those of the names who are watched, or all of them with `#clearentity`.
+    static let deletePersons = Endpoint("fence/deletemonitoredperson", .post, ["fence_id", "monitored_person"]) {
+        (call, store: any FenceStore) in
+        guard let names = try call.persons() else { throw APIFailure(.parameter, "monitored_person is required") }
+        return try await edit(call, store) { watch throws(FenceError) in
+            names == ["#clearentity"] ? .nobody : try watch.removing(names)
+        }
+    }
+
+    private static func edit(
+        _ call: APICall, _ store: any FenceStore,
+        _ change: @Sendable (FenceWatch) throws(FenceError) -> FenceWatch
+    ) async throws -> Answer {
+        let record = try await fence(call, store)
+        _ = try await store.editFence(record.fence.id, in: call.service, at: call.now) {
+            definition throws(TrackStoreError) in
+            var definition = definition
+            do throws(FenceError) {
+                definition.watch = try change(definition.watch)
+            } catch {
+                throw TrackStoreError(.refusedFence, "monitored_person: \(error)")
+            }
+            return definition
+        }
+        return .done
+    }
+
+    /// `fence/listmonitoredperson`
+    static let listPersons = Endpoint(
+        "fence/listmonitoredperson", .get, ["fence_id", "page_index", "page_size"],
+        reading: { call, store in try await fence(call, store).fence.definition.watch }, about: \.subject
+    ) { (watch, call, store: any FenceStore) in
+        let names = watch.isEveryone ? [FenceWatch.everyoneName] : watch.entities.map(\.text)
+        let page = call.parameters.page(defaultSize: 100, maximumSize: 1000)
+        let shown = names.dropFirst((page.index - 1) * page.size).prefix(page.size)
+        return Answer { answer in
+            answer.member("total", names.count)
+            answer.member("size", shown.count)
+            answer.array("monitored_person") { list in
+                for name in shown { list.string(name) }
+            }
+        }
+    }
+}

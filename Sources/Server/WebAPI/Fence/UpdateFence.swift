@@ -1,0 +1,66 @@
+import Geofencing
+import JSON
+import TrackModel
+import TrackStore
+
+extension FenceEndpoints {
+    /// `fence/updatecirclefence` and its like: only what is given changes.
+    static func update(_ kind: FenceKind) -> Endpoint {
+        Endpoint(
+            "fence/update\(kind.rawValue)fence", .post, ["fence_id"] + commonParameters + kind.parameters,
+            reading: { call, store in
+                let record = try await fence(call, store)
+                let found = FenceKind(record.fence.definition)
+                guard found == kind else {
+                    throw APIFailure(
+                        .parameter, "fence_id \(record.fence.id) is a \(found.rawValue), and its kind cannot change")
+                }
+                return Change(fence: record.fence.id, watch: record.fence.definition.watch, newWatch: try call.watch())
+            }, about: \.subject
+        ) { (change, call, store: any FenceStore & DistrictStore) in
+            var outline: FenceDefinition?
+            if kind == .district, let keyword = call.parameters["keyword"] {
+                let outcome = try await FenceShapes.district(keyword, call, store)
+                guard case .found(let found) = outcome else { return outcome.answer }
+                outline = found.definition
+            }
+            if let watch = change.newWatch, watch != change.watch { try await checkPrivateFences(watch, call, store) }
+            let district = outline
+            let record = try await store.editFence(change.fence, in: call.service, at: call.now) {
+                definition throws(TrackStoreError) in
+                try refusing { () throws(APIFailure) in
+                    var definition = definition
+                    if let district { (definition.shape, definition.district) = (district.shape, district.district) }
+                    try FenceShapes.change(kind, call, &definition)
+                    try apply(call, to: &definition)
+                    return definition
+                }
+            }
+            return Answer { answer in
+                answer.member("fence_id", Int64(record.fence.id))
+                if let district = record.fence.definition.district { answer.member("district", district) }
+            }
+        }
+    }
+
+    private struct Change: Sendable {
+        let fence: Int32
+        let watch: FenceWatch
+        let newWatch: FenceWatch?
+
+        /// Whoever may change a fence may change it for those whom it watches, before and after.
+        var subject: CallSubject {
+            guard let newWatch else { return watch.subject }
+            return newWatch.subject == watch.subject ? watch.subject : .wholeService
+        }
+    }
+
+    /// The store's word for a refusal that an edit makes.
+    static func refusing<Value>(_ edit: () throws(APIFailure) -> Value) throws(TrackStoreError) -> Value {
+        do throws(APIFailure) {
+            return try edit()
+        } catch {
+            throw TrackStoreError(.refusedFence, error.detail)
+        }
+    }
+}
