@@ -55,6 +55,15 @@ import TrackTestKit
         #expect(throws: Violation.self) { try boot() }
     }
 
+    /// It stays in the count until later points are acknowledged, and there may be none for long.
+    @Test func nobodyWaitsForASpoiledPoint() throws {
+        let cache = try boot()
+        try gather(1...1, cache)
+        #expect(ledger.oldestWaiting(at: 0, count: cache.count) != nil)
+        try flip(point: 1)
+        #expect(ledger.oldestWaiting(at: 0, count: cache.count) == nil)
+    }
+
     @Test func afterDamageCountsAndClearsAreCheckedAllTheSame() throws {
         try gather(1...10, boot())
         try flip(point: 4)

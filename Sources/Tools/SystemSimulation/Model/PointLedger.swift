@@ -208,9 +208,10 @@ struct PointLedger {
 
     /// Milliseconds that the oldest point has waited in a cache that holds `count` points; nil: none waits.
     ///
-    /// Of what is doubtful the cache may hold nothing: then it holds the newest of `waiting`.
+    /// Of what is doubtful the cache may hold nothing: then it holds the newest of `waiting`. Nobody waits for a doubtful
+    /// point: it leaves when later points are acknowledged.
     func oldestWaiting(at now: MonotonicTime, count: UInt64) -> Int64? {
-        waiting.suffix(Int(count)).first.map { now - entries[$0].chosenAt }
+        waiting.suffix(Int(count)).first { entries[$0].doubt == nil }.map { now - entries[$0].chosenAt }
     }
 
     // MARK: The end
