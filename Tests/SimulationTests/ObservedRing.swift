@@ -35,8 +35,9 @@ final class ObservedRing {
 
     /// The next process.
     func start() throws {
+        let found = content
         try open()
-        try ledger.processStarted(cache, at: now, witness)
+        try ledger.processStarted(cache, at: now, witness, found: found)
     }
 
     func started() throws { try ledger.processStarted(cache, at: now, witness) }

@@ -77,6 +77,7 @@ extension History {
         troubledAt = now
         // What a process met that is no more.
         _ = witness.takeOperation()
+        let found = witness.content()
         let process = ProcessLoop(loop)
         let feeds = SimulatedFeedSource()
         let connector = SimulatedConnector(
@@ -138,7 +139,7 @@ extension History {
         adoptSettings(agent)
         note("agent boots, the ring holds \(opened.executor.cache.count), \(opened.executor.cache.state)")
         check { () throws(Violation) in
-            try ledger.processStarted(opened.executor.cache, at: now, witness)
+            try ledger.processStarted(opened.executor.cache, at: now, witness, found: found)
         }
         if profile.isVerbose { carry(["driver": Self.longName], agent, ttl: nil) }
         loop.execute { [unowned self] in

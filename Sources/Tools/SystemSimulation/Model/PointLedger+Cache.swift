@@ -5,10 +5,12 @@ internal import TrackTestKit
 
 // What the cache did in one operation, and whether it may have done it.
 extension PointLedger {
+    /// `found`: what stood in the ring's directory before the process opened it; nil: nothing that it has to go on from.
     mutating func processStarted(
-        _ cache: TrackCache, at now: MonotonicTime, _ witness: DiskWitness
+        _ cache: TrackCache, at now: MonotonicTime, _ witness: DiskWitness, found: RingContent? = nil
     ) throws(Violation) {
         processEnded()
+        markFound = found.flatMap(LedgerMark.init)
         try observe(cache, .other, at: now, witness)
     }
 

@@ -37,6 +37,7 @@ extension PointLedger {
         try account(cache, operation, witness, now, isFirstReading: true)
         let refused = try passedOver(cache, operation)
         let content = witness.content(passingOver: refused, withoutLedger: operation.isLedgerRefused)
+        if !operation.isLedgerRefused, !hasFlippedStructure { try markFound?.check(against: content) }
         var found = try content.points.map { point throws(Violation) in
             Found(index: try known(point), isAcknowledged: point.sequence <= content.acknowledged)
         }

@@ -90,6 +90,8 @@ struct PointLedger {
     /// A disk error kept the cache from counting: what it holds is looked at once the disk works.
     var isBlurred = false
     var hadRead = false
+    /// Where the ledger had come to when the process began.
+    var markFound: LedgerMark?
     /// Before the directory could be read: what is newer than the disk may have gone.
     var hasLetMemoryGo = false
     /// Operations that met a disk error since the process began, or since it gave a file up.
