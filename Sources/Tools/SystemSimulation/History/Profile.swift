@@ -81,9 +81,10 @@ struct Profile {
         hasRot = dice.one(in: 16)
         hasBacklogErrors = dice.one(in: 3)
         isVerbose = dice.one(in: 4)
-        batchPoints = pick([5, 50, 1000])
-        windowBatches = pick([2, 4, 16])
-        windowBytes = pick([4096, 32 * 1024, 256 * 1024])
+        // Many large batches and a small window: some batches do not fit beside those under way.
+        batchPoints = pick([5, 50, 1000, 1000])
+        windowBatches = pick([2, 4, 16, 16])
+        windowBytes = pick([3000, 4096, 32 * 1024, 256 * 1024])
         waitingBytes = pick([nil, nil, 3000])
         parkingDelay = pick([0, 0, 60, 60, 120, 300])
         parkingInterval = pick([10, 30, 240])
