@@ -212,7 +212,8 @@ extension History {
         let kinds: Set<CacheFileError.Operation> = dice.one(in: 2) ? [.read] : [.open, .read]
         disk.faults = [
             DiskFault(
-                kinds, after: Int.random(in: 0...6, using: &dice), times: Int.random(in: 1...2, using: &dice), number: 5)
+                kinds, after: Int.random(in: 0...6, using: &dice), times: Int.random(in: 1...2, using: &dice), number: 5
+            )
         ]
         after(span(5...60)) { $0.disk.faults = [] }
     }
