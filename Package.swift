@@ -109,6 +109,7 @@ let shared: [Target] = [
     .room("TrackFiles", in: "Shared", "JSON"),
     .room("FenceJSON", in: "Shared", "Geodesy", "Geofencing", "JSON", "TrackModel"),
     .room("FenceFiles", in: "Shared", "FenceJSON", "Geodesy", "Geofencing", "JSON", "TrackFiles", "TrackModel"),
+    .room("GeoPackageFile", in: "Shared", "FenceFiles", .sqlite),
 ]
 
 // MARK: - The agent: its imports are a budget, checked by scripts/check-boundaries
@@ -161,8 +162,8 @@ let programs: [Target] = [
         "saker-server", in: "Server", "ConfigurationFile", "JSON", "ServerRuntime", "Systemd", "TrackModel",
         "TrackStore", .arguments, .log),
     .program(
-        "saker", in: "CLI", "AgentControl", "ConfigurationFile", "JSON", "TrackFiles", "TrackModel", "Varlink",
-        .arguments, .nioCore, .nioPosix, .httpClient, .nioHTTP1, .nioSSL),
+        "saker", in: "CLI", "AgentControl", "ConfigurationFile", "FenceFiles", "GeoPackageFile", "Geodesy", "Geofencing",
+        "JSON", "TrackFiles", "TrackModel", "Varlink", .arguments, .nioCore, .nioPosix, .httpClient, .nioHTTP1, .nioSSL),
 ]
 
 // MARK: - Tools for a desk: simulated input, faults, fixtures
@@ -183,7 +184,7 @@ let tools: [Target] = [
     .room(
         "TrackTestKit", in: "Tools", "AgentControl", "Geodesy", "Geofencing", "Ingest", "JSON", "SecureLink",
         "TrackCache", "TrackModel", "TrackStore", "Varlink", .log, .nioCore),
-    .room("ProgramTestKit", in: "Tools", "CNetworkNamespace", "TrackCache", "TrackModel"),
+    .room("ProgramTestKit", in: "Tools", "CNetworkNamespace", "TrackCache", "TrackModel", .sqlite),
     // The programs themselves are dependencies so that they are built beside it.
     .program("saker-crash", in: "Tools", "ProgramTestKit", "saker", "saker-server", "sakerd", .arguments),
     .program(
@@ -215,14 +216,15 @@ let tests: [Target] = [
         of: "AgentControl", "JSON", "LocalSocket", "ProgramTestKit", "TrackModel", "TrackTestKit", "Varlink", .nioCore,
         .nioPosix),
     .tests(
-        "CommandLineTests", "saker", "AgentControl", "ConfigurationFile", "JSON", "ProgramTestKit", "Varlink", .nioCore,
-        .nioPosix),
+        "CommandLineTests", "saker", "AgentControl", "ConfigurationFile", "FenceFiles", "Geodesy", "Geofencing", "JSON",
+        "ProgramTestKit", "TrackModel", "Varlink", .nioCore, .nioPosix),
     .tests(of: "Systemd", "ProgramTestKit", .log),
     .tests(of: "ConfigurationFile"),
     .tests(of: "TrackFiles", "ProgramTestKit"),
     .tests(
         of: "FenceFiles", "FenceJSON", "Geodesy", "Geofencing", "JSON", "ProgramTestKit", "TrackFiles", "TrackModel"),
     .tests(of: "FenceJSON", "Geodesy", "Geofencing", "JSON", "TrackModel"),
+    .tests(of: "GeoPackageFile", "FenceFiles", "Geodesy", "JSON", "ProgramTestKit"),
     .tests(of: "AgentLogic", "TrackModel", "TrackTestKit"),
     .tests(
         of: "LocalFences", "AgentLogic", "AlarmLog", "Geodesy", "Geofencing", "JSON", "TrackCache", "TrackModel",

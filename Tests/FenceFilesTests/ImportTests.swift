@@ -311,6 +311,51 @@ import TrackModel
         #expect(try parameters(#"{"t":"{long}{long}"}"#, ["long": .string(String(repeating: "x", count: 4000))]) == nil)
     }
 
+    @Test func newFencesWatchWhomTheImportSays() throws {
+        let told: JSONValue = ["watch": ["van"]]
+        let made = try plan([point(1, "a"), point(2, "b", ["fence": told]), point(3, "c", ["fence": [:]])]) {
+            ($0.buffer, $0.usualWatch) = (50, .everyone)
+        }
+        #expect(made.additions.map(\.watch) == [.everyone, try FenceWatch(["van"]), .nobody])
+        // Who edited the fence since then has had a reason.
+        let known = try applied(try plan([point(1, "a")]), to: [])
+        #expect(known.first?.definition.watch == .nobody)
+        #expect(
+            try plan([point(1, "a")], existing: known) { ($0.buffer, $0.usualWatch) = (50, .everyone) }.unchanged == 1)
+    }
+
+    @Test func everySettingIsApplied() throws {
+        var settings = ImportSettings()
+        (settings.isInitialTold, settings.through, settings.crossingGap) = (true, false, 30)
+        (settings.altitude, settings.isReported) = (AltitudeRange(lower: -50, upper: 100), true)
+        let made = try #require(plan([point(1, "a")]) { ($0.buffer, $0.settings) = (50, settings) }.additions.first)
+        #expect(made.isInitialTold && made.through == false && made.crossingGap == 30 && made.isReported)
+        #expect(made.altitude == AltitudeRange(lower: -50, upper: 100))
+        settings = ImportSettings()
+        var same = made
+        settings.apply(to: &same)
+        #expect(same == made)
+    }
+
+    @Test func theDatumIsThatOfTheFile() throws {
+        let made = try plan([point(1, "a", ["radius": 50]), area(2, "b", square(40, 116))]) { $0.datum = .bd09 }
+        #expect(made.additions.map(\.shape.datum) == [.bd09, .bd09])
+        let lines = try plan([
+            .feature(FenceFeature(number: 1, geometry: FeatureGeometry([.line(square(40, 116))])))
+        ]) { ($0.datum, $0.buffer) = (.gcj02, 20) }
+        #expect(lines.additions.map(\.shape.datum) == [.gcj02])
+    }
+
+    @Test func aFileMakesABoundedNumberOfFences() throws {
+        let found = problem {
+            try plan((1...4).map { point($0, "\($0)", at: Double($0)) }) {
+                $0.buffer = 5
+                $0.limits.fences = 3
+            }
+        }
+        #expect(found.contains("feature 4: the file makes more than 3 fences"), "\(found)")
+    }
+
     @Test func boundsOfAWholeFile() throws {
         var limits = FenceFileLimits()
         limits.vertices = 8

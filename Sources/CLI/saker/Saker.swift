@@ -12,6 +12,7 @@ struct Saker: AsyncParsableCommand {
               sudo saker doctor             checks everything, and says what to do
               saker watch                   shows events as they happen
               saker alarms                  shows the alarms and messages of the last days
+              saker fence list              shows the vehicle's own fences
               saker service start           logs in and uploads
               saker gather start            makes track points
               sudo saker enroll -           sets this vehicle up with a line from the server
@@ -32,7 +33,7 @@ struct Saker: AsyncParsableCommand {
                     StatusCommand.self, DoctorCommand.self, WatchCommand.self, ServiceCommand.self, GatherCommand.self,
                     SettingsCommand.self, AttributesCommand.self, CacheCommand.self, PointCommand.self,
                     ReconnectCommand.self,
-                    EnrollCommand.self, AlarmsCommand.self,
+                    EnrollCommand.self, AlarmsCommand.self, FenceCommand.self,
                 ]),
             CommandGroup(name: "The server:", subcommands: [TrackCommand.self, EntityCommand.self, CallCommand.self]),
         ])

@@ -8,13 +8,15 @@ package struct FenceFileLimits: Hashable, Sendable {
     package var values = 600_000
     /// Vertices in all the features that are taken.
     package var vertices = 10_000_000
+    /// Fences that a file makes.
+    package var fences = 10_000_000
 
     package init() {}
 
-    /// What an agent takes in.
+    /// What an agent takes in, of a file in which there may be much more.
     package static let agent = {
         var limits = Self()
-        (limits.features, limits.vertices) = (10_000, 200_000)
+        (limits.fences, limits.vertices) = (10_000, 200_000)
         return limits
     }()
 }

@@ -81,6 +81,8 @@ package struct MarkupScanner {
         var isEnded = false
         while let byte = try source.peek() {
             if isMarkup, byte == end[0] { break }
+            // Neither may stand in XML; a file with a hole would be read to its end.
+            guard byte >= 0x20 || Self.isSpace(byte) else { throw error("the byte \(byte) is none of a text") }
             _ = try source.next()
             bytes.append(byte)
             if isMarkup, keepsLongTexts, bytes.count >= Self.maximumTextBytes / 2, Self.isSpace(byte) { break }

@@ -11,10 +11,13 @@ struct PointFile {
 
     private let path: String
     private let now: Int64
+    /// The attributes that are read; nil: all.
+    private let attributes: Set<String>?
     private var reader: TrackFileReader
 
-    init(_ path: String, now: Int64) throws(CommandFailure) {
+    init(_ path: String, now: Int64, attributes: Set<String>? = nil) throws(CommandFailure) {
         self.path = path
+        self.attributes = attributes
         self.now = now
         do throws(TrackFileError) {
             reader = try TrackFileReader(path: path)
@@ -57,10 +60,11 @@ struct PointFile {
             }
         }
         guard members["time"] != nil else {
-            throw Self.failure(path, "\(point.place): the point has no time: only points with a time can be stored")
+            throw Self.failure(path, "\(point.place): the point has no time: only points with a time count")
         }
-        if !point.attributes.isEmpty {
-            members["attributes"] = .object(point.attributes.mapValues { AttributeText.value($0, type: nil) })
+        let kept = point.attributes.filter { attributes?.contains($0.key) ?? true }
+        if !kept.isEmpty {
+            members["attributes"] = .object(kept.mapValues { AttributeText.value($0, type: nil) })
         }
         let value = JSONValue.object(members)
         do throws(CustomPoint.Problem) {

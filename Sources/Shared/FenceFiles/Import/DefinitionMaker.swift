@@ -16,6 +16,7 @@ struct DefinitionMaker {
     ) throws(FenceFileError) -> FenceDefinition {
         let shape = try shape(of: feature.geometry.parts[part])
         var definition = known?.definition ?? FenceDefinition(shape)
+        if known == nil { definition.watch = options.usualWatch }
         definition.shape = shape
         if let given = feature.properties["fence"], given.objectValue != nil {
             do throws(FenceJSONError) {
@@ -54,24 +55,24 @@ struct DefinitionMaker {
         let given = try metres("buffer")
         let buffer = options.buffer ?? given
         switch part {
-        case .polygon(let parts): return ShapeDraft(.polygon(parts), buffer: buffer ?? 0)
+        case .polygon(let parts): return draft(.polygon(parts), buffer)
         case .point(let place):
-            if let radius = try metres("radius") {
-                return ShapeDraft(.circle(centre: place, radius: radius), buffer: buffer ?? 0)
-            }
+            if let radius = try metres("radius") { return draft(.circle(centre: place, radius: radius), buffer) }
             guard let buffer else {
                 throw FenceFileError("a point needs metres around it: a property radius, or --buffer")
             }
-            return ShapeDraft(.point(place), buffer: buffer)
+            return draft(.point(place), buffer)
         case .line(let line):
-            if let offset = try metres("offset") {
-                return ShapeDraft(.corridor(line, offset: offset), buffer: buffer ?? 0)
-            }
+            if let offset = try metres("offset") { return draft(.corridor(line, offset: offset), buffer) }
             guard let buffer else {
                 throw FenceFileError("a line needs metres on its sides: a property offset, or --buffer")
             }
-            return ShapeDraft(.corridor(line, offset: buffer))
+            return draft(.corridor(line, offset: buffer), nil)
         }
+    }
+
+    private func draft(_ outline: ShapeDraft.Outline, _ buffer: Double?) -> ShapeDraft {
+        ShapeDraft(outline, datum: options.datum, buffer: buffer ?? 0)
     }
 
     private func value(_ column: String) throws(FenceFileError) -> JSONValue? {

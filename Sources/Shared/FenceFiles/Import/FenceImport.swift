@@ -46,6 +46,10 @@ package struct FenceImport {
             } catch {
                 refuse(error, feature: error.id)
             }
+            guard plan.additions.count + plan.updates.count + plan.unchanged <= options.limits.fences else {
+                throw FenceFileError(
+                    "feature \(feature.number): the file makes more than \(options.limits.fences) fences: choose fewer features")
+            }
             guard vertices <= options.limits.vertices else {
                 throw FenceFileError(
                     "feature \(feature.number): the fences have more than \(options.limits.vertices) vertices in all: choose"

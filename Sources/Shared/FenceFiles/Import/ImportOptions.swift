@@ -1,3 +1,4 @@
+package import Geodesy
 package import Geofencing
 
 /// Which features of a file become fences, and how.
@@ -16,6 +17,10 @@ package struct ImportOptions: Hashable, Sendable {
     package var nameColumn = "name"
     /// The property with the floor.
     package var floorColumn: String?
+    /// The datum of the file's coordinates, and of the area's.
+    package var datum = Datum.wgs84
+    /// Whom a new fence watches, if neither the settings nor the file say so.
+    package var usualWatch = FenceWatch.nobody
     package var settings = ImportSettings()
     package var limits = FenceFileLimits()
 
@@ -31,19 +36,29 @@ package struct ImportSettings: Hashable, Sendable {
     /// Counts when the rule is given.
     package var stay: StayRule?
     package var settle: Int?
+    package var isInitialTold: Bool?
+    package var through: Bool?
+    package var crossingGap: Int?
     package var denoise: Int32?
+    package var altitude: AltitudeRange?
     package var watch: FenceWatch?
     package var group: String?
     package var validity: FenceValidity?
     package var speedLimit: SpeedLimit?
     /// `{column}` in a text of their parameters stands for the feature's attribute.
     package var reactions: [FenceReaction]?
+    package var isReported: Bool?
 
     package init() {}
 
-    func apply(to definition: inout FenceDefinition) {
+    package func apply(to definition: inout FenceDefinition) {
         if let rule { (definition.rule, definition.stay) = (rule, stay) }
         if let settle { definition.settle = settle }
+        if let isInitialTold { definition.isInitialTold = isInitialTold }
+        if let through { definition.through = through }
+        if let crossingGap { definition.crossingGap = crossingGap }
+        if let altitude { definition.altitude = altitude }
+        if let isReported { definition.isReported = isReported }
         if let denoise { definition.denoise = denoise }
         if let watch { definition.watch = watch }
         if let group { definition.group = group }

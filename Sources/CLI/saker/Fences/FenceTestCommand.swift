@@ -1,0 +1,102 @@
+import AgentControl
+import ArgumentParser
+import FenceFiles
+import Geofencing
+import JSON
+import TrackModel
+
+/// `saker fence test`
+struct FenceTest: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "test",
+        abstract: "Shows which alarms a recorded track would have made.",
+        discussion: """
+            The track is a CSV, GPX or GeoJSON file, as saker point import takes it. An attribute floor counts. The fences
+            are those of a file, and then no agent is needed; or those of this vehicle. It does not matter whom they watch,
+            and nobody is told.
+
+            Examples:
+              saker fence test drive.gpx --fences fences.geojson
+              saker fence test drive.csv --fences routes.gpx --buffer 50 --output map.geojson
+            """)
+
+    @OptionGroup var agent: AgentOptions
+
+    @Argument(help: "The track.")
+    var track: String
+
+    @Option(
+        name: .long,
+        help: ArgumentHelp("A GeoJSON, GPX, KML or GeoPackage file with fences (default: the agent's).", valueName: "file"))
+    var fences: String
+
+    @Option(name: .long, help: ArgumentHelp("Write track, fences and crossings as GeoJSON.", valueName: "file"))
+    var output: String?
+
+    @Flag(name: .long, help: "A program made the points, and no receiver: an unknown accuracy is 0 m, and not 10 m.")
+    var uploaded = false
+
+    @OptionGroup(title: "How a file becomes fences") var files: FenceFileOptions
+    @OptionGroup(title: "What the fences of a file tell") var rules: FenceRuleOptions
+
+    func run() async throws {
+        let now = TimeText.now
+        let found = try await found(now)
+        let points = try TrackPoints.read(track, isUploaded: uploaded, now: now)
+        guard !points.isEmpty else {
+            throw CommandFailure(.failed, "\(track.printable): there is no point with a time in it")
+        }
+        let trial = TrackTrial(of: points, entity: "track", by: found, zones: Self.zones(of: found, points))
+        if let output {
+            var file = try OutputFile(output)
+            do {
+                try file.write(trial.geoJSON)
+                try file.finish()
+            } catch {
+                file.discard()
+                throw error
+            }
+        }
+        if agent.json { return Console.print(TrialView.json(trial).description) }
+        for line in TrialView.lines(trial, fences: found.count) { Console.print(line) }
+        if let output { Console.print("The map is in \(output.printable).") }
+    }
+
+    private func found(_ now: Int64) async throws -> [Fence] {
+        let plan = try await FenceSource.plan(
+            fences, files, rules, named: "test", existing: { _ in [] }, now: now
+        ).plan
+        ImportView.tellRefusals(plan, of: fences)
+        var (made, next): ([Fence], Int32) = ([], 1)
+        var taken: Set<Int32> = []
+        for definition in plan.additions {
+            // An exported fence keeps its number.
+            var id = definition.origin.flatMap { Int32($0.feature) } ?? 0
+            if id <= 0 || taken.contains(id) {
+                while taken.contains(next) { next += 1 }
+                id = next
+            }
+            taken.insert(id)
+            do throws(FenceError) {
+                made.append(try Fence(id: id, definition, at: Timestamp(milliseconds: now)))
+            } catch {
+                throw CommandFailure(.failed, "\(fences): \(error)".printable)
+            }
+        }
+        guard !made.isEmpty else {
+            throw CommandFailure(.failed, "\(fences.printable): no feature became a fence: there is nothing to try")
+        }
+        return made
+    }
+
+    /// The zones that the windows of the fences name, for the time of the track.
+    private static func zones(of fences: [Fence], _ points: [FencePoint]) -> [String: ZoneOffsets] {
+        guard let first = points.map(\.time).min(), let last = points.map(\.time).max() else { return [:] }
+        var zones: [String: ZoneOffsets] = [:]
+        for fence in fences {
+            guard case .named(let name)? = fence.definition.validity?.zone, zones[name] == nil else { continue }
+            zones[name] = ZoneTable.offsets(name, from: first, through: last)
+        }
+        return zones
+    }
+}

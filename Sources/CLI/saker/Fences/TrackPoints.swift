@@ -1,0 +1,40 @@
+import AgentControl
+import FenceFiles
+import Geofencing
+import JSON
+import TrackModel
+
+/// The points of a recorded track, as fences see them.
+enum TrackPoints {
+    /// So many are judged; 23 days of one point a second.
+    static let most = 2_000_000
+
+    /// - Parameter isUploaded: whether a program made the points, and no receiver.
+    static func read(_ path: String, isUploaded: Bool, now: Int64) throws -> [FencePoint] {
+        var (file, points) = (try PointFile(path, now: now, attributes: ["floor"]), [FencePoint]())
+        while let point = try file.next() {
+            guard points.count < most else {
+                throw CommandFailure(
+                    .failed, "\(path.printable): more than \(Quantity.count(Int64(most))) points: take the file apart")
+            }
+            do throws(CustomPoint.Problem) {
+                let read = try CustomPoint.point(point.value)
+                var judged = FencePoint(read.fix, floor: floor(read.attributes["floor"]))
+                judged.isFromReceiver = !isUploaded
+                points.append(judged)
+            } catch {
+                throw CommandFailure(.failed, "\(path): \(point.place): \(error.detail)".printable)
+            }
+        }
+        return points
+    }
+
+    /// A table has the floor 3 as a number.
+    private static func floor(_ value: AttributeValue?) -> FloorCode? {
+        switch value {
+        case .string(let text): FloorCode(name: text)
+        case .integer(let number): FloorCode(name: String(number))
+        case .double, nil: nil
+        }
+    }
+}

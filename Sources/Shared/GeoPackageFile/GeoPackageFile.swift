@@ -1,0 +1,91 @@
+package import FenceFiles
+internal import GRDBSQLite
+internal import Glibc
+
+/// A GeoPackage on disk, opened to be read only. The file may come from anywhere: SQLite trusts nothing that its schema says,
+/// and gives up a row that it does not find in a bounded number of steps.
+package final class GeoPackageFile: GeoPackageDatabase {
+    /// Bytes of one value, and of all the values of one row.
+    package static let mostValueBytes = 64 << 20
+    /// SQLite's own steps until the next row. A plain table needs some dozens.
+    private static let mostSteps = 200_000_000
+    private static let stepsAtOnce = 100_000
+
+    /// Counts down what is left of ``mostSteps``, for a function of C.
+    private let patience: UnsafeMutablePointer<Int>
+    private var database: OpaquePointer?
+
+    /// Whether a file begins as SQLite's files do. False for what cannot be read.
+    package static func isSQLite(path: String) -> Bool {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        guard descriptor >= 0 else { return false }
+        defer { close(descriptor) }
+        // A pipe would lose what is read of it.
+        var about = stat()
+        guard fstat(descriptor, &about) == 0, about.st_mode & S_IFMT == S_IFREG else { return false }
+        var bytes = [UInt8](repeating: 0, count: 16)
+        return read(descriptor, &bytes, bytes.count) == bytes.count && bytes == Array("SQLite format 3\0".utf8)
+    }
+
+    /// - Parameter mostHeapBytes: what SQLite may take in the whole process: for a program that uses SQLite for nothing else.
+    /// - Throws: ``FenceFileError`` with what SQLite says.
+    package init(path: String, mostHeapBytes: Int64? = nil) throws(FenceFileError) {
+        patience = .allocate(capacity: 1)
+        patience.initialize(to: 0)
+        if let mostHeapBytes { sqlite3_hard_heap_limit64(mostHeapBytes) }
+        let status = sqlite3_open_v2(path, &database, SQLITE_OPEN_READONLY, nil)
+        guard status == SQLITE_OK else { throw error() }
+        sqlite3_extended_result_codes(database, 1)
+        sqlite3_busy_timeout(database, 5000)
+        sqlite3_limit(database, SQLITE_LIMIT_LENGTH, Int32(Self.mostValueBytes))
+        sqlite3_progress_handler(
+            database, Int32(Self.stepsAtOnce),
+            { pointer in
+                guard let left = pointer?.assumingMemoryBound(to: Int.self) else { return 0 }
+                left.pointee -= GeoPackageFile.stepsAtOnce
+                return left.pointee < 0 ? 1 : 0
+            }, patience)
+        renewPatience()
+        for pragma in ["trusted_schema = OFF", "cell_size_check = ON", "query_only = ON", "mmap_size = 0"] {
+            guard sqlite3_exec(database, "PRAGMA \(pragma)", nil, nil, nil) == SQLITE_OK else { throw error() }
+        }
+    }
+
+    deinit {
+        // Statements keep the file alive, so that none is left here.
+        sqlite3_close_v2(database)
+        patience.deallocate()
+    }
+
+    package func rows(of query: GeoPackageQuery) throws(FenceFileError) -> GeoPackageStatement {
+        renewPatience()
+        var statement: OpaquePointer?
+        guard sqlite3_prepare_v2(database, query.sql, -1, &statement, nil) == SQLITE_OK, let statement else {
+            throw error()
+        }
+        let rows = GeoPackageStatement(statement, of: self)
+        for (index, argument) in query.arguments.enumerated() {
+            guard case .text(let text) = argument else { continue }
+            // SQLite copies the text before the call returns.
+            let copies = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
+            guard sqlite3_bind_text(statement, Int32(index + 1), text, -1, copies) == SQLITE_OK else { throw error() }
+        }
+        return rows
+    }
+
+    func renewPatience() { patience.pointee = Self.mostSteps }
+
+    /// What SQLite says of its last call.
+    func error() -> FenceFileError {
+        let text = database.flatMap { sqlite3_errmsg($0) }.map { String(cString: $0) } ?? "out of memory"
+        return switch database.map({ sqlite3_errcode($0) }) {
+        case SQLITE_INTERRUPT:
+            FenceFileError("SQLite finds no next row in \(Self.mostSteps) steps: the layer is no plain table")
+        case SQLITE_NOTADB, SQLITE_CORRUPT:
+            FenceFileError("SQLite cannot read it (\(text)): the file is damaged; make it anew, for example with ogr2ogr")
+        case SQLITE_TOOBIG, SQLITE_NOMEM:
+            FenceFileError("a value is too large (\(text)): one of at most \(Self.mostValueBytes >> 20) MiB is read")
+        default: FenceFileError("SQLite cannot read it: \(text)")
+        }
+    }
+}
