@@ -162,8 +162,9 @@ let programs: [Target] = [
         "saker-server", in: "Server", "ConfigurationFile", "JSON", "ServerRuntime", "Systemd", "TrackModel",
         "TrackStore", .arguments, .log),
     .program(
-        "saker", in: "CLI", "AgentControl", "ConfigurationFile", "FenceFiles", "GeoPackageFile", "Geodesy", "Geofencing",
-        "JSON", "TrackFiles", "TrackModel", "Varlink", .arguments, .nioCore, .nioPosix, .httpClient, .nioHTTP1, .nioSSL),
+        "saker", in: "CLI", "AgentControl", "ConfigurationFile", "FenceFiles", "FenceJSON", "GeoPackageFile", "Geodesy",
+        "Geofencing", "JSON", "TrackFiles", "TrackModel", "Varlink", .arguments, .nioCore, .nioPosix, .httpClient,
+        .nioHTTP1, .nioSSL),
 ]
 
 // MARK: - Tools for a desk: simulated input, faults, fixtures
@@ -216,8 +217,8 @@ let tests: [Target] = [
         of: "AgentControl", "JSON", "LocalSocket", "ProgramTestKit", "TrackModel", "TrackTestKit", "Varlink", .nioCore,
         .nioPosix),
     .tests(
-        "CommandLineTests", "saker", "AgentControl", "ConfigurationFile", "FenceFiles", "Geodesy", "Geofencing", "JSON",
-        "ProgramTestKit", "TrackModel", "Varlink", .nioCore, .nioPosix),
+        "CommandLineTests", "saker", "AgentControl", "ConfigurationFile", "FenceJSON", "Geodesy", "Geofencing",
+        "JSON", "ProgramTestKit", "Varlink", .nioCore, .nioPosix),
     .tests(of: "Systemd", "ProgramTestKit", .log),
     .tests(of: "ConfigurationFile"),
     .tests(of: "TrackFiles", "ProgramTestKit"),

@@ -60,7 +60,8 @@ import Testing
             "INSERT INTO yards VALUES (7, \(SampleGeoPackage.point(40, 116)), 'Gate', 2), (8, NULL, 'none', 3)")
         let gpx = try folder.file(
             "route.gpx",
-            "<gpx><rte><name>Side road</name><rtept lat=\"39.99\" lon=\"116\"/><rtept lat=\"40.01\" lon=\"116\"/></rte></gpx>")
+            "<gpx><rte><name>Side road</name><rtept lat=\"39.99\" lon=\"116\"/><rtept lat=\"40.01\" lon=\"116\"/></rte></gpx>"
+        )
         let kml = try folder.file(
             "route.kml",
             "<kml><Placemark><name>Side road</name><LineString><coordinates>116,39.99 116,40.01</coordinates></LineString>"
@@ -120,28 +121,32 @@ import Testing
         #expect(unknown.output.contains("Fence 1 was not tried: the time zone Mars/Olympus"), "\(unknown.output)")
     }
 
-    @Test(arguments: [
-        (["--within", "40,116"], "one place is no area"), (["--within", "40;116"], "a comma is needed"),
-        (["--within", "91,116 92,117"], "91.0,116.0 is no place"), (["--within", "a,b"], "'a' is no number of degrees"),
-        (["--within", ""], "--within is empty"), (["--within", "41,116 40,117"], "is no box"),
-        (["--buffer", "-1"], "--buffer -1.0 is not allowed: give 0 to 100000 metres"),
-        (["--where", "name ="], "the where clause, character"), (["--where", ""], "the where clause is empty"),
-        (["--where", "name = 'x"], "character 8"), (["--where", "name LIKE 5"], "the where clause, character"),
-        (["--where", "name == 'x'"], "the where clause, character"), (["--where", "DROP TABLE a"], "character 6"),
-        (["--where", "(((((a = 1"], "the where clause, character"),
-        (["--rule", "enter,leave"], "'leave' is none: give enter, exit or stay"),
-        (["--rule", "stay"], "--rule has stay: give --stay"), (["--stay", "4"], "both are 5 to 604800 seconds"),
-        (["--stay-every", "60"], "--stay-every needs --stay"),
-        (["--stay", "60", "--rule", "enter"], "--rule has no stay"),
-        (["--window", "monday 8-18"], "is no window"), (["--window", "mon 08:00-25:00"], "is no window"),
-        (["--window", "mon 08:00-09:00", "--zone", "+8"], "--zone '+8' is no zone"), (["--zone", "UTC"], "give --window, too"),
-        (["--above", "10", "--below", "-10"], "--above lies over --below"),
-        (["--speed-limit", "0"], "the speed is above 0"), (["--speed-duration", "5"], "needs --speed-limit"),
-        (["--watch", "a", "--watch-all"], "exclude each other"), (["--watch", "a;b"], "--watch: 'a;b' cannot be watched"),
-        (["--action", "enter"], "give it as enter="), (["--action", "leave={}"], "'leave' is no action"),
-        (["--action", "enter=[1]"], "is a JSON object"), (["--remote", "in"], "'in' is no action"),
-        (["--datum", "itrf"], "'itrf' is invalid"), (["--denoise", "-5"], "denoise"),
-    ] as [([String], String)])
+    @Test(
+        arguments: [
+            (["--within", "40,116"], "one place is no area"), (["--within", "40;116"], "a comma is needed"),
+            (["--within", "91,116 92,117"], "91.0,116.0 is no place"),
+            (["--within", "a,b"], "'a' is no number of degrees"),
+            (["--within", ""], "--within is empty"), (["--within", "41,116 40,117"], "is no box"),
+            (["--buffer", "-1"], "--buffer -1.0 is not allowed: give 0 to 100000 metres"),
+            (["--where", "name ="], "the where clause, character"), (["--where", ""], "the where clause is empty"),
+            (["--where", "name = 'x"], "character 8"), (["--where", "name LIKE 5"], "the where clause, character"),
+            (["--where", "name == 'x'"], "the where clause, character"), (["--where", "DROP TABLE a"], "character 6"),
+            (["--where", "(((((a = 1"], "the where clause, character"),
+            (["--rule", "enter,leave"], "'leave' is none: give enter, exit or stay"),
+            (["--rule", "stay"], "--rule has stay: give --stay"), (["--stay", "4"], "both are 5 to 604800 seconds"),
+            (["--stay-every", "60"], "--stay-every needs --stay"),
+            (["--stay", "60", "--rule", "enter"], "--rule has no stay"),
+            (["--window", "monday 8-18"], "is no window"), (["--window", "mon 08:00-25:00"], "is no window"),
+            (["--window", "mon 08:00-09:00", "--zone", "+8"], "--zone '+8' is no zone"),
+            (["--zone", "UTC"], "give --window, too"),
+            (["--above", "10", "--below", "-10"], "--above lies over --below"),
+            (["--speed-limit", "0"], "the speed is above 0"), (["--speed-duration", "5"], "needs --speed-limit"),
+            (["--watch", "a", "--watch-all"], "exclude each other"),
+            (["--watch", "a;b"], "--watch: 'a;b' cannot be watched"),
+            (["--action", "enter"], "give it as enter="), (["--action", "leave={}"], "'leave' is no action"),
+            (["--action", "enter=[1]"], "is a JSON object"), (["--remote", "in"], "'in' is no action"),
+            (["--datum", "itrf"], "'itrf' is invalid"), (["--denoise", "-5"], "denoise"),
+        ] as [([String], String)])
     func wrongUsageNamesTheValueAndTheRule(arguments: [String], reason: String) async throws {
         let folder = try FenceFolder()
         let fences = try folder.collection("f.geojson", FenceFolder.point("1", #""radius":100"#))
@@ -158,17 +163,40 @@ import Testing
         let million = (0..<1_000_000).map { "[\(Double($0) / 1e4),1]" }.joined(separator: ",")
         let large = (0..<101_000).map { "[\(116 + Double($0) / 1e6),40]" }.joined(separator: ",")
         for (name, text, reason) in [
-            ("deep.geojson", "{\"type\":\"FeatureCollection\",\"features\":[\(deep)", "nested more than 64 levels deep"),
+            (
+                "deep.geojson", "{\"type\":\"FeatureCollection\",\"features\":[\(deep)",
+                "nested more than 64 levels deep"
+            ),
             ("feature.geojson", "{\"type\":\"Polygon\",\"coordinates\":\(deep)", "nested more than 64 levels deep"),
-            ("million.geojson", "{\"type\":\"FeatureCollection\",\"features\":[{\"type\":\"Feature\",\"geometry\":{\"type\":\"Polygon\",\"coordinates\":[[\(million)]]}}]}", "feature 1: it has more than"),
-            ("large.geojson", "{\"type\":\"FeatureCollection\",\"features\":[{\"type\":\"Feature\",\"geometry\":{\"type\":\"Polygon\",\"coordinates\":[[\(large)]]}}]}", "100,000"),
+            (
+                "million.geojson",
+                "{\"type\":\"FeatureCollection\",\"features\":[{\"type\":\"Feature\",\"geometry\":{\"type\":\"Polygon\",\"coordinates\":[[\(million)]]}}]}",
+                "feature 1: it has more than"
+            ),
+            (
+                "large.geojson",
+                "{\"type\":\"FeatureCollection\",\"features\":[{\"type\":\"Feature\",\"geometry\":{\"type\":\"Polygon\",\"coordinates\":[[\(large)]]}}]}",
+                "100,000"
+            ),
             ("nan.geojson", "{\"type\":\"Point\",\"coordinates\":[NaN,1]}", "is not valid JSON"),
-            ("pole.geojson", "{\"type\":\"Polygon\",\"coordinates\":[[[0,-80],[90,-80],[180,-80],[-90,-80],[0,-80]]]}", "pole"),
-            ("zero.geojson", "{\"type\":\"Feature\",\"geometry\":{\"type\":\"Point\",\"coordinates\":[1,1]},\"properties\":{\"radius\":0}}", "radius is above 0"),
+            (
+                "pole.geojson",
+                "{\"type\":\"Polygon\",\"coordinates\":[[[0,-80],[90,-80],[180,-80],[-90,-80],[0,-80]]]}", "pole"
+            ),
+            (
+                "zero.geojson",
+                "{\"type\":\"Feature\",\"geometry\":{\"type\":\"Point\",\"coordinates\":[1,1]},\"properties\":{\"radius\":0}}",
+                "radius is above 0"
+            ),
             ("plain.txt", "hello", "neither GeoJSON"), ("empty", "", "it is empty"),
-            ("crs.geojson", "{\"type\":\"FeatureCollection\",\"crs\":{\"properties\":{\"name\":\"EPSG:3857\"}},\"features\":[]}", "only WGS 84 is read"),
+            (
+                "crs.geojson",
+                "{\"type\":\"FeatureCollection\",\"crs\":{\"properties\":{\"name\":\"EPSG:3857\"}},\"features\":[]}",
+                "only WGS 84 is read"
+            ),
             ("broken.gpkg", "SQLite format 3\0 and then nothing of a database", "SQLite cannot read it"),
-            ("open.gpx", "<gpx><rte>", "it ends within an element"), ("other.xml", "<svg></svg>", "neither GPX nor KML"),
+            ("open.gpx", "<gpx><rte>", "it ends within an element"),
+            ("other.xml", "<svg></svg>", "neither GPX nor KML"),
         ] {
             let path = try folder.file(name, text)
             let result = try await test(drive, "--fences", path)
@@ -196,7 +224,8 @@ import Testing
             (["--floor-column", "level"], "no feature has a column 'level'"),
             (["--where", "kind > 5"], "feature 1 ('1')"),
         ] {
-            let result = try await SakerProgram.run(["fence", "test", try folder.drive(), "--fences", fences] + arguments)
+            let result = try await SakerProgram.run(
+                ["fence", "test", try folder.drive(), "--fences", fences] + arguments)
             #expect(result.status == 1 && result.errors.contains(reason), "\(result.errors)")
         }
     }
@@ -227,6 +256,7 @@ import Testing
         let folder = try FenceFolder()
         let fences = try folder.collection("f.geojson", FenceFolder.point("1", #""radius":100"#))
         let result = try await test(try folder.drive(), "--fences", fences, "--output", "/nowhere/map.geojson")
-        #expect(result.status == 1 && result.errors.contains("/nowhere/map.geojson: cannot be written"), "\(result.errors)")
+        #expect(
+            result.status == 1 && result.errors.contains("/nowhere/map.geojson: cannot be written"), "\(result.errors)")
     }
 }

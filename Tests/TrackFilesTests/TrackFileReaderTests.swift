@@ -85,7 +85,8 @@ import Testing
 
     @Test(arguments: [
         ("<gpx><trk>", "ends within an element"), ("<gpx></trk></gpx>", "</trk> ends what has not begun"),
-        ("<gpx\n", "line 2: no XML: it ends within a tag"), ("<gpx a=b>", "no value in quotes"), ("<gpx>\n\u{0}", "line 2: no XML: the byte 0"),
+        ("<gpx\n", "line 2: no XML: it ends within a tag"), ("<gpx a=b>", "no value in quotes"),
+        ("<gpx>\n\u{0}", "line 2: no XML: the byte 0"),
         ("<gpx><!-- ", "ends before -->"),
         ("<gpx>\n<trkpt lat=\"north\" lon=\"4\"/></gpx>", "line 2: trkpt lat=\"north\""),
         ("<gpx><trkpt lat=\"1\" lon=\"4\"><ele>high</ele></trkpt></gpx>", "ele \"high\""),

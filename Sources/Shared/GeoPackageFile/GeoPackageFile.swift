@@ -27,7 +27,8 @@ package final class GeoPackageFile: GeoPackageDatabase {
         return read(descriptor, &bytes, bytes.count) == bytes.count && bytes == Array("SQLite format 3\0".utf8)
     }
 
-    /// - Parameter mostHeapBytes: what SQLite may take in the whole process: for a program that uses SQLite for nothing else.
+    /// `mostHeapBytes` is what SQLite may take in the whole process: for a program that uses SQLite for nothing else.
+    ///
     /// - Throws: ``FenceFileError`` with what SQLite says.
     package init(path: String, mostHeapBytes: Int64? = nil) throws(FenceFileError) {
         patience = .allocate(capacity: 1)
@@ -82,7 +83,8 @@ package final class GeoPackageFile: GeoPackageDatabase {
         case SQLITE_INTERRUPT:
             FenceFileError("SQLite finds no next row in \(Self.mostSteps) steps: the layer is no plain table")
         case SQLITE_NOTADB, SQLITE_CORRUPT:
-            FenceFileError("SQLite cannot read it (\(text)): the file is damaged; make it anew, for example with ogr2ogr")
+            FenceFileError(
+                "SQLite cannot read it (\(text)): the file is damaged; make it anew, for example with ogr2ogr")
         case SQLITE_TOOBIG, SQLITE_NOMEM:
             FenceFileError("a value is too large (\(text)): one of at most \(Self.mostValueBytes >> 20) MiB is read")
         default: FenceFileError("SQLite cannot read it: \(text)")

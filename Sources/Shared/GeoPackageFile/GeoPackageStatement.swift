@@ -33,7 +33,8 @@ package final class GeoPackageStatement: GeoPackageRows {
             case .null, .integer, .real: break
             }
             guard bytes <= GeoPackageFile.mostValueBytes else {
-                throw FenceFileError("a row has more than \(GeoPackageFile.mostValueBytes >> 20) MiB: leave columns out")
+                throw FenceFileError(
+                    "a row has more than \(GeoPackageFile.mostValueBytes >> 20) MiB: leave columns out")
             }
             values.append(value)
         }

@@ -25,5 +25,8 @@ struct FenceCommand: ParsableCommand {
               saker fence export --output fences.geojson
               saker fence test drive.gpx --fences fences.geojson --output map.geojson
             """,
-        subcommands: [FenceTest.self])
+        subcommands: [
+            FenceAdd.self, FenceImportCommand.self, FenceList.self, FenceShow.self, FenceStatusCommand.self,
+            FenceEditCommand.self, FenceDelete.self, FenceExport.self, FenceTest.self,
+        ])
 }

@@ -11,7 +11,8 @@ struct FenceFileOptions: ParsableArguments {
     @Option(
         name: .customLong("where"),
         help: ArgumentHelp(
-            "Only features whose attributes keep this condition, as in \"kind = 'depot' AND size > 2\".", valueName: "condition"))
+            "Only features whose attributes keep this condition, as in \"kind = 'depot' AND size > 2\".",
+            valueName: "condition"))
     var condition: String?
 
     @Option(
@@ -24,13 +25,15 @@ struct FenceFileOptions: ParsableArguments {
     @Option(
         name: .long, parsing: .unconditional,
         help: ArgumentHelp(
-            "Metres around each feature; lines become corridors, points circles (default: the property buffer).", valueName: "m"))
+            "Metres around each feature; lines become corridors, points circles (default: the property buffer).",
+            valueName: "m"))
     var buffer: Double?
 
     @Option(
         name: .long,
         help: ArgumentHelp(
-            "The attribute that tells features apart (default: the feature's id, or its number in the file).", valueName: "column"))
+            "The attribute that tells features apart (default: the feature's id, or its number in the file).",
+            valueName: "column"))
     var idColumn: String?
 
     @Option(name: .long, help: ArgumentHelp("The attribute with the fence's name.", valueName: "column"))

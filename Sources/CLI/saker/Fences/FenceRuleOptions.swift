@@ -8,7 +8,8 @@ import TrackModel
 struct FenceRuleOptions: ParsableArguments {
     @Option(
         name: .long,
-        help: ArgumentHelp("What is told: enter, exit, stay, with commas between them (default: enter,exit).", valueName: "list"))
+        help: ArgumentHelp(
+            "What is told: enter, exit, stay, with commas between them (default: enter,exit).", valueName: "list"))
     var rule: String?
 
     @Option(
@@ -70,17 +71,20 @@ struct FenceRuleOptions: ParsableArguments {
     @Option(
         name: .long, parsing: .unconditional,
         help: ArgumentHelp(
-            "The zone of the windows, as in Asia/Shanghai, +08:00 or UTC (default: that of this computer).", valueName: "zone"))
+            "The zone of the windows, as in Asia/Shanghai, +08:00 or UTC (default: that of this computer).",
+            valueName: "zone"))
     var zone: String?
 
     @Option(
         name: .long,
         help: ArgumentHelp(
-            "Fences of one group are one more thing with alarms of its own: inside when any of them is.", valueName: "name"))
+            "Fences of one group are one more thing with alarms of its own: inside when any of them is.",
+            valueName: "name"))
     var group: String?
 
     @Option(
-        name: .long, parsing: .unconditional, help: ArgumentHelp("Tell when a vehicle inside is faster.", valueName: "km/h"))
+        name: .long, parsing: .unconditional,
+        help: ArgumentHelp("Tell when a vehicle inside is faster.", valueName: "km/h"))
     var speedLimit: Double?
 
     @Option(
@@ -103,7 +107,8 @@ struct FenceRuleOptions: ParsableArguments {
 
     @Option(
         name: .long,
-        help: ArgumentHelp("Tell this action also to the others whom the fence watches; may be given again.", valueName: "action"))
+        help: ArgumentHelp(
+            "Tell this action also to the others whom the fence watches; may be given again.", valueName: "action"))
     var remote: [String] = []
 
     @Flag(inversion: .prefixedNo, help: "Send the alarms to the server, too.")
@@ -138,7 +143,8 @@ struct FenceRuleOptions: ParsableArguments {
                 case "exit": set.insert(.exit)
                 case "stay": set.insert(.stay)
                 case let other:
-                    throw ValidationError("--rule '\(rule.shortened)': '\(other.shortened)' is none: give enter, exit or stay")
+                    throw ValidationError(
+                        "--rule '\(rule.shortened)': '\(other.shortened)' is none: give enter, exit or stay")
                 }
             }
             given = set
@@ -150,7 +156,8 @@ struct FenceRuleOptions: ParsableArguments {
             }
             guard let made = StayRule(after: after, every: stayEvery ?? (stay == nil ? nil : base?.stay?.every)) else {
                 throw ValidationError(
-                    "a stay after \(after) s\(stayEvery.map { " and every \($0) s" } ?? ""): both are 5 to 604800 seconds")
+                    "a stay after \(after) s\(stayEvery.map { " and every \($0) s" } ?? ""): both are 5 to 604800 seconds"
+                )
             }
             settings.stay = made
             let rule = given ?? (base?.rule ?? .usual).union(.stay)

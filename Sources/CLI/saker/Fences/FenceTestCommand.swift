@@ -27,8 +27,14 @@ struct FenceTest: AsyncParsableCommand {
 
     @Option(
         name: .long,
-        help: ArgumentHelp("A GeoJSON, GPX, KML or GeoPackage file with fences (default: the agent's).", valueName: "file"))
-    var fences: String
+        help: ArgumentHelp(
+            "A GeoJSON, GPX, KML or GeoPackage file with fences (default: the agent's).", valueName: "file"))
+    var fences: String?
+
+    @Option(
+        name: .long,
+        help: ArgumentHelp("Only this fence of the agent; may be given again.", valueName: "number or name"))
+    var fence: [String] = []
 
     @Option(name: .long, help: ArgumentHelp("Write track, fences and crossings as GeoJSON.", valueName: "file"))
     var output: String?
@@ -38,6 +44,17 @@ struct FenceTest: AsyncParsableCommand {
 
     @OptionGroup(title: "How a file becomes fences") var files: FenceFileOptions
     @OptionGroup(title: "What the fences of a file tell") var rules: FenceRuleOptions
+
+    func validate() throws {
+        guard fences == nil || fence.isEmpty else {
+            throw ValidationError("--fence chooses fences of the agent: leave out --fences or --fence")
+        }
+        guard fences != nil || (!files.isGiven && !rules.isGiven) else {
+            throw ValidationError(
+                "the fences of the agent are tried as they are: leave out the options for files, or give a file with --fences"
+            )
+        }
+    }
 
     func run() async throws {
         let now = TimeText.now
@@ -63,6 +80,16 @@ struct FenceTest: AsyncParsableCommand {
     }
 
     private func found(_ now: Int64) async throws -> [Fence] {
+        if let fences { return try await found(in: fences, now) }
+        let chosen = try await FenceCalls.numbers(of: fence, agent)
+        let found = try await ExportedFences.all(["fences": chosen], agent)
+        guard !found.isEmpty else {
+            throw CommandFailure(.failed, "the agent has no such fence: give a file with fences with --fences")
+        }
+        return found
+    }
+
+    private func found(in fences: String, _ now: Int64) async throws -> [Fence] {
         let plan = try await FenceSource.plan(
             fences, files, rules, named: "test", existing: { _ in [] }, now: now
         ).plan

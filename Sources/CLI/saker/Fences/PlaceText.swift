@@ -16,7 +16,8 @@ enum PlaceText {
             skip(&rest, isSpace)
             guard rest.first == UInt8(ascii: ",") else {
                 throw ValidationError(
-                    "\(option) '\(text.shortened)': a comma is needed between latitude and longitude, as in 40.04,116.3")
+                    "\(option) '\(text.shortened)': a comma is needed between latitude and longitude, as in 40.04,116.3"
+                )
             }
             rest = rest.dropFirst()
             skip(&rest, isSpace)
@@ -50,7 +51,8 @@ enum PlaceText {
         let word = String(decoding: piece, as: UTF8.self)
         guard let number = Double(decimal: word) else {
             throw ValidationError(
-                "\(option) '\(text.shortened)': '\(word.shortened)' is no number of degrees: give \(form), as in 40.04,116.3")
+                "\(option) '\(text.shortened)': '\(word.shortened)' is no number of degrees: give \(form), as in 40.04,116.3"
+            )
         }
         return number
     }

@@ -9,7 +9,7 @@ enum TrackPoints {
     /// So many are judged; 23 days of one point a second.
     static let most = 2_000_000
 
-    /// - Parameter isUploaded: whether a program made the points, and no receiver.
+    /// All points of the file. `isUploaded`: a program made them, and no receiver.
     static func read(_ path: String, isUploaded: Bool, now: Int64) throws -> [FencePoint] {
         var (file, points) = (try PointFile(path, now: now, attributes: ["floor"]), [FencePoint]())
         while let point = try file.next() {

@@ -24,7 +24,8 @@ enum WindowText {
         let isRow = open.count > 2 && open == Array((open.first ?? 0)...(open.last ?? 0))
         let names =
             open.count == 7
-            ? "daily" : isRow ? "\(days[open[0]])-\(days[open[open.count - 1]])" : open.map { days[$0] }.joined(separator: ",")
+            ? "daily"
+            : isRow ? "\(days[open[0]])-\(days[open[open.count - 1]])" : open.map { days[$0] }.joined(separator: ",")
         return "\(names) \(clock(window.from))-\(clock(window.to))"
     }
 
@@ -38,7 +39,9 @@ enum WindowText {
         if text == "daily" { return 127 }
         var set: UInt8 = 0
         for part in text.split(separator: ",", omittingEmptySubsequences: false) {
-            let ends = part.split(separator: "-", omittingEmptySubsequences: false).map { days.firstIndex(of: String($0)) }
+            let ends = part.split(separator: "-", omittingEmptySubsequences: false).map {
+                days.firstIndex(of: String($0))
+            }
             guard (1...2).contains(ends.count), let first = ends[0], let last = ends[ends.count - 1] else { return nil }
             // fri-mon goes over Sunday.
             for day in 0..<7 where first <= last ? (first...last).contains(day) : day >= first || day <= last {

@@ -48,7 +48,8 @@ package struct FenceImport {
             }
             guard plan.additions.count + plan.updates.count + plan.unchanged <= options.limits.fences else {
                 throw FenceFileError(
-                    "feature \(feature.number): the file makes more than \(options.limits.fences) fences: choose fewer features")
+                    "feature \(feature.number): the file makes more than \(options.limits.fences) fences: choose fewer features"
+                )
             }
             guard vertices <= options.limits.vertices else {
                 throw FenceFileError(

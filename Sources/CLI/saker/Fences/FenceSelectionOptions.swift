@@ -1,0 +1,97 @@
+import AgentControl
+import ArgumentParser
+import JSON
+import NIOCore
+
+/// Which fences of the agent a command is about. A fence must match all conditions.
+struct FenceSelectionOptions: ParsableArguments {
+    @Argument(help: "Numbers or names of fences.")
+    var fences: [String] = []
+
+    @Option(name: .long, help: ArgumentHelp("Only fences of this group.", valueName: "name"))
+    var group: String?
+
+    @Option(name: .long, help: ArgumentHelp("Only fences that watch this entity.", valueName: "name"))
+    var entity: String?
+
+    @Option(name: .long, help: ArgumentHelp("Only fences that were imported from this file.", valueName: "name"))
+    var file: String?
+
+    @Option(name: .long, help: ArgumentHelp("Only fences of this layer of the file.", valueName: "name"))
+    var layer: String?
+
+    var hasConditions: Bool { group != nil || entity != nil || file != nil || layer != nil }
+
+    /// The parameters of a call. Asks the agent for the numbers of names.
+    func parameters(_ agent: AgentOptions) async throws -> [String: JSONValue?] {
+        [
+            "fences": try await FenceCalls.numbers(of: fences, agent), "group": group.map(JSONValue.string),
+            "entity": entity.map(JSONValue.string),
+            "file": file.map(JSONValue.string), "layer": layer.map(JSONValue.string),
+        ]
+    }
+}
+
+/// Calls about fences that take more than one request.
+enum FenceCalls {
+    /// The numbers of the fences that a person means with numbers and names; nil when none is given.
+    static func numbers(of texts: [String], _ agent: AgentOptions) async throws -> JSONValue? {
+        guard !texts.isEmpty else { return nil }
+        var numbers: [Int64] = []
+        for text in texts { numbers += try await Self.numbers(of: text, agent) }
+        return .array(numbers.map(JSONValue.integer))
+    }
+
+    /// The numbers of the fences that a person means with a number or a name.
+    private static func numbers(of text: String, _ agent: AgentOptions) async throws -> [Int64] {
+        if let number = Int64(text), number > 0 { return [number] }
+        let found = try await list(["name": .string(text)], agent)
+        guard !found.isEmpty else {
+            throw CommandFailure(.failed, "there is no fence '\(text.shortened)': saker fence list shows all".printable)
+        }
+        return found.map(\.id)
+    }
+
+    /// The one fence that a person means.
+    static func one(_ text: String, _ agent: AgentOptions) async throws -> LocalFenceReport {
+        let isNumber = Int64(text).map { $0 > 0 } == true
+        let filter: [String: JSONValue?] =
+            isNumber ? ["fences": .array([.integer(Int64(text) ?? 0)])] : ["name": .string(text)]
+        let found = try await list(filter, agent)
+        guard let first = found.first else {
+            throw CommandFailure(.failed, "there is no fence '\(text.shortened)': saker fence list shows all".printable)
+        }
+        guard found.count == 1 else {
+            let numbers = found.prefix(20).map { "\($0.id)" }.joined(separator: ", ")
+            throw CommandFailure(
+                .failed,
+                "\(found.count) fences have the name '\(text.shortened)': give a number, one of \(numbers)".printable)
+        }
+        return first
+    }
+
+    static func list(_ filter: [String: JSONValue?], _ agent: AgentOptions) async throws -> [LocalFenceReport] {
+        var fences: [LocalFenceReport] = []
+        try await pages(.listFences, filter, agent) { (page: FencesReply) in
+            fences += page.fences
+            return page.more ? page.fences.last?.id : nil
+        }
+        return fences
+    }
+
+    /// One page after the other. `show` returns the last number of a page when there are more. With --json it prints the
+    /// pages as they are.
+    static func pages<Page: Decodable>(
+        _ method: AgentMethod, _ filter: [String: JSONValue?], _ agent: AgentOptions, isPrinted: Bool = false,
+        _ show: (Page) throws -> Int64?
+    ) async throws {
+        var after: Int64 = 0
+        while true {
+            let reply = try await agent.reply(
+                method, filter.merging(["after": .integer(after), "limit": 1000]) { $1 }, timeout: .seconds(60))
+            if isPrinted, agent.json { Console.print(reply.description) }
+            guard let last = try show(try AgentOptions.decoded(reply)), last > after else { return }
+            after = last
+        }
+    }
+}

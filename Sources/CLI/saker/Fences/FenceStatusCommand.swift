@@ -1,0 +1,89 @@
+import AgentControl
+import ArgumentParser
+import Geodesy
+import JSON
+
+/// `saker fence status`
+struct FenceStatusCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "status",
+        abstract: "Shows in which fences the vehicle is, or in which ones a place is.",
+        discussion: """
+            Without --at it shows what the alarms told: near an edge the vehicle may count as inside a few metres outside.
+            With --at it is geometry alone, and nothing changes. Fences that do not watch the entity are left out.
+
+            Examples:
+              saker fence status
+              saker fence status depot --at 40.0405,116.3008
+              saker fence status --at -54.8,-68.3
+            """)
+
+    @OptionGroup var agent: AgentOptions
+    @OptionGroup var selection: FenceSelectionOptions
+
+    @Option(name: .long, parsing: .unconditional, help: ArgumentHelp("Ask about this place.", valueName: "lat,lon"))
+    var at: String?
+
+    @Option(help: "The datum of --at.")
+    var datum: DatumArgument = .wgs84
+
+    func validate() throws {
+        _ = try at.map { try PlaceText.place($0, "--at") }
+        guard at != nil || datum == .wgs84 else {
+            throw ValidationError("--datum is the datum of --at: give a place, too")
+        }
+    }
+
+    func run() async throws {
+        var parameters = try await selection.parameters(agent)
+        let place = try at.map { try PlaceText.place($0, "--at") }
+        if let place {
+            var members: [String: JSONValue] = [
+                "latitude": .double(place.latitude), "longitude": .double(place.longitude),
+            ]
+            if datum != .wgs84 { members["coord_type"] = .string(datum == .bd09 ? "bd09ll" : "gcj02") }
+            parameters["place"] = .object(members)
+        }
+        var (entity, statuses): (String, [FenceStatusReport]) = ("", [])
+        try await FenceCalls.pages(.getFenceStatus, parameters, agent, isPrinted: true) { (page: FenceStatusReply) in
+            entity = page.entity
+            statuses += page.statuses
+            return page.more ? page.statuses.last?.fenceID : nil
+        }
+        if agent.json { return }
+        for line in Self.lines(statuses, entity: entity, isPlace: place != nil, now: TimeText.now) {
+            Console.print(line)
+        }
+    }
+
+    static func lines(_ statuses: [FenceStatusReport], entity: String, isPlace: Bool, now: Int64) -> [String] {
+        guard !statuses.isEmpty else { return ["No fence watches \(entity)."].map(\.printable) }
+        var table = TextTable(
+            [.trailing, .leading, .leading, .trailing],
+            header: ["FENCE", "NAME", "STATUS", "DISTANCE"] + (isPlace ? [] : ["SINCE", "LAST POINT"]))
+        for status in statuses {
+            var cells = [
+                "\(status.fenceID)", status.name,
+                status.status == .inside ? "in" : status.status == .outside ? "out" : "unknown",
+                status.distance.map(distance) ?? "",
+            ]
+            if !isPlace {
+                cells += [
+                    status.since.map { TimeText.both($0, now: now) } ?? "",
+                    status.time.map { TimeText.relative($0, now: now) } ?? "",
+                ]
+            }
+            table.add(cells)
+        }
+        let inside = Int64(statuses.count { $0.status == .inside })
+        let who = isPlace ? "The place" : entity
+        return table.lines + [
+            "", "\(who) is inside \(inside) of \(Quantity.count(Int64(statuses.count), "fence")).".printable,
+        ]
+    }
+
+    /// Of the boundary; negative inside.
+    private static func distance(_ metres: Double) -> String {
+        metres.isFinite ? (metres < 0 ? "-" : "") + Quantity.distance(metres.magnitude) : ""
+    }
+}
