@@ -109,7 +109,7 @@ let shared: [Target] = [
     .room("TrackFiles", in: "Shared", "JSON"),
     .room("FenceJSON", in: "Shared", "Geodesy", "Geofencing", "JSON", "TrackModel"),
     .room("FenceFiles", in: "Shared", "FenceJSON", "Geodesy", "Geofencing", "JSON", "TrackFiles", "TrackModel"),
-    .room("GeoPackageFile", in: "Shared", "FenceFiles", .sqlite),
+    .room("GeoPackageFile", in: "Shared", "FenceFiles"),
 ]
 
 // MARK: - The agent: its imports are a budget, checked by scripts/check-boundaries

@@ -132,6 +132,14 @@ import Testing
         #expect(problem(path, layer: "b").contains("a row has more than 64 MiB"), "\(problem(path, layer: "b"))")
     }
 
+    @Test func aMissingLibraryIsExplained() {
+        let missing = #expect(throws: FenceFileError.self) { try SQLiteLibrary(name: "libsqlite3-missing.so.0") }
+        #expect(missing?.description.contains("libsqlite3-missing.so.0: cannot open") == true, "\(missing as Any)")
+        #expect(missing?.description.hasSuffix("install the Debian package libsqlite3-0") == true)
+        let other = #expect(throws: FenceFileError.self) { try SQLiteLibrary(name: "libz.so.1") }
+        #expect(other?.description.contains("libz.so.1 has no sqlite3_open_v2") == true, "\(other as Any)")
+    }
+
     /// The schema of a file is no program.
     @Test func functionsThatReachOutsideAreRefused() throws {
         let (path, directory) = try file(

@@ -1,5 +1,4 @@
 package import FenceFiles
-internal import GRDBSQLite
 internal import Glibc
 
 /// A GeoPackage on disk, opened to be read only. The file may come from anywhere: SQLite trusts nothing that its schema says,
@@ -14,6 +13,7 @@ package final class GeoPackageFile: GeoPackageDatabase {
     /// Counts down what is left of ``mostSteps``, for a function of C.
     private let patience: UnsafeMutablePointer<Int>
     private var database: OpaquePointer?
+    let sqlite: SQLiteLibrary
 
     /// Whether a file begins as SQLite's files do. False for what cannot be read.
     package static func isSQLite(path: String) -> Bool {
@@ -29,17 +29,17 @@ package final class GeoPackageFile: GeoPackageDatabase {
 
     /// `mostHeapBytes` is what SQLite may take in the whole process: for a program that uses SQLite for nothing else.
     ///
-    /// - Throws: ``FenceFileError`` with what SQLite says.
+    /// - Throws: ``FenceFileError`` with what SQLite says, or with the Debian package that this computer needs.
     package init(path: String, mostHeapBytes: Int64? = nil) throws(FenceFileError) {
+        sqlite = try SQLiteLibrary.loaded.get()
         patience = .allocate(capacity: 1)
         patience.initialize(to: 0)
-        if let mostHeapBytes { sqlite3_hard_heap_limit64(mostHeapBytes) }
-        let status = sqlite3_open_v2(path, &database, SQLITE_OPEN_READONLY, nil)
-        guard status == SQLITE_OK else { throw error() }
-        sqlite3_extended_result_codes(database, 1)
-        sqlite3_busy_timeout(database, 5000)
-        sqlite3_limit(database, SQLITE_LIMIT_LENGTH, Int32(Self.mostValueBytes))
-        sqlite3_progress_handler(
+        if let mostHeapBytes { _ = sqlite.hardHeapLimit(mostHeapBytes) }
+        let status = sqlite.open(path, &database, SQLiteLibrary.readOnly, nil)
+        guard status == SQLiteLibrary.ok else { throw error() }
+        _ = sqlite.busyTimeout(database, 5000)
+        _ = sqlite.limit(database, SQLiteLibrary.lengthLimit, Int32(Self.mostValueBytes))
+        sqlite.progressHandler(
             database, Int32(Self.stepsAtOnce),
             { pointer in
                 guard let left = pointer?.assumingMemoryBound(to: Int.self) else { return 0 }
@@ -48,28 +48,27 @@ package final class GeoPackageFile: GeoPackageDatabase {
             }, patience)
         renewPatience()
         for pragma in ["trusted_schema = OFF", "cell_size_check = ON", "query_only = ON", "mmap_size = 0"] {
-            guard sqlite3_exec(database, "PRAGMA \(pragma)", nil, nil, nil) == SQLITE_OK else { throw error() }
+            guard sqlite.execute(database, "PRAGMA \(pragma)", nil, nil, nil) == SQLiteLibrary.ok else { throw error() }
         }
     }
 
     deinit {
         // Statements keep the file alive, so that none is left here.
-        sqlite3_close_v2(database)
+        _ = sqlite.close(database)
         patience.deallocate()
     }
 
     package func rows(of query: GeoPackageQuery) throws(FenceFileError) -> GeoPackageStatement {
         renewPatience()
         var statement: OpaquePointer?
-        guard sqlite3_prepare_v2(database, query.sql, -1, &statement, nil) == SQLITE_OK, let statement else {
+        guard sqlite.prepare(database, query.sql, -1, &statement, nil) == SQLiteLibrary.ok, let statement else {
             throw error()
         }
         let rows = GeoPackageStatement(statement, of: self)
         for (index, argument) in query.arguments.enumerated() {
             guard case .text(let text) = argument else { continue }
-            // SQLite copies the text before the call returns.
-            let copies = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
-            guard sqlite3_bind_text(statement, Int32(index + 1), text, -1, copies) == SQLITE_OK else { throw error() }
+            let status = sqlite.bindText(statement, Int32(index + 1), text, -1, SQLiteLibrary.copies)
+            guard status == SQLiteLibrary.ok else { throw error() }
         }
         return rows
     }
@@ -78,14 +77,14 @@ package final class GeoPackageFile: GeoPackageDatabase {
 
     /// What SQLite says of its last call.
     func error() -> FenceFileError {
-        let text = database.flatMap { sqlite3_errmsg($0) }.map { String(cString: $0) } ?? "out of memory"
-        return switch database.map({ sqlite3_errcode($0) }) {
-        case SQLITE_INTERRUPT:
+        let text = database.flatMap { sqlite.errorMessage($0) }.map { String(cString: $0) } ?? "out of memory"
+        return switch database.map({ sqlite.errorCode($0) }) {
+        case SQLiteLibrary.interrupted:
             FenceFileError("SQLite finds no next row in \(Self.mostSteps) steps: the layer is no plain table")
-        case SQLITE_NOTADB, SQLITE_CORRUPT:
+        case SQLiteLibrary.noDatabase, SQLiteLibrary.corrupt:
             FenceFileError(
                 "SQLite cannot read it (\(text)): the file is damaged; make it anew, for example with ogr2ogr")
-        case SQLITE_TOOBIG, SQLITE_NOMEM:
+        case SQLiteLibrary.tooBig, SQLiteLibrary.outOfMemory:
             FenceFileError("a value is too large (\(text)): one of at most \(Self.mostValueBytes >> 20) MiB is read")
         default: FenceFileError("SQLite cannot read it: \(text)")
         }

@@ -1,5 +1,4 @@
 package import FenceFiles
-internal import GRDBSQLite
 
 /// The rows of a query of a ``GeoPackageFile``.
 package final class GeoPackageStatement: GeoPackageRows {
@@ -10,18 +9,19 @@ package final class GeoPackageStatement: GeoPackageRows {
     init(_ statement: OpaquePointer, of file: GeoPackageFile) {
         self.statement = statement
         self.file = file
-        columns = (0..<sqlite3_column_count(statement)).map { column in
-            sqlite3_column_name(statement, column).map { String(cString: $0) } ?? ""
+        let sqlite = file.sqlite
+        columns = (0..<sqlite.columnCount(statement)).map { column in
+            sqlite.columnName(statement, column).map { String(cString: $0) } ?? ""
         }
     }
 
-    deinit { sqlite3_finalize(statement) }
+    deinit { _ = file.sqlite.finalize(statement) }
 
     package func next() throws(FenceFileError) -> [GeoPackageValue]? {
         file.renewPatience()
-        switch sqlite3_step(statement) {
-        case SQLITE_DONE: return nil
-        case SQLITE_ROW: break
+        switch file.sqlite.step(statement) {
+        case SQLiteLibrary.done: return nil
+        case SQLiteLibrary.row: break
         default: throw file.error()
         }
         var (values, bytes): ([GeoPackageValue], Int) = ([], 0)
@@ -42,22 +42,23 @@ package final class GeoPackageStatement: GeoPackageRows {
     }
 
     private func value(_ column: Int32) -> GeoPackageValue {
-        switch sqlite3_column_type(statement, column) {
-        case SQLITE_INTEGER: .integer(sqlite3_column_int64(statement, column))
-        case SQLITE_FLOAT: .real(sqlite3_column_double(statement, column))
-        case SQLITE_TEXT:
+        let sqlite = file.sqlite
+        return switch sqlite.columnType(statement, column) {
+        case SQLiteLibrary.integer: .integer(sqlite.columnInteger(statement, column))
+        case SQLiteLibrary.real: .real(sqlite.columnReal(statement, column))
+        case SQLiteLibrary.text:
             // First the text, then its length: SQLite may convert it.
             .text(
                 String(
                     decoding: UnsafeRawBufferPointer(
-                        start: sqlite3_column_text(statement, column),
-                        count: Int(sqlite3_column_bytes(statement, column))), as: UTF8.self))
-        case SQLITE_BLOB:
+                        start: sqlite.columnText(statement, column),
+                        count: Int(sqlite.columnBytes(statement, column))), as: UTF8.self))
+        case SQLiteLibrary.blob:
             .blob(
                 Array(
                     UnsafeRawBufferPointer(
-                        start: sqlite3_column_blob(statement, column),
-                        count: Int(sqlite3_column_bytes(statement, column)))))
+                        start: sqlite.columnBlob(statement, column),
+                        count: Int(sqlite.columnBytes(statement, column)))))
         default: .null
         }
     }
