@@ -5,6 +5,7 @@ import Geofencing
 import JSON
 import ProgramTestKit
 import Testing
+import Varlink
 
 @testable import saker
 
