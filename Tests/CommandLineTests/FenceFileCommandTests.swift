@@ -88,7 +88,7 @@ import Testing
         #expect(result.status == 0 && result.output == told, "\(result.output) \(result.errors)")
         let lines = text(try await agent.asked.last)
         #expect(lines.map { $0["origin"]?["feature"] } == ["new", "b", nil])
-        #expect(lines[1]["shape"]?["radius"] == 200 && lines[2] == ["keep": "a"])
+        #expect(lines[1]["shape"]?["radius"] == 200.0 && lines[2] == ["keep": "a"])
         try await agent.stop()
     }
 

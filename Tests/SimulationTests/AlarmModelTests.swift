@@ -228,7 +228,7 @@ import TrackTestKit
 
     @Test func historiesHaveAlarms() {
         var total = HistorySummary()
-        for seed in UInt64(800)..<812 {
+        for seed in UInt64(800)..<824 {
             let outcome = History(seed: seed, options: HistoryOptions(hours: 0.5, sqliteShare: 10, pushShare: 50)).run()
             #expect(outcome.violation == nil, "seed \(seed)")
             total.add(outcome.summary)

@@ -114,7 +114,14 @@ struct FenceRuleOptions: ParsableArguments {
     @Flag(inversion: .prefixedNo, help: "Send the alarms to the server, too.")
     var report: Bool?
 
-    func validate() throws { _ = try settings(of: nil, now: TimeText.now) }
+    func validate() throws {
+        do {
+            _ = try settings(of: nil, now: TimeText.now)
+        } catch let failure as CommandFailure {
+            // The parser gives every other error of this place the status of a command that failed.
+            throw ValidationError(failure.description)
+        }
+    }
 
     var isGiven: Bool { (try? settings(of: nil, now: 0)) != ImportSettings() }
 
