@@ -164,13 +164,14 @@ extension History {
         note("push \(serial) to \(push.targets), \(length) bytes, for \(lifetime / 1000) s")
         let (executor, medium) = (executor, NIOLoopBound(medium, eventLoop: loop))
         let history = NIOLoopBound(self, eventLoop: loop)
+        let watch = NIOLoopBound(machine.watch, eventLoop: loop)
         let time = Timestamp(milliseconds: serverTime)
         Task(executorPreference: executor) {
-            guard let store = medium.value.current else { return }
-            executor.beginOutside()
-            let queued = try? await store.queuePush(push, in: service, at: time)
+            await executor.beginOutside()
+            let queued = try? await medium.value.current?.queuePush(push, in: service, at: time)
             executor.endOutside()
-            guard medium.value.hasPower else { return history.value.serverLosesPower() }
+            // Several messages may find the same power cut.
+            guard medium.value.hasPower else { return watch.value.powerFailed() }
             guard queued != nil else { return }
             history.value.alarms.pushes.queued(serial)
             history.value.server?.watch.hasNews = true

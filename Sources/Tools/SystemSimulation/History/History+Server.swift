@@ -59,7 +59,7 @@ extension History {
         let served = NIOLoopBound(machine, eventLoop: loop)
         let sleep = sleeper
         let work: @Sendable () async -> Void = {
-            executor.beginOutside()
+            await executor.beginOutside()
             let store = try? await medium.value.open()
             if let store, (try? await store.services())?.isEmpty == true {
                 _ = try? await store.createService(named: "fleet", at: Timestamp(milliseconds: Self.beginning))
@@ -221,7 +221,7 @@ extension History {
         let history = NIOLoopBound(self, eventLoop: loop)
         let work: @Sendable () async -> Void = {
             guard let store = medium.value.current, let service = ServiceID(rawValue: Self.serviceID) else { return }
-            executor.beginOutside()
+            await executor.beginOutside()
             let counts = try? await store.counts()
             let problems = try? await store.checkIntegrity()
             var found: [String: [TrackPoint]] = [:]

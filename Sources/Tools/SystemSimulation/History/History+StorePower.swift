@@ -47,7 +47,7 @@ extension History {
         let owners = store.owners
         let time = Timestamp(milliseconds: trueTime)
         let work: @Sendable () async -> Void = {
-            executor.beginOutside()
+            await executor.beginOutside()
             defer { executor.endOutside() }
             do {
                 guard let copy = try await medium.value.cutPower(seed: seed) else { return }

@@ -36,7 +36,11 @@ final class WatchedStore: StoreDecorator {
         await sleep(.milliseconds(watch.value.delay()))
         guard watch.value.isAlive else { throw TrackStoreError(.failed, "the process is gone") }
         if let failure = watch.value.failure() { throw failure }
-        executor.beginOutside()
+        await executor.beginOutside()
+        guard watch.value.isAlive else {
+            executor.endOutside()
+            throw TrackStoreError(.failed, "the process is gone")
+        }
         let result: Result<Value, TrackStoreError>
         do throws(TrackStoreError) {
             result = .success(try await call(inner))

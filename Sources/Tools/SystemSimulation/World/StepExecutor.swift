@@ -6,12 +6,15 @@ internal import Synchronization
 /// moment at which it did.
 ///
 /// A real store answers from threads of its own. While such a call is under way (``beginOutside()``) the simulation waits
-/// for it, so that nothing else can happen in between and the order stays the same in every run.
+/// for it, so that nothing else can happen in between and the order stays the same in every run. Only one call is under way
+/// at a time: of two, the one that ends first would see, or not see, what the other has done.
 final class StepExecutor: TaskExecutor {
     private struct State {
         var jobs: [UnownedJob] = []
         var isDraining = false
-        var outside = 0
+        var isOutside = false
+        /// Those who wait for their call's turn, in their order.
+        var turns: [CheckedContinuation<Void, Never>] = []
     }
 
     private let loop: VirtualLoop
@@ -36,8 +39,31 @@ final class StepExecutor: TaskExecutor {
         if !isHome { arrival.signal() }
     }
 
-    func beginOutside() { state.withLock { $0.outside += 1 } }
-    func endOutside() { state.withLock { $0.outside -= 1 } }
+    /// Returns when no other call is under way.
+    func beginOutside() async {
+        await withCheckedContinuation { continuation in
+            let isFree = state.withLock { state in
+                guard state.isOutside else {
+                    state.isOutside = true
+                    return true
+                }
+                state.turns.append(continuation)
+                return false
+            }
+            if isFree { continuation.resume() }
+        }
+    }
+
+    func endOutside() {
+        let next = state.withLock { state in
+            guard !state.turns.isEmpty else {
+                state.isOutside = false
+                return nil as CheckedContinuation<Void, Never>?
+            }
+            return state.turns.removeFirst()
+        }
+        next?.resume()
+    }
 
     private enum Step {
         case run([UnownedJob])
@@ -52,7 +78,7 @@ final class StepExecutor: TaskExecutor {
                     defer { state.jobs = [] }
                     return .run(state.jobs)
                 }
-                if state.outside > 0 { return .wait }
+                if state.isOutside { return .wait }
                 state.isDraining = false
                 return .done
             }
