@@ -10,8 +10,7 @@ extension FenceEndpoints {
             "fence/create\(kind.rawValue)fence", .post, commonParameters + kind.parameters, about: \.monitoredPerson
         ) { (call, store: any FenceStore & DistrictStore) in
             let outline = try await FenceShapes.new(kind, call, store)
-            guard case .found(let shape) = outline else { return outline.answer }
-            var definition = shape.definition
+            guard case .found(var definition) = outline else { return outline.answer }
             try apply(call, to: &definition)
             try await checkPrivateFences(definition.watch, call, store)
             let record = try await store.createFence(definition, in: call.service, at: call.now)

@@ -7,9 +7,9 @@ import TrackStore
 
 /// Makes the shape of a fence of a call's parameters.
 enum FenceShapes {
-    /// A definition with nothing in it but a shape, or why there is none.
     enum Outcome {
-        case found(Found)
+        /// With nothing in it but a shape.
+        case found(FenceDefinition)
         /// Several districts are meant, perhaps: their full names.
         case ambiguous([String])
 
@@ -24,18 +24,14 @@ enum FenceShapes {
         }
     }
 
-    struct Found {
-        var definition: FenceDefinition
-    }
-
     /// Of a new fence.
     static func new(
         _ kind: FenceEndpoints.FenceKind, _ call: APICall, _ store: any DistrictStore
     ) async throws -> Outcome {
         switch kind {
-        case .circle: .found(Found(definition: FenceDefinition(try call.circle(changing: nil))))
-        case .polygon: .found(Found(definition: definition(of: try call.polygon())))
-        case .polyline: .found(Found(definition: FenceDefinition(try call.polyline(changing: nil))))
+        case .circle: .found(FenceDefinition(try call.circle(changing: nil)))
+        case .polygon: .found(definition(of: try call.polygon()))
+        case .polyline: .found(FenceDefinition(try call.polyline(changing: nil)))
         case .district: try await district(try call.parameters.required("keyword"), call, store)
         }
     }
@@ -95,7 +91,7 @@ enum FenceShapes {
             }
             var definition = FenceDefinition(shape)
             definition.district = known.names.fullName(of: number)
-            return .found(Found(definition: definition))
+            return .found(definition)
         }
     }
 }

@@ -22,7 +22,7 @@ extension FenceEndpoints {
             if kind == .district, let keyword = call.parameters["keyword"] {
                 let outcome = try await FenceShapes.district(keyword, call, store)
                 guard case .found(let found) = outcome else { return outcome.answer }
-                outline = found.definition
+                outline = found
             }
             if let watch = change.newWatch, watch != change.watch { try await checkPrivateFences(watch, call, store) }
             let district = outline
