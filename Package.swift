@@ -134,7 +134,7 @@ let server: [Target] = [
     .room("TrackAnalysis", in: "Server", "Geodesy", "TrackModel"),
     .room("RoadMatching", in: "Server", "Geodesy", "JSON", "TrackAnalysis", "TrackModel"),
     .room("TrackStoreSQLite", in: "Server", "Geodesy", "Geofencing", "TrackStore", "TrackModel", "TrackWire", .grdb),
-    .room("FenceJudging", in: "Server", "Geodesy", "Geofencing", "JSON", "TrackStore", "TrackModel"),
+    .room("FenceJudging", in: "Server", "FenceJSON", "Geodesy", "Geofencing", "TrackStore", "TrackModel"),
     .room(
         "Ingest", in: "Server", "Exposition", "FenceJudging", "Geofencing", "Systemd", "TrackStore", "TrackModel", .log),
     .room(

@@ -49,15 +49,7 @@ import TrackTestKit
         try ring.sync()
         #expect(ring.cache.usage.segments == 3)
         ring.disk.killProcess()
-        ring.disk.callsUntilPowerFailure = Int(seed)
-        try ring.open()
-        if !ring.disk.hasPower {
-            ring.disk.crash(seed: seed)
-            ring.openingInterrupted()
-            ring.disk.callsUntilPowerFailure = nil
-            try ring.open()
-        }
-        try ring.started()
+        try ring.start(withPowerFailingAfter: seed)
         #expect(ring.ledger.waiting.count == Int(ring.cache.count))
     }
 

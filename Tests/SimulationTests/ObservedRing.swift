@@ -40,6 +40,19 @@ final class ObservedRing {
         try ledger.processStarted(cache, at: now, witness, found: found)
     }
 
+    /// The next process, after the power went in an opening before it, if the opening had so many calls.
+    func start(withPowerFailingAfter calls: UInt64) throws {
+        disk.callsUntilPowerFailure = Int(calls)
+        try open()
+        if !disk.hasPower {
+            disk.crash(seed: calls)
+            openingInterrupted()
+            disk.callsUntilPowerFailure = nil
+            try open()
+        }
+        try started()
+    }
+
     func started() throws { try ledger.processStarted(cache, at: now, witness) }
 
     /// What is on the disk.

@@ -128,15 +128,7 @@ import TrackTestKit
         let path = try #require(ring.disk.paths.first { $0.hasSuffix(".segment") })
         ring.disk.flip(bit: 0, at: 8192 + 31 + 5 * 1028 + 500, of: path)
         ring.ledger.flipped(from: before, to: ring.content)
-        ring.disk.callsUntilPowerFailure = Int(seed)
-        try ring.open()
-        if !ring.disk.hasPower {
-            ring.disk.crash(seed: seed)
-            ring.openingInterrupted()
-            ring.disk.callsUntilPowerFailure = nil
-            try ring.open()
-        }
-        try ring.started()
+        try ring.start(withPowerFailingAfter: seed)
         #expect(ring.ledger.waiting.count == Int(ring.cache.count))
     }
 }

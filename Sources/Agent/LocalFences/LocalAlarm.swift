@@ -1,5 +1,5 @@
+internal import FenceJSON
 package import Geofencing
-internal import JSON
 internal import TrackModel
 
 /// An alarm of a fence of the box's own, with everything that is told of it.
@@ -37,95 +37,24 @@ package struct LocalAlarm: Hashable, Sendable {
     /// Bytes of the longest body.
     package static let mostBodyBytes = 16_384
 
-    /// The alarm as JSON: the Web API's members, and more. Its own times are milliseconds.
+    /// The alarm as JSON; parameters that make it too long are left out.
     package var body: String {
-        let body = body(with: parameters)
-        return body.utf8.count <= Self.mostBodyBytes ? body : self.body(with: nil)
+        var body = AlarmBody(
+            key, of: entity, action: alarm.action, fence: alarm.fence, revision: alarm.revision, name: name,
+            point: AlarmBody.Point(alarm.point), crossing: alarm.crossing)
+        body.group = group
+        body.previous = alarm.previous.map(AlarmBody.Point.init)
+        body.inside = alarm.inside
+        body.skipped = alarm.skipped
+        body.speedLimit = alarm.speedLimit
+        body.isRemote = isRemote
+        body.parameters = parameters
+        return body.text(most: Self.mostBodyBytes)
     }
+}
 
-    private func body(with parameters: String?) -> String {
-        var writer = JSONWriter()
-        writer.object { writer in
-            writer.name("action")
-            writer.string(alarm.action.rawValue)
-            writer.name("fence_id")
-            writer.integer(Int64(alarm.fence))
-            writer.name("fence_name")
-            writer.string(name)
-            writer.name("revision")
-            writer.integer(Int64(alarm.revision))
-            if let group {
-                writer.name("group")
-                writer.string(group)
-            }
-            writer.name("monitored_person")
-            writer.string(entity)
-            writer.name("key")
-            writer.string(key.text)
-            writer.name("alarm_point")
-            Self.write(alarm.point, to: &writer)
-            if let previous = alarm.previous {
-                writer.name("pre_point")
-                Self.write(previous, to: &writer)
-            }
-            writer.name("crossing")
-            writeCrossing(to: &writer)
-            if let inside = alarm.inside {
-                writer.name("inside")
-                writer.integer(inside)
-            }
-            if alarm.skipped > 0 {
-                writer.name("skipped")
-                writer.integer(Int64(alarm.skipped))
-            }
-            if let limit = alarm.speedLimit {
-                writer.name("speed_limit")
-                writer.decimal(Int64(limit), digits: 2)
-            }
-            if isRemote {
-                writer.name("remote")
-                writer.bool(true)
-            }
-            if let parameters {
-                writer.name("params")
-                writer.value((try? JSONReader.value(of: Array(parameters.utf8))) ?? .string(parameters))
-            }
-        }
-        return String(decoding: writer.bytes, as: UTF8.self)
-    }
-
-    private func writeCrossing(to writer: inout JSONWriter) {
-        let crossing = alarm.crossing
-        writer.object { writer in
-            writer.name("time")
-            writer.integer(crossing.time.milliseconds)
-            writer.name("latitude")
-            writer.decimal(Int64(crossing.place.latitudeE7), digits: 7)
-            writer.name("longitude")
-            writer.decimal(Int64(crossing.place.longitudeE7), digits: 7)
-            writer.name("estimated")
-            writer.bool(crossing.isEstimated)
-            guard crossing.earliest != crossing.latest else { return }
-            writer.name("earliest")
-            writer.integer(crossing.earliest.milliseconds)
-            writer.name("latest")
-            writer.integer(crossing.latest.milliseconds)
-        }
-    }
-
-    /// A point in the Web API's units: whole metres and seconds.
-    private static func write(_ point: FencePoint, to writer: inout JSONWriter) {
-        writer.object { writer in
-            writer.name("latitude")
-            writer.decimal(Int64(point.place.latitudeE7), digits: 7)
-            writer.name("longitude")
-            writer.decimal(Int64(point.place.longitudeE7), digits: 7)
-            if let accuracy = point.accuracy {
-                writer.name("radius")
-                writer.integer((Int64(accuracy) + 5) / 10)
-            }
-            writer.name("loc_time")
-            writer.integer(point.time.seconds)
-        }
+extension AlarmBody.Point {
+    fileprivate init(_ point: FencePoint) {
+        self.init(time: point.time, place: point.place, accuracy: point.accuracy)
     }
 }
