@@ -253,6 +253,7 @@ import TrackModel
     @Test func fencesThatCannotBeReadAreNotWrittenOver() {
         var machine = FenceMachine(unreadable: "fences.data: EIO")
         #expect(throws: FenceRefusal.self) { try machine.create([circle()], now: clock) }
+        #expect(throws: FenceRefusal.self) { try machine.delete([]) }
         #expect(machine.saving.standing == .failing(reason: "fences.data: EIO"))
     }
 

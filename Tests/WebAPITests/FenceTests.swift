@@ -90,6 +90,8 @@ struct FenceTests {
         let straight = (0..<500).map { "40,\(116 + Double($0) / 1000)" }.joined(separator: ";")
         _ = try await make(bench, "polyline", "vertexes=\(straight)&offset=50&coord_type=wgs84")
         #expect(try await list(bench, "fence_ids=1").first?["vertexes"]?.items.count == 2)
+        let longest = (0..<2001).map { "40,\(100 + Double($0) / 1000)" }.joined(separator: ";")
+        #expect(try await bench.post("fence/createpolylinefence", "vertexes=\(longest)&offset=50").status == 2)
         let zigzag = (0..<500).map { "\($0 % 2 == 0 ? 40 : 40.1),\(116 + Double($0) / 1000)" }.joined(separator: ";")
         let refused = try await bench.post("fence/createpolylinefence", "vertexes=\(zigzag)&offset=50")
         #expect(refused.status == 2)
@@ -153,6 +155,8 @@ struct FenceTests {
         }
         #expect(try await bench.post("fence/delete", "").status == 2)
         #expect(try await bench.post("fence/delete", "monitored_person=van&fence_ids=1,5").status == 5103)
+        // No fence can have such a number, and so none was asked for that the vehicle has.
+        #expect(try await bench.post("fence/delete", "monitored_person=van&fence_ids=1,99999999999").status == 5103)
         #expect(try await bench.post("fence/delete", "monitored_person=van&fence_ids=1")["fence_ids"] == [1])
         #expect(try await bench.post("fence/delete", "fence_ids= 4, 99")["fence_ids"] == [4])
         #expect(try await bench.post("fence/delete", "fence_ids=98,99")["fence_ids"] == [])
@@ -363,6 +367,8 @@ struct FenceTests {
         #expect(await call("fence/updatecirclefence", ["fence_id": "\(other)", "radius": "6"]) == 240)
         #expect(await call("fence/updatecirclefence", ["fence_id": "\(own)", "monitored_person": "bus"]) == 240)
         #expect(await call("fence/addmonitoredperson", ["fence_id": "\(own)", "monitored_person": "bus"]) == 240)
+        let shared = try await make(bench, "circle", Self.circle + "&monitored_person=van,bus")
+        #expect(await call("fence/delete", ["monitored_person": "van", "fence_ids": "\(shared)"]) == 240)
         #expect(await call("fence/delete", ["monitored_person": "van"]) == 0)
     }
 }

@@ -262,6 +262,7 @@ package struct FenceMachine {
     /// Removes fences, all or none, without an exit.
     package mutating func delete(_ fences: [Int32]) throws(FenceRefusal) -> [Action] {
         try checkReadable()
+        guard !fences.isEmpty else { return [] }
         try book.delete(fences)
         forget(fences)
         return changed(fences)

@@ -111,19 +111,10 @@ extension FencePoint {
 }
 
 extension TrackPoint {
-    /// Outside China there is no other datum: there the stored numbers are WGS 84, whatever they were called.
     fileprivate var wgs84: Coordinate {
         let given = Degrees(latitude: fix.coordinate.latitude, longitude: fix.coordinate.longitude)
-        let datum: Datum =
-            switch coordinateType {
-            case .wgs84: .wgs84
-            case .gcj02: .gcj02
-            case .bd09ll: .bd09
-            }
-        let converted = DatumConversion.convert(given, from: datum, to: .wgs84)
-        guard DatumConversion.isInChina(latitude: converted.latitude, longitude: converted.longitude) else {
-            return fix.coordinate
-        }
-        return Coordinate(latitude: converted.latitude, longitude: converted.longitude) ?? fix.coordinate
+        let place = DatumConversion.wgs84(given, givenAs: coordinateType.datum).place
+        return place == given
+            ? fix.coordinate : Coordinate(latitude: place.latitude, longitude: place.longitude) ?? fix.coordinate
     }
 }

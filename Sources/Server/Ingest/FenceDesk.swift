@@ -27,6 +27,8 @@ actor FenceDesk {
         var fences: ServiceFences
         /// Whether some fence of the service watches entities by name.
         var hasNaming: Bool
+        /// Some fence over everyone cannot be read: with the next change all are read anew.
+        var isUnreadable = false
         /// Changes when nobody knows whose own fences have changed.
         var generation = 0
     }
@@ -169,6 +171,8 @@ actor FenceDesk {
 
     private func apply(_ news: [FenceNews], to id: ServiceID) async throws(TrackStoreError) {
         guard var service = services[id] else { return }
+        // The change may be the one that mends it.
+        guard !service.isUnreadable else { return services[id] = nil }
         for names in news.map(\.entities) {
             guard let names else {
                 service.generation += 1
@@ -219,7 +223,7 @@ actor FenceDesk {
         logger.critical(
             "a fence cannot be read, so no fence over everyone is judged in its service",
             metadata: ["service": "\(id.rawValue)", "reason": "\(error.detail)"])
-        return Service(fences: ServiceFences(zones: zones), hasNaming: true)
+        return Service(fences: ServiceFences(zones: zones), hasNaming: true, isUnreadable: true)
     }
 
     // MARK: Entities

@@ -47,7 +47,7 @@ extension Agent {
             }
             let numbers = found
             return try shell.change(in: .deleteFences) { (machine) throws(FenceRefusal) in
-                let actions = numbers.isEmpty ? [] : try machine.delete(numbers)
+                let actions = try machine.delete(numbers)
                 return (DeleteFencesReply(deleted: numbers.map { Int64($0) }), actions)
             }
         }

@@ -76,14 +76,9 @@ enum FenceForms {
 
     /// - Throws: for degrees that are no place.
     static func coordinate(of place: AssumedPlace) throws(AgentControlError) -> Coordinate {
-        let datum: Datum =
-            switch place.coordinateType {
-            case .wgs84: .wgs84
-            case .gcj02: .gcj02
-            case .bd09ll: .bd09
-            }
-        let degrees = DatumConversion.convert(
-            Degrees(latitude: place.latitude, longitude: place.longitude), from: datum, to: .wgs84)
+        let degrees = DatumConversion.wgs84(
+            Degrees(latitude: place.latitude, longitude: place.longitude), givenAs: place.coordinateType.datum
+        ).place
         guard let coordinate = Coordinate(latitude: degrees.latitude, longitude: degrees.longitude) else {
             throw AgentControlError(
                 .parameterError, in: .getFenceStatus,
@@ -94,7 +89,7 @@ enum FenceForms {
         return coordinate
     }
 
-    /// One page of statuses. `found` has one more than the limit when there are more.
+    /// Where an entity is with regard to one fence.
     static func report(_ status: LocalFenceStatus) -> FenceStatusReport {
         let place: FenceStatusReport.Place =
             switch status.status.place {

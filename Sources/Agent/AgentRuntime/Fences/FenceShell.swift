@@ -103,9 +103,7 @@ final class FenceShell {
     /// Tells what the process before has left.
     func open() {
         guard let found = store?.found else { return }
-        if let damage = found.damage {
-            context.log.error("Fences were damaged", metadata: .event(.stateNotRemembered, ["reason": "\(damage)"]))
-        }
+        tellDamage(of: found)
         if let reason = found.unreadable {
             context.log.error(
                 "Fences cannot be read: none is judged, and none can be changed",
@@ -117,6 +115,13 @@ final class FenceShell {
         }
     }
 
+    /// What is left of a damaged file stands nowhere until it is written again.
+    private func tellDamage(of found: RecalledFences) {
+        guard let damage = found.damage else { return }
+        context.log.error("Fences were damaged", metadata: .event(.stateNotRemembered, ["reason": "\(damage)"]))
+        saving { $0.changed() }
+    }
+
     private func readLater() {
         timers.set(.readAgain, milliseconds: Self.readAgainPause) { [self] in
             guard let reading = store?.keeper.read(on: context.loop) else { return readLater() }
@@ -124,6 +129,7 @@ final class FenceShell {
                 guard !isShutDown else { return }
                 guard found.unreadable == nil else { return readLater() }
                 perform(machine.opened(found.book))
+                tellDamage(of: found)
             }
         }
     }

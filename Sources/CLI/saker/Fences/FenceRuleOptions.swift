@@ -71,7 +71,8 @@ struct FenceRuleOptions: ParsableArguments {
     @Option(
         name: .long, parsing: .unconditional,
         help: ArgumentHelp(
-            "The zone of the windows, as in Asia/Shanghai, +08:00 or UTC (default: that of this computer).",
+            "The zone of the windows, as in +08:00 or UTC (default: the present offset of this computer). Only saker fence test "
+                + "knows names such as Asia/Shanghai.",
             valueName: "zone"))
     var zone: String?
 
@@ -111,7 +112,7 @@ struct FenceRuleOptions: ParsableArguments {
             "Tell this action also to the others whom the fence watches; may be given again.", valueName: "action"))
     var remote: [String] = []
 
-    @Flag(inversion: .prefixedNo, help: "Send the alarms to the server, too.")
+    @Flag(inversion: .prefixedNo, help: "Keep that the alarms are to go to the server; this version does not send them.")
     var report: Bool?
 
     func validate() throws {

@@ -97,20 +97,11 @@ enum ZoneText {
         }
     }
 
-    /// The zone of this computer: that of TZ, or of /etc/localtime.
-    static func local() throws(ValidationError) -> FenceZone {
-        var name = getenv("TZ").map { String(cString: $0) } ?? ""
-        if name.hasPrefix(":") { name.removeFirst() }
-        if name.isEmpty {
-            var target = [CChar](repeating: 0, count: Int(PATH_MAX))
-            let count = readlink("/etc/localtime", &target, target.count)
-            let path = String(decoding: target.prefix(max(count, 0)).map(UInt8.init(bitPattern:)), as: UTF8.self)
-            name = path.firstRange(of: "zoneinfo/").map { String(path[$0.upperBound...]) } ?? ""
-        }
-        if ["UTC", "Etc/UTC", "UCT", "Universal", "Zulu"].contains(name) { return .offset(0) }
-        guard ZoneTable.path(name) != nil else {
-            throw ValidationError("the zone of this computer is not known: say the zone of the windows with --zone")
-        }
-        return .named(name)
+    /// The present offset of this computer's zone: the agent does not know names of zones.
+    static func local() -> FenceZone {
+        var seconds = time(nil)
+        var parts = tm()
+        guard localtime_r(&seconds, &parts) != nil else { return .offset(0) }
+        return .offset(Int32(clamping: parts.tm_gmtoff))
     }
 }

@@ -19,9 +19,7 @@ struct Place {
         stored = coordinate
         storedType = type
         let given = Degrees(latitude: stored.latitude, longitude: stored.longitude)
-        let converted = DatumConversion.convert(given, from: storedType.datum, to: .wgs84)
-        isInChina = DatumConversion.isInChina(latitude: converted.latitude, longitude: converted.longitude)
-        wgs84 = isInChina ? converted : given
+        (wgs84, isInChina) = DatumConversion.wgs84(given, givenAs: storedType.datum)
     }
 
     /// Members `longitude` and `latitude`: the stored numbers themselves when no conversion is needed.
@@ -39,15 +37,5 @@ struct Place {
         object.rounded(converted.longitude, digits: 10)
         object.name("latitude")
         object.rounded(converted.latitude, digits: 10)
-    }
-}
-
-extension CoordinateType {
-    var datum: Datum {
-        switch self {
-        case .wgs84: .wgs84
-        case .gcj02: .gcj02
-        case .bd09ll: .bd09
-        }
     }
 }

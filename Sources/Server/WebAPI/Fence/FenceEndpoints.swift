@@ -100,8 +100,8 @@ extension APICall {
             guard let number = Int64(item) else {
                 throw APIFailure(.parameter, "fence_ids: each is a whole number, and one is not")
             }
-            // A number that no fence can have.
-            if let known = Int32(exactly: number), known > 0 { numbers.append(known) }
+            // What is too large for the number of a fence is none: no fence has the number 0.
+            numbers.append(Int32(exactly: number) ?? 0)
         }
         return numbers
     }

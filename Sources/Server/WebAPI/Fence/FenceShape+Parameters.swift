@@ -117,8 +117,8 @@ enum FenceLimits {
     static let mostRadius = 5000.0
     static let polygonVertices = 3...100
     static let polylineVertices = 100
-    /// A longer line is refused before it is thinned.
-    static let mostGivenVertices = 10_000
+    /// A longer line is refused before it is thinned, because thinning may cost the square of the number.
+    static let mostGivenVertices = 2000
     /// Metres by which thinning may move a line.
     static let mostThinning = 50.0
     /// Names in one call that adds or removes watched entities, and the numbers in one list of fences.

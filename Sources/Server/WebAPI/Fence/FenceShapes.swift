@@ -82,7 +82,7 @@ enum FenceShapes {
         case .unknown:
             let hint =
                 known.names.entries.isEmpty
-                ? "the server has no districts: its operator imports them with saker-server district import"
+                ? "the server has no districts, and this version cannot import any"
                 : "no imported district has this name"
             throw APIFailure(.parameter, "keyword: \(hint)")
         case .found(let number):

@@ -25,11 +25,7 @@ extension FenceEndpoints {
         guard let given = try call.place("latitude", "longitude") else {
             throw APIFailure(.parameter, "latitude and longitude are required")
         }
-        let datum = try call.fenceDatum()
-        let converted = DatumConversion.convert(given, from: datum, to: .wgs84)
-        // Outside China there is no other datum.
-        let isInChina = DatumConversion.isInChina(latitude: converted.latitude, longitude: converted.longitude)
-        let place = isInChina ? converted : given
+        let place = DatumConversion.wgs84(given, givenAs: try call.fenceDatum()).place
         guard let coordinate = Coordinate(latitude: place.latitude, longitude: place.longitude) else {
             throw APIFailure(.parameter, "latitude and longitude are no place")
         }

@@ -13,8 +13,9 @@ enum PolylineThinning {
         while let (first, last) = open.popLast() {
             guard last - first > 1 else { continue }
             var farthest = (index: first, distance: -1.0)
+            let segment = Segment(from: line[first], to: line[last])
             for index in first + 1..<last {
-                let distance = distance(of: line[index], from: line[first], to: line[last])
+                let distance = segment.distance(to: line[index])
                 if distance > farthest.distance { farthest = (index, distance) }
             }
             guard farthest.distance > tolerance else { continue }
@@ -25,22 +26,35 @@ enum PolylineThinning {
         return line.indices.filter { isKept[$0] }.map { line[$0] }
     }
 
-    /// Metres from a place to the segment between two others.
-    private static func distance(of place: Degrees, from start: Degrees, to end: Degrees) -> Double {
-        let metresPerDegree = 111_320.0
-        let middle = (start.latitude + end.latitude) / 2
-        let width = GreatCircle.distance(
-            from: Degrees(latitude: middle, longitude: 0), to: Degrees(latitude: middle, longitude: 1))
-        func flat(_ other: Degrees) -> (x: Double, y: Double) {
-            var east = other.longitude - start.longitude
+    /// A straight way in a plane whose metres to a degree are those of its middle.
+    private struct Segment {
+        private let start: Degrees
+        private let width: Double
+        private let way: (x: Double, y: Double)
+        private static let metresPerDegree = 111_320.0
+
+        init(from start: Degrees, to end: Degrees) {
+            let middle = (start.latitude + end.latitude) / 2
+            self.start = start
+            width = GreatCircle.distance(
+                from: Degrees(latitude: middle, longitude: 0), to: Degrees(latitude: middle, longitude: 1))
+            way = Self.flat(end, from: start, width)
+        }
+
+        private static func flat(_ place: Degrees, from start: Degrees, _ width: Double) -> (x: Double, y: Double) {
+            var east = place.longitude - start.longitude
             if east > 180 { east -= 360 }
             if east < -180 { east += 360 }
-            return (east * width, (other.latitude - start.latitude) * metresPerDegree)
+            return (east * width, (place.latitude - start.latitude) * metresPerDegree)
         }
-        let (way, target) = (flat(end), flat(place))
-        let length = way.x * way.x + way.y * way.y
-        let along = length > 0 ? max(0, min(1, (target.x * way.x + target.y * way.y) / length)) : 0
-        let (x, y) = (target.x - along * way.x, target.y - along * way.y)
-        return (x * x + y * y).squareRoot()
+
+        /// Metres.
+        func distance(to place: Degrees) -> Double {
+            let target = Self.flat(place, from: start, width)
+            let length = way.x * way.x + way.y * way.y
+            let along = length > 0 ? max(0, min(1, (target.x * way.x + target.y * way.y) / length)) : 0
+            let (x, y) = (target.x - along * way.x, target.y - along * way.y)
+            return (x * x + y * y).squareRoot()
+        }
     }
 }

@@ -30,6 +30,10 @@ extension FenceEndpoints {
                 definition throws(TrackStoreError) in
                 try refusing { () throws(APIFailure) in
                     var definition = definition
+                    // The caller was judged by what the fence was.
+                    guard FenceKind(definition) == kind, definition.watch == change.watch else {
+                        throw APIFailure(.parameter, "the fence was changed meanwhile: send the call again")
+                    }
                     if let district { (definition.shape, definition.district) = (district.shape, district.district) }
                     try FenceShapes.change(kind, call, &definition)
                     try apply(call, to: &definition)
