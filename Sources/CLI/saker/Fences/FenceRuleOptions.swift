@@ -112,7 +112,7 @@ struct FenceRuleOptions: ParsableArguments {
             "Tell this action also to the others whom the fence watches; may be given again.", valueName: "action"))
     var remote: [String] = []
 
-    @Flag(inversion: .prefixedNo, help: "Keep that the alarms are to go to the server; this version does not send them.")
+    @Flag(inversion: .prefixedNo, help: "Keep that the alarms are to go to the server. Not sent yet.")
     var report: Bool?
 
     func validate() throws {
