@@ -81,6 +81,26 @@ import Varlink
         #expect(lines.contains("not on the disk") && lines.contains("no space left"))
     }
 
+    @Test func fencesAreShownWhenThereAreSomeOrTheirDiskRefuses() {
+        var status = SampleStatus.tracked
+        var fences = FencesStatus(
+            kept: 0, watching: 0, inside: 0, alarms: 0, late: 0, leftOut: 0, dropped: 0, waiting: 0, lastAlarmTime: nil,
+            lastError: nil, remembered: RememberedStatus(state: .durable))
+        status.fences = fences
+        #expect(!StatusView(status).lines.contains { $0.hasPrefix("Fences") })
+        (fences.kept, fences.watching, fences.inside) = (3, 2, 1)
+        status.fences = fences
+        #expect(
+            StatusView(status).lines.contains {
+                $0.hasPrefix("Fences") && $0.contains("3 fences, 2 watch this vehicle, inside 1")
+            })
+        (fences.waiting, fences.lastError) = (4, "no space left")
+        fences.remembered = RememberedStatus(state: .failing, lastError: "read-only")
+        status.fences = fences
+        let text = StatusView(status).lines.joined(separator: "\n")
+        #expect(text.contains("4 alarms NOT ON THE DISK: no space left") && text.contains("forget them: read-only"))
+    }
+
     @Test func aNameCannotCommandTheTerminal() {
         var status = SampleStatus.tracked
         status.entity = "\u{1B}]0;gone\u{07}\u{202E}evil\nnext"

@@ -6,6 +6,13 @@ import Varlink
 
 /// What is wrong on the box: the agent, its configuration, its disk.
 extension DiagnosisTests {
+    private static func fences(_ state: RememberedStatus.State, alarms: String? = nil) -> FencesStatus {
+        FencesStatus(
+            kept: 3, watching: 3, inside: 0, alarms: 2, late: 0, leftOut: 0, dropped: 0, waiting: 2, lastAlarmTime: nil,
+            lastError: alarms,
+            remembered: RememberedStatus(state: state, lastError: state == .failing ? "no space left" : nil))
+    }
+
     static let agentCases = [
         Case(
             "not installed", silent(.missing) { $0.program = nil }, .agent, .failed, "not installed", "make install"),
@@ -106,6 +113,13 @@ extension DiagnosisTests {
             "not remembered",
             Facts.status { $0.remembered = RememberedStatus(state: .failing, lastError: "no space left") }, .disk,
             .failed, "no space left", "df -h"),
+        Case(
+            "fences not remembered", Facts.status { $0.fences = fences(.failing) }, .disk, .failed,
+            "local fences are not on the disk, and a restart may forget them: no space left", "df -h"),
+        Case(
+            "alarms not on the disk", Facts.status { $0.fences = fences(.durable, alarms: "read-only") }, .disk,
+            .failed,
+            "2 alarms of local fences not on the disk", "df -h"),
         Case(
             "in the way",
             Facts.status { ($0.cache.state, $0.cache.lastError) = (.memory, "ENOTDIR") }.changed {

@@ -14,7 +14,7 @@ struct StatusView {
             [
                 ("Service", service), ("Gather", gather), ("Receiver", feed), ("Fix", fix), ("Connection", link),
                 ("Cache", cache), ("Points", points),
-            ] + attributes + counted("Skipped", status.counters.skipped) + lost + remembered + [
+            ] + fences + attributes + counted("Skipped", status.counters.skipped) + lost + remembered + [
                 ("Settings", [SettingsView.line(status.settings)]), ("Agent", [agent]),
             ]
         for (title, texts) in rows {
@@ -130,6 +130,33 @@ struct StatusView {
         ]
         if counters.refused > 0 { parts.append("\(Quantity.count(counters.refused)) refused by the server") }
         return [parts.joined(separator: ", ")]
+    }
+
+    /// Nothing while there is no fence and no trouble.
+    private var fences: [(String, [String])] {
+        guard let fences = status.fences else { return [] }
+        var lines: [String] = []
+        if fences.kept > 0 {
+            let watching =
+                fences.watching == fences.kept ? "" : ", \(Quantity.count(fences.watching)) watch this vehicle"
+            lines.append("\(Quantity.count(fences.kept, "fence"))\(watching), inside \(Quantity.count(fences.inside))")
+        }
+        if let last = fences.lastAlarmTime {
+            lines.append(
+                "\(Quantity.count(fences.alarms, "alarm")) since the start, the last \(TimeText.both(last, now: now))")
+        }
+        if let error = fences.lastError {
+            lines.append("\(Quantity.count(fences.waiting, "alarm")) NOT ON THE DISK: \(error)")
+        }
+        switch fences.remembered.state {
+        case .durable: break
+        case .writing: lines.append("the last changes are being written to the disk" + since(fences.remembered.since))
+        case .failing:
+            lines.append(
+                "the last changes are not on the disk, and a restart may forget them: "
+                    + (fences.remembered.lastError ?? "the disk refuses writes"))
+        }
+        return lines.isEmpty ? [] : [("Fences", lines)]
     }
 
     private var attributes: [(String, [String])] {

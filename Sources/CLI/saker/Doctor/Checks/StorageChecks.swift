@@ -29,6 +29,11 @@ enum StorageChecks {
                     + (found.map { "; \($0)" } ?? ""),
                 obstacle(facts).map(wayOut) ?? remedy(facts.disk, directory))
         }
+        if let trouble = facts.status?.fences.flatMap(trouble) {
+            return .failed(
+                .disk, trouble + (found.map { "; \($0)" } ?? ""),
+                obstacle(facts).map(wayOut) ?? remedy(facts.disk, directory))
+        }
         guard let disk = facts.disk, let found else {
             return .notChecked(
                 .disk, directory.map { "\($0) cannot be looked at" } ?? "where the cache is, is not known")
@@ -42,6 +47,18 @@ enum StorageChecks {
                     + "df -h \(disk.directory)")
         }
         return .ok(.disk, found)
+    }
+
+    /// What of the vehicle's own fences is not on the disk.
+    private static func trouble(_ fences: FencesStatus) -> String? {
+        if fences.remembered.state == .failing {
+            let reason = fences.remembered.lastError ?? "the disk refuses writes"
+            return "the last changes of local fences are not on the disk, and a restart may forget them: \(reason)"
+        }
+        guard let error = fences.lastError else { return nil }
+        return
+            "\(Quantity.count(fences.waiting, "alarm")) of local fences not on the disk, and a restart may forget them: "
+            + error
     }
 
     /// The file that stands where the agent needs a directory.
