@@ -295,6 +295,22 @@ package nonisolated struct ClientFrame: Sendable {
     set {message = .goodbye(newValue)}
   }
 
+  package var fenceRequest: FenceRequest {
+    get {
+      if case .fenceRequest(let v)? = message {return v}
+      return FenceRequest()
+    }
+    set {message = .fenceRequest(newValue)}
+  }
+
+  package var alarmReport: AlarmReport {
+    get {
+      if case .alarmReport(let v)? = message {return v}
+      return AlarmReport()
+    }
+    set {message = .alarmReport(newValue)}
+  }
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package nonisolated enum OneOf_Message: Equatable, Sendable {
@@ -305,6 +321,8 @@ package nonisolated struct ClientFrame: Sendable {
     case heartbeat(Heartbeat)
     case pushAck(PushAck)
     case goodbye(Goodbye)
+    case fenceRequest(FenceRequest)
+    case alarmReport(AlarmReport)
 
   }
 
@@ -382,6 +400,22 @@ package nonisolated struct ServerFrame: Sendable {
     set {message = .closing(newValue)}
   }
 
+  package var fenceUpdate: FenceUpdate {
+    get {
+      if case .fenceUpdate(let v)? = message {return v}
+      return FenceUpdate()
+    }
+    set {message = .fenceUpdate(newValue)}
+  }
+
+  package var alarmReportAck: AlarmReportAck {
+    get {
+      if case .alarmReportAck(let v)? = message {return v}
+      return AlarmReportAck()
+    }
+    set {message = .alarmReportAck(newValue)}
+  }
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package nonisolated enum OneOf_Message: Equatable, Sendable {
@@ -393,6 +427,8 @@ package nonisolated struct ServerFrame: Sendable {
     case push(Push)
     case heartbeat(Heartbeat)
     case closing(Closing)
+    case fenceUpdate(FenceUpdate)
+    case alarmReportAck(AlarmReportAck)
 
   }
 
@@ -431,6 +467,12 @@ package nonisolated struct Hello: Sendable {
   /// Sequence the next point will get. Greater than 0.
   package var nextSequence: UInt64 = 0
 
+  /// The highest format of fence sets that the agent reads; 0: the agent takes no server fences.
+  package var fenceFormat: UInt32 = 0
+
+  /// The version of the server fences that the agent has for this entity; 0: none.
+  package var fenceVersion: UInt64 = 0
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package init() {}
@@ -466,6 +508,10 @@ package nonisolated struct Welcome: Sendable {
 
   /// The highest batch payload format the server reads; it reads the lower ones too. 0 means 1.
   package var payloadFormat: UInt32 = 0
+
+  /// The format of the fence sets that the server sends in this session, at most the Hello's; 0: none. Only when it is
+  /// greater than 0 may the agent send FenceRequest and AlarmReport.
+  package var fenceFormat: UInt32 = 0
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -546,6 +592,25 @@ package nonisolated struct Upload: Sendable {
 
   /// Empty means the stream of the Hello.
   package var stream: Data = Data()
+
+  /// By which server fences the agent judged the points, in the order of `after`. Empty: by none.
+  package var fenceUses: [FenceUse] = []
+
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  package init() {}
+}
+
+/// The points that are later than `after` were judged by this version of the server fences, up to the next use.
+package nonisolated struct FenceUse: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  package var version: UInt64 = 0
+
+  /// Milliseconds since 1970 UTC.
+  package var after: Int64 = 0
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -713,6 +778,178 @@ package nonisolated struct PushAck: Sendable {
   package init() {}
 }
 
+/// A part of the server fences that concern the session's entity.
+package nonisolated struct FenceUpdate: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// What the agent has when it has all parts.
+  package var version: UInt64 = 0
+
+  /// 0: the fences replace all that the agent has. Otherwise the content is the difference to this version.
+  package var base: UInt64 = 0
+
+  /// From 0.
+  package var part: UInt32 = 0
+
+  /// Greater than 0.
+  package var parts: UInt32 = 0
+
+  /// The parts in their order are one zlib stream (RFC 1950) of a FenceUpdateContent.
+  package var content: Data = Data()
+
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  package init() {}
+}
+
+package nonisolated struct FenceUpdateContent: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  package var fences: [SentFence] = []
+
+  /// Fences that the agent has and that do not concern the entity any more.
+  package var removed: [Int32] = []
+
+  /// Absent: the set has every fence that concerns the entity.
+  package var reach: FenceReach {
+    get {_reach ?? FenceReach()}
+    set {_reach = newValue}
+  }
+  /// Returns true if `reach` has been explicitly set.
+  package var hasReach: Bool {self._reach != nil}
+  /// Clears the value of `reach`. Subsequent reads from it will return its default value.
+  package mutating func clearReach() {self._reach = nil}
+
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  package init() {}
+
+  fileprivate var _reach: FenceReach? = nil
+}
+
+package nonisolated struct SentFence: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  package var id: Int32 = 0
+
+  /// Since when the fence watches the entity, milliseconds since 1970 UTC: earlier points are not judged.
+  package var since: Int64 = 0
+
+  /// The fence as docs/formats/fences.md says, watching the entity alone.
+  package var fence: Data = Data()
+
+  /// Tells groups with different watches apart; 0: the fence has no group.
+  package var groupCode: UInt64 = 0
+
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  package init() {}
+}
+
+/// The set has the fences of this circle, and not all others.
+package nonisolated struct FenceReach: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  package var latitudeE7: Int32 = 0
+
+  package var longitudeE7: Int32 = 0
+
+  package var metres: UInt32 = 0
+
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  package init() {}
+}
+
+/// The agent is about to leave the reach of its server fences, and asks for those around it.
+package nonisolated struct FenceRequest: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  package var latitudeE7: Int32 = 0
+
+  package var longitudeE7: Int32 = 0
+
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  package init() {}
+}
+
+/// Alarms that the server cannot find itself: of fences of the agent's own, and of server fences when the causing point
+/// never reaches the server.
+package nonisolated struct AlarmReport: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// Greater than 0; chosen by the agent, for the acknowledgement.
+  package var id: UInt64 = 0
+
+  package var alarms: [ReportedAlarm] = []
+
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  package init() {}
+}
+
+package nonisolated struct ReportedAlarm: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// Sixteen bytes.
+  package var key: Data = Data()
+
+  /// 3: a server fence's alarm. 4: an alarm of a fence of the agent's own.
+  package var type: UInt32 = 0
+
+  /// The alarm as `Monitor` tells it, a JSON object of at most 8,192 bytes.
+  package var json: String = String()
+
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  package init() {}
+}
+
+/// Sent after the commit, never before.
+package nonisolated struct AlarmReportAck: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  package var id: UInt64 = 0
+
+  /// Keys of alarms that the server will never store, with the reason. The agent does not send them again.
+  package var refused: [RefusedAlarm] = []
+
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  package init() {}
+}
+
+package nonisolated struct RefusedAlarm: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  package var key: Data = Data()
+
+  package var reason: String = String()
+
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  package init() {}
+}
+
 /// The agent closes on purpose: the server flushes nothing and expects nothing more.
 package nonisolated struct Goodbye: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
@@ -765,7 +1002,7 @@ nonisolated extension ClosingCode: SwiftProtobuf._ProtoNameProviding {
 
 nonisolated extension ClientFrame: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".ClientFrame"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}hello\0\u{1}upload\0\u{1}points\0\u{1}call\0\u{1}heartbeat\0\u{3}push_ack\0\u{1}goodbye\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}hello\0\u{1}upload\0\u{1}points\0\u{1}call\0\u{1}heartbeat\0\u{3}push_ack\0\u{1}goodbye\0\u{3}fence_request\0\u{3}alarm_report\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -864,6 +1101,32 @@ nonisolated extension ClientFrame: SwiftProtobuf.Message, SwiftProtobuf._Message
           self.message = .goodbye(v)
         }
       }()
+      case 8: try {
+        var v: FenceRequest?
+        var hadOneofValue = false
+        if let current = self.message {
+          hadOneofValue = true
+          if case .fenceRequest(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.message = .fenceRequest(v)
+        }
+      }()
+      case 9: try {
+        var v: AlarmReport?
+        var hadOneofValue = false
+        if let current = self.message {
+          hadOneofValue = true
+          if case .alarmReport(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.message = .alarmReport(v)
+        }
+      }()
       default: break
       }
     }
@@ -903,6 +1166,14 @@ nonisolated extension ClientFrame: SwiftProtobuf.Message, SwiftProtobuf._Message
       guard case .goodbye(let v)? = self.message else { preconditionFailure() }
       try visitor.visitSingularMessageField(value: v, fieldNumber: 7)
     }()
+    case .fenceRequest?: try {
+      guard case .fenceRequest(let v)? = self.message else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 8)
+    }()
+    case .alarmReport?: try {
+      guard case .alarmReport(let v)? = self.message else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 9)
+    }()
     case nil: break
     }
     try unknownFields.traverse(visitor: &visitor)
@@ -917,7 +1188,7 @@ nonisolated extension ClientFrame: SwiftProtobuf.Message, SwiftProtobuf._Message
 
 nonisolated extension ServerFrame: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".ServerFrame"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}welcome\0\u{1}refused\0\u{3}upload_ack\0\u{3}points_reply\0\u{3}call_reply\0\u{1}push\0\u{1}heartbeat\0\u{1}closing\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}welcome\0\u{1}refused\0\u{3}upload_ack\0\u{3}points_reply\0\u{3}call_reply\0\u{1}push\0\u{1}heartbeat\0\u{1}closing\0\u{3}fence_update\0\u{3}alarm_report_ack\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -1029,6 +1300,32 @@ nonisolated extension ServerFrame: SwiftProtobuf.Message, SwiftProtobuf._Message
           self.message = .closing(v)
         }
       }()
+      case 9: try {
+        var v: FenceUpdate?
+        var hadOneofValue = false
+        if let current = self.message {
+          hadOneofValue = true
+          if case .fenceUpdate(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.message = .fenceUpdate(v)
+        }
+      }()
+      case 10: try {
+        var v: AlarmReportAck?
+        var hadOneofValue = false
+        if let current = self.message {
+          hadOneofValue = true
+          if case .alarmReportAck(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.message = .alarmReportAck(v)
+        }
+      }()
       default: break
       }
     }
@@ -1072,6 +1369,14 @@ nonisolated extension ServerFrame: SwiftProtobuf.Message, SwiftProtobuf._Message
       guard case .closing(let v)? = self.message else { preconditionFailure() }
       try visitor.visitSingularMessageField(value: v, fieldNumber: 8)
     }()
+    case .fenceUpdate?: try {
+      guard case .fenceUpdate(let v)? = self.message else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 9)
+    }()
+    case .alarmReportAck?: try {
+      guard case .alarmReportAck(let v)? = self.message else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 10)
+    }()
     case nil: break
     }
     try unknownFields.traverse(visitor: &visitor)
@@ -1086,7 +1391,7 @@ nonisolated extension ServerFrame: SwiftProtobuf.Message, SwiftProtobuf._Message
 
 nonisolated extension Hello: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".Hello"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}protocol\0\u{3}service_id\0\u{1}ak\0\u{3}app_code\0\u{1}entity\0\u{3}agent_version\0\u{1}stream\0\u{3}first_sequence\0\u{3}next_sequence\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}protocol\0\u{3}service_id\0\u{1}ak\0\u{3}app_code\0\u{1}entity\0\u{3}agent_version\0\u{1}stream\0\u{3}first_sequence\0\u{3}next_sequence\0\u{3}fence_format\0\u{3}fence_version\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -1103,6 +1408,8 @@ nonisolated extension Hello: SwiftProtobuf.Message, SwiftProtobuf._MessageImplem
       case 7: try { try decoder.decodeSingularBytesField(value: &self.stream) }()
       case 8: try { try decoder.decodeSingularUInt64Field(value: &self.firstSequence) }()
       case 9: try { try decoder.decodeSingularUInt64Field(value: &self.nextSequence) }()
+      case 10: try { try decoder.decodeSingularUInt32Field(value: &self.fenceFormat) }()
+      case 11: try { try decoder.decodeSingularUInt64Field(value: &self.fenceVersion) }()
       default: break
       }
     }
@@ -1136,6 +1443,12 @@ nonisolated extension Hello: SwiftProtobuf.Message, SwiftProtobuf._MessageImplem
     if self.nextSequence != 0 {
       try visitor.visitSingularUInt64Field(value: self.nextSequence, fieldNumber: 9)
     }
+    if self.fenceFormat != 0 {
+      try visitor.visitSingularUInt32Field(value: self.fenceFormat, fieldNumber: 10)
+    }
+    if self.fenceVersion != 0 {
+      try visitor.visitSingularUInt64Field(value: self.fenceVersion, fieldNumber: 11)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -1149,6 +1462,8 @@ nonisolated extension Hello: SwiftProtobuf.Message, SwiftProtobuf._MessageImplem
     if lhs.stream != rhs.stream {return false}
     if lhs.firstSequence != rhs.firstSequence {return false}
     if lhs.nextSequence != rhs.nextSequence {return false}
+    if lhs.fenceFormat != rhs.fenceFormat {return false}
+    if lhs.fenceVersion != rhs.fenceVersion {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -1156,7 +1471,7 @@ nonisolated extension Hello: SwiftProtobuf.Message, SwiftProtobuf._MessageImplem
 
 nonisolated extension Welcome: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".Welcome"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}session\0\u{3}server_time\0\u{3}stored_through\0\u{3}track_columns\0\u{3}heartbeat_interval\0\u{1}limits\0\u{3}payload_format\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}session\0\u{3}server_time\0\u{3}stored_through\0\u{3}track_columns\0\u{3}heartbeat_interval\0\u{1}limits\0\u{3}payload_format\0\u{3}fence_format\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -1171,6 +1486,7 @@ nonisolated extension Welcome: SwiftProtobuf.Message, SwiftProtobuf._MessageImpl
       case 5: try { try decoder.decodeSingularUInt32Field(value: &self.heartbeatInterval) }()
       case 6: try { try decoder.decodeSingularMessageField(value: &self._limits) }()
       case 7: try { try decoder.decodeSingularUInt32Field(value: &self.payloadFormat) }()
+      case 8: try { try decoder.decodeSingularUInt32Field(value: &self.fenceFormat) }()
       default: break
       }
     }
@@ -1202,6 +1518,9 @@ nonisolated extension Welcome: SwiftProtobuf.Message, SwiftProtobuf._MessageImpl
     if self.payloadFormat != 0 {
       try visitor.visitSingularUInt32Field(value: self.payloadFormat, fieldNumber: 7)
     }
+    if self.fenceFormat != 0 {
+      try visitor.visitSingularUInt32Field(value: self.fenceFormat, fieldNumber: 8)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -1213,6 +1532,7 @@ nonisolated extension Welcome: SwiftProtobuf.Message, SwiftProtobuf._MessageImpl
     if lhs.heartbeatInterval != rhs.heartbeatInterval {return false}
     if lhs._limits != rhs._limits {return false}
     if lhs.payloadFormat != rhs.payloadFormat {return false}
+    if lhs.fenceFormat != rhs.fenceFormat {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -1335,7 +1655,7 @@ nonisolated extension Refused: SwiftProtobuf.Message, SwiftProtobuf._MessageImpl
 
 nonisolated extension Upload: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".Upload"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}first_sequence\0\u{1}count\0\u{1}entity\0\u{1}encoding\0\u{1}payload\0\u{1}stream\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}first_sequence\0\u{1}count\0\u{1}entity\0\u{1}encoding\0\u{1}payload\0\u{1}stream\0\u{3}fence_uses\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -1349,6 +1669,7 @@ nonisolated extension Upload: SwiftProtobuf.Message, SwiftProtobuf._MessageImple
       case 4: try { try decoder.decodeSingularEnumField(value: &self.encoding) }()
       case 5: try { try decoder.decodeSingularBytesField(value: &self.payload) }()
       case 6: try { try decoder.decodeSingularBytesField(value: &self.stream) }()
+      case 7: try { try decoder.decodeRepeatedMessageField(value: &self.fenceUses) }()
       default: break
       }
     }
@@ -1373,6 +1694,9 @@ nonisolated extension Upload: SwiftProtobuf.Message, SwiftProtobuf._MessageImple
     if !self.stream.isEmpty {
       try visitor.visitSingularBytesField(value: self.stream, fieldNumber: 6)
     }
+    if !self.fenceUses.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.fenceUses, fieldNumber: 7)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -1383,6 +1707,42 @@ nonisolated extension Upload: SwiftProtobuf.Message, SwiftProtobuf._MessageImple
     if lhs.encoding != rhs.encoding {return false}
     if lhs.payload != rhs.payload {return false}
     if lhs.stream != rhs.stream {return false}
+    if lhs.fenceUses != rhs.fenceUses {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension FenceUse: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = _protobuf_package + ".FenceUse"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}version\0\u{1}after\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularUInt64Field(value: &self.version) }()
+      case 2: try { try decoder.decodeSingularInt64Field(value: &self.after) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if self.version != 0 {
+      try visitor.visitSingularUInt64Field(value: self.version, fieldNumber: 1)
+    }
+    if self.after != 0 {
+      try visitor.visitSingularInt64Field(value: self.after, fieldNumber: 2)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: FenceUse, rhs: FenceUse) -> Bool {
+    if lhs.version != rhs.version {return false}
+    if lhs.after != rhs.after {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -1738,6 +2098,365 @@ nonisolated extension PushAck: SwiftProtobuf.Message, SwiftProtobuf._MessageImpl
 
   package static func ==(lhs: PushAck, rhs: PushAck) -> Bool {
     if lhs.ids != rhs.ids {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension FenceUpdate: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = _protobuf_package + ".FenceUpdate"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}version\0\u{1}base\0\u{1}part\0\u{1}parts\0\u{1}content\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularUInt64Field(value: &self.version) }()
+      case 2: try { try decoder.decodeSingularUInt64Field(value: &self.base) }()
+      case 3: try { try decoder.decodeSingularUInt32Field(value: &self.part) }()
+      case 4: try { try decoder.decodeSingularUInt32Field(value: &self.parts) }()
+      case 5: try { try decoder.decodeSingularBytesField(value: &self.content) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if self.version != 0 {
+      try visitor.visitSingularUInt64Field(value: self.version, fieldNumber: 1)
+    }
+    if self.base != 0 {
+      try visitor.visitSingularUInt64Field(value: self.base, fieldNumber: 2)
+    }
+    if self.part != 0 {
+      try visitor.visitSingularUInt32Field(value: self.part, fieldNumber: 3)
+    }
+    if self.parts != 0 {
+      try visitor.visitSingularUInt32Field(value: self.parts, fieldNumber: 4)
+    }
+    if !self.content.isEmpty {
+      try visitor.visitSingularBytesField(value: self.content, fieldNumber: 5)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: FenceUpdate, rhs: FenceUpdate) -> Bool {
+    if lhs.version != rhs.version {return false}
+    if lhs.base != rhs.base {return false}
+    if lhs.part != rhs.part {return false}
+    if lhs.parts != rhs.parts {return false}
+    if lhs.content != rhs.content {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension FenceUpdateContent: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = _protobuf_package + ".FenceUpdateContent"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}fences\0\u{1}removed\0\u{1}reach\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeRepeatedMessageField(value: &self.fences) }()
+      case 2: try { try decoder.decodeRepeatedInt32Field(value: &self.removed) }()
+      case 3: try { try decoder.decodeSingularMessageField(value: &self._reach) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    if !self.fences.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.fences, fieldNumber: 1)
+    }
+    if !self.removed.isEmpty {
+      try visitor.visitPackedInt32Field(value: self.removed, fieldNumber: 2)
+    }
+    try { if let v = self._reach {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 3)
+    } }()
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: FenceUpdateContent, rhs: FenceUpdateContent) -> Bool {
+    if lhs.fences != rhs.fences {return false}
+    if lhs.removed != rhs.removed {return false}
+    if lhs._reach != rhs._reach {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension SentFence: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = _protobuf_package + ".SentFence"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}id\0\u{1}since\0\u{1}fence\0\u{3}group_code\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularInt32Field(value: &self.id) }()
+      case 2: try { try decoder.decodeSingularInt64Field(value: &self.since) }()
+      case 3: try { try decoder.decodeSingularBytesField(value: &self.fence) }()
+      case 4: try { try decoder.decodeSingularUInt64Field(value: &self.groupCode) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if self.id != 0 {
+      try visitor.visitSingularInt32Field(value: self.id, fieldNumber: 1)
+    }
+    if self.since != 0 {
+      try visitor.visitSingularInt64Field(value: self.since, fieldNumber: 2)
+    }
+    if !self.fence.isEmpty {
+      try visitor.visitSingularBytesField(value: self.fence, fieldNumber: 3)
+    }
+    if self.groupCode != 0 {
+      try visitor.visitSingularUInt64Field(value: self.groupCode, fieldNumber: 4)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: SentFence, rhs: SentFence) -> Bool {
+    if lhs.id != rhs.id {return false}
+    if lhs.since != rhs.since {return false}
+    if lhs.fence != rhs.fence {return false}
+    if lhs.groupCode != rhs.groupCode {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension FenceReach: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = _protobuf_package + ".FenceReach"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}latitude_e7\0\u{3}longitude_e7\0\u{1}metres\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularSInt32Field(value: &self.latitudeE7) }()
+      case 2: try { try decoder.decodeSingularSInt32Field(value: &self.longitudeE7) }()
+      case 3: try { try decoder.decodeSingularUInt32Field(value: &self.metres) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if self.latitudeE7 != 0 {
+      try visitor.visitSingularSInt32Field(value: self.latitudeE7, fieldNumber: 1)
+    }
+    if self.longitudeE7 != 0 {
+      try visitor.visitSingularSInt32Field(value: self.longitudeE7, fieldNumber: 2)
+    }
+    if self.metres != 0 {
+      try visitor.visitSingularUInt32Field(value: self.metres, fieldNumber: 3)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: FenceReach, rhs: FenceReach) -> Bool {
+    if lhs.latitudeE7 != rhs.latitudeE7 {return false}
+    if lhs.longitudeE7 != rhs.longitudeE7 {return false}
+    if lhs.metres != rhs.metres {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension FenceRequest: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = _protobuf_package + ".FenceRequest"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}latitude_e7\0\u{3}longitude_e7\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularSInt32Field(value: &self.latitudeE7) }()
+      case 2: try { try decoder.decodeSingularSInt32Field(value: &self.longitudeE7) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if self.latitudeE7 != 0 {
+      try visitor.visitSingularSInt32Field(value: self.latitudeE7, fieldNumber: 1)
+    }
+    if self.longitudeE7 != 0 {
+      try visitor.visitSingularSInt32Field(value: self.longitudeE7, fieldNumber: 2)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: FenceRequest, rhs: FenceRequest) -> Bool {
+    if lhs.latitudeE7 != rhs.latitudeE7 {return false}
+    if lhs.longitudeE7 != rhs.longitudeE7 {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension AlarmReport: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = _protobuf_package + ".AlarmReport"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}id\0\u{1}alarms\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularUInt64Field(value: &self.id) }()
+      case 2: try { try decoder.decodeRepeatedMessageField(value: &self.alarms) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if self.id != 0 {
+      try visitor.visitSingularUInt64Field(value: self.id, fieldNumber: 1)
+    }
+    if !self.alarms.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.alarms, fieldNumber: 2)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: AlarmReport, rhs: AlarmReport) -> Bool {
+    if lhs.id != rhs.id {return false}
+    if lhs.alarms != rhs.alarms {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension ReportedAlarm: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = _protobuf_package + ".ReportedAlarm"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}key\0\u{1}type\0\u{1}json\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularBytesField(value: &self.key) }()
+      case 2: try { try decoder.decodeSingularUInt32Field(value: &self.type) }()
+      case 3: try { try decoder.decodeSingularStringField(value: &self.json) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.key.isEmpty {
+      try visitor.visitSingularBytesField(value: self.key, fieldNumber: 1)
+    }
+    if self.type != 0 {
+      try visitor.visitSingularUInt32Field(value: self.type, fieldNumber: 2)
+    }
+    if !self.json.isEmpty {
+      try visitor.visitSingularStringField(value: self.json, fieldNumber: 3)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: ReportedAlarm, rhs: ReportedAlarm) -> Bool {
+    if lhs.key != rhs.key {return false}
+    if lhs.type != rhs.type {return false}
+    if lhs.json != rhs.json {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension AlarmReportAck: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = _protobuf_package + ".AlarmReportAck"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}id\0\u{1}refused\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularUInt64Field(value: &self.id) }()
+      case 2: try { try decoder.decodeRepeatedMessageField(value: &self.refused) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if self.id != 0 {
+      try visitor.visitSingularUInt64Field(value: self.id, fieldNumber: 1)
+    }
+    if !self.refused.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.refused, fieldNumber: 2)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: AlarmReportAck, rhs: AlarmReportAck) -> Bool {
+    if lhs.id != rhs.id {return false}
+    if lhs.refused != rhs.refused {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension RefusedAlarm: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = _protobuf_package + ".RefusedAlarm"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}key\0\u{1}reason\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularBytesField(value: &self.key) }()
+      case 2: try { try decoder.decodeSingularStringField(value: &self.reason) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.key.isEmpty {
+      try visitor.visitSingularBytesField(value: self.key, fieldNumber: 1)
+    }
+    if !self.reason.isEmpty {
+      try visitor.visitSingularStringField(value: self.reason, fieldNumber: 2)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: RefusedAlarm, rhs: RefusedAlarm) -> Bool {
+    if lhs.key != rhs.key {return false}
+    if lhs.reason != rhs.reason {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
