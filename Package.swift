@@ -108,6 +108,8 @@ let shared: [Target] = [
     .room("ConfigurationFile", in: "Shared"),
     .room("TrackFiles", in: "Shared", "JSON"),
     .room("FenceJSON", in: "Shared", "Geodesy", "Geofencing", "JSON", "TrackModel"),
+    .room(
+        "FenceDelivery", in: "Shared", "Compression", "Geofencing", "TrackModel", "TrackWire", .protobuf),
     .room("FenceFiles", in: "Shared", "FenceJSON", "Geodesy", "Geofencing", "JSON", "TrackFiles", "TrackModel"),
     .room("GeoPackageFile", in: "Shared", "FenceFiles"),
 ]
@@ -224,6 +226,7 @@ let tests: [Target] = [
     .tests(of: "TrackFiles", "ProgramTestKit"),
     .tests(
         of: "FenceFiles", "FenceJSON", "Geodesy", "Geofencing", "JSON", "ProgramTestKit", "TrackFiles", "TrackModel"),
+    .tests(of: "FenceDelivery", "Compression", "Geodesy", "Geofencing", "ProgramTestKit", "TrackModel", "TrackWire"),
     .tests(of: "FenceJSON", "Geodesy", "Geofencing", "JSON", "TrackModel"),
     .tests(of: "GeoPackageFile", "FenceFiles", "Geodesy", "JSON", "ProgramTestKit"),
     .tests(of: "AgentLogic", "TrackModel", "TrackTestKit"),

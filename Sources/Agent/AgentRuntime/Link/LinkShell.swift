@@ -325,7 +325,8 @@ final class LinkShell {
         case .push(let push):
             perform(machine.frameReceived(id, now: now))
             tell(.pushed(push, entity: entity))
-        case .heartbeat, nil: perform(machine.frameReceived(id, now: now))
+        // Nobody sends the two of fences unasked.
+        case .fenceUpdate, .alarmUploadAck, .heartbeat, nil: perform(machine.frameReceived(id, now: now))
         }
     }
 

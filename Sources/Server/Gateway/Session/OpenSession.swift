@@ -59,6 +59,8 @@ struct OpenSession: Hashable {
         case .pushAck(let acknowledgement)?:
             return inPushes(clock) { $0.acknowledged(acknowledgement.ids, now: now) }
         case .goodbye?: return SessionStep(end: .goodbye)
+        case .fenceRequest?, .alarmUpload?:
+            return SessionStep(end: .violation("a frame of server fences, which this session does not have"))
         case .hello?: return SessionStep(end: .violation("a second hello on one connection"))
         case nil: return SessionStep(end: .violation("a frame of an unknown kind"))
         }

@@ -57,6 +57,13 @@ package struct Fence: Hashable, Sendable {
         return fence
     }
 
+    /// The same fence that watches others. No verdict depends on whom a fence watches, but the code of its group does.
+    package func watching(_ watch: FenceWatch) -> Fence {
+        var fence = self
+        fence.definition.watch = watch
+        return fence
+    }
+
     /// Puts another definition in the place of the present one, and says how much that changes. After an error nothing has
     /// changed.
     package mutating func update(_ new: FenceDefinition, at time: Timestamp) throws(FenceError) -> FenceEdit {

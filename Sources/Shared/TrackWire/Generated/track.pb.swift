@@ -303,12 +303,12 @@ package nonisolated struct ClientFrame: Sendable {
     set {message = .fenceRequest(newValue)}
   }
 
-  package var alarmReport: AlarmReport {
+  package var alarmUpload: AlarmUpload {
     get {
-      if case .alarmReport(let v)? = message {return v}
-      return AlarmReport()
+      if case .alarmUpload(let v)? = message {return v}
+      return AlarmUpload()
     }
-    set {message = .alarmReport(newValue)}
+    set {message = .alarmUpload(newValue)}
   }
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -322,7 +322,7 @@ package nonisolated struct ClientFrame: Sendable {
     case pushAck(PushAck)
     case goodbye(Goodbye)
     case fenceRequest(FenceRequest)
-    case alarmReport(AlarmReport)
+    case alarmUpload(AlarmUpload)
 
   }
 
@@ -408,12 +408,12 @@ package nonisolated struct ServerFrame: Sendable {
     set {message = .fenceUpdate(newValue)}
   }
 
-  package var alarmReportAck: AlarmReportAck {
+  package var alarmUploadAck: AlarmUploadAck {
     get {
-      if case .alarmReportAck(let v)? = message {return v}
-      return AlarmReportAck()
+      if case .alarmUploadAck(let v)? = message {return v}
+      return AlarmUploadAck()
     }
-    set {message = .alarmReportAck(newValue)}
+    set {message = .alarmUploadAck(newValue)}
   }
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -428,7 +428,7 @@ package nonisolated struct ServerFrame: Sendable {
     case heartbeat(Heartbeat)
     case closing(Closing)
     case fenceUpdate(FenceUpdate)
-    case alarmReportAck(AlarmReportAck)
+    case alarmUploadAck(AlarmUploadAck)
 
   }
 
@@ -510,7 +510,7 @@ package nonisolated struct Welcome: Sendable {
   package var payloadFormat: UInt32 = 0
 
   /// The format of the fence sets that the server sends in this session, at most the Hello's; 0: none. Only when it is
-  /// greater than 0 may the agent send FenceRequest and AlarmReport.
+  /// greater than 0 may the agent send FenceRequest and AlarmUpload.
   package var fenceFormat: UInt32 = 0
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -886,7 +886,7 @@ package nonisolated struct FenceRequest: Sendable {
 
 /// Alarms that the server cannot find itself: of fences of the agent's own, and of server fences when the causing point
 /// never reaches the server.
-package nonisolated struct AlarmReport: Sendable {
+package nonisolated struct AlarmUpload: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
@@ -894,14 +894,14 @@ package nonisolated struct AlarmReport: Sendable {
   /// Greater than 0; chosen by the agent, for the acknowledgement.
   package var id: UInt64 = 0
 
-  package var alarms: [ReportedAlarm] = []
+  package var alarms: [UploadedAlarm] = []
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package init() {}
 }
 
-package nonisolated struct ReportedAlarm: Sendable {
+package nonisolated struct UploadedAlarm: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
@@ -921,7 +921,7 @@ package nonisolated struct ReportedAlarm: Sendable {
 }
 
 /// Sent after the commit, never before.
-package nonisolated struct AlarmReportAck: Sendable {
+package nonisolated struct AlarmUploadAck: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
@@ -1002,7 +1002,7 @@ nonisolated extension ClosingCode: SwiftProtobuf._ProtoNameProviding {
 
 nonisolated extension ClientFrame: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".ClientFrame"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}hello\0\u{1}upload\0\u{1}points\0\u{1}call\0\u{1}heartbeat\0\u{3}push_ack\0\u{1}goodbye\0\u{3}fence_request\0\u{3}alarm_report\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}hello\0\u{1}upload\0\u{1}points\0\u{1}call\0\u{1}heartbeat\0\u{3}push_ack\0\u{1}goodbye\0\u{3}fence_request\0\u{3}alarm_upload\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -1115,16 +1115,16 @@ nonisolated extension ClientFrame: SwiftProtobuf.Message, SwiftProtobuf._Message
         }
       }()
       case 9: try {
-        var v: AlarmReport?
+        var v: AlarmUpload?
         var hadOneofValue = false
         if let current = self.message {
           hadOneofValue = true
-          if case .alarmReport(let m) = current {v = m}
+          if case .alarmUpload(let m) = current {v = m}
         }
         try decoder.decodeSingularMessageField(value: &v)
         if let v = v {
           if hadOneofValue {try decoder.handleConflictingOneOf()}
-          self.message = .alarmReport(v)
+          self.message = .alarmUpload(v)
         }
       }()
       default: break
@@ -1170,8 +1170,8 @@ nonisolated extension ClientFrame: SwiftProtobuf.Message, SwiftProtobuf._Message
       guard case .fenceRequest(let v)? = self.message else { preconditionFailure() }
       try visitor.visitSingularMessageField(value: v, fieldNumber: 8)
     }()
-    case .alarmReport?: try {
-      guard case .alarmReport(let v)? = self.message else { preconditionFailure() }
+    case .alarmUpload?: try {
+      guard case .alarmUpload(let v)? = self.message else { preconditionFailure() }
       try visitor.visitSingularMessageField(value: v, fieldNumber: 9)
     }()
     case nil: break
@@ -1188,7 +1188,7 @@ nonisolated extension ClientFrame: SwiftProtobuf.Message, SwiftProtobuf._Message
 
 nonisolated extension ServerFrame: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".ServerFrame"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}welcome\0\u{1}refused\0\u{3}upload_ack\0\u{3}points_reply\0\u{3}call_reply\0\u{1}push\0\u{1}heartbeat\0\u{1}closing\0\u{3}fence_update\0\u{3}alarm_report_ack\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}welcome\0\u{1}refused\0\u{3}upload_ack\0\u{3}points_reply\0\u{3}call_reply\0\u{1}push\0\u{1}heartbeat\0\u{1}closing\0\u{3}fence_update\0\u{3}alarm_upload_ack\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -1314,16 +1314,16 @@ nonisolated extension ServerFrame: SwiftProtobuf.Message, SwiftProtobuf._Message
         }
       }()
       case 10: try {
-        var v: AlarmReportAck?
+        var v: AlarmUploadAck?
         var hadOneofValue = false
         if let current = self.message {
           hadOneofValue = true
-          if case .alarmReportAck(let m) = current {v = m}
+          if case .alarmUploadAck(let m) = current {v = m}
         }
         try decoder.decodeSingularMessageField(value: &v)
         if let v = v {
           if hadOneofValue {try decoder.handleConflictingOneOf()}
-          self.message = .alarmReportAck(v)
+          self.message = .alarmUploadAck(v)
         }
       }()
       default: break
@@ -1373,8 +1373,8 @@ nonisolated extension ServerFrame: SwiftProtobuf.Message, SwiftProtobuf._Message
       guard case .fenceUpdate(let v)? = self.message else { preconditionFailure() }
       try visitor.visitSingularMessageField(value: v, fieldNumber: 9)
     }()
-    case .alarmReportAck?: try {
-      guard case .alarmReportAck(let v)? = self.message else { preconditionFailure() }
+    case .alarmUploadAck?: try {
+      guard case .alarmUploadAck(let v)? = self.message else { preconditionFailure() }
       try visitor.visitSingularMessageField(value: v, fieldNumber: 10)
     }()
     case nil: break
@@ -2317,8 +2317,8 @@ nonisolated extension FenceRequest: SwiftProtobuf.Message, SwiftProtobuf._Messag
   }
 }
 
-nonisolated extension AlarmReport: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
-  package static let protoMessageName: String = _protobuf_package + ".AlarmReport"
+nonisolated extension AlarmUpload: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = _protobuf_package + ".AlarmUpload"
   package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}id\0\u{1}alarms\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
@@ -2344,7 +2344,7 @@ nonisolated extension AlarmReport: SwiftProtobuf.Message, SwiftProtobuf._Message
     try unknownFields.traverse(visitor: &visitor)
   }
 
-  package static func ==(lhs: AlarmReport, rhs: AlarmReport) -> Bool {
+  package static func ==(lhs: AlarmUpload, rhs: AlarmUpload) -> Bool {
     if lhs.id != rhs.id {return false}
     if lhs.alarms != rhs.alarms {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
@@ -2352,8 +2352,8 @@ nonisolated extension AlarmReport: SwiftProtobuf.Message, SwiftProtobuf._Message
   }
 }
 
-nonisolated extension ReportedAlarm: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
-  package static let protoMessageName: String = _protobuf_package + ".ReportedAlarm"
+nonisolated extension UploadedAlarm: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = _protobuf_package + ".UploadedAlarm"
   package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}key\0\u{1}type\0\u{1}json\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
@@ -2383,7 +2383,7 @@ nonisolated extension ReportedAlarm: SwiftProtobuf.Message, SwiftProtobuf._Messa
     try unknownFields.traverse(visitor: &visitor)
   }
 
-  package static func ==(lhs: ReportedAlarm, rhs: ReportedAlarm) -> Bool {
+  package static func ==(lhs: UploadedAlarm, rhs: UploadedAlarm) -> Bool {
     if lhs.key != rhs.key {return false}
     if lhs.type != rhs.type {return false}
     if lhs.json != rhs.json {return false}
@@ -2392,8 +2392,8 @@ nonisolated extension ReportedAlarm: SwiftProtobuf.Message, SwiftProtobuf._Messa
   }
 }
 
-nonisolated extension AlarmReportAck: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
-  package static let protoMessageName: String = _protobuf_package + ".AlarmReportAck"
+nonisolated extension AlarmUploadAck: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = _protobuf_package + ".AlarmUploadAck"
   package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}id\0\u{1}refused\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
@@ -2419,7 +2419,7 @@ nonisolated extension AlarmReportAck: SwiftProtobuf.Message, SwiftProtobuf._Mess
     try unknownFields.traverse(visitor: &visitor)
   }
 
-  package static func ==(lhs: AlarmReportAck, rhs: AlarmReportAck) -> Bool {
+  package static func ==(lhs: AlarmUploadAck, rhs: AlarmUploadAck) -> Bool {
     if lhs.id != rhs.id {return false}
     if lhs.refused != rhs.refused {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}

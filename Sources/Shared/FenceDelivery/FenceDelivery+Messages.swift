@@ -1,0 +1,115 @@
+internal import Compression
+internal import FoundationEssentials
+internal import Geofencing
+internal import SwiftProtobuf
+import TrackModel
+package import TrackWire
+
+extension FenceDelivery {
+    /// The messages that carry it, in their order. Docs: docs/formats/track-protocol.md.
+    ///
+    /// - Throws: ``FenceDeliveryError`` for more than ``mostFences`` or ``mostBytes``.
+    package func updates() throws(FenceDeliveryError) -> [FenceUpdate] {
+        guard fences.count <= Self.mostFences else {
+            throw FenceDeliveryError("\(fences.count) fences: a delivery has at most \(Self.mostFences)")
+        }
+        var content = FenceUpdateContent()
+        content.fences = fences.map(SentFence.init)
+        content.removed = removed
+        if let reach { content.reach = FenceReach(reach) }
+        // These messages have no required fields, so encoding cannot fail.
+        let plain: [UInt8] = (try? content.serializedBytes()) ?? []
+        guard plain.count <= Self.mostBytes else {
+            throw FenceDeliveryError("\(plain.count) bytes: a delivery has at most \(Self.mostBytes)")
+        }
+        let packed: [UInt8]
+        do throws(CompressionError) {
+            packed = try Zlib.compress(plain, level: 6)
+        } catch {
+            throw FenceDeliveryError(error.description)
+        }
+        let parts = stride(from: 0, to: packed.count, by: Self.partBytes).map {
+            packed[$0..<min($0 + Self.partBytes, packed.count)]
+        }
+        return parts.enumerated().map { number, bytes in
+            var update = FenceUpdate()
+            update.version = version
+            update.base = base
+            update.part = UInt32(number)
+            update.parts = UInt32(parts.count)
+            update.content = Data(bytes)
+            return update
+        }
+    }
+
+    /// `packed`: the parts in their order.
+    init(version: UInt64, base: UInt64, packed: [UInt8]) throws(FenceDeliveryError) {
+        let content: FenceUpdateContent
+        do {
+            let plain = try Zlib.decompress(packed, limit: Self.mostBytes)
+            content = try FenceUpdateContent(serializedBytes: plain)
+        } catch let error as CompressionError {
+            throw FenceDeliveryError("the content of a fence update: \(error)")
+        } catch {
+            throw FenceDeliveryError("the content of a fence update is not the message FenceUpdateContent")
+        }
+        guard content.fences.count <= Self.mostFences, content.removed.count <= Self.mostFences else {
+            throw FenceDeliveryError(
+                "\(content.fences.count) fences and \(content.removed.count) removed ones: at most \(Self.mostFences)")
+        }
+        var fences: [DeliveredFence] = []
+        var numbers: Set<Int32> = []
+        for sent in content.fences {
+            guard numbers.insert(sent.id).inserted else {
+                throw FenceDeliveryError("fence \(sent.id) comes twice in a fence update")
+            }
+            fences.append(try DeliveredFence(sent))
+        }
+        guard numbers.isDisjoint(with: content.removed) else {
+            throw FenceDeliveryError("a fence update brings a fence and removes it")
+        }
+        self.init(
+            version: version, base: base, fences: fences, removed: content.removed,
+            reach: content.hasReach ? try Reach(content.reach) : nil)
+    }
+}
+
+extension SentFence {
+    fileprivate init(_ fence: DeliveredFence) {
+        self.init()
+        id = fence.fence.id
+        since = fence.since.milliseconds
+        self.fence = Data(fence.fence.encoded)
+        groupCode = fence.group?.rawValue ?? 0
+    }
+}
+
+extension DeliveredFence {
+    fileprivate init(_ sent: SentFence) throws(FenceDeliveryError) {
+        do throws(MemoryCodingError) {
+            let fence = try Fence(id: sent.id, encoded: Array(sent.fence))
+            let group = fence.definition.group.map { _ in GroupCode(rawValue: sent.groupCode) }
+            self.init(fence, since: Timestamp(milliseconds: sent.since), group: group)
+        } catch {
+            throw FenceDeliveryError("fence \(sent.id) of a fence update cannot be read: \(error)")
+        }
+    }
+}
+
+extension FenceReach {
+    fileprivate init(_ reach: FenceDelivery.Reach) {
+        self.init()
+        latitudeE7 = reach.center.latitudeE7
+        longitudeE7 = reach.center.longitudeE7
+        metres = reach.metres
+    }
+}
+
+extension FenceDelivery.Reach {
+    fileprivate init(_ reach: FenceReach) throws(FenceDeliveryError) {
+        guard let center = Coordinate(latitudeE7: reach.latitudeE7, longitudeE7: reach.longitudeE7) else {
+            throw FenceDeliveryError("the reach of a fence update has no place on earth")
+        }
+        self.init(center: center, metres: reach.metres)
+    }
+}
