@@ -180,6 +180,7 @@ enum Schema {
         UPDATE counter SET received = (SELECT received FROM chunk ORDER BY id DESC LIMIT 1);
         """,
         fences,
+        fenceHistory,
     ]
 
     /// Runs the steps that the file has not seen, each in a transaction of its own.

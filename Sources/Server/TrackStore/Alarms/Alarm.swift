@@ -27,11 +27,17 @@ package struct Alarm: Hashable, Sendable {
     package var speedLimit: Int32?
     /// What the fence says goes along: a JSON object.
     package var parameters: String?
+    /// A vehicle judged the point by a revision of the fence that was replaced or deleted at the server before the point's
+    /// time.
+    package var isStale: Bool
+    /// A vehicle told it, and the server did not find it itself.
+    package var isReported: Bool
 
     package init(
         key: AlarmKey, source: AlarmScope.Source, fence: Int32, revision: Int32, name: String, group: String? = nil,
         action: FenceAction, point: AlarmPoint, previous: AlarmPoint? = nil, crossing: Crossing, inside: Int64? = nil,
-        skipped: Int = 0, speedLimit: Int32? = nil, parameters: String? = nil
+        skipped: Int = 0, speedLimit: Int32? = nil, parameters: String? = nil, isStale: Bool = false,
+        isReported: Bool = false
     ) {
         self.key = key
         self.source = source
@@ -47,6 +53,8 @@ package struct Alarm: Hashable, Sendable {
         self.skipped = skipped
         self.speedLimit = speedLimit
         self.parameters = parameters
+        self.isStale = isStale
+        self.isReported = isReported
     }
 }
 

@@ -10,16 +10,19 @@ package struct AlarmFilter: Hashable, Sendable {
     /// By ``AlarmRecord/received``, both ends included; nil: open.
     package var from: Timestamp?
     package var through: Timestamp?
+    /// Whether those of fences that were replaced before are meant too: ``Alarm/isStale``.
+    package var includesStale: Bool
 
     package init(
         entity: String? = nil, fences: [Int32]? = nil, actions: Set<FenceAction>? = nil, from: Timestamp? = nil,
-        through: Timestamp? = nil
+        through: Timestamp? = nil, includesStale: Bool = false
     ) {
         self.entity = entity
         self.fences = fences
         self.actions = actions
         self.from = from
         self.through = through
+        self.includesStale = includesStale
     }
 }
 

@@ -46,7 +46,19 @@ package protocol FenceStore: Sendable {
     func fenceNews(
         after mark: FenceMark?, limit: Int
     ) async throws(TrackStoreError) -> (through: FenceMark, news: [FenceNews]?)
-    /// Forgets what changed before a time, at most about `limit` changes; returns how many. 0: there are no more.
+    /// How the fences that watch an entity have changed since a version, which ``fences(watching:page:)`` or this method told.
+    /// 0 is no version.
+    func fenceDifference(
+        of entity: EntityKey, since version: Int64
+    ) async throws(TrackStoreError) -> FenceDifference
+    /// The fences that watch an entity, by name or as everyone, in the order of their numbers, and the version that they have
+    /// together: the number of the last change of any fence. A later version has a greater number, also when the store was
+    /// restored from a backup meanwhile, as far as the clock is right.
+    func fences(
+        watching entity: EntityKey, page: Page
+    ) async throws(TrackStoreError) -> (version: Int64, fences: [WatchedFence])
+    /// Forgets what changed before a time, and how the fences were before these changes, at most about `limit` changes;
+    /// returns how many. 0: there are no more.
     func removeFenceNews(before time: Timestamp, limit: Int) async throws(TrackStoreError) -> Int
 }
 
@@ -130,6 +142,22 @@ extension StoreDecorator {
     ) async throws(TrackStoreError) -> (through: FenceMark, news: [FenceNews]?) {
         try await passing { store async throws(TrackStoreError) in
             try await store.fenceNews(after: mark, limit: limit)
+        }
+    }
+
+    package func fenceDifference(
+        of entity: EntityKey, since version: Int64
+    ) async throws(TrackStoreError) -> FenceDifference {
+        try await passing { store async throws(TrackStoreError) in
+            try await store.fenceDifference(of: entity, since: version)
+        }
+    }
+
+    package func fences(
+        watching entity: EntityKey, page: Page
+    ) async throws(TrackStoreError) -> (version: Int64, fences: [WatchedFence]) {
+        try await passing { store async throws(TrackStoreError) in
+            try await store.fences(watching: entity, page: page)
         }
     }
 

@@ -46,7 +46,7 @@ extension AlarmRecord {
         "previous_received",
         "crossing_time", "crossing_latitude", "crossing_longitude", "crossing_estimated", "crossing_earliest",
         "crossing_latest",
-        "inside", "skipped", "speed_limit", "parameters",
+        "inside", "skipped", "speed_limit", "parameters", "stale", "reported",
     ]
 
     static func selection(_ table: String) -> String {
@@ -79,7 +79,8 @@ extension AlarmRecord {
             crossing: Crossing(
                 time: Timestamp(milliseconds: row[21]), place: try place(22), isEstimated: row[24],
                 earliest: Timestamp(milliseconds: row[25]), latest: Timestamp(milliseconds: row[26])),
-            inside: row[27], skipped: row[28], speedLimit: row[29], parameters: row[30])
+            inside: row[27], skipped: row[28], speedLimit: row[29], parameters: row[30],
+            isStale: row[31], isReported: row[32])
         self.init(number: number, entity: row[1], alarm: alarm, received: received)
     }
 }
@@ -99,6 +100,7 @@ extension Alarm {
         values += [
             crossing.time.milliseconds, crossing.place.latitudeE7, crossing.place.longitudeE7, crossing.isEstimated,
             crossing.earliest.milliseconds, crossing.latest.milliseconds, inside, skipped, speedLimit, parameters,
+            isStale, isReported,
         ]
         return values
     }

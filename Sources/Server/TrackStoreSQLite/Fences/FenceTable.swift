@@ -8,10 +8,12 @@ import TrackStore
 struct FenceTable {
     private let database: Database
     private let service: ServiceID
+    private let history: FenceHistory
 
     init(_ service: ServiceID, _ database: Database) {
         self.service = service
         self.database = database
+        history = FenceHistory(database)
     }
 
     func record(of fence: Int32) throws -> FenceRecord? {
@@ -67,8 +69,10 @@ struct FenceTable {
     /// Writes a fence that is new, or that was changed.
     func keep(_ fence: Fence, former: FenceRecord?, at now: Timestamp) throws -> FenceRecord {
         let (watch, was) = (fence.definition.watch, former?.fence.definition.watch ?? .nobody)
+        let version = try tell(fence.id, was, watch, at: now)
+        if former != nil { try history.keep(fence.id, of: service, until: version, at: now) }
         let record = FenceRecord(
-            fence: fence, version: try tell(fence.id, was, watch, at: now),
+            fence: fence, version: version,
             everyoneSince: watch.isEveryone ? former?.everyoneSince ?? now : nil)
         let insertion = try database.cachedStatement(
             sql: """
@@ -83,6 +87,7 @@ struct FenceTable {
         let removal = try database.cachedStatement(
             sql: "DELETE FROM fence_watch WHERE service = ? AND entity = ? AND fence = ?")
         for name in was.entities where watch.isEveryone || !watch.contains(name.text) {
+            try history.keepWatch(of: name.text, by: fence.id, of: service, until: version)
             try removal.execute(arguments: [service.rawValue, name.text, fence.id])
         }
         let addition = try database.cachedStatement(
@@ -95,11 +100,13 @@ struct FenceTable {
 
     func delete(_ record: FenceRecord, at now: Timestamp) throws {
         let fence = record.fence.id
+        let version = try tell(fence, record.fence.definition.watch, .nobody, at: now)
+        try history.keep(fence, of: service, until: version, at: now)
+        try history.keepWatch(of: nil, by: fence, of: service, until: version)
         try database.cachedStatement(sql: "DELETE FROM fence_watch WHERE service = ? AND fence = ?")
             .execute(arguments: [service.rawValue, fence])
         try database.cachedStatement(sql: "DELETE FROM fence WHERE service = ? AND id = ?")
             .execute(arguments: [service.rawValue, fence])
-        _ = try tell(fence, record.fence.definition.watch, .nobody, at: now)
     }
 
     /// Returns the number of the change.
@@ -107,12 +114,13 @@ struct FenceTable {
         let names = Set(former.entities + watch.entities).sorted()
         // No name of an entity holds a comma.
         let entities = names.count > FenceNews.mostEntities ? nil : names.map(\.text).joined(separator: ",")
+        let version = try history.next(at: now)
         let insertion = try database.cachedStatement(
-            sql: "INSERT INTO fence_news (service, fence, time, everyone, entities) VALUES (?, ?, ?, ?, ?)")
+            sql: "INSERT INTO fence_news (version, service, fence, time, everyone, entities) VALUES (?, ?, ?, ?, ?, ?)")
         try insertion.execute(arguments: [
-            service.rawValue, fence, now.milliseconds, former.isEveryone || watch.isEveryone, entities,
+            version, service.rawValue, fence, now.milliseconds, former.isEveryone || watch.isEveryone, entities,
         ])
-        return database.lastInsertedRowID
+        return version
     }
 }
 
@@ -126,15 +134,8 @@ extension FenceRecord {
 
     /// Columns: ``columns``.
     init(_ row: Row) throws {
-        let id: Int32 = row[0]
-        let fence: Fence
-        do throws(MemoryCodingError) {
-            fence = try Fence(id: id, encoded: [UInt8](row[3] as Data))
-        } catch {
-            throw TrackStoreError(.corrupt, "the fence \(id) cannot be read: \(error.description)")
-        }
         self.init(
-            fence: fence, version: row[1],
+            fence: try Fence(id: row[0], stored: row[3]), version: row[1],
             everyoneSince: (row[2] as Int64?).map(Timestamp.init(milliseconds:)))
     }
 }

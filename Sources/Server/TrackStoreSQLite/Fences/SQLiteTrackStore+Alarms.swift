@@ -9,6 +9,7 @@ extension SQLiteTrackStore {
     ) async throws(TrackStoreError) -> (total: Int, alarms: [AlarmRecord]) {
         var condition = " FROM alarm a WHERE a.service = ?"
         var arguments: [any DatabaseValueConvertible & Sendable] = [service.rawValue]
+        if !filter.includesStale { condition += " AND a.stale = 0" }
         if let entity = filter.entity {
             condition += " AND a.entity = ?"
             arguments.append(entity)

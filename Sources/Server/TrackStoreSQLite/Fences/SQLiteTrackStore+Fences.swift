@@ -114,8 +114,8 @@ extension SQLiteTrackStore {
 
     // MARK: News
 
-    /// The number of the last change that was told. One file has one writer, so changes have ascending numbers without
-    /// gaps, in the order of their commits.
+    /// The number of the last change that was told. One file has one writer, so changes have ascending numbers in the order
+    /// of their commits.
     private struct Mark: Hashable {
         let version: Int64
     }
@@ -125,14 +125,11 @@ extension SQLiteTrackStore {
     ) async throws(TrackStoreError) -> (through: FenceMark, news: [FenceNews]?) {
         let former = try mark?.content(as: Mark.self)
         return try await reading { database in
-            let last =
-                try Int64.fetchOne(
-                    try database.cachedStatement(sql: "SELECT seq FROM sqlite_sequence WHERE name = 'fence_news'")) ?? 0
+            let (last, forgotten) = try FenceHistory(database).bounds()
             let now = FenceMark(Mark(version: last))
             guard let former, former.version != last else { return (now, []) }
-            let first = try Int64.fetchOne(try database.cachedStatement(sql: "SELECT MIN(version) FROM fence_news"))
             // Also when a backup was put in the place of the file: then the mark is from the future.
-            guard former.version < last, let first, first <= former.version + 1 else { return (now, nil) }
+            guard former.version < last, former.version >= forgotten else { return (now, nil) }
             let select = try database.cachedStatement(
                 sql: """
                     SELECT version, service, fence, everyone, entities FROM fence_news
@@ -149,12 +146,34 @@ extension SQLiteTrackStore {
             // From the oldest on, and without a gap, whatever the server's clock did meanwhile.
             let first = try Int64.fetchOne(
                 database, sql: "SELECT MIN(version) FROM fence_news WHERE time >= ?", arguments: [time.milliseconds])
-            try database.execute(
-                sql: """
-                    DELETE FROM fence_news WHERE version IN (
-                        SELECT version FROM fence_news WHERE version < ? ORDER BY version LIMIT ?)
-                    """, arguments: [first ?? .max, max(0, limit)])
-            return database.changesCount
+            let old = try Int64.fetchAll(
+                database, sql: "SELECT version FROM fence_news WHERE version < ? ORDER BY version LIMIT ?",
+                arguments: [first ?? .max, max(0, limit)])
+            guard let last = old.last else { return 0 }
+            try database.execute(sql: "DELETE FROM fence_news WHERE version <= ?", arguments: [last])
+            try FenceHistory(database).forget(through: last)
+            return old.count
+        }
+    }
+
+    // MARK: Earlier versions
+
+    package func fenceDifference(
+        of entity: EntityKey, since version: Int64
+    ) async throws(TrackStoreError) -> FenceDifference {
+        try await reading { database in
+            let history = FenceHistory(database)
+            return FenceDifference(
+                version: try history.bounds().last, changes: try history.changes(of: entity, since: version))
+        }
+    }
+
+    package func fences(
+        watching entity: EntityKey, page: Page
+    ) async throws(TrackStoreError) -> (version: Int64, fences: [WatchedFence]) {
+        try await reading { database in
+            let history = FenceHistory(database)
+            return (try history.bounds().last, try history.fences(watching: entity, page))
         }
     }
 }

@@ -52,8 +52,8 @@ extension ReferenceTrackStore {
             if let entity = filter.entity, ExactName(entity) != ExactName(record.entity) { return false }
             if let from = filter.from, record.received < from { return false }
             if let through = filter.through, record.received > through { return false }
-            return numbers?.contains(record.alarm.fence) ?? true
-                && filter.actions?.contains(record.alarm.action) ?? true
+            return (filter.includesStale || !record.alarm.isStale) && (numbers?.contains(record.alarm.fence) ?? true)
+                && (filter.actions?.contains(record.alarm.action) ?? true)
         }
         .sorted { ($0.received, $0.number) < ($1.received, $1.number) }
         return (found.count, Array(found.dropFirst(max(0, page.offset)).prefix(max(0, page.limit))))

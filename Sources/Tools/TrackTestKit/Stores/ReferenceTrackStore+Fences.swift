@@ -12,6 +12,14 @@ extension ReferenceTrackStore {
         var since: [Int32: [ExactName: Timestamp]] = [:]
     }
 
+    /// The fences of a service after a change.
+    struct KeptFences {
+        let service: ServiceID
+        let version: Int64
+        let time: Timestamp
+        let table: ServiceFences
+    }
+
     struct KeptNews {
         let news: FenceNews
         let time: Timestamp
@@ -91,14 +99,21 @@ extension ReferenceTrackStore {
         table.since[fence.id] = Dictionary(
             watch.entities.map { ($0, since[$0] ?? now) }, uniquingKeysWith: { first, _ in first })
         fenceTable[service] = table
+        keepState(of: service, at: record.version, now)
         return record
+    }
+
+    /// Every state of a service's fences is kept whole: so what another store says of an earlier version can be compared.
+    private func keepState(of service: ServiceID, at version: Int64, _ now: Timestamp) {
+        guard let table = fenceTable[service] else { return }
+        fenceStates.append(KeptFences(service: service, version: version, time: now, table: table))
     }
 
     /// Returns the number of the change.
     private func tell(
         _ fence: Int32, of service: ServiceID, _ former: FenceWatch, _ watch: FenceWatch, at now: Timestamp
     ) -> Int64 {
-        fenceVersion += 1
+        fenceVersion = max(fenceVersion + 1, now.milliseconds)
         let names = Set(former.entities + watch.entities).sorted()
         let news = FenceNews(
             service: service, fence: fence, version: fenceVersion,
@@ -116,7 +131,8 @@ extension ReferenceTrackStore {
         for record in found {
             fenceTable[service]?.records[record.fence.id] = nil
             fenceTable[service]?.since[record.fence.id] = nil
-            _ = tell(record.fence.id, of: service, record.fence.definition.watch, .nobody, at: now)
+            let version = tell(record.fence.id, of: service, record.fence.definition.watch, .nobody, at: now)
+            keepState(of: service, at: version, now)
         }
         return found.map(\.fence.id)
     }
@@ -171,6 +187,46 @@ extension ReferenceTrackStore {
         guard former.version >= fenceNewsForgotten else { return (now, nil) }
         let news = fenceNewsList.map(\.news).filter { $0.version > former.version }.prefix(max(0, limit))
         return (FenceMark(Mark(version: news.last?.version ?? former.version)), Array(news))
+    }
+
+    package func fences(
+        watching entity: EntityKey, page: Page
+    ) throws(TrackStoreError) -> (version: Int64, fences: [WatchedFence]) {
+        try checkOpen()
+        let found = Self.fences(watching: entity.name, in: fenceTable[entity.service] ?? ServiceFences())
+            .values.sorted { $0.record.fence.id < $1.record.fence.id }
+        return (fenceVersion, Array(found.dropFirst(max(0, page.offset)).prefix(max(0, page.limit))))
+    }
+
+    private static func fences(watching entity: String, in table: ServiceFences) -> [Int32: WatchedFence] {
+        table.records.compactMapValues { record in
+            (table.since[record.fence.id]?[ExactName(entity)] ?? record.everyoneSince).map {
+                WatchedFence(record: record, since: $0)
+            }
+        }
+    }
+
+    package func fenceDifference(
+        of entity: EntityKey, since version: Int64
+    ) throws(TrackStoreError) -> FenceDifference {
+        try checkOpen()
+        if version == fenceVersion { return FenceDifference(version: fenceVersion, changes: []) }
+        guard version > fenceNewsForgotten, fenceNewsList.contains(where: { $0.news.version == version }) else {
+            return FenceDifference(version: fenceVersion, changes: nil)
+        }
+        let states = fenceStates.filter { $0.service == entity.service }
+        let former = states.last { $0.version <= version }.map { Self.fences(watching: entity.name, in: $0.table) } ?? [:]
+        let present = Self.fences(watching: entity.name, in: fenceTable[entity.service] ?? ServiceFences())
+        let news = fenceNewsList.filter { $0.news.service == entity.service && $0.news.version > version }
+        let changes = Set(news.map(\.news.fence)).sorted().compactMap { fence -> FenceDifference.Change? in
+            let replaced = news.first { $0.news.fence == fence }?.time
+            let before = former[fence].flatMap { watched in
+                replaced.map { FormerFence(fence: watched.record.fence, since: watched.since, replaced: $0) }
+            }
+            guard before != nil || present[fence] != nil else { return nil }
+            return FenceDifference.Change(fence: fence, former: before, present: present[fence])
+        }
+        return FenceDifference(version: fenceVersion, changes: changes)
     }
 
     package func removeFenceNews(before time: Timestamp, limit: Int) throws(TrackStoreError) -> Int {

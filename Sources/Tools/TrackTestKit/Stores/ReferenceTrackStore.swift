@@ -46,6 +46,7 @@ package actor ReferenceTrackStore: TrackStore {
     /// The number of the last change of a fence, and of the last one that is not told any more.
     var fenceVersion: Int64 = 0
     var fenceNewsForgotten: Int64 = 0
+    var fenceStates: [KeptFences] = []
     var fenceNewsList: [KeptNews] = []
     var alarmList: [KeptAlarm] = []
     var lastAlarm: Int64 = 0

@@ -5,7 +5,7 @@ import TrackStore
 
 extension TrackStoreContract {
     /// ``FenceStore``
-    package static var fences: [TrackStoreCheck] { fenceDefinitions + fenceWatches + fenceNews }
+    package static var fences: [TrackStoreCheck] { fenceDefinitions + fenceWatches + fenceNews + fenceHistory }
 
     private static var fenceDefinitions: [TrackStoreCheck] {
         [

@@ -1,0 +1,45 @@
+package import Geofencing
+package import TrackModel
+
+/// A fence as an entity had it before a change.
+package struct FormerFence: Hashable, Sendable {
+    package var fence: Fence
+    /// Since when the fence watched the entity.
+    package var since: Timestamp
+    /// When the next change of the fence replaced or deleted it.
+    package var replaced: Timestamp
+
+    package init(fence: Fence, since: Timestamp, replaced: Timestamp) {
+        self.fence = fence
+        self.since = since
+        self.replaced = replaced
+    }
+}
+
+/// How the fences that watch an entity have changed since a version.
+package struct FenceDifference: Hashable, Sendable {
+    /// A fence that has changed and that watches the entity, or watched it then.
+    package struct Change: Hashable, Sendable {
+        package var fence: Int32
+        /// Nil: the fence did not watch the entity then.
+        package var former: FormerFence?
+        /// Nil: the fence does not watch the entity now.
+        package var present: WatchedFence?
+
+        package init(fence: Int32, former: FormerFence?, present: WatchedFence?) {
+            self.fence = fence
+            self.former = former
+            self.present = present
+        }
+    }
+
+    /// Of now.
+    package var version: Int64
+    /// In the order of their numbers; nil when the store does not know the version, or not any more.
+    package var changes: [Change]?
+
+    package init(version: Int64, changes: [Change]?) {
+        self.version = version
+        self.changes = changes
+    }
+}

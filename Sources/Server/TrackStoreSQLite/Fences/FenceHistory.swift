@@ -1,0 +1,177 @@
+import Foundation
+import GRDB
+import Geofencing
+import TrackModel
+import TrackStore
+
+/// The numbers of changes of fences, and the fences as they were before their changes.
+struct FenceHistory {
+    private let database: Database
+
+    init(_ database: Database) {
+        self.database = database
+    }
+
+    /// The number of the last change, and of the last one that is not known any more.
+    func bounds() throws -> (last: Int64, forgotten: Int64) {
+        let row = try Row.fetchOne(try database.cachedStatement(sql: "SELECT last, forgotten FROM fence_clock"))
+        return row.map { ($0[0], $0[1]) } ?? (0, 0)
+    }
+
+    /// The number of the next change: the time, so that a store that was restored from a backup uses no number again.
+    func next(at now: Timestamp) throws -> Int64 {
+        let update = try database.cachedStatement(
+            sql: "UPDATE fence_clock SET last = MAX(last + 1, ?) RETURNING last")
+        guard let number = try Int64.fetchOne(update, arguments: [now.milliseconds]) else {
+            throw TrackStoreError(.corrupt, "the store has lost its counter of changes of fences")
+        }
+        return number
+    }
+
+    // MARK: Writing
+
+    /// Keeps the present state of a fence that the change `version` replaces or deletes. Its content is not read, so a
+    /// damaged fence can be deleted.
+    func keep(_ fence: Int32, of service: ServiceID, until version: Int64, at now: Timestamp) throws {
+        try database.cachedStatement(
+            sql: """
+                INSERT INTO former_fence (service, fence, version, until, replaced, everyone_since, content)
+                SELECT service, id, version, ?, ?, everyone_since, content FROM fence WHERE service = ? AND id = ?
+                """
+        ).execute(arguments: [version, now.milliseconds, service.rawValue, fence])
+    }
+
+    /// Keeps that a fence watched an entity by name until the change `version`; nil: all that it watched.
+    func keepWatch(of name: String?, by fence: Int32, of service: ServiceID, until version: Int64) throws {
+        try database.cachedStatement(
+            sql: """
+                INSERT INTO former_watch (service, entity, fence, until, since)
+                SELECT service, entity, fence, ?, since FROM fence_watch
+                WHERE service = ? AND fence = ? AND (?4 IS NULL OR entity = ?4)
+                """
+        ).execute(arguments: [version, service.rawValue, fence, name])
+    }
+
+    /// Forgets what was replaced by the change `version` or before.
+    func forget(through version: Int64) throws {
+        try database.execute(
+            sql: "UPDATE fence_clock SET forgotten = MAX(forgotten, ?)", arguments: [version])
+        try database.execute(
+            sql: """
+                DELETE FROM former_fence WHERE (service, fence, version) IN (
+                    SELECT f.service, f.fence, f.version FROM service s
+                    JOIN former_fence f ON f.service = s.id AND f.until <= ?)
+                """, arguments: [version])
+        try database.execute(sql: "DELETE FROM former_watch WHERE until <= ?", arguments: [version])
+    }
+
+    // MARK: Reading
+
+    /// Nil when the store cannot say what has changed since.
+    func changes(of entity: EntityKey, since version: Int64) throws -> [FenceDifference.Change]? {
+        let (last, forgotten) = try bounds()
+        if version == last { return [] }
+        guard version > forgotten, version < last,
+            try Bool.fetchOne(
+                try database.cachedStatement(sql: "SELECT 1 FROM fence_news WHERE version = ?"), arguments: [version])
+                ?? false
+        else { return nil }
+        var changes: [Int32: FenceDifference.Change] = [:]
+        for former in try formerFences(of: entity, at: version) {
+            changes[former.fence.id] = .init(fence: former.fence.id, former: former, present: nil)
+        }
+        for present in try presentFences(of: entity, changedSince: version) {
+            let fence = present.record.fence.id
+            changes[fence, default: .init(fence: fence, former: nil, present: nil)].present = present
+        }
+        return changes.values.sorted { $0.fence < $1.fence }
+    }
+
+    private func formerFences(of entity: EntityKey, at version: Int64) throws -> [FormerFence] {
+        let everyone = try database.cachedStatement(
+            sql: """
+                SELECT fence, everyone_since, replaced, content FROM former_fence
+                WHERE service = ?1 AND until > ?2 AND version <= ?2 AND everyone_since IS NOT NULL
+                """)
+        var found = try Row.fetchAll(everyone, arguments: [entity.service.rawValue, version]).map {
+            try FormerFence($0)
+        }
+        // Whom a fence still watches has no row of former times; of several former times the earliest end counts.
+        let named = try database.cachedStatement(
+            sql: """
+                SELECT f.fence, MIN(w.until), w.since, f.replaced, f.content FROM (
+                    SELECT fence, since, \(Int64.max) AS until FROM fence_watch WHERE service = ?1 AND entity = ?2
+                    UNION ALL
+                    SELECT fence, since, until FROM former_watch WHERE service = ?1 AND entity = ?2 AND until > ?3) w
+                JOIN former_fence f ON f.service = ?1 AND f.fence = w.fence AND f.version <= ?3 AND f.until > ?3
+                WHERE f.everyone_since IS NULL GROUP BY f.fence
+                """)
+        let rows = try Row.fetchAll(named, arguments: [entity.service.rawValue, entity.name, version])
+        found += try rows.map { row in
+            FormerFence(
+                fence: try Fence(id: row[0], stored: row[4]), since: Timestamp(milliseconds: row[2]),
+                replaced: Timestamp(milliseconds: row[3]))
+        }.filter { $0.fence.definition.watch.contains(entity.name) }
+        return found
+    }
+
+    private func presentFences(of entity: EntityKey, changedSince version: Int64) throws -> [WatchedFence] {
+        let everyone = try database.cachedStatement(
+            sql: """
+                SELECT \(FenceRecord.columns), everyone_since FROM fence
+                WHERE service = ? AND version > ? AND watch = 3
+                """)
+        let named = try database.cachedStatement(
+            sql: """
+                SELECT f.id, f.version, f.everyone_since, f.content, w.since FROM fence_watch w
+                JOIN fence f ON f.service = w.service AND f.id = w.fence
+                WHERE w.service = ? AND w.entity = ? AND f.version > ?
+                """)
+        let service = entity.service.rawValue
+        let rows =
+            try Row.fetchAll(everyone, arguments: [service, version])
+            + Row.fetchAll(named, arguments: [service, entity.name, version])
+        return try rows.map(WatchedFence.init)
+    }
+
+    /// All fences that watch an entity, by name or as everyone, in the order of their numbers.
+    func fences(watching entity: EntityKey, _ page: Page) throws -> [WatchedFence] {
+        let selection = try database.cachedStatement(
+            sql: """
+                SELECT \(FenceRecord.columns), everyone_since AS since FROM fence WHERE service = ?1 AND watch = 3
+                UNION ALL
+                SELECT f.id, f.version, f.everyone_since, f.content, w.since FROM fence_watch w
+                JOIN fence f ON f.service = w.service AND f.id = w.fence WHERE w.service = ?1 AND w.entity = ?2
+                ORDER BY id LIMIT ?3 OFFSET ?4
+                """)
+        return try Row.fetchAll(
+            selection, arguments: [entity.service.rawValue, entity.name, max(0, page.limit), max(0, page.offset)]
+        ).map(WatchedFence.init)
+    }
+}
+
+extension WatchedFence {
+    /// Columns: ``FenceRecord/columns``, since when the fence watches the entity.
+    fileprivate init(_ row: Row) throws {
+        self.init(record: try FenceRecord(row), since: Timestamp(milliseconds: row[4]))
+    }
+}
+
+extension FormerFence {
+    /// Columns: fence, everyone_since, replaced, content.
+    fileprivate init(_ row: Row) throws {
+        self.init(
+            fence: try Fence(id: row[0], stored: row[3]), since: Timestamp(milliseconds: row[1]),
+            replaced: Timestamp(milliseconds: row[2]))
+    }
+}
+
+extension Fence {
+    init(id: Int32, stored content: Data) throws {
+        do throws(MemoryCodingError) {
+            self = try Fence(id: id, encoded: [UInt8](content))
+        } catch {
+            throw TrackStoreError(.corrupt, "the fence \(id) cannot be read: \(error.description)")
+        }
+    }
+}

@@ -1,0 +1,119 @@
+import Geofencing
+import TrackModel
+import TrackStore
+
+extension TrackStoreContract {
+    /// Earlier versions of fences: ``FenceStore/fenceDifference(of:since:)``
+    static var fenceHistory: [TrackStoreCheck] {
+        [
+            TrackStoreCheck("an entity's fences of any version can be told from the present ones") { subject in
+                let (store, service) = try await subject.withFleet()
+                let fleet = ["van", "bus", "truck"].map { EntityKey(service: service, name: $0) }
+                var kept: [(entity: EntityKey, version: Int64, fences: [WatchedFence])] = []
+                // A small generator of its own: each run of the suite does the same.
+                var dice: UInt64 = 7
+                func roll(_ sides: UInt64) -> Int {
+                    dice = dice &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+                    return Int(dice >> 33) % Int(sides)
+                }
+                for step in 1...120 as ClosedRange<Int64> {
+                    let watch = try roll(3) == 0 ? FenceWatch.everyone : FenceWatch(fleet.map(\.name).filter { _ in roll(2) == 0 })
+                    let fences = try await store.fences(
+                        in: service, matching: FenceFilter(), page: Page(offset: 0, limit: 99)
+                    ).fences
+                    switch roll(5) {
+                    case 0...(fences.count < 8 ? 1 : 0):
+                        var definition = try FenceDefinition.sample("\(step)")
+                        definition.watch = watch
+                        _ = try await store.createFence(definition, in: service, at: .at(step))
+                    case 2 where !fences.isEmpty:
+                        let fence = fences[roll(UInt64(fences.count))].fence.id
+                        _ = try await store.deleteFences(
+                            matching: FenceFilter(fences: [fence]), in: service, at: .at(step))
+                    default:
+                        guard !fences.isEmpty else { continue }
+                        let fence = fences[roll(UInt64(fences.count))].fence.id
+                        let change = roll(3)
+                        _ = try await store.editFence(fence, in: service, at: .at(step)) {
+                            (definition) throws(TrackStoreError) in
+                            var definition = definition
+                            switch change {
+                            case 0: definition.name = "\(step)"
+                            case 1: definition.denoise = Int32(step)
+                            default: definition.watch = watch
+                            }
+                            return definition
+                        }
+                    }
+                    for entity in fleet {
+                        let present = try await store.fences(watching: entity, page: Page(offset: 0, limit: 99))
+                        kept.append((entity, present.version, present.fences))
+                    }
+                }
+                for (entity, version, fences) in kept {
+                    let difference = try await store.fenceDifference(of: entity, since: version)
+                    let now = try await store.fences(watching: entity, page: Page(offset: 0, limit: 99))
+                    try expect(difference.version, is: now.version, "the version of now")
+                    guard let changes = difference.changes else {
+                        throw ContractViolation(description: "the version \(version) is not known")
+                    }
+                    let changed = Set(changes.map(\.fence))
+                    let unchanged = now.fences.filter { !changed.contains($0.record.fence.id) }
+                    let then =
+                        unchanged.map { Then($0.record.fence, $0.since) }
+                        + changes.compactMap(\.former).map { Then($0.fence, $0.since) }
+                    let wanted = fences.map { Then($0.record.fence, $0.since) }
+                    try expect(Set(then), is: Set(wanted), "the fences of \(entity.name) at version \(version)")
+                    let missing = changes.filter { $0.former == nil && $0.present == nil }
+                    try expect(missing, is: [], "changes that do not concern \(entity.name)")
+                    let present = changes.compactMap(\.present).allSatisfy { now.fences.contains($0) }
+                    try expect(present, is: true, "that what is new is what there is")
+                }
+                let first = try await store.fences(watching: fleet[0], page: Page(offset: 1, limit: 2)).fences
+                let all = try await store.fences(watching: fleet[0], page: Page(offset: 0, limit: 99)).fences
+                try expect(first, is: Array(all.dropFirst().prefix(2)), "a page")
+            },
+            TrackStoreCheck("what was replaced is told with its time, and a version that is not known is told so") {
+                subject in
+                let (store, service) = try await subject.withFleet()
+                let van = EntityKey(service: service, name: "van")
+                let made = try await store.createFence(.sample("a", watching: ["van"]), in: service, at: .at(10))
+                try expect(made.version, is: Timestamp.at(10).milliseconds, "a version that is its time")
+                let wide = try await store.updateFence(
+                    1, to: .sample("a", watching: ["van"], radius: 300), expecting: made.version, in: service, at: .at(20))
+                // The clock went back: versions grow all the same.
+                _ = try await store.deleteFences(matching: FenceFilter(fences: [1]), in: service, at: .at(5))
+                let since = try await store.fenceDifference(of: van, since: made.version)
+                try expect(since.version, is: wide.version + 1, "the version of now")
+                let former = FormerFence(fence: made.fence, since: .at(10), replaced: .at(20))
+                try expect(since.changes, is: [.init(fence: 1, former: former, present: nil)], "since the first")
+                let later = try await store.fenceDifference(of: van, since: wide.version)
+                try expect(later.changes?.first?.former?.replaced, is: .at(5), "when the second was deleted")
+                try expect(try await store.fenceDifference(of: van, since: since.version).changes, is: [], "since now")
+                for unknown in [0, 1, made.version + 1, since.version + 1, .max] {
+                    let difference = try await store.fenceDifference(of: van, since: unknown)
+                    try expect(difference.changes, is: nil, "since \(unknown)")
+                    try expect(difference.version, is: since.version, "the version to begin with")
+                }
+                _ = try await store.removeFenceNews(before: .at(20), limit: 9)
+                try expect(
+                    try await store.fenceDifference(of: van, since: made.version).changes, is: nil, "what is forgotten")
+                _ = try await store.removeFenceNews(before: .at(30), limit: 9)
+                try expect(
+                    try await store.fenceDifference(of: van, since: since.version).changes, is: [],
+                    "the last version, when all is forgotten")
+                try expect(try await store.checkIntegrity(), is: [], "integrity")
+            },
+        ]
+    }
+
+    private struct Then: Hashable {
+        let fence: Fence
+        let since: Timestamp
+
+        init(_ fence: Fence, _ since: Timestamp) {
+            self.fence = fence
+            self.since = since
+        }
+    }
+}
