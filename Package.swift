@@ -148,8 +148,9 @@ let server: [Target] = [
         "WebListener", in: "Server", "Admission", "Exposition", "ServerIdentity", "WebAPI", .log, .lifecycle, .nioCore,
         .nioHTTP1, .httpTypes, .hummingbird, .hummingbirdCore, .hummingbirdTLS),
     .room(
-        "Gateway", in: "Server", "Admission", "Ingest", "JSON", "ServerIdentity", "Systemd", "TrackStore", "TrackModel",
-        "TrackWire", .log, .nioCore, .nioPosix, .nioSSL, .nioTLS),
+        "Gateway", in: "Server", "Admission", "FenceDelivery", "FenceJSON", "Geofencing", "Geodesy", "Ingest", "JSON",
+        "ServerIdentity", "Systemd", "TrackStore", "TrackModel", "TrackWire", .log, .nioCore, .nioPosix, .nioSSL,
+        .nioTLS),
     .room(
         "ServerRuntime", in: "Server", "CAllocator", "ConfigurationFile", "Exposition", "Gateway", "Ingest", "JSON",
         "ServerIdentity", "Systemd", "TrackModel", "TrackStore", "TrackStoreSQLite", "WebAPI", "WebListener", .log,
@@ -251,8 +252,8 @@ let tests: [Target] = [
         "TrackWire", .grdb),
     .tests(of: "FenceJudging", "Geodesy", "Geofencing", "JSON", "TrackModel", "TrackStore", "TrackTestKit"),
     .tests(
-        of: "Ingest", "Exposition", "FenceJudging", "Geodesy", "Geofencing", "Systemd", "TrackModel", "TrackStore",
-        "TrackTestKit", .log),
+        of: "Ingest", "Exposition", "FenceDelivery", "FenceJudging", "Geodesy", "Geofencing", "Systemd",
+        "ProgramTestKit", "TrackModel", "TrackStore", "TrackTestKit", .log),
     .tests(
         of: "WebAPI", "Geodesy", "Geofencing", "Ingest", "JSON", "Systemd", "TrackAnalysis", "TrackModel", "TrackStore",
         "TrackTestKit", .log),
@@ -261,7 +262,8 @@ let tests: [Target] = [
         of: "WebListener", "ServerIdentity", "TrackModel", "TrackStore", "TrackTestKit", "WebAPI", .lifecycle, .log,
         .nioCore, .nioPosix, .crypto, .asn1, .x509),
     .tests(
-        of: "Gateway", "Exposition", "Ingest", "ServerIdentity", "TrackModel", "TrackStore", "TrackTestKit",
+        of: "Gateway", "Exposition", "FenceDelivery", "Geodesy", "Geofencing", "Ingest", "ServerIdentity", "TrackModel",
+        "TrackStore", "TrackTestKit",
         "TrackWire", .log, .nioCore, .nioPosix, .crypto, .nioSSL, .asn1, .x509),
     .tests(
         of: "ServerRuntime", "ConfigurationFile", "Exposition", "Ingest", "ProgramTestKit", "TrackModel", "TrackStore",

@@ -34,6 +34,14 @@ func batch(_ points: [TrackPoint], received: Int64, position: StreamPosition? = 
         payload: nil, received: .at(received))
 }
 
+extension BatchJudge {
+    mutating func judge(
+        _ batch: IngestBatch, from state: JudgedState, by fences: ServiceFences, own: OwnFences?
+    ) -> Verdict {
+        judge(batch, from: state, by: [JudgingFences(fences, own: own)])
+    }
+}
+
 /// The fences, watching everyone since the beginning.
 func everyones(_ definitions: FenceDefinition...) throws -> ServiceFences {
     ServiceFences(try definitions.enumerated().map { try record(Int32($0.offset + 1), $0.element) }) { _ in nil }

@@ -17,7 +17,10 @@ import TrackTestKit
 
         /// A bench whose service has the entities van and bus.
         init(isOpen: Bool = true, failures: [TrackStoreError] = []) async throws {
-            bench = try await Bench(isOpen: isOpen, failures: failures, sleep: { _ in })
+            // A retry comes at once; only a request's own limits of time are waited for.
+            bench = try await Bench(
+                isOpen: isOpen, failures: failures,
+                sleep: { if $0 >= IngestLimits().requestWait { try? await Task.sleep(for: $0) } })
             service = try #require(ServiceID(rawValue: 1))
             for name in ["van", "bus"] { try await bench.store.haveEntity(named: name, in: service, at: .at(-1000)) }
         }
@@ -117,7 +120,7 @@ import TrackTestKit
         var judge = BatchJudge()
         let verdict = judge.judge(
             others, from: try JudgedState(encoded: try #require(state.fences)),
-            by: ServiceFences([record]) { _ in nil }, own: nil)
+            by: [JudgingFences(ServiceFences([record]) { _ in nil }, own: nil)])
         (others.fences, others.alarms, others.expectedVersion) = (verdict.state.encoded, verdict.alarms, state.version)
         _ = await place.bench.store.ingest([others])
         #expect(try await place.alarms() == ["enter 1"])

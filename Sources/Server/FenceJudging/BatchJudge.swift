@@ -25,29 +25,34 @@ package struct BatchJudge: Sendable {
 
     package init() {}
 
-    /// `state`: of the entity before the batch.
+    /// `state`: of the entity before the batch. `fences`: ascending in time; the first of them judges from the beginning.
     package mutating func judge(
-        _ batch: IngestBatch, from state: JudgedState, by fences: ServiceFences, own: OwnFences?
+        _ batch: IngestBatch, from state: JudgedState, by fences: [JudgingFences]
     ) -> Verdict {
         var verdict = Verdict(state: state)
         var memory = state.memory
-        found.removeAll(keepingCapacity: true)
+        let before = state.memory.lastTime ?? Timestamp(milliseconds: .min)
         let latest = batch.received.adding(milliseconds: Self.lead)
         for point in Self.newPoints(of: batch) {
             guard point.fix.time <= latest else {
                 verdict.ahead += 1
                 continue
             }
-            switch judge.judge(FencePoint(point), of: &memory, by: fences.set, own: own?.set, into: &found) {
+            guard let set = fences.last(where: { $0.after < point.fix.time }) ?? fences.first else { continue }
+            if memory.lastTime.map({ $0 <= set.after }) ?? false {
+                for fence in set.fresh { memory.forget(fence: fence) }
+            }
+            found.removeAll(keepingCapacity: true)
+            switch judge.judge(FencePoint(point), of: &memory, by: set.everyones.set, own: set.own?.set, into: &found) {
             case .judged: verdict.judged += 1
             case .late: verdict.late += 1
             }
-        }
-        let before = state.memory.lastTime ?? Timestamp(milliseconds: .min)
-        verdict.alarms = found.compactMap { alarm in
-            guard let label = own?.labels[alarm.fence] ?? fences.labels[alarm.fence] else { return nil }
-            return Self.caused(alarm, by: batch, label) { time in
-                time > before ? batch.received : state.received(time) ?? batch.received
+            for alarm in found {
+                guard let label = set.label(of: alarm.fence) else { continue }
+                let caused = Self.caused(alarm, by: batch, label, isStale: set.isStale(alarm)) { time in
+                    time > before ? batch.received : state.received(time) ?? batch.received
+                }
+                verdict.alarms.append(caused)
             }
         }
         if verdict.judged > 0 { verdict.state.went(on: memory, at: batch.received) }
@@ -69,7 +74,8 @@ package struct BatchJudge: Sendable {
     }
 
     private static func caused(
-        _ found: FenceAlarm, by batch: IngestBatch, _ label: FenceLabel, received: (Timestamp) -> Timestamp
+        _ found: FenceAlarm, by batch: IngestBatch, _ label: FenceLabel, isStale: Bool,
+        received: (Timestamp) -> Timestamp
     ) -> CausedAlarm {
         let scope = AlarmScope(service: batch.service.rawValue, entity: batch.entity, source: .server)
         let reaction = label.reactions.first { $0.on == found.action }
@@ -79,7 +85,7 @@ package struct BatchJudge: Sendable {
             point: AlarmPoint(found.point, received: batch.received),
             previous: found.previous.map { AlarmPoint($0, received: received($0.time)) }, crossing: found.crossing,
             inside: found.inside, skipped: found.skipped, speedLimit: found.speedLimit,
-            parameters: reaction?.parameters)
+            parameters: reaction?.parameters, isStale: isStale)
         let isRemote = reaction?.isRemote ?? false
         let targets: PushTargets =
             !isRemote
@@ -88,7 +94,8 @@ package struct BatchJudge: Sendable {
         let push = NewPush(
             type: PushRules.fenceAlarm, body: alarm.body(of: batch.entity, isRemote: isRemote), targets: targets,
             alarm: alarm.key)
-        return CausedAlarm(alarm, pushes: [push])
+        // The vehicle has told it and waits for the server's word. The operator has changed his mind before it happened.
+        return CausedAlarm(alarm, pushes: [push], isCalledBack: !isStale)
     }
 }
 

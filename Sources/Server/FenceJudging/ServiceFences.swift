@@ -27,6 +27,8 @@ package struct ServiceFences: Sendable {
 
     package var isEmpty: Bool { labels.isEmpty }
 
+    package func contains(_ fence: Int32) -> Bool { labels[fence] != nil }
+
     /// So much has changed that judging is slow: see ``rebuilt()``.
     package var isWorn: Bool { self.set.isOverlayFull }
 
@@ -35,6 +37,13 @@ package struct ServiceFences: Sendable {
         var fences = self
         fences.set = set.rebuilt()
         return fences
+    }
+
+    /// The fences without some of them.
+    package func without(_ fences: Set<Int32>) -> ServiceFences {
+        var others = self
+        for fence in fences where others.labels.removeValue(forKey: fence) != nil { others.set.remove(fence) }
+        return others
     }
 
     /// A fence was made, changed or deleted; nil: it is not there any more.
@@ -54,17 +63,40 @@ package struct ServiceFences: Sendable {
     }
 }
 
-/// The fences that watch one entity by its name.
+/// The fences of one entity: those that watch it by its name, and those that it had in another revision.
 package struct OwnFences: Sendable {
     let set: FenceSet
     let labels: [Int32: FenceLabel]
 
     /// Nil when there are none.
     package init?(_ fences: [WatchedFence], zones: @escaping ZoneTable) {
+        self.init(fences.map { (fence: $0, former: .unchanged) }, zones: zones)
+    }
+
+    /// What a vehicle had before it got a fence.
+    enum Former: Sendable {
+        /// The same, or nobody asks.
+        case unchanged
+        /// The vehicle does not have the fence yet, so the server alone judges it. What is judged from several fences at once,
+        /// groups and speed limits, must not depend on it: the vehicle would find other alarms.
+        case unknown
+        /// The fence is new to the vehicle, which had judged the points up to a time.
+        case none(Timestamp)
+        case some(Fence, since: Timestamp, Timestamp)
+    }
+
+    /// Nil when there are none.
+    init?(_ fences: [(fence: WatchedFence, former: Former)], zones: @escaping ZoneTable) {
         var plans: [FencePlan] = []
         var labels: [Int32: FenceLabel] = [:]
-        for watched in fences {
-            guard let plan = watched.record.fence.plan(watchedSince: watched.since, zones) else { continue }
+        for (watched, former) in fences {
+            guard var plan = watched.record.fence.plan(watchedSince: watched.since, zones) else { continue }
+            switch former {
+            case .unchanged: break
+            case .unknown: (plan.group, plan.speedLimit) = (nil, nil)
+            case .none(let time): plan.taken(after: time, former: nil)
+            case .some(let fence, let since, let time): plan.taken(after: time, former: (fence, since))
+            }
             plans.append(plan)
             labels[plan.id] = FenceLabel(watched.record.fence)
         }

@@ -22,6 +22,7 @@ package final class GatewayCore: Sendable {
     let registry = SessionRegistry()
     let pushDesk: PushDesk
     private let keyWatch: KeyWatch
+    private let fenceDesk: FenceNewsDesk
     let census: ConnectionCensus
     let counters: GatewayCounters
     let logger: Logger
@@ -44,6 +45,7 @@ package final class GatewayCore: Sendable {
         self.ingest = ingest
         pushDesk = PushDesk(store: store, registry: registry, counters: counters, sleep: tasks.sleep, logger: logger)
         keyWatch = KeyWatch(store: store, registry: registry, sleep: tasks.sleep, logger: logger)
+        fenceDesk = FenceNewsDesk(store: store, registry: registry, sleep: tasks.sleep, logger: logger)
         census = ConnectionCensus(limits: limits)
         self.store = store
         self.logger = logger
@@ -82,6 +84,7 @@ package final class GatewayCore: Sendable {
     package func watchStore() async {
         await withTaskGroup(of: Void.self) { group in
             group.addTask { await self.keyWatch.run() }
+            group.addTask { await self.fenceDesk.run() }
             await pushDesk.run()
             group.cancelAll()
         }

@@ -22,6 +22,8 @@ actor FenceDesk {
     private static let mostEntities = 100_000
     private static let newsAtOnce = 1000
     private static let fencesAtOnce = 10_000
+    /// Earlier versions of fences that are kept in memory, for an entity and for a service.
+    private static let mostEarlier = 4
 
     private struct Service {
         var fences: ServiceFences
@@ -31,6 +33,15 @@ actor FenceDesk {
         var isUnreadable = false
         /// Changes when nobody knows whose own fences have changed.
         var generation = 0
+        /// The number of the last change that is in `fences`, or an earlier one.
+        var version: Int64 = 0
+        /// The fences over everyone without those that some vehicles had in another revision.
+        var others: [Set<Int32>: ServiceFences] = [:]
+
+        /// Whether a vehicle may have judged by other fences than the present ones, or has just got them.
+        func hasOthers(_ used: FencesUsed) -> Bool {
+            used.version < version || used.base > 0 && used.base < used.version
+        }
     }
 
     private struct Entity: Sendable {
@@ -44,6 +55,10 @@ actor FenceDesk {
         var generation = 0
         /// Nil: it must be read.
         var state: (remembered: JudgedState, version: Int64)?
+        /// The fences by which the entity's vehicle judged; nil when the store does not know them any more.
+        var earlier: [FencesUsed: JudgingFences?] = [:]
+        /// The version of the service at which `earlier` was read.
+        var earlierOf: Int64 = 0
     }
 
     private let store: any FenceStore
@@ -74,17 +89,15 @@ actor FenceDesk {
             guard batch.isToBeJudged, let service = services[batch.service], let entity = entities[key],
                 let known = entity.state
             else { return JudgedBatch(batch: batch) }
-            var own: OwnFences?
-            if case .some(let fences)? = entity.own { own = fences }
-            guard own != nil || !service.fences.isEmpty else { return JudgedBatch(batch: batch) }
+            let fences = self.fences(for: batch, service, entity)
+            guard fences.contains(where: { !$0.isEmpty }) else { return JudgedBatch(batch: batch) }
             var judged = JudgedBatch(batch: batch)
             if reached[key] == nil {
                 judged.batch.expectedVersion = known.version
             } else {
                 judged.batch.followsBatch = true
             }
-            let verdict = judge.judge(
-                batch, from: reached[key] ?? known.remembered, by: service.fences, own: own)
+            let verdict = judge.judge(batch, from: reached[key] ?? known.remembered, by: fences)
             reached[key] = verdict.state
             judged.state = verdict.state
             judged.late = verdict.late
@@ -92,6 +105,17 @@ actor FenceDesk {
             judged.batch.alarms += verdict.alarms
             return judged
         }
+    }
+
+    /// The present fences, and from the times on that the vehicle says, those by which the vehicle judged.
+    private func fences(for batch: IngestBatch, _ service: Service, _ entity: Entity) -> [JudgingFences] {
+        var own: OwnFences?
+        if case .some(let fences)? = entity.own { own = fences }
+        let present = JudgingFences(service.fences, own: own)
+        return [present]
+            + batch.fencesThatCount.map { used in
+                (service.hasOthers(used) ? entity.earlier[used] ?? nil : nil) ?? present.after(used.after)
+            }
     }
 
     /// Remembers what was committed. Returns how many alarms were.
@@ -181,6 +205,8 @@ actor FenceDesk {
             for name in names { entities[EntityKey(service: id, name: name)]?.own = nil }
         }
         let numbers = Array(Set(news.map(\.fence)))
+        service.version = max(service.version, news.map(\.version).max() ?? 0)
+        service.others = [:]
         do throws(TrackStoreError) {
             let records = try await store.fences(
                 in: id, matching: FenceFilter(fences: numbers), page: Page(offset: 0, limit: numbers.count)
@@ -203,6 +229,8 @@ actor FenceDesk {
 
     private func load(_ id: ServiceID) async throws(TrackStoreError) {
         do throws(TrackStoreError) {
+            let nobody = EntityKey(service: id, name: "")
+            let version = try await store.fences(watching: nobody, page: Page(offset: 0, limit: 0)).version
             var records: [FenceRecord] = []
             while true {
                 let page = try await store.fences(
@@ -211,7 +239,8 @@ actor FenceDesk {
                 records += page.fences
                 if page.fences.count < Self.fencesAtOnce { break }
             }
-            services[id] = Service(fences: ServiceFences(records, zones: zones), hasNaming: try await hasNaming(id))
+            services[id] = Service(
+                fences: ServiceFences(records, zones: zones), hasNaming: try await hasNaming(id), version: version)
         } catch {
             guard error.code == .corrupt else { throw error }
             services[id] = unreadable(id, error)
@@ -233,7 +262,9 @@ actor FenceDesk {
         var keys: [EntityKey] = []
         var seen: Set<EntityKey> = []
         for batch in batches where batch.isToBeJudged {
-            guard let service = services[batch.service], service.hasNaming || !service.fences.isEmpty else { continue }
+            guard let service = services[batch.service],
+                service.hasNaming || !service.fences.isEmpty || batch.fencesThatCount.contains(where: service.hasOthers)
+            else { continue }
             let key = EntityKey(service: batch.service, name: batch.entity)
             if seen.insert(key).inserted { keys.append(key) }
         }
@@ -242,20 +273,69 @@ actor FenceDesk {
             var entity = entities[key] ?? Entity()
             let generation = services[key.service]?.generation ?? 0
             if entity.generation != generation { (entity.own, entity.generation) = (nil, generation) }
+            if let version = services[key.service]?.version, entity.earlierOf != version {
+                (entity.earlier, entity.earlierOf) = ([:], version)
+            }
             if entity.own == nil {
                 if services[key.service]?.hasNaming ?? false { named.append(key) } else { entity.own = Entity.Own.none }
             }
             entities[key] = entity
         }
         if !named.isEmpty { try await readOwnFences(of: named) }
+        try await readEarlierFences(for: batches)
         let strangers = keys.filter { key in
             guard let entity = entities[key], entity.state == nil else { return false }
             if case .some? = entity.own { return true }
-            return !(services[key.service]?.fences.isEmpty ?? true)
+            return !(services[key.service]?.fences.isEmpty ?? true) || entity.earlier.values.contains { $0 != nil }
         }
         guard !strangers.isEmpty else { return }
         let states = try await store.fenceStates(of: strangers)
         for (key, state) in zip(strangers, states) { remember(read(state.fences, of: key), state.version, of: key) }
+    }
+
+    /// Reads the fences by which vehicles judged their points, where they are others than the present ones.
+    private func readEarlierFences(for batches: [IngestBatch]) async throws(TrackStoreError) {
+        for batch in batches where batch.isToBeJudged {
+            let key = EntityKey(service: batch.service, name: batch.entity)
+            guard let service = services[batch.service] else { continue }
+            let uses = batch.fencesThatCount.filter(service.hasOthers)
+            if let entity = entities[key], entity.earlier.count + uses.count > Self.mostEarlier {
+                entities[key]?.earlier = entity.earlier.filter { uses.contains($0.key) }
+            }
+            for used in uses {
+                guard let entity = entities[key], entity.earlier[used] == nil else { continue }
+                let earlier = try await earlierFences(of: key, used)
+                entities[key]?.earlier[used] = .some(earlier)
+            }
+        }
+    }
+
+    /// Nil when the store does not know the version: then the present fences judge.
+    private func earlierFences(
+        of key: EntityKey, _ used: FencesUsed
+    ) async throws(TrackStoreError) -> JudgingFences? {
+        do throws(TrackStoreError) {
+            guard let service = services[key.service],
+                let changes = try await store.fenceDifference(of: key, since: used.version).changes
+            else { return nil }
+            let taken = used.base > 0 ? try await store.fenceDifference(of: key, since: used.base).changes : nil
+            let fences = VehicleFences(
+                used, named: try await store.fences(naming: [key]).flatMap(\.self), changes: changes,
+                taken: taken)
+            let hidden = fences.hidden(in: service.fences)
+            let others = service.others[hidden] ?? service.fences.without(hidden)
+            if service.others.count >= Self.mostEarlier { services[key.service]?.others = [:] }
+            services[key.service]?.others[hidden] = others
+            return fences.judging(beside: others, zones: zones)
+        } catch {
+            guard error.code == .corrupt else { throw error }
+            logger.critical(
+                "an earlier fence cannot be read, so the present fences judge the points of an entity",
+                metadata: [
+                    "service": "\(key.service.rawValue)", "entity": "\(key.name)", "reason": "\(error.detail)",
+                ])
+            return nil
+        }
     }
 
     private func readOwnFences(of keys: [EntityKey]) async throws(TrackStoreError) {
@@ -274,6 +354,15 @@ actor FenceDesk {
 }
 
 extension IngestBatch {
+    /// Those uses of fences that some point of the batch falls into.
+    fileprivate var fencesThatCount: [FencesUsed] {
+        guard !fencesUsed.isEmpty, let first = points.lazy.map(\.fix.time).min(),
+            let last = points.lazy.map(\.fix.time).max()
+        else { return [] }
+        let begin = fencesUsed.lastIndex { $0.after < first } ?? 0
+        return fencesUsed[begin...].filter { $0.after < last }
+    }
+
     /// Who says what a batch brings about has judged it.
     fileprivate var isToBeJudged: Bool {
         !points.isEmpty && expectedVersion == nil && !followsBatch && fences == nil

@@ -30,4 +30,16 @@ package struct DeliveredFence: Hashable, Sendable {
         plan.group = group
         return plan
     }
+
+    /// What is judged when the vehicle got the fence after it had judged the points up to a time. `former`: the fence as it
+    /// had it before.
+    ///
+    /// - Throws: as ``plan(zone:)``.
+    package func plan(
+        takenAfter time: Timestamp, former: DeliveredFence?, zone: ZoneOffsets? = nil
+    ) throws(FenceError) -> FencePlan {
+        var plan = try plan(zone: zone)
+        plan.taken(after: time, former: former.map { ($0.fence, $0.since) })
+        return plan
+    }
 }

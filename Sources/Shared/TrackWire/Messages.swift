@@ -81,3 +81,31 @@ extension Heartbeat {
         set { liveHint = Data(newValue) }
     }
 }
+
+extension UploadedAlarm {
+    package init(key: [UInt8], type: UInt32, json: String) {
+        self.init()
+        self.key = Data(key)
+        self.type = type
+        self.json = json
+    }
+
+    package var keyBytes: [UInt8] { Array(key) }
+}
+
+extension AlarmUploadAck {
+    package init(id: UInt64, _ refused: [(key: [UInt8], reason: String)]) {
+        self.init()
+        self.id = id
+        self.refused = refused.map { key, reason in
+            var alarm = RefusedAlarm()
+            alarm.key = Data(key)
+            alarm.reason = reason
+            return alarm
+        }
+    }
+}
+
+extension RefusedAlarm {
+    package var keyBytes: [UInt8] { Array(key) }
+}

@@ -19,6 +19,10 @@ package enum WireLimits {
     package static let calls = 4
     /// The longest live hint in a Heartbeat, bytes.
     package static let liveHintBytes = 4096
+    /// The most versions of fences by which the points of one Upload may have been judged.
+    package static let fenceUses = 64
+    /// The most alarms in an AlarmUpload.
+    package static let uploadedAlarms = 64
     /// After so many seconds of silence the agent sends a Heartbeat.
     package static let heartbeatInterval = 60
     /// The most points in any batch payload, including payloads that the server makes by merging chunks.

@@ -82,6 +82,7 @@ final class GatewayConnection: ChannelDuplexHandler {
     func channelWritabilityChanged(context: ChannelHandlerContext) {
         let isWritable = context.channel.isWritable
         tell { machine, _, _ in machine.writabilityChanged(isWritable) }
+        if isWritable { sendFences() }
         context.fireChannelWritabilityChanged()
     }
 
@@ -104,6 +105,8 @@ final class GatewayConnection: ChannelDuplexHandler {
     func keyEnded() { tell { machine, now, _ in machine.keyEnded(now: now) } }
     /// Something was queued for the session's entity.
     func pushesMayWait() { tell { $0.pushesMayWait(now: $1, clock: $2) } }
+    /// Fences that concern the session's entity may have changed.
+    func fencesMayHaveChanged() { tell { machine, now, _ in machine.fencesMayHaveChanged(now: now) } }
     /// They are acknowledged, by whichever session of the entity.
     func pushesSettled(_ ids: [UInt64]) { tell { $0.pushesSettled(ids, now: $1, clock: $2) } }
 
@@ -186,6 +189,12 @@ final class GatewayConnection: ChannelDuplexHandler {
             work.loadPushes(of: entity, after: mark, limit: limit, on: context) { [self] found in
                 tell { $0.pushesLoaded(found, now: $1, clock: $2) }
             }
+        case .loadFences(let version, let place):
+            guard let entity else { return }
+            work.loadFences(of: entity, since: version, around: place, on: context) { [self] answer in
+                tell { machine, now, _ in machine.fencesLoaded(answer, now: now) }
+            }
+        case .sendFences: sendFences()
         case .settlePushes(let outcomes): core.pushDesk.settle(outcomes)
         case .send(let frame): send(frame)
         case .sendPush(let push):
@@ -258,6 +267,19 @@ final class GatewayConnection: ChannelDuplexHandler {
         var buffer = context.channel.allocator.buffer(capacity: bytes.count)
         buffer.writeBytes(bytes)
         context.writeAndFlush(wrapOutboundOut(buffer), promise: nil)
+    }
+
+    /// As many parts as the channel takes: fences that an agent does not read must not pile up here.
+    private func sendFences() {
+        while context?.channel.isWritable == true {
+            var isSent = false
+            answer { machine, now, _ in
+                guard let actions = machine.nextFences(now: now) else { return [] }
+                isSent = true
+                return actions
+            }
+            guard isSent else { return }
+        }
     }
 
     private func set(_ timer: SessionTimer, _ milliseconds: Int64) {

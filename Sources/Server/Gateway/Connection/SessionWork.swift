@@ -10,7 +10,7 @@ import TrackWire
 /// cancellation.
 final class SessionWork {
     enum Kind: Hashable {
-        case admission, stream, times, pushes
+        case admission, stream, times, pushes, fences
         case call(UInt64)
     }
 
@@ -97,6 +97,23 @@ final class SessionWork {
             } catch {
                 core.logger.error("store cannot tell of pushes", metadata: ["reason": "\(error.detail)"])
                 return nil
+            }
+        }
+    }
+
+    /// Asks the store for an entity's fences.
+    func loadFences(
+        of entity: EntityKey, since version: Int64, around place: Coordinate?, on context: ChannelHandlerContext?,
+        then: @escaping (SessionMachine.FenceAnswer) -> Void
+    ) {
+        let core = core
+        start(.fences, on: context, then: then) {
+            do throws(TrackStoreError) {
+                return .update(
+                    try await FenceReading.update(of: entity, since: version, around: place, in: core.store))
+            } catch {
+                core.logger.error("store cannot tell of fences", metadata: ["reason": "\(error.detail)"])
+                return .failed
             }
         }
     }

@@ -34,6 +34,9 @@ enum Acknowledgement {
             case .points(let id, let stored, let refusals):
                 flush()
                 messages.append(reply(id: id, stored: stored, refusals: refusals))
+            case .alarms(let id, let refusals):
+                flush()
+                messages.append(alarms(id: id, refusals: refusals))
             case .hint, .rescued: break
             }
         }
@@ -47,6 +50,10 @@ enum Acknowledgement {
         reply.id = id
         reply.error = error
         return ServerFrame(.pointsReply(reply))
+    }
+
+    static func alarms(id: UInt64, refusals: [AlarmRefusal]) -> ServerFrame {
+        ServerFrame(.alarmUploadAck(AlarmUploadAck(id: id, refusals.map { (key: $0.key, reason: $0.reason) })))
     }
 
     static func reply(id: UInt64, stored: Int, refusals: [PointRefusal]) -> ServerFrame {

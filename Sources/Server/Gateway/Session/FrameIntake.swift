@@ -6,12 +6,14 @@ enum FrameIntake: Hashable {
     enum Frame: Hashable {
         case upload(Upload)
         case points(Points)
+        case alarms(AlarmUpload)
 
         /// The size that the sender claims: the frame is not decoded before there is memory for it.
         var payloadBytes: Int {
             switch self {
             case .upload(let upload): upload.payload.count
             case .points(let points): points.payload.count
+            case .alarms(let upload): upload.alarms.reduce(0) { $0 + $1.json.utf8.count }
             }
         }
 
@@ -21,6 +23,7 @@ enum FrameIntake: Hashable {
                 switch self {
                 case .upload(let upload): Int(upload.count)
                 case .points(let points): Int(points.count)
+                case .alarms(let upload): upload.alarms.count
                 }
             return IngestJob.cost(payloadBytes: payloadBytes, points: min(claimed, batchPoints))
         }

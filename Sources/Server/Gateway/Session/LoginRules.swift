@@ -14,6 +14,10 @@ struct LoginRequest: Hashable, Sendable {
     /// The sequences of the points that the agent still has.
     var waiting: Range<UInt64>
     var agentVersion: String
+    /// The highest format of fence updates that the agent reads; 0: it takes none.
+    var fenceFormat: UInt32 = 0
+    /// The version of the fences that the agent has; 0: none.
+    var fenceVersion: Int64 = 0
 }
 
 /// Why a login failed, as the agent is told.
@@ -64,7 +68,8 @@ enum LoginRules {
         guard !hello.ak.isEmpty else { throw LoginRefusal(.authentication, "ak must not be empty") }
         return LoginRequest(
             service: service, key: AccessKey(hello.ak).hash, appCode: hello.appCode, entity: hello.entity,
-            stream: stream, waiting: hello.firstSequence..<hello.nextSequence, agentVersion: hello.agentVersion)
+            stream: stream, waiting: hello.firstSequence..<hello.nextSequence, agentVersion: hello.agentVersion,
+            fenceFormat: hello.fenceFormat, fenceVersion: Int64(clamping: hello.fenceVersion))
     }
 }
 

@@ -13,6 +13,8 @@ struct OpenSession: Hashable {
     private var hints = HintBook()
     var calls: CallBook
     private var pushes: PushMachine
+    /// Nil: the agent takes no server fences.
+    private var fences: FenceFeed?
     private var lastFrame: MonotonicTime
     /// Takes no further frames.
     private var isDraining = false
@@ -35,6 +37,7 @@ struct OpenSession: Hashable {
         window = SessionWindow(limits: limits)
         calls = CallBook(limits, patience: deadlines.call, isOffered: offersCalls)
         pushes = PushMachine(limits: limits.pushes)
+        fences = request.fenceFormat > 0 ? FenceFeed(version: request.fenceVersion) : nil
         lastFrame = now
     }
 
@@ -59,8 +62,17 @@ struct OpenSession: Hashable {
         case .pushAck(let acknowledgement)?:
             return inPushes(clock) { $0.acknowledged(acknowledgement.ids, now: now) }
         case .goodbye?: return SessionStep(end: .goodbye)
-        case .fenceRequest?, .alarmUpload?:
-            return SessionStep(end: .violation("a frame of server fences, which this session does not have"))
+        case .fenceRequest(let request)?:
+            guard fences != nil else {
+                return SessionStep(end: .violation("a request for fences without a fence_format"))
+            }
+            guard let place = Coordinate(latitudeE7: request.latitudeE7, longitudeE7: request.longitudeE7) else {
+                return SessionStep(end: .violation("a request for fences around no place on earth"))
+            }
+            return inFences { $0.asked(around: place) }
+        case .alarmUpload(let upload)?:
+            guard fences != nil else { return SessionStep(end: .violation("alarms without a fence_format")) }
+            return take(.alarms(upload))
         case .hello?: return SessionStep(end: .violation("a second hello on one connection"))
         case nil: return SessionStep(end: .violation("a frame of an unknown kind"))
         }
@@ -168,6 +180,20 @@ struct OpenSession: Hashable {
             }
             let submission = Submission.points(id: points.id, stored: stored, refusals: checked.refusals)
             return submit(checked, as: submission, payloadBytes: frame.payloadBytes, cost: cost)
+        case .alarms(let upload):
+            do throws(ProtocolViolation) {
+                let (batch, refusals) = try rules.check(upload, at: clock)
+                guard !batch.alarms.isEmpty else {
+                    return SessionStep([
+                        .release(cost: cost), .send(Acknowledgement.alarms(id: upload.id, refusals: refusals)),
+                    ])
+                }
+                let submission = Submission.alarms(id: upload.id, refusals: refusals)
+                let ticket = window.submitted(submission, bytes: frame.payloadBytes)
+                return SessionStep([.submit(ticket: ticket, batch, cost: cost)])
+            } catch {
+                return SessionStep([.release(cost: cost)], end: .violation(error.reason))
+            }
         }
     }
 
@@ -287,5 +313,35 @@ struct OpenSession: Hashable {
             }
         }
         return SessionStep(outcomes.isEmpty ? actions : actions + [.settlePushes(outcomes)])
+    }
+
+    // MARK: Fences
+
+    /// An event of the fences; nothing when the agent takes none.
+    mutating func inFences(_ event: (inout FenceFeed) -> [FenceFeed.Action]) -> SessionStep {
+        guard var feed = fences else { return SessionStep() }
+        let actions = event(&feed)
+        fences = feed
+        return SessionStep(actions.map(SessionMachine.Action.init))
+    }
+
+    /// The next part of fences for the agent; nil when there is none.
+    mutating func nextFences() -> SessionStep? {
+        guard var feed = fences, feed.hasParts else { return nil }
+        let (part, actions) = feed.next()
+        fences = feed
+        guard let part else { return nil }
+        return SessionStep([.send(ServerFrame(.fenceUpdate(part)))] + actions.map(SessionMachine.Action.init))
+    }
+}
+
+extension SessionMachine.Action {
+    fileprivate init(_ action: FenceFeed.Action) {
+        self =
+            switch action {
+            case .load(let version, let place): .loadFences(since: version, around: place)
+            case .send: .sendFences
+            case .setTimer(let milliseconds): .setTimer(.fences, milliseconds: milliseconds)
+            }
     }
 }

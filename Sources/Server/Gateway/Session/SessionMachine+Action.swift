@@ -29,6 +29,10 @@ extension SessionMachine {
         case cancelCall(UInt64)
         /// Ask the store for the pushes that wait after this mark; `pushesLoaded` follows.
         case loadPushes(after: PushMark?, limit: Int)
+        /// Ask the store for the entity's fences; `fencesLoaded` follows.
+        case loadFences(since: Int64, around: Coordinate?)
+        /// Send `nextFences` while the channel is writable, and again when it becomes writable.
+        case sendFences
         /// Tell the store, and the entity's other sessions.
         case settlePushes([PushDesk.Outcome])
         case send(ServerFrame)
@@ -62,6 +66,13 @@ extension SessionMachine {
         case clockWrong(String)
     }
 
+    /// What the store knows of an entity's fences.
+    enum FenceAnswer: Hashable, Sendable {
+        /// Nil: nothing that the agent must hear of.
+        case update(FenceFeed.Update?)
+        case failed
+    }
+
     /// Why nobody may log in.
     enum Barrier: Hashable {
         /// The server stops.
@@ -84,6 +95,8 @@ enum SessionTimer: Hashable {
     /// The deadline of the phase.
     case phase
     case pushes
+    /// The store did not tell the fences: ask again.
+    case fences
     /// The deadline of a call, by the connection's own number of it.
     case call(UInt64)
 }

@@ -68,4 +68,32 @@ extension SessionMachine {
     mutating func pushesSettled(_ ids: [UInt64], now: MonotonicTime, clock: Timestamp) -> [Action] {
         inSession(now) { $0.inPushes(clock) { $0.settledElsewhere(ids, now: now) } }
     }
+
+    // MARK: Fences
+
+    /// The session begins, or fences that concern its entity may have changed.
+    mutating func fencesMayHaveChanged(now: MonotonicTime) -> [Action] {
+        inSession(now) { $0.inFences { $0.mayHaveChanged() } }
+    }
+
+    /// The answer to `loadFences`.
+    mutating func fencesLoaded(_ answer: FenceAnswer, now: MonotonicTime) -> [Action] {
+        inSession(now) { session in
+            session.inFences { feed in
+                switch answer {
+                case .update(let update): feed.loaded(update)
+                case .failed: feed.failed()
+                }
+            }
+        }
+    }
+
+    /// The actions that send the next part of fences; nil when there is none.
+    mutating func nextFences(now: MonotonicTime) -> [Action]? {
+        guard case .open(var session) = phase else { return nil }
+        phase = .closing
+        let step = session.nextFences()
+        phase = .open(session)
+        return step?.actions
+    }
 }

@@ -9,6 +9,7 @@ extension SessionMachine {
         switch timer {
         case .phase: phaseDue(now)
         case .pushes: inSession(now) { $0.inPushes(clock) { $0.timerFired(now: now) } }
+        case .fences: fencesMayHaveChanged(now: now)
         case .call(let number): inSession(now) { SessionStep($0.calls.timerFired(number, now: now)) }
         }
     }

@@ -156,7 +156,7 @@ struct SessionMachine: Hashable {
             return [
                 .register(request, began: clock), .acceptFrames(upTo: limits.frameBytes), set(deadlines.idle, now),
                 .note(.loggedIn(agentVersion: request.agentVersion)), .send(ServerFrame(.welcome(welcome))),
-            ] + pushesMayWait(now: now, clock: clock)
+            ] + pushesMayWait(now: now, clock: clock) + fencesMayHaveChanged(now: now)
         }
     }
 

@@ -1,3 +1,4 @@
+import FenceDelivery
 import TrackModel
 import TrackStore
 import TrackWire
@@ -21,6 +22,7 @@ extension Welcome {
         self.limits.windowBatches = UInt32(clamping: limits.windowBatches)
         self.limits.windowBytes = UInt32(clamping: limits.windowBytes)
         payloadFormat = UInt32(WireLimits.payloadFormat)
+        fenceFormat = min(request.fenceFormat, FenceDelivery.format)
     }
 }
 

@@ -4,6 +4,7 @@ import Ingest
 enum Submission: Hashable {
     case upload(refusals: [PointRefusal])
     case points(id: UInt64, stored: Int, refusals: [PointRefusal])
+    case alarms(id: UInt64, refusals: [AlarmRefusal])
     /// A live hint. Nobody is told what became of it.
     case hint
     /// Points whose sequences an earlier session stored as other points. The batch behind it is acknowledged.

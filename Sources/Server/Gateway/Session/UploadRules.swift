@@ -63,9 +63,25 @@ struct UploadRules: Hashable, Sendable {
                 service: service, entity: name, position: position, points: [], sequences: [],
                 payload: EncodedPoints(isCompressed: isCompressed, bytes: bytes), received: now),
             refusals: [])
+        checked.batch.fencesUsed = try fencesUsed(in: upload)
         keep(points, numberedFrom: upload.firstSequence, in: &checked) { PointRules.problem(with: $0, at: now) }
         checked.batch.sequences = refusedLeftOut(of: upload.firstSequence..<end, checked.refusals)
         return checked
+    }
+
+    private func fencesUsed(in upload: Upload) throws(ProtocolViolation) -> [FencesUsed] {
+        guard upload.fenceUses.count <= WireLimits.fenceUses else {
+            throw ProtocolViolation(
+                "upload: \(upload.fenceUses.count) fence_uses, at most \(WireLimits.fenceUses) are allowed")
+        }
+        let uses = upload.fenceUses.map { use in
+            FencesUsed(
+                version: Int64(clamping: use.version), after: Timestamp(milliseconds: use.after),
+                base: Int64(clamping: use.base))
+        }
+        guard zip(uses, uses.dropFirst()).allSatisfy({ $0.after <= $1.after }), uses.allSatisfy({ $0.version > 0 })
+        else { throw ProtocolViolation("upload: fence_uses must be in the order of after, with a version above 0") }
+        return uses
     }
 
     /// Throws what the sender is told in the reply: nothing of its connection breaks by it.

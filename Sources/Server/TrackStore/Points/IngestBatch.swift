@@ -30,11 +30,15 @@ package struct IngestBatch: Hashable, Sendable {
     package var pushes: [CausedPush]
     /// The alarms that these points cause: stored with the points, or not at all. Received at `received`.
     package var alarms: [CausedAlarm]
+    /// By which versions of the fences a vehicle judged the points, ascending in time; empty: by none. The store does not
+    /// look at it.
+    package var fencesUsed: [FencesUsed]
 
     package init(
         service: ServiceID, entity: String, position: StreamPosition?, points: [TrackPoint], sequences: [UInt64],
         payload: EncodedPoints?, received: Timestamp, hint: TrackPoint? = nil, expectedVersion: Int64? = nil,
-        followsBatch: Bool = false, fences: [UInt8]? = nil, pushes: [CausedPush] = [], alarms: [CausedAlarm] = []
+        followsBatch: Bool = false, fences: [UInt8]? = nil, pushes: [CausedPush] = [], alarms: [CausedAlarm] = [],
+        fencesUsed: [FencesUsed] = []
     ) {
         self.service = service
         self.entity = entity
@@ -49,6 +53,7 @@ package struct IngestBatch: Hashable, Sendable {
         self.fences = fences
         self.pushes = pushes
         self.alarms = alarms
+        self.fencesUsed = fencesUsed
     }
 }
 

@@ -27,6 +27,21 @@ package struct AlarmKey: Hashable, Sendable {
         self.bytes = Array(bytes)
     }
 
+    /// Nil unless given 32 hexadecimal digits, as ``text`` has them.
+    package init?(text: String) {
+        let digits = Array(text.utf8)
+        guard digits.count == 32 else { return nil }
+        var bytes: [UInt8] = []
+        for start in stride(from: 0, to: 32, by: 2) {
+            guard let byte = UInt8(String(decoding: digits[start..<start + 2], as: UTF8.self), radix: 16) else {
+                return nil
+            }
+            bytes.append(byte)
+        }
+        self.bytes = bytes
+        guard self.text == text else { return nil }
+    }
+
     /// 32 hexadecimal digits.
     package var text: String {
         let digits = Array("0123456789abcdef")

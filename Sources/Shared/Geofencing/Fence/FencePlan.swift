@@ -40,6 +40,20 @@ package struct FencePlan: Hashable, Sendable {
         self.shape = shape
     }
 
+    /// A vehicle had judged the points up to a time when it got this fence. Its place in a fence that is new to it, or that was
+    /// moved, is found by later points, without an alarm: the vehicle did not move. The server does the same for the
+    /// vehicle's points, so both find the same alarms.
+    ///
+    /// `former`: the fence as the vehicle had it before, and since when it watched the vehicle; nil: it had none.
+    package mutating func taken(after time: Timestamp, former: (fence: Fence, since: Timestamp)?) {
+        let next = time.adding(milliseconds: 1)
+        if let former, former.since == from {
+            if former.fence.areaRevision != areaRevision { revisedAt = max(revisedAt, next) }
+        } else {
+            from = max(from, next)
+        }
+    }
+
     var countsThrough: Bool { through ?? shape.isArea }
 
     /// Metres beyond the boundary, with the accuracy, at which one point proves that the entity is out.

@@ -612,6 +612,10 @@ package nonisolated struct FenceUse: Sendable {
   /// Milliseconds since 1970 UTC.
   package var after: Int64 = 0
 
+  /// The version that the agent had before; 0: none. The agent finds its place in what is new or was moved since then by
+  /// the points that are later than `after`.
+  package var base: UInt64 = 0
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package init() {}
@@ -1715,7 +1719,7 @@ nonisolated extension Upload: SwiftProtobuf.Message, SwiftProtobuf._MessageImple
 
 nonisolated extension FenceUse: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".FenceUse"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}version\0\u{1}after\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}version\0\u{1}after\0\u{1}base\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -1725,6 +1729,7 @@ nonisolated extension FenceUse: SwiftProtobuf.Message, SwiftProtobuf._MessageImp
       switch fieldNumber {
       case 1: try { try decoder.decodeSingularUInt64Field(value: &self.version) }()
       case 2: try { try decoder.decodeSingularInt64Field(value: &self.after) }()
+      case 3: try { try decoder.decodeSingularUInt64Field(value: &self.base) }()
       default: break
       }
     }
@@ -1737,12 +1742,16 @@ nonisolated extension FenceUse: SwiftProtobuf.Message, SwiftProtobuf._MessageImp
     if self.after != 0 {
       try visitor.visitSingularInt64Field(value: self.after, fieldNumber: 2)
     }
+    if self.base != 0 {
+      try visitor.visitSingularUInt64Field(value: self.base, fieldNumber: 3)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
   package static func ==(lhs: FenceUse, rhs: FenceUse) -> Bool {
     if lhs.version != rhs.version {return false}
     if lhs.after != rhs.after {return false}
+    if lhs.base != rhs.base {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

@@ -215,7 +215,8 @@ extension ReferenceTrackStore {
             return FenceDifference(version: fenceVersion, changes: nil)
         }
         let states = fenceStates.filter { $0.service == entity.service }
-        let former = states.last { $0.version <= version }.map { Self.fences(watching: entity.name, in: $0.table) } ?? [:]
+        let former =
+            states.last { $0.version <= version }.map { Self.fences(watching: entity.name, in: $0.table) } ?? [:]
         let present = Self.fences(watching: entity.name, in: fenceTable[entity.service] ?? ServiceFences())
         let news = fenceNewsList.filter { $0.news.service == entity.service && $0.news.version > version }
         let changes = Set(news.map(\.news.fence)).sorted().compactMap { fence -> FenceDifference.Change? in

@@ -17,7 +17,9 @@ extension TrackStoreContract {
                     return Int(dice >> 33) % Int(sides)
                 }
                 for step in 1...120 as ClosedRange<Int64> {
-                    let watch = try roll(3) == 0 ? FenceWatch.everyone : FenceWatch(fleet.map(\.name).filter { _ in roll(2) == 0 })
+                    let watch =
+                        try roll(3) == 0
+                        ? FenceWatch.everyone : FenceWatch(fleet.map(\.name).filter { _ in roll(2) == 0 })
                     let fences = try await store.fences(
                         in: service, matching: FenceFilter(), page: Page(offset: 0, limit: 99)
                     ).fences
@@ -80,7 +82,8 @@ extension TrackStoreContract {
                 let made = try await store.createFence(.sample("a", watching: ["van"]), in: service, at: .at(10))
                 try expect(made.version, is: Timestamp.at(10).milliseconds, "a version that is its time")
                 let wide = try await store.updateFence(
-                    1, to: .sample("a", watching: ["van"], radius: 300), expecting: made.version, in: service, at: .at(20))
+                    1, to: .sample("a", watching: ["van"], radius: 300), expecting: made.version, in: service,
+                    at: .at(20))
                 // The clock went back: versions grow all the same.
                 _ = try await store.deleteFences(matching: FenceFilter(fences: [1]), in: service, at: .at(5))
                 let since = try await store.fenceDifference(of: van, since: made.version)

@@ -1,0 +1,66 @@
+import FenceJSON
+import Geofencing
+import Ingest
+import JSON
+import TrackModel
+import TrackStore
+import TrackWire
+
+/// An alarm that the server will never store.
+struct AlarmRefusal: Hashable, Sendable {
+    /// As the agent gave it.
+    var key: [UInt8]
+    var reason: String
+}
+
+/// The rules of AlarmUpload messages.
+extension UploadRules {
+    /// A batch without points: the alarms that the server cannot find itself.
+    func check(
+        _ upload: AlarmUpload, at now: Timestamp
+    ) throws(ProtocolViolation) -> (batch: IngestBatch, refusals: [AlarmRefusal]) {
+        guard upload.id > 0, (1...WireLimits.uploadedAlarms).contains(upload.alarms.count) else {
+            throw ProtocolViolation(
+                "alarm_upload: an id above 0 and 1 to \(WireLimits.uploadedAlarms) alarms, not \(upload.alarms.count)")
+        }
+        var batch = IngestBatch(
+            service: service, entity: entity, position: nil, points: [], sequences: [], payload: nil, received: now)
+        var refusals: [AlarmRefusal] = []
+        for uploaded in upload.alarms {
+            do throws(FenceJSONError) {
+                batch.alarms.append(CausedAlarm(try alarm(uploaded, at: now)))
+            } catch {
+                refusals.append(AlarmRefusal(key: uploaded.keyBytes, reason: error.description))
+            }
+        }
+        return (batch, refusals)
+    }
+
+    private func alarm(_ uploaded: UploadedAlarm, at now: Timestamp) throws(FenceJSONError) -> Alarm {
+        guard let source = AlarmScope.Source(rawValue: UInt8(clamping: uploaded.type)) else {
+            throw FenceJSONError("an alarm of type \(uploaded.type): it is 3 or 4")
+        }
+        guard uploaded.json.utf8.count <= PushRules.maximumBodyBytes else {
+            throw FenceJSONError("an alarm of \(uploaded.json.utf8.count) bytes: at most \(PushRules.maximumBodyBytes)")
+        }
+        guard let json = try? JSONReader.value(of: Array(uploaded.json.utf8)) else {
+            throw FenceJSONError("the alarm is not JSON")
+        }
+        let body = try AlarmBody(json: json)
+        guard body.key.bytes == uploaded.keyBytes else {
+            throw FenceJSONError("the alarm has another key than the message says")
+        }
+        return Alarm(
+            key: body.key, source: source, fence: body.fence, revision: body.revision, name: body.name,
+            group: body.group, action: body.action, point: AlarmPoint(body.point, received: now),
+            previous: body.previous.map { AlarmPoint($0, received: now) }, crossing: body.crossing,
+            inside: body.inside, skipped: body.skipped, speedLimit: body.speedLimit, parameters: body.parameters,
+            isReported: true)
+    }
+}
+
+extension AlarmPoint {
+    fileprivate init(_ point: AlarmBody.Point, received: Timestamp) {
+        self.init(time: point.time, place: point.place, accuracy: point.accuracy, received: received)
+    }
+}
