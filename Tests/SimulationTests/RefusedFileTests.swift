@@ -1,6 +1,7 @@
 import AgentControl
 import Testing
 import TrackCache
+import TrackModel
 import TrackTestKit
 
 @testable import SystemSimulation
@@ -130,5 +131,36 @@ import TrackTestKit
         ring.ledger.flipped(from: before, to: ring.content)
         try ring.start(withPowerFailingAfter: seed)
         #expect(ring.ledger.waiting.count == Int(ring.cache.count))
+    }
+
+    /// The ring gives a file up, newer points are stored, and the next opening finds the file again. An acknowledgement
+    /// covers some of its points, and the ring cannot count them: it cannot read the file, in which a clear left a hole.
+    @Test func whatLeftUncountedDoesNotWait() throws {
+        let ring = try ring([8], payload: 1)
+        try ring.clear(CacheSelection(entities: ["van"], from: 3, through: 3))
+        try ring.sync()
+        ring.disk.faults = [DiskFault([.open, .read], number: 5)]
+        for moment in [1000, 20_000, 40_000] as [MonotonicTime] {
+            ring.now = moment
+            #expect(ring.cache.read(after: 0, maximumCount: 10, maximumBytes: 1000, now: moment) == nil)
+            try ring.observe()
+        }
+        ring.disk.faults = []
+        #expect(ring.cache.counters.unreadableRecords == 7)
+        try ring.gather(9...9, payload: 1)
+        try ring.sync()
+        try ring.upload(1)
+        ring.disk.killProcess()
+        // The ledger does not have the acknowledgement yet.
+        try ring.start()
+        #expect(ring.cache.count >= 7 && ring.ledger.entries[0].doubt == .refusedFile)
+        try ring.gather(10...10, payload: 1)
+        try ring.sync()
+        try ring.upload(2) { ring.disk.faults = [DiskFault([.open], times: 1, number: 5)] }
+        let isBlurred = ring.ledger.isBlurred
+        #expect(isBlurred && ring.cache.counters.acknowledged == 0)
+        try ring.sync()
+        while ring.cache.count > 0 { try ring.upload(1) }
+        #expect(ring.ledger.waiting.isEmpty)
     }
 }

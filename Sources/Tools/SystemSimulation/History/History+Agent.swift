@@ -319,6 +319,7 @@ extension History {
             alarms.isRefusing = true
             alarms.refused()
         case "Alarms are kept again": alarms.isRefusing = false
+        case "Link online": backlogFails()
         case "Link lost": linkLost("\(metadata?["reason"] ?? "")")
         default: break
         }

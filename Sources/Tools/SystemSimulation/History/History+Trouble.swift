@@ -202,6 +202,22 @@ extension History {
         }
     }
 
+    /// With several segments to upload the disk may refuse a few calls while they are read: the next segment could be
+    /// read, and must wait for the one that could not.
+    func backlogFails() {
+        guard !isHealed, profile.hasBacklogErrors, disk.faults.isEmpty else { return }
+        guard disk.paths.count(where: { $0.hasSuffix(".segment") }) > 1 else { return }
+        note("the disk refuses some calls while the backlog is read")
+        summary.diskFaults += 1
+        let kinds: Set<CacheFileError.Operation> = dice.one(in: 2) ? [.read] : [.open, .read]
+        disk.faults = [
+            DiskFault(
+                kinds, after: Int.random(in: 0...6, using: &dice), times: Int.random(in: 1...2, using: &dice), number: 5
+            )
+        ]
+        after(span(5...60)) { $0.disk.faults = [] }
+    }
+
     func healDisk() {
         disk.faults = []
         disk.isReadOnly = false

@@ -46,6 +46,8 @@ struct Profile {
     let alarmRetention: Int64
     /// Bits of the disk flip.
     let hasRot: Bool
+    /// The disk refuses calls when the agent comes online with more than one segment.
+    let hasBacklogErrors: Bool
 
     enum Trouble: CaseIterable {
         case networkDown, networkBlackHole, linkReset, linkSilent, linkCutAtByte, slowNetwork, tornNetwork
@@ -77,6 +79,7 @@ struct Profile {
         keepsFeedOpen = dice.one(in: 3)
         pace = pick([20, 60, 120, 300, 900])
         hasRot = dice.one(in: 16)
+        hasBacklogErrors = dice.one(in: 3)
         isVerbose = dice.one(in: 4)
         // Many large batches and a small window: some batches do not fit beside those under way.
         batchPoints = pick([5, 50, 1000, 1000])

@@ -28,6 +28,7 @@ extension PointLedger {
         refusedOperations = [:]
         givenUp = []
         openCounts = []
+        uncounted = 0
         isBlurred = false
         let isDurable = { [unsecured] index in !unsecured.contains(index) }
         unread = (unread + aside + waiting.prefix(durableCount).filter(isDurable)).sorted()
@@ -187,7 +188,8 @@ extension PointLedger {
         entries[index].fate = .droppedByBound
     }
 
-    /// A doubtful point that left was perhaps not counted: then one more has left.
+    /// A doubtful point that left was perhaps not counted: then one more has left. So has what left while a disk error kept
+    /// the cache from counting.
     private mutating func settleCounts(_ cache: TrackCache) throws(Violation) {
         while let fate = openCounts.first, !waiting.isEmpty, !isBlurred, !canHold(cache.count),
             cache.count < UInt64(waiting.count)
@@ -196,6 +198,10 @@ extension PointLedger {
             if fate == .acknowledged { try acknowledgeOldest() } else { giveUpOldest(as: fate) }
         }
         openCounts = []
+        while uncounted > 0, !waiting.isEmpty, !isBlurred, !canHold(cache.count), cache.count < UInt64(waiting.count) {
+            uncounted -= 1
+            try acknowledgeOldest()
+        }
     }
 
     /// The cache holds all of `waiting`, or all but doubtful ones.

@@ -170,6 +170,7 @@ extension PointLedger {
         try readDisk(
             found, elsewhere: elsewhere, apart: [], holds: cache.count,
             dropped: cache.counters.droppedByBound - before.droppedByBound, isSecured: true, now)
+        uncounted = max(0, waiting.count - Int(cache.count))
         isBlurred = false
     }
 

@@ -102,6 +102,9 @@ struct PointLedger {
     var givenUp: Set<UInt64> = []
     /// Doubtful points that were counted among those that left, or were not: what each of them may stand for.
     var openCounts: [Fate] = []
+    /// Points of `waiting` that the cache did not hold when the model looked again. They are in doubt, or have left from the
+    /// front while the cache could not count.
+    var uncounted = 0
     /// Bits flipped in what tells of other points: a header, a name, the ledger. Until the next opening.
     var hasFlippedStructure = false
     var hasDoubts = false
