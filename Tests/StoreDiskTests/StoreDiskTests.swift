@@ -104,6 +104,31 @@ import Testing
         }
     }
 
+    /// The power goes during the synchronisation of a commit: the answer is an error each time, and how much was done decides
+    /// whether the commit stands.
+    @Test(arguments: StoreDisk.Interruption.allCases)
+    func aCutDuringACommitsSynchronisation(doing interruption: StoreDisk.Interruption) throws {
+        var found: Set<Int64> = []
+        for seed in UInt64(1)...30 {
+            let name = "\(seed)-\(interruption)"
+            let (before, after) = (try directory("\(name)-a"), try directory("\(name)-b"))
+            let disk = StoreDisk(directory: before)
+            defer { disk.forget() }
+            let connection = Connection("\(before)/s.sqlite", "FULL")
+            connection.run("CREATE TABLE t (n INTEGER PRIMARY KEY, b BLOB)")
+            disk.failPower(afterSynchronisations: 2, doing: interruption)
+            var committed: Int64 = 0
+            for _ in 0..<5 where connection.run("INSERT INTO t (b) VALUES (randomblob(9000))") { committed += 1 }
+            #expect(committed == 2 && !disk.hasPower, "seed \(seed)")
+            try disk.leave(in: after, seed: seed)
+            let next = Connection("\(after)/s.sqlite", "FULL")
+            #expect(next.text("PRAGMA integrity_check") == "ok", "seed \(seed)")
+            found.insert(try #require(next.number("SELECT COUNT(*) FROM t")))
+        }
+        // Without a synchronisation all may stand by chance.
+        #expect(found == (interruption == .everything ? [3] : [2, 3]))
+    }
+
     @Test func aWeakerSettingLosesCommitsAndNothingElse() throws {
         var lost = 0
         for seed in UInt64(1)...60 {

@@ -24,7 +24,18 @@ package final class StoreDisk: Sendable {
         var files: [String: File] = [:]
         var hasPower = true
         var callsUntilPowerFailure: Int?
+        var synchronisationsUntilPowerFailure: Int?
+        var interruption = Interruption.nothing
         var synchronisations = 0
+    }
+
+    /// How much of a synchronisation the disk has done when the power goes during it. The caller gets an error each time.
+    package enum Interruption: Hashable, Sendable, CaseIterable {
+        case nothing
+        /// The sectors of the first half of the file's changes.
+        case half
+        /// Everything is durable, and nobody hears of it.
+        case everything
     }
 
     package let directory: String
@@ -46,7 +57,22 @@ package final class StoreDisk: Sendable {
     package var synchronisations: Int { state.withLock { $0.synchronisations } }
 
     /// The power goes after so many more calls that change something or make it durable; nil: not by itself.
-    package func failPower(afterCalls count: Int?) { state.withLock { $0.callsUntilPowerFailure = count } }
+    package func failPower(afterCalls count: Int?) {
+        state.withLock {
+            $0.callsUntilPowerFailure = count
+            $0.synchronisationsUntilPowerFailure = nil
+            $0.interruption = .nothing
+        }
+    }
+
+    /// The power goes after so many more synchronisations, during the next one.
+    package func failPower(afterSynchronisations count: Int, doing interruption: Interruption) {
+        state.withLock {
+            $0.callsUntilPowerFailure = nil
+            $0.synchronisationsUntilPowerFailure = count
+            $0.interruption = interruption
+        }
+    }
 
     /// From now on nothing is read and nothing is written.
     package func cutPower() { state.withLock { $0.hasPower = false } }
@@ -70,6 +96,17 @@ package final class StoreDisk: Sendable {
             if rest == 0 { state.hasPower = false }
             return (true, rest == 0)
         }
+    }
+
+    /// The same for a synchronisation.
+    func enterSynchronisation() -> (isPossible: Bool, isLast: Bool) {
+        let isLast = state.withLock { state in
+            guard state.hasPower, let rest = state.synchronisationsUntilPowerFailure else { return false }
+            state.synchronisationsUntilPowerFailure = max(0, rest - 1)
+            if rest == 0 { state.hasPower = false }
+            return rest == 0
+        }
+        return isLast ? (true, true) : enter()
     }
 
     /// Sectors are about to be written or cut off. `read` tells what one holds.
@@ -96,6 +133,23 @@ package final class StoreDisk: Sendable {
         state.withLock { state in
             state.files[path] = File(durableSize: size)
             state.synchronisations += 1
+        }
+    }
+
+    /// The power has gone during a synchronisation: a part of it is done.
+    func synchronisationInterrupted(_ path: String, size: Int) {
+        state.withLock { state in
+            switch state.interruption {
+            case .nothing: break
+            case .half:
+                // What was written after a cut is on no disk before the cut is.
+                guard state.files[path]?.cutTo == nil else { break }
+                let sectors = state.files[path]?.former.keys.sorted() ?? []
+                for sector in sectors.prefix(sectors.count / 2) {
+                    state.files[path]?.former.removeValue(forKey: sector)
+                }
+            case .everything: state.files[path] = File(durableSize: size)
+            }
         }
     }
 

@@ -170,9 +170,14 @@ enum StoreFiles {
     /// The files of tests stand in memory: noting is all there is to do.
     private static func synchronise(_ file: UnsafeMutablePointer<sqlite3_file>?) -> Int32 {
         guard let file, let handle = handle(file) else { return SQLITE_IOERR }
-        let (isPossible, isLast) = handle.disk.enter()
-        guard isPossible, !isLast else { return SQLITE_IOERR }
-        handle.disk.synchronised(handle.path, size: bytes(of: file, handle.own))
+        let (isPossible, isLast) = handle.disk.enterSynchronisation()
+        guard isPossible else { return SQLITE_IOERR }
+        let size = bytes(of: file, handle.own)
+        guard !isLast else {
+            handle.disk.synchronisationInterrupted(handle.path, size: size)
+            return SQLITE_IOERR
+        }
+        handle.disk.synchronised(handle.path, size: size)
         return SQLITE_OK
     }
 

@@ -1,4 +1,5 @@
 internal import NIOCore
+internal import StoreDisk
 internal import TrackModel
 internal import TrackStore
 internal import TrackStoreSQLite
@@ -12,12 +13,20 @@ extension History {
         watch.onPowerFailure = { [unowned self] in serverLosesPower() }
     }
 
-    /// Now, or in the middle of one of the next calls that change a file of the store.
+    /// Now, in the middle of one of the next calls that change a file of the store, or of one that makes changes durable: then
+    /// a commit may stand although its answer is an error.
     func cutServer() {
-        guard medium.usesSQLite, server?.store != nil, dice.one(in: 2) else { return serverLosesPower() }
-        medium.failPower(afterCalls: Int.random(in: 0...(dice.one(in: 2) ? 8 : 80), using: &dice))
+        guard medium.usesSQLite, server?.store != nil, !dice.one(in: 3) else { return serverLosesPower() }
+        let isInCommit = dice.one(in: 2)
+        if isInCommit {
+            let interruption: StoreDisk.Interruption =
+                dice.one(in: 2) ? .everything : dice.one(in: 2) ? .half : .nothing
+            medium.failPower(afterSynchronisations: Int.random(in: 0...2, using: &dice), doing: interruption)
+        } else {
+            medium.failPower(afterCalls: Int.random(in: 0...(dice.one(in: 2) ? 8 : 80), using: &dice))
+        }
         // A store without work would never get there.
-        after(Int64.random(in: 1000...60_000, using: &dice)) { history in
+        after(Int64.random(in: 1000...(isInCommit ? 300_000 : 60_000), using: &dice)) { history in
             guard !history.isHealed else { return }
             history.medium.failPower(afterCalls: nil)
         }

@@ -63,6 +63,11 @@ final class StoreMedium {
     /// The server's machine loses power after so many more calls of SQLite that change a file; nil: not by itself.
     func failPower(afterCalls count: Int?) { disk?.failPower(afterCalls: count) }
 
+    /// The same in a call that makes something durable, such as a commit, after so many more of them.
+    func failPower(afterSynchronisations count: Int, doing interruption: StoreDisk.Interruption) {
+        disk?.failPower(afterSynchronisations: count, doing: interruption)
+    }
+
     /// The power is gone, and with it all that was not synchronised. Returns a copy of what is left, for somebody who looks;
     /// nil for the reference store, which loses nothing.
     func cutPower(seed: UInt64) async throws -> SQLiteTrackStore? {
