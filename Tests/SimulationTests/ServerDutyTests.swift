@@ -62,11 +62,11 @@ import TrackTestKit
         }
         #expect(limit(0) == nil)
         #expect(limit(180_000) == nil)
-        #expect(limit(180_001) == 95_000)
+        #expect(limit(180_001) == 50_000)
         #expect(limit(200_000, pack: 20) == nil, "points may wait for the pack of before")
-        #expect(limit(380_001, pack: 20) == 85_000)
+        #expect(limit(380_001, pack: 20) == 40_000)
         #expect(limit(390_000, pack: 20, isWell: false) == nil)
-        #expect(limit(570_001, pack: 20) == 85_000)
+        #expect(limit(570_001, pack: 20) == 40_000)
         model.trouble(570_001)
         #expect(limit(570_002, pack: 20) == nil)
     }

@@ -40,6 +40,8 @@ package final class DiskSimulation: CacheFileSystem {
     package private(set) var bytesWritten = 0
     /// What a checker is told; nil: nobody asks, nothing is kept.
     package var witnessed: DiskEvents?
+    /// Calls to open for reading, to measure or to read that failed, since the disk was made; by path.
+    package private(set) var refusedReads: [String: Int] = [:]
 
     private var visible: [String: DiskNode] = [:]
     private var durable: [String: DiskNode] = [:]
@@ -180,14 +182,14 @@ package final class DiskSimulation: CacheFileSystem {
     }
 
     package func size(of file: CacheFile) throws(CacheFileError) -> Int {
-        try enter(.size, readOf: pathRead(file))
+        try enter(.size, readOf: pathRead(file), file: file)
         return try node(file, .size).visible.count
     }
 
     package func read(
         _ file: CacheFile, into buffer: UnsafeMutableRawBufferPointer, at offset: Int
     ) throws(CacheFileError) -> Int {
-        try enter(.read, readOf: pathRead(file))
+        try enter(.read, readOf: pathRead(file), file: file)
         let content = try node(file, .read).visible
         let available = max(0, min(buffer.count, content.count - offset))
         let count = transfer(available)
@@ -275,7 +277,8 @@ package final class DiskSimulation: CacheFileSystem {
 
     /// Counts a call and decides whether it fails before it does anything.
     private func enter(
-        _ operation: CacheFileError.Operation, changes: Bool = false, readOf path: String? = nil
+        _ operation: CacheFileError.Operation, changes: Bool = false, readOf path: String? = nil,
+        file: CacheFile? = nil
     ) throws(CacheFileError) {
         calls[operation, default: 0] += 1
         guard hasPower else { throw CacheFileError(operation, 5) }
@@ -294,6 +297,7 @@ package final class DiskSimulation: CacheFileSystem {
         }
         for index in faults.indices where faults[index].strikes(operation) {
             if let path { witnessed?.refused(path) }
+            if let any = path ?? file.flatMap({ openFiles[$0.descriptor]?.path }) { refusedReads[any, default: 0] += 1 }
             throw CacheFileError(operation, faults[index].number)
         }
         if changes, isReadOnly, operation != .open { throw CacheFileError(operation, 30) }

@@ -75,6 +75,8 @@ extension History {
         guard box == nil else { return }
         boots += 1
         troubledAt = now
+        calm.trouble(now)
+        isStateKnown = true
         // What a process met that is no more.
         _ = witness.takeOperation()
         let found = witness.content()
@@ -318,8 +320,13 @@ extension History {
         case "Alarms cannot be kept: none is acknowledged, the server sends them again":
             alarms.isRefusing = true
             alarms.refused()
-        case "Alarms are kept again": alarms.isRefusing = false
-        case "Link online": backlogFails()
+            alarmsRefusedAt = now
+        case "Alarms are kept again":
+            alarms.isRefusing = false
+            alarmsRefusedAt = now
+        case "Link online":
+            onlineAt = now
+            backlogFails()
         case "Link lost": linkLost("\(metadata?["reason"] ?? "")")
         default: break
         }

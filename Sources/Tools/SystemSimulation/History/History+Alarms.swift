@@ -24,6 +24,7 @@ extension History {
         }
         guard disk.hasPower else { return (nil, nil) }
         alarms.isRefusing = false
+        journalPatience = PatienceModel(refusals: refusedJournalReads)
         check { () throws(Violation) in
             try alarms.processStarts(
                 disk.contents(of: SimulatedAlarms.path), durable: disk.durableContents(of: SimulatedAlarms.path),
@@ -44,13 +45,18 @@ extension History {
             hasGivenUp: journal?.hasGivenUp ?? false)
     }
 
+    private var refusedJournalReads: Int { disk.refusedReads[SimulatedAlarms.path] ?? 0 }
+
     private func look(at journal: AlarmJournal) {
         check { () throws(Violation) in
+            try journalPatience.observe(refusals: refusedJournalReads, hasGivenUp: journal.hasGivenUp, now)
             try alarms.observe(
                 disk.contents(of: SimulatedAlarms.path), durable: disk.durableContents(of: SimulatedAlarms.path),
                 last: journal.lastNumber, circumstances(journal))
         }
-        if journal.trouble != nil { alarms.refused() }
+        guard journal.trouble != nil else { return }
+        alarms.refused()
+        alarmsRefusedAt = now
     }
 
     func watchAlarms(_ box: AgentBox) {
@@ -141,7 +147,7 @@ extension History {
     func pushesQueued(with batch: IngestBatch) {
         guard !batch.pushes.isEmpty, let position = batch.position else { return }
         server?.watch.hasNews = true
-        alarms.pushes.stored(position.stream, after: position.first - 1, through: position.last)
+        alarms.pushes.stored(position.stream, after: position.first - 1, through: position.last, at: now)
     }
 
     /// Somebody sends some messages, as `saker-server push` does it: past the server, into its store.
@@ -173,7 +179,7 @@ extension History {
             // Several messages may find the same power cut.
             guard medium.value.hasPower else { return watch.value.powerFailed() }
             guard queued != nil else { return }
-            history.value.alarms.pushes.queued(serial)
+            history.value.alarms.pushes.queued(serial, at: history.value.now)
             history.value.server?.watch.hasNews = true
         }
     }
@@ -191,6 +197,19 @@ extension History {
     var hasWaitingPushes: Bool {
         guard profile.hasPushes, let entity = box?.agent.status().service.entity else { return false }
         return alarms.pushes.isWaiting(for: entity, at: serverTime)
+    }
+
+    /// Looks with the points: nothing has been wrong since `calm`. What was queued since then, and a while ago, the agent
+    /// has, if it was online all the time and takes what comes.
+    func checkPushes(calmSince calm: MonotonicTime) {
+        guard profile.hasPushes, !alarms.isRefusing, let entity = box?.agent.status().service.entity else { return }
+        let since = max(calm, onlineAt, alarmsRefusedAt)
+        guard let serial = alarms.pushes.overdue(for: entity, since: since, now, serverTime: serverTime) else { return }
+        fail(
+            Violation(
+                guarantee: .liveness,
+                detail: "online and nothing is wrong, and push \(serial) for \(entity) has not come after "
+                    + "\(PushModel.patience / 1000) s"))
     }
 
     var areAlarmsAtRest: Bool { !profile.hasPushes || alarms.owed == 0 && !hasWaitingPushes }

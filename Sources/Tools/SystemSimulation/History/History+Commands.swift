@@ -118,7 +118,7 @@ extension History {
     ) {
         note(what)
         let command = target.asked(change)
-        targetInForce(box)
+        let asked = targetInForce(box)
         reply.assumeIsolated().whenComplete { [unowned self, weak box] result in
             guard let box, self.box === box else { return }
             target.answered(command)
@@ -126,13 +126,13 @@ extension History {
             case .success(let reply):
                 note("\(what): done")
                 change(&target.told)
-                targetChanged(box, isDurable: reply.durable == true)
+                targetChanged(box, isDurable: reply.durable == true, asked: asked)
                 if reply.durable == false { summary.slowReplies += 1 }
             case .failure(let error as AgentControlError) where error.code == .notRemembered:
                 note("\(what): done, and not remembered")
                 summary.refusedStates += 1
                 change(&target.told)
-                targetChanged(box, isDurable: false)
+                targetChanged(box, isDurable: false, asked: asked)
             case .failure(let error):
                 note("\(what): \((error as? AgentControlError)?.code.rawValue ?? "\(error)")")
             }

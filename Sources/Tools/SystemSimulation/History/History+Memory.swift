@@ -20,7 +20,8 @@ struct ToldTarget: Hashable {
 extension ToldTarget {
     /// What is in force.
     init(_ status: AgentStatus, otherwise entity: String) {
-        isStarted = status.service.state != .stopped
+        // A service that is being stopped is remembered as stopped.
+        isStarted = status.service.state != .stopped && status.service.state != .stopping
         isGathering = status.gather.state != .stopped
         self.entity = status.service.entity ?? entity
     }
@@ -31,11 +32,15 @@ extension History {
     /// A setting is changed; the reply says whether the change is on the disk.
     func change(_ box: AgentBox, _ reply: EventLoopFuture<SettingsReply>) {
         let number = rememberedSettings?.changed(to: box.agent.settings())
+        calm.trouble(now)
         reply.assumeIsolated().whenComplete { [unowned self] result in
             guard self.box === box else { return }
             switch result {
             case .success(let reply):
-                if reply.durable == true, let number { rememberedSettings?.durable(number) }
+                if reply.durable == true, let number {
+                    checkDurable(settingsSince: number)
+                    rememberedSettings?.durable(number)
+                }
                 if reply.durable == false { summary.slowReplies += 1 }
             case .failure(let error): note("settings: \((error as? AgentControlError)?.code.rawValue ?? "\(error)")")
             }
@@ -43,16 +48,63 @@ extension History {
     }
 
     /// The target is another now. Calls that are not answered yet may be in force as well, and so on the disk.
-    func targetChanged(_ box: AgentBox, isDurable: Bool) {
+    ///
+    /// `asked`: the number of what was in force when the agent was told.
+    func targetChanged(_ box: AgentBox, isDurable: Bool, asked: Int) {
         let number = rememberedTarget.changed(to: target.told)
-        if isDurable { rememberedTarget.durable(number) }
         if !target.open.isEmpty { targetInForce(box) }
+        guard isDurable else { return }
+        checkDurable(targetSince: asked)
+        rememberedTarget.durable(number)
     }
 
     /// What is in force after a call may be on the disk before the call is answered: a start that waits for the server has
     /// begun, and another call may be answered first.
-    func targetInForce(_ box: AgentBox) {
-        _ = rememberedTarget.changed(to: ToldTarget(box.agent.status(), otherwise: target.told.entity))
+    @discardableResult
+    func targetInForce(_ box: AgentBox) -> Int {
+        calm.trouble(now)
+        return rememberedTarget.changed(to: ToldTarget(box.agent.status(), otherwise: target.told.entity))
+    }
+
+    /// The state that a power cut leaves; nil when there is none.
+    private var durableState: StateContent? {
+        disk.durableContents(of: "\(SimulatedMemory.directory)/state.json").flatMap(StateContent.init)
+    }
+
+    /// The agent says that a setting is on the disk.
+    private func checkDurable(settingsSince number: Int) {
+        guard let state = durableState, rememberedSettings?.hasSince(number, state.has) == true else {
+            return fail(
+                Violation(
+                    guarantee: .recovery, detail: "settings are told as durable, and a power cut would take them"))
+        }
+    }
+
+    /// The agent says that it resumes what it was told.
+    private func checkDurable(targetSince number: Int) {
+        guard let found = durableState?.target, rememberedTarget.hasSince(number, { $0 == found }) else {
+            return fail(
+                Violation(
+                    guarantee: .recovery,
+                    detail: "what the agent was told is told as durable, and a power cut would take it"))
+        }
+    }
+
+    /// Looks every second. What is in force is on the disk when nothing has kept it from there for long.
+    func settleRemembered() {
+        after(1000) { $0.settleRemembered() }
+        guard let box, !box.isStopping, isStateKnown, target.open.isEmpty, isDiskWell(box), !memory.isFailing else {
+            return calm.trouble(now)
+        }
+        guard calm.isCalm(now) else { return }
+        rememberedTarget.settled(ToldTarget(box.agent.status(), otherwise: target.told.entity))
+        if rememberedSettings != nil { rememberedSettings?.settled(box.agent.settings()) }
+    }
+
+    /// Nothing keeps the disk from what an agent asks of it.
+    func isDiskWell(_ box: AgentBox) -> Bool {
+        disk.faults.isEmpty && disk.capacity == nil && !disk.isReadOnly && disk.synchronizationDelay == 0
+            && box.executor.slowness == 0 && box.executor.stalledUntil <= loop.now
     }
 
     /// An empty disk remembers nothing.
@@ -74,6 +126,7 @@ extension History {
         case .unreadable(let reason):
             // The disk does not answer: the configuration decides, until somebody says something else.
             note("the remembered state cannot be read: \(reason)")
+            isStateKnown = false
             _ = rememberedTarget.changed(to: found)
             _ = rememberedSettings?.changed(to: settings)
         case .absent, .read:

@@ -1,5 +1,7 @@
 internal import AgentControl
+internal import AgentLogic
 internal import AgentRuntime
+internal import Gateway
 internal import NIOCore
 internal import TrackCache
 internal import TrackModel
@@ -14,6 +16,8 @@ extension History {
         let settings = box.agent.settings()
         let limit = promptness.limit(
             isWell: isWorldWell(box), gather: settings.gatherInterval, pack: settings.packInterval, now)
+        checkLink(box)
+        if limit != nil { checkPushes(calmSince: promptness.unwellAt) }
         guard let limit, let age = ledger.oldestWaiting(at: now, count: box.executor.cache.count), age > limit else {
             return
         }
@@ -24,6 +28,25 @@ extension History {
                     + "\(limit / 1000) s at most"))
     }
 
+    /// Milliseconds after which an agent has noticed that nothing comes from the server any more: a heartbeat, and its
+    /// answer, which may hold up another one. Longer by two looks.
+    private static let deadLink: Int64 = {
+        let timing = UplinkTiming()
+        return Int64(GatewayDeadlines().heartbeatInterval) * 1000 + timing.arrival + timing.acknowledgement + 20_000
+    }()
+
+    /// An agent that calls itself online has a link from which it has heard not long ago.
+    private func checkLink(_ box: AgentBox) {
+        guard box.agent.status().link.state == .online, let link = box.connector.connections.last,
+            let silent = link.silentAt, now - MonotonicTime(silent) > Self.deadLink
+        else { return }
+        fail(
+            Violation(
+                guarantee: .liveness,
+                detail: "the agent calls itself online, and nothing has come over its link for "
+                    + "\((now - MonotonicTime(silent)) / 1000) s"))
+    }
+
     private func isWorldWell(_ box: AgentBox) -> Bool {
         guard let server, server.store != nil, !server.isStopping, !box.isStopping, !target.isFinishing else {
             return false
@@ -32,10 +55,8 @@ extension History {
         guard now - box.bornAt > PromptnessModel.recovery, answers.hasServed(PromptnessModel.recovery, now) else {
             return false
         }
-        let isDiskWell =
-            disk.faults.isEmpty && disk.capacity == nil && !disk.isReadOnly && disk.synchronizationDelay == 0
-            && box.executor.slowness == 0 && box.executor.stalledUntil <= loop.now && box.executor.cache.state == .disk
-        return isDiskWell && network.isWell && !storeTrouble.fails && !storeTrouble.losesAnswers
-            && storeTrouble.slowness <= StoreTrouble().slowness && box.agent.status().link.state == .online
+        return isDiskWell(box) && box.executor.cache.state == .disk && network.isWell && !storeTrouble.fails
+            && !storeTrouble.losesAnswers && storeTrouble.slowness <= StoreTrouble().slowness
+            && box.agent.status().link.state == .online
     }
 }

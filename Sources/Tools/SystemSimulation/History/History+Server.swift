@@ -126,7 +126,9 @@ extension History {
         guard let machine = server, let core = machine.core, !machine.isStopping else { return nil }
         guard let service = ServiceID(rawValue: Self.serviceID) else { return nil }
         let socket = VirtualSocket(side: .server, loop: loop)
-        let frames = FrameWatch(service: service, windowBatches: profile.windowBatches) { [unowned self] in store }
+        let frames = FrameWatch(
+            service: service, windowBatches: profile.windowBatches, windowBytes: profile.windowBytes
+        ) { [unowned self] in store }
         frameWatches.append(frames)
         watchPushes(frames)
         watchSessions(frames, socket, machine)

@@ -164,6 +164,7 @@ extension History {
     /// A disk that fails together with the power.
     private func diskFails(_ trouble: Profile.Trouble) {
         guard box?.isStopping == false else { return }
+        calm.trouble(now)
         switch trouble {
         case .diskReplaced:
             agentEnds(.agentCut)
@@ -219,6 +220,7 @@ extension History {
     }
 
     func healDisk() {
+        calm.trouble(now)
         disk.faults = []
         disk.isReadOnly = false
         disk.capacity = nil
@@ -232,6 +234,7 @@ extension History {
 
     private func diskTrouble(_ trouble: Profile.Trouble) {
         summary.diskFaults += 1
+        calm.trouble(now)
         let isLong = dice.one(in: 8)
         let end = span(isLong ? 300...3600 : 1...120)
         switch trouble {
@@ -267,6 +270,7 @@ extension History {
             return
         }
         after(end) { history in
+            history.calm.trouble(history.now)
             if trouble == .memoryFails { history.memory.isFailing = false } else { history.healDisk() }
         }
     }

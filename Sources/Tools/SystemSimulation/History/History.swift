@@ -54,6 +54,13 @@ package final class History {
     var gatheredInThisProcess: UInt64 = 0
     var answers = AnswerModel()
     var promptness = PromptnessModel(now: 0)
+    var calm = CalmModel(now: 0)
+    var journalPatience = PatienceModel(refusals: 0)
+    /// When the agent came online last, and when it last said that it cannot keep an alarm.
+    var onlineAt = MonotonicTime.distantPast
+    var alarmsRefusedAt = MonotonicTime.distantPast
+    /// The process has read what the one before remembered, or there was nothing.
+    var isStateKnown = true
 
     // The server
     let medium: StoreMedium
@@ -99,6 +106,7 @@ package final class History {
         after(1000) { $0.trouble() }
         feelPulse()
         watchPromptness()
+        settleRemembered()
         if profile.isOffline {
             network.reach = .refuses
             after(Int64(options.hours * 3_200_000)) { $0.network.reach = .works }

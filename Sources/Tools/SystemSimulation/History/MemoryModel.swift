@@ -19,6 +19,17 @@ struct MemoryModel<Value: Equatable> {
         entries.removeAll { $0.number < number }
     }
 
+    /// Nothing has kept the agent for long from writing what is in force: nothing else may come back.
+    mutating func settled(_ value: Value) {
+        entries = [(next, value)]
+        next += 1
+    }
+
+    /// Whether a value that a change brought, or a later one, is as this says.
+    func hasSince(_ number: Int, _ isThis: (Value) -> Bool) -> Bool {
+        entries.contains { $0.number >= number && isThis($0.value) }
+    }
+
     func allows(_ value: Value) -> Bool { entries.contains { $0.value == value } }
 
     var text: String { entries.map { "\($0.value)" }.joined(separator: " or ") }

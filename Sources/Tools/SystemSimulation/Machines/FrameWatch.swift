@@ -6,6 +6,7 @@ final class FrameWatch {
     private let model: () -> StoreModel
     private let service: ServiceID
     private let windowBatches: Int
+    private let windowBytes: Int
     private var stream: StreamID?
     private var underWay: [(last: UInt64, bytes: Int)] = []
     private(set) var violation: Violation?
@@ -17,9 +18,11 @@ final class FrameWatch {
     /// The agent says that it has pushes.
     var onPushAcknowledgement: ([UInt64]) -> Void = { _ in }
 
-    init(service: ServiceID, windowBatches: Int, model: @escaping () -> StoreModel) {
+    /// `windowBatches`, `windowBytes`: what the server grants. One batch alone may be larger.
+    init(service: ServiceID, windowBatches: Int, windowBytes: Int, model: @escaping () -> StoreModel) {
         self.service = service
         self.windowBatches = windowBatches
+        self.windowBytes = windowBytes
         self.model = model
     }
 
@@ -35,7 +38,7 @@ final class FrameWatch {
             batchesSent += 1
             underWay.append((upload.firstSequence + UInt64(upload.count) - 1, upload.payload.count))
             let bytes = underWay.reduce(0) { $0 + $1.bytes }
-            if underWay.count > windowBatches || (underWay.count > 1 && bytes > WireLimits.windowBytes) {
+            if underWay.count > windowBatches || (underWay.count > 1 && bytes > windowBytes) {
                 fail(.boundedMemory, "\(underWay.count) batches of \(bytes) bytes are under way")
             }
         default: break

@@ -6,9 +6,9 @@ struct PromptnessModel {
     /// After so many milliseconds without trouble every backlog is gone, and every dead link was found out.
     static let recovery: Int64 = 180_000
     /// For what a pack takes on its way, milliseconds.
-    static let slack: Int64 = 60_000
+    static let slack: Int64 = 15_000
 
-    private var unwellAt: MonotonicTime
+    private(set) var unwellAt: MonotonicTime
     private var intervals: (gather: Int64, pack: Int64) = (0, 0)
 
     init(now: MonotonicTime) {

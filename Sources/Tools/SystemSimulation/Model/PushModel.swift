@@ -44,6 +44,7 @@ struct PushModel {
         let push: NewPush
         /// The store has said that it is queued.
         var isQueued = false
+        var queuedAt = MonotonicTime.distantPast
         /// The point that brings it about.
         var cause: (stream: StreamID, sequence: UInt64)?
         let expires: Int64
@@ -86,7 +87,10 @@ struct PushModel {
         return (serial, push)
     }
 
-    mutating func queued(_ serial: Int) { messages[serial].isQueued = true }
+    mutating func queued(_ serial: Int, at now: MonotonicTime) {
+        if !messages[serial].isQueued { messages[serial].queuedAt = now }
+        messages[serial].isQueued = true
+    }
 
     /// What a point brings about: one message, however often its batch comes.
     mutating func caused(
@@ -102,9 +106,9 @@ struct PushModel {
     }
 
     /// The points up to a sequence are stored, and with them what they bring about.
-    mutating func stored(_ stream: StreamID, after former: UInt64, through last: UInt64) {
+    mutating func stored(_ stream: StreamID, after former: UInt64, through last: UInt64, at now: MonotonicTime) {
         for sequence in (former + 1)...max(last, former + 1) where sequence <= last {
-            if let serial = causes[Cause(stream: stream, sequence: sequence)] { messages[serial].isQueued = true }
+            if let serial = causes[Cause(stream: stream, sequence: sequence)] { queued(serial, at: now) }
         }
     }
 
@@ -172,6 +176,22 @@ struct PushModel {
             // Which entities there were, only the store knows.
             case .service: return entry.map { !$0.isAcknowledged } ?? false
             }
+        }
+    }
+
+    /// Longer than a push takes that is tried a second time, milliseconds.
+    static let patience: Int64 = 60_000
+
+    /// A message for this entity that was queued since then and ``patience`` ago, is in time, and is not at its agent.
+    func overdue(
+        for entity: String, since: MonotonicTime, _ now: MonotonicTime, serverTime time: Int64
+    ) -> Int? {
+        messages.indices.first { serial in
+            let message = messages[serial]
+            guard message.isQueued, message.queuedAt > since, now - message.queuedAt > Self.patience,
+                message.expires > time, case .entities(let names) = message.push.targets, names.contains(entity)
+            else { return false }
+            return rows[Row(serial: serial, entity: entity)].flatMap { entries[$0]?.isAcknowledged } != true
         }
     }
 

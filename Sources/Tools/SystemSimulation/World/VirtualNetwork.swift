@@ -81,7 +81,9 @@ final class VirtualConnection {
     private var toServer = Direction()
     private var toAgent = Direction()
     /// Nobody hears anything any more, and nobody is told.
-    private var isSilent = false
+    private var isSilent: Bool { silentAt != nil }
+    /// Since when; nil: it carries what it should.
+    private(set) var silentAt: NIODeadline?
     private var resetWhenCut = false
     private var isHarmed = false {
         didSet { if !oldValue { network.harmed() } }
@@ -107,7 +109,7 @@ final class VirtualConnection {
     }
 
     /// The peer's machine is gone without a word.
-    func fallSilent() { isSilent = true }
+    func fallSilent() { silentAt = silentAt ?? network.loop.now }
 
     /// A process died and its kernel says so.
     func abort(_ side: Side) {
@@ -129,7 +131,7 @@ final class VirtualConnection {
     }
 
     private func reset_() {
-        isSilent = true
+        fallSilent()
         agentEnd?.resetByPeer()
         serverEnd?.resetByPeer()
         agentEnd = nil
