@@ -105,6 +105,50 @@ import TrackModel
         #expect(refused[0].contains("a district is made of polygons") && refused[1].contains("runs around a pole"))
     }
 
+    @Test func severalFilesAreOneListWhoseOutermostDistrictsComeFirst() throws {
+        var importer = DistrictImport(nameColumn: "name")
+        func add(_ file: String, _ rows: [[String: JSONValue]]) {
+            importer.begin(file: file, nameColumn: "name", parentColumn: "group", idColumn: "group")
+            for (number, properties) in rows.enumerated() {
+                let geometry = FeatureGeometry([.polygon([[square(Double(number), 0)]])])
+                importer.add(.feature(FenceFeature(number: number + 1, geometry: geometry, properties: properties)))
+            }
+        }
+        // All features of a country have the country's code, which is an id in the first file alone.
+        add("0.geojson", [["name": "China", "group": "CHN"], ["name": "Chile", "group": "CHL"]])
+        add("1.geojson", [["name": "Hunan", "group": "CHN"], ["name": "Jilin", "group": "CHN"]])
+        // The nearest file before decides between the same names.
+        add(
+            "2.geojson",
+            [
+                ["name": "Jilin", "group": "Jilin"], ["name": "Hunan", "group": "nobody"],
+                ["name": "Jilin", "group": "Jilin"],
+            ])
+        let result = importer.finished()
+        #expect(result.districts.map(\.name) == ["China", "Chile", "Hunan", "Jilin", "Jilin"])
+        #expect(result.districts.map(\.parent) == [nil, nil, 0, 0, 3])
+        #expect(
+            result.refusals.map(\.description) == [
+                "2.geojson, feature 2 ('nobody'): no district is its parent 'nobody'",
+                "2.geojson, feature 3 ('Jilin'): feature 1 is a district of the same name and parent",
+            ])
+    }
+
+    @Test func aDistrictOfAnotherFileIsNamedWithItsFile() throws {
+        var importer = DistrictImport(nameColumn: "name")
+        for (file, parent) in [("a", JSONValue.string("nobody")), ("b", "x")] {
+            importer.begin(file: file, nameColumn: "name", parentColumn: "in")
+            let geometry = FeatureGeometry([.polygon([[square(0, 0)]])])
+            let properties: [String: JSONValue] = ["name": file == "a" ? "x" : "y", "in": parent]
+            importer.add(.feature(FenceFeature(number: 1, geometry: geometry, properties: properties)))
+        }
+        #expect(
+            importer.finished().refusals.map(\.description) == [
+                "a, feature 1: no district is its parent 'nobody'",
+                "b, feature 1: its parent, feature 1 of a, is refused",
+            ])
+    }
+
     @Test func partsBecomeOneDistrict() throws {
         var importer = DistrictImport(nameColumn: "name")
         let text =

@@ -9,7 +9,7 @@ package struct District: Hashable, Sendable {
     package let shape: ShapeDraft
 }
 
-/// Makes districts of the features of a file.
+/// Makes districts of the features of a file, or of several files: the outermost districts first.
 package struct DistrictImport {
     package struct Result: Hashable, Sendable {
         package var districts: [District] = []
@@ -21,19 +21,14 @@ package struct DistrictImport {
         }
     }
 
-    private struct Candidate {
-        let number: Int
-        let id: String?
-        let name: String
-        let parent: String?
-        let shape: ShapeDraft
-    }
-
-    private let nameColumn: String
-    private let parentColumn: String?
-    private let idColumn: String?
-    private var candidates: [Candidate] = []
-    private var refusals: [RefusedFeature] = []
+    private var nameColumn: String
+    private var parentColumn: String?
+    private var idColumn: String?
+    /// Nil: features were added before any file began.
+    private var files: [String?] = [nil]
+    private var added = 0
+    private var candidates: [DistrictCandidate] = []
+    private var refusals: [(order: Int, feature: RefusedFeature)] = []
 
     /// `parentColumn` holds the parent's name, or its value of `idColumn`, or its id in the file.
     package init(nameColumn: String, parentColumn: String? = nil, idColumn: String? = nil) {
@@ -42,19 +37,42 @@ package struct DistrictImport {
         self.idColumn = idColumn
     }
 
+    /// The features that follow are of another file, whose parents are in a file before, the nearest that has them, or in the
+    /// file itself.
+    package mutating func begin(
+        file: String, nameColumn: String, parentColumn: String? = nil, idColumn: String? = nil
+    ) {
+        files.append(file)
+        (self.nameColumn, self.parentColumn, self.idColumn) = (nameColumn, parentColumn, idColumn)
+    }
+
     package mutating func add(_ outcome: FileFeature) {
+        added += 1
         switch outcome {
-        case .refused(let refused): refusals.append(refused)
+        case .refused(let refused): refuse(refused, file: files.count - 1, order: added)
         case .feature(let feature):
             do throws(FenceFileError) {
                 candidates.append(try candidate(feature))
             } catch {
-                refusals.append(RefusedFeature(number: feature.number, id: feature.id, reason: error.description))
+                let refused = RefusedFeature(number: feature.number, id: feature.id, reason: error.description)
+                refuse(refused, file: files.count - 1, order: added)
             }
         }
     }
 
-    private func candidate(_ feature: FenceFeature) throws(FenceFileError) -> Candidate {
+    private mutating func refuse(_ feature: RefusedFeature, file: Int, order: Int) {
+        var feature = feature
+        feature.file = files[file]
+        refusals.append((order, feature))
+    }
+
+    /// As a message about a feature of the file names it.
+    private func text(_ other: DistrictCandidate, besides candidate: DistrictCandidate) -> String {
+        let file = other.file == candidate.file ? nil : files[other.file]
+        return "feature \(other.number)\(file.map { " of \($0)" } ?? "")"
+    }
+
+    private func candidate(_ feature: FenceFeature) throws(FenceFileError) -> DistrictCandidate {
         func text(_ column: String) throws(FenceFileError) -> String? {
             let name = try WhereClause.name(of: column, among: feature.properties)
             return name.flatMap { feature.properties[$0] }.flatMap(GeoJSONGeometry.text)
@@ -80,29 +98,25 @@ package struct DistrictImport {
         let key = try idColumn.map { (column) throws(FenceFileError) in try text(column) } ?? id
         var parent: String?
         if let parentColumn { parent = try text(parentColumn) }
-        return Candidate(number: feature.number, id: key, name: name, parent: parent, shape: shape)
+        return DistrictCandidate(
+            order: added, file: files.count - 1, number: feature.number, id: key, name: name, parent: parent,
+            shape: shape)
     }
 
     /// The districts whose parents are known, in the order of the file. One without a parent is an outermost one.
     package consuming func finished() -> Result {
-        var result = Result(refusals: refusals)
-        var byID: [String: [Int]] = [:]
-        var byName: [String: [Int]] = [:]
-        for (index, candidate) in candidates.enumerated() {
-            if let id = candidate.id { byID[id, default: []].append(index) }
-            byName[candidate.name, default: []].append(index)
-        }
+        var result = Result()
+        let lookup = DistrictParents(candidates)
         var parents: [Int?] = []
         var reasons: [String?] = []
         for (index, candidate) in candidates.enumerated() {
-            // A province of its own may name itself, or nothing.
-            guard let parent = candidate.parent, parent != candidate.id else {
+            guard let parent = candidate.parent else {
                 parents.append(nil)
                 reasons.append(nil)
                 continue
             }
-            let found = (byID[parent] ?? byName[parent] ?? []).filter { $0 != index }
-            let isItself = found.isEmpty && parent == candidate.name
+            let found = lookup.parents(of: candidate, at: index)
+            let isItself = found.isEmpty && (parent == candidate.id || parent == candidate.name)
             parents.append(found.count == 1 ? found[0] : nil)
             reasons.append(
                 isItself || found.count == 1
@@ -118,13 +132,14 @@ package struct DistrictImport {
         for index in candidates.indices where reasons[index] == nil { numbers[index] = numbers.count }
         for (index, candidate) in candidates.enumerated() {
             if let reason = reasons[index] {
-                result.refusals.append(RefusedFeature(number: candidate.number, id: candidate.id, reason: reason))
+                let refused = RefusedFeature(number: candidate.number, id: candidate.id, reason: reason)
+                refuse(refused, file: candidate.file, order: candidate.order)
             } else {
                 let parent = parents[index].flatMap { numbers[$0] }
                 result.districts.append(District(name: candidate.name, parent: parent, shape: candidate.shape))
             }
         }
-        result.refusals.sort { $0.number < $1.number }
+        result.refusals = refusals.sorted { $0.order < $1.order }.map(\.feature)
         return result
     }
 
@@ -145,14 +160,15 @@ package struct DistrictImport {
             var next: Int? = index
             while let number = next {
                 if refused.contains(number) {
-                    reasons[index] = "its parent, feature \(candidates[number].number), is refused"
+                    reasons[index] = "its parent, \(text(candidates[number], besides: candidates[index])), is refused"
                 }
                 path.append(candidates[number].name)
                 next = parents[number]
             }
             guard reasons[index] == nil else { continue }
-            if let other = seen.updateValue(candidates[index].number, forKey: path.joined(separator: "\u{0}")) {
-                reasons[index] = "feature \(other) is a district of the same name and parent"
+            if let other = seen.updateValue(index, forKey: path.joined(separator: "\u{0}")) {
+                let other = text(candidates[other], besides: candidates[index])
+                reasons[index] = "\(other) is a district of the same name and parent"
             }
         }
     }

@@ -23,6 +23,8 @@ package struct RefusedFeature: Error, Hashable, Sendable, CustomStringConvertibl
     package let number: Int
     package let id: String?
     package let reason: String
+    /// Which file, when several are read as one.
+    package var file: String?
 
     package init(number: Int, id: String? = nil, reason: String) {
         self.number = number
@@ -31,7 +33,7 @@ package struct RefusedFeature: Error, Hashable, Sendable, CustomStringConvertibl
     }
 
     package var description: String {
-        "feature \(number)\(id.map { " (\(FenceFileError.quoted($0)))" } ?? ""): \(reason)"
+        "\(file.map { "\($0), " } ?? "")feature \(number)\(id.map { " (\(FenceFileError.quoted($0)))" } ?? ""): \(reason)"
     }
 }
 
