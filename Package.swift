@@ -152,9 +152,10 @@ let server: [Target] = [
         "ServerIdentity", "Systemd", "TrackStore", "TrackModel", "TrackWire", .log, .nioCore, .nioPosix, .nioSSL,
         .nioTLS),
     .room(
-        "ServerRuntime", in: "Server", "CAllocator", "ConfigurationFile", "Exposition", "Gateway", "Ingest", "JSON",
-        "ServerIdentity", "Systemd", "TrackModel", "TrackStore", "TrackStoreSQLite", "WebAPI", "WebListener", .log,
-        .lifecycle, .signals, .nioCore, .nioPosix, .crypto, .asn1, .x509),
+        "ServerRuntime", in: "Server", "CAllocator", "ConfigurationFile", "Exposition", "FenceFiles", "FenceJSON",
+        "Gateway", "Geodesy", "Geofencing", "Ingest", "JSON", "ServerIdentity", "Systemd", "TrackFiles", "TrackModel",
+        "TrackStore", "TrackStoreSQLite", "WebAPI", "WebListener", .log, .lifecycle, .signals, .nioCore, .nioPosix,
+        .crypto, .asn1, .x509),
 ]
 
 // MARK: - Programs: one file each, arguments to an exit code; the command line is larger
@@ -266,8 +267,8 @@ let tests: [Target] = [
         "TrackStore", "TrackTestKit",
         "TrackWire", .log, .nioCore, .nioPosix, .crypto, .nioSSL, .asn1, .x509),
     .tests(
-        of: "ServerRuntime", "ConfigurationFile", "Exposition", "Ingest", "ProgramTestKit", "TrackModel", "TrackStore",
-        "TrackTestKit", "saker-server", .log),
+        of: "ServerRuntime", "ConfigurationFile", "Exposition", "FenceFiles", "Geodesy", "Geofencing", "Ingest",
+        "ProgramTestKit", "TrackFiles", "TrackModel", "TrackStore", "TrackTestKit", "saker-server", .log),
     .tests(of: "DriveSimulation", "Geodesy", "TrackModel", "saker-sim"),
     .tests(of: "FleetSimulation", "TrackModel", "saker-server", "saker-sim"),
     .tests(of: "StoreDisk", "TrackModel", "TrackStore", "TrackStoreSQLite", "TrackTestKit", .sqlite),

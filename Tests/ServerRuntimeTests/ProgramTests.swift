@@ -206,6 +206,44 @@ struct ProgramTests {
         #expect(try await column("list", "1").output == "KEY   TYPE    DESCRIPTION\ndoor  int     \n")
     }
 
+    // MARK: fence, district
+
+    @Test func districtsAreImportedListedAndRemoved() async throws {
+        let made = try await run(serverPath, ["init", "--directory", home, "--host", "127.0.0.1"])
+        try #require(made.status == 0, "\(made.errors)")
+        func server(_ arguments: String...) async throws -> ProcessResult {
+            try await run(serverPath, arguments + ["--config", configuration])
+        }
+        let path = directory.path + "/world.geojson"
+        let square = #"{"type":"Polygon","coordinates":[[[0,0],[1,0],[1,1],[0,1],[0,0]]]}"#
+        let features = ["Chile", ""].map {
+            #"{"type":"Feature","properties":{"name":"\#($0)"},"geometry":\#(square)}"#
+        }
+        try #"{"type":"FeatureCollection","features":[\#(features.joined(separator: ","))]}"#.write(
+            toFile: path, atomically: true, encoding: .utf8)
+        let imported = try await server("district", "import", path)
+        #expect(imported.status == 0)
+        #expect(
+            imported.output
+                == "Source world: 1 districts are imported, 1 features refused, 0 earlier districts replaced\n")
+        #expect(imported.errors == "refused: \(path), feature 2: it has no name in the column 'name'\n")
+        #expect(
+            try await server("district", "list", "chile").output
+                == "     ID  SOURCE  DISTRICT\n      1  world   Chile\n")
+        #expect(try await server("district", "list", "Peru").status == 1)
+        #expect(try await server("district", "import", path + "x").status == 1)
+        #expect(try await server("district", "import").status == 2)
+        #expect(try await server("district", "remove", "word").errors.contains("the sources are world"))
+        #expect(try await server("district", "remove", "world").status == 0)
+        #expect(try await server("district", "list").output == "     ID  SOURCE  DISTRICT\n")
+        let empty = try await server("fence", "list", "1")
+        #expect(empty.output == "     ID  CHANGED               SHAPE  WATCHES  NAME\n", "\(empty.errors)")
+        #expect(
+            try await server("fence", "export", "1").output == "{\"type\":\"FeatureCollection\",\"features\":[]}\n")
+        #expect(try await server("fence", "show", "1", "1").status == 1)
+        #expect(try await server("fence", "list", "1", "--limit", "0").status == 2)
+    }
+
     // MARK: serve
 
     /// A server with a known key, whose ports the kernel chooses.

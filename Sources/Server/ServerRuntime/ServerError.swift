@@ -17,6 +17,8 @@ package struct ServerError: Error, Equatable, CustomStringConvertible {
         case exists
         /// What is asked about is not there.
         case notFound
+        /// A file that is to be read in is not as it must be.
+        case file
         /// It ended before its time.
         case stopped
     }

@@ -43,7 +43,10 @@ struct SakerServer: AsyncParsableCommand {
             on standard error), 2 wrong usage.
             """,
         version: SakerVersion.text,
-        subcommands: [Serve.self, Initialize.self, Services.self, Columns.self, Certificates.self, Pushes.self],
+        subcommands: [
+            Serve.self, Initialize.self, Services.self, Columns.self, Certificates.self, Pushes.self, Fences.self,
+            Districts.self,
+        ],
         defaultSubcommand: Serve.self)
 }
 

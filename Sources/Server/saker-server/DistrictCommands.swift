@@ -1,0 +1,112 @@
+import ArgumentParser
+import Glibc
+import ServerRuntime
+
+/// `saker-server district`
+struct Districts: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "district",
+        abstract: "The districts that fences can be made of by name: countries, provinces, cities.",
+        discussion: """
+            Works while the server runs, and is for all services. fence/createdistrictfence of the Web API finds a district \
+            by its name. A fence keeps the outline with which it was made.
+
+            Example: saker-server district import country.geojson provinces.geojson --name-property shapeName \
+            --parent-property shapeGroup --id-property shapeGroup --source china
+            """,
+        subcommands: [Import.self, List.self, Remove.self])
+
+    struct Import: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Import districts from GeoJSON files, in the place of all districts of the same source.",
+            discussion: """
+                Name the files from the outermost districts to the innermost ones. A parent is in a file before, or in the \
+                same file. Each --…-property is given once, or once for each file. Features that cannot be districts are \
+                named with their reasons, and the others are imported.
+                """)
+
+        @OptionGroup var file: ConfigurationOption
+        @Option(
+            help: ArgumentHelp("The property with the name of a district. Default: name.", valueName: "property"))
+        var nameProperty: [String] = []
+        @Option(
+            help: ArgumentHelp(
+                "The property with the name or the id of a district's parent. Default: no district has one.",
+                valueName: "property"))
+        var parentProperty: [String] = []
+        @Option(
+            help: ArgumentHelp(
+                "The property with the id that parent properties hold. Default: the id of the feature itself.",
+                valueName: "property"))
+        var idProperty: [String] = []
+        @Option(
+            help: ArgumentHelp(
+                "What the import is called, for the next import and for removal. Default: the name of the first file.",
+                valueName: "name"))
+        var source: String?
+        @Flag(help: "Read and check the files, and store nothing.")
+        var dryRun = false
+        @Argument(help: ArgumentHelp("GeoJSON files in WGS 84.", valueName: "files"))
+        var files: [String]
+
+        func run() async throws {
+            let properties = DistrictProperties(
+                name: nameProperty.isEmpty ? ["name"] : nameProperty, parent: parentProperty, id: idProperty)
+            let outcome = try await DistrictAdministration(try file.load())
+                .importFiles(files, properties, source: source, isTrial: dryRun)
+            for refusal in outcome.refusals.prefix(Self.mostRefusals) { Self.complain("refused: \(refusal)") }
+            if outcome.refusals.count > Self.mostRefusals {
+                Self.complain("refused: \(outcome.refusals.count - Self.mostRefusals) more")
+            }
+            print(
+                "Source \(outcome.source): \(outcome.imported) districts \(dryRun ? "can be" : "are") imported,"
+                    + " \(outcome.refusals.count) features refused, \(outcome.replaced) earlier districts"
+                    + " \(dryRun ? "would be " : "")replaced")
+        }
+
+        private static let mostRefusals = 50
+
+        private static func complain(_ line: String) {
+            let bytes = Array((line + "\n").utf8)
+            _ = bytes.withUnsafeBytes { write(STDERR_FILENO, $0.baseAddress, $0.count) }
+        }
+    }
+
+    struct List: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "List districts with the names of all their parents.")
+
+        @OptionGroup var file: ConfigurationOption
+        @Option(help: ArgumentHelp("Only those of this source.", valueName: "name"))
+        var source: String?
+        @Argument(
+            help: "Only what the Web API finds by this keyword; several districts when the keyword is ambiguous.")
+        var keyword: String?
+
+        func run() async throws {
+            let districts = try await DistrictAdministration(try file.load()).list(source: source, keyword: keyword)
+            let width = max(6, districts.map(\.source.count).max() ?? 0) + 2
+            print("     ID  \(padded("SOURCE", to: width))DISTRICT")
+            for district in districts {
+                let number = String(district.id)
+                print(
+                    String(repeating: " ", count: max(0, 7 - number.count)) + number + "  "
+                        + padded(district.source, to: width) + district.fullName)
+            }
+        }
+    }
+
+    struct Remove: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Remove all districts of a source. The fences that were made of them stay.")
+
+        @OptionGroup var file: ConfigurationOption
+        @Argument(help: "The name of the source, as district list shows it.")
+        var source: String
+
+        func run() async throws {
+            let count = try await DistrictAdministration(try file.load()).remove(source)
+            print("Source \(source): \(count) districts are removed")
+        }
+    }
+}

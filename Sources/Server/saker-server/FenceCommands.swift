@@ -1,0 +1,86 @@
+import ArgumentParser
+import ServerRuntime
+import TrackStore
+
+/// `saker-server fence`
+struct Fences: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "fence",
+        abstract: "Shows the fences of a service, and exports them as GeoJSON.",
+        discussion: """
+            Works while the server runs. Fences are made, changed and deleted by the Web API.
+
+            Example: saker-server fence export 1 > fences.geojson
+            """,
+        subcommands: [List.self, Show.self, Export.self])
+
+    struct List: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "List fences in the order of their numbers.")
+
+        @OptionGroup var file: ConfigurationOption
+        @Option(help: ArgumentHelp("Only those that watch this entity, by name or with everyone.", valueName: "name"))
+        var entity: String?
+        @Option(parsing: .unconditional, help: ArgumentHelp("At most so many.", valueName: "number"))
+        var limit = 1000
+        @Argument(help: "The number of the service.")
+        var service: Int64
+
+        func run() async throws {
+            guard limit > 0 else { throw ServerError(.usage, "--limit \(limit): give 1 or more") }
+            let found = try await ServiceAdministration(try file.load())
+                .fences(of: service, matching: filter(watching: entity), limit: limit)
+            let shapes = max(5, found.fences.map(\.shape.count).max() ?? 0) + 2
+            let watches = max(7, found.fences.map(\.watch.count).max() ?? 0) + 2
+            print("     ID  CHANGED               \(padded("SHAPE", to: shapes))\(padded("WATCHES", to: watches))NAME")
+            for fence in found.fences {
+                let number = String(fence.number)
+                print(
+                    String(repeating: " ", count: max(0, 7 - number.count)) + number + "  " + fence.modified + "  "
+                        + padded(fence.shape, to: shapes) + padded(fence.watch, to: watches) + fence.name)
+            }
+            if found.total > found.fences.count {
+                print("\(found.total - found.fences.count) more: give a greater --limit")
+            }
+        }
+    }
+
+    struct Show: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "Show everything of a fence but its vertices.")
+
+        @OptionGroup var file: ConfigurationOption
+        @Argument(help: "The number of the service.")
+        var service: Int64
+        @Argument(help: "The number of the fence.")
+        var fence: Int32
+
+        func run() async throws {
+            for line in try await ServiceAdministration(try file.load()).fence(fence, of: service).lines {
+                print(padded(line.label, to: 10) + line.text)
+            }
+        }
+    }
+
+    struct Export: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Write fences to standard output, as a GeoJSON FeatureCollection in WGS 84.",
+            discussion: "Saker makes the same fences of the file again: ImportFences of a vehicle's agent reads it.")
+
+        @OptionGroup var file: ConfigurationOption
+        @Option(help: ArgumentHelp("Only those that watch this entity, by name or with everyone.", valueName: "name"))
+        var entity: String?
+        @Argument(help: "The number of the service.")
+        var service: Int64
+        @Argument(help: "Only the fences with these numbers.")
+        var fences: [Int32] = []
+
+        func run() async throws {
+            let chosen = filter(fences.isEmpty ? nil : fences, watching: entity)
+            let bytes = try await ServiceAdministration(try file.load()).exportFences(of: service, matching: chosen)
+            print(String(decoding: bytes, as: UTF8.self))
+        }
+    }
+}
+
+private func filter(_ fences: [Int32]? = nil, watching entity: String?) -> FenceFilter {
+    FenceFilter(fences: fences, watch: entity.map { .watching($0) } ?? .any)
+}

@@ -1,0 +1,114 @@
+import Geodesy
+import Geofencing
+import Testing
+import TrackFiles
+import TrackModel
+import TrackStore
+import TrackTestKit
+
+@testable import FenceFiles
+@testable import ServerRuntime
+
+@Suite struct FenceAdministrationTests {
+    private let store = ReferenceTrackStore()
+    private let noon = Timestamp(seconds: 1_772_677_800)
+    private var administration: ServiceAdministration {
+        ServiceAdministration(store: SealingStore(inner: store, protection: .none))
+    }
+
+    private func circle(_ radius: Double) -> FenceDefinition {
+        FenceDefinition(ShapeDraft(.circle(centre: Degrees(latitude: 39.9, longitude: 116.4), radius: radius)))
+    }
+
+    /// A service with a public fence, one of two entities and one of nobody.
+    private func service() async throws -> ServiceID {
+        let service = try await store.createService(named: "Fleet", at: noon).id
+        for name in ["van", "lorry"] {
+            try await store.addEntity(NewEntity(name: name), in: service, at: noon)
+        }
+        var depot = circle(200)
+        (depot.name, depot.watch) = ("Depot", .everyone)
+        _ = try await store.createFence(depot, in: service, at: noon)
+        var town = FenceDefinition(
+            ShapeDraft(
+                .polygon([
+                    [
+                        [
+                            Degrees(latitude: 0, longitude: 0), Degrees(latitude: 0, longitude: 1),
+                            Degrees(latitude: 1, longitude: 1),
+                        ]
+                    ]
+                ]), buffer: 12.5))
+        (town.name, town.district, town.settle) = ("", "Chile, Maule", 30)
+        town.watch = try FenceWatch(["van", "lorry"])
+        _ = try await store.createFence(town, in: service, at: noon)
+        _ = try await store.createFence(circle(0.5), in: service, at: noon)
+        return service
+    }
+
+    @Test func fencesAreListed() async throws {
+        let service = try await service()
+        let all = try await administration.fences(of: service.rawValue, matching: FenceFilter(), limit: 2)
+        #expect(all.total == 3)
+        #expect(all.fences.map(\.number) == [1, 2])
+        #expect(all.fences.map(\.name) == ["Depot", ""])
+        #expect(all.fences.map(\.shape) == ["circle of 200 m", "polygon of 3 vertices, buffer 12.5 m"])
+        #expect(all.fences.map(\.watch) == ["everyone", "2 entities"])
+        #expect(all.fences[0].modified == "2026-03-05T02:30:00Z")
+        let rest = try await administration.fences(
+            of: service.rawValue, matching: FenceFilter(fences: [3]), limit: 5)
+        #expect(rest.fences.map(\.watch) == ["nobody"])
+        #expect(rest.fences.map(\.shape) == ["circle of 0.5 m"])
+        let ofVan = try await administration.fences(
+            of: service.rawValue, matching: FenceFilter(watch: .watching("van")), limit: 5)
+        #expect(ofVan.fences.map(\.number) == [1, 2])
+    }
+
+    @Test func aFenceIsShownWithoutItsVertices() async throws {
+        let service = try await service().rawValue
+        let lines = try await administration.fence(2, of: service).lines.map { "\($0.label): \($0.text)" }
+        #expect(
+            lines == [
+                "Fence: 2", "Name: ", "Shape: polygon of 3 vertices, buffer 12.5 m", "District: Chile, Maule",
+                "Watches: lorry, van", "Made: 2026-03-05T02:30:00Z", "Changed: 2026-03-05T02:30:00Z, revision 1",
+                #"Rules: {"settle":30}"#,
+            ])
+        let depot = try await administration.fence(1, of: service).lines.map { "\($0.label): \($0.text)" }
+        #expect(depot.contains("Since: 2026-03-05T02:30:00Z") && depot.contains("Rules: enter and exit, as usual"))
+    }
+
+    @Test func anExportMakesTheSameFencesAgain() async throws {
+        let service = try await service()
+        let bytes = try await administration.exportFences(of: service.rawValue, matching: FenceFilter())
+        var reader = GeoJSONFeatures(ByteSource(bytes: bytes))
+        var names: [String?] = []
+        while let feature = try reader.next() {
+            guard case .feature(let feature) = feature else {
+                Issue.record("\(feature)")
+                continue
+            }
+            names.append(feature.id)
+        }
+        #expect(names == ["1", "2", "3"])
+        let stored = try await store.fences(
+            in: service, matching: FenceFilter(fences: [2]), page: Page(offset: 0, limit: 9))
+        #expect(
+            try await administration.exportFences(of: service.rawValue, matching: FenceFilter(fences: [2]))
+                == FenceGeoJSON.collection(of: stored.fences.map(\.fence)))
+    }
+
+    @Test func whatIsNotThereIsNamed() async throws {
+        let service = try await service().rawValue
+        do {
+            _ = try await administration.exportFences(of: service, matching: FenceFilter(fences: [9, 1, 7]))
+            Issue.record("a fence is exported that is not there")
+        } catch {
+            #expect(error.code == .notFound && error.detail.contains("no such fence: 7, 9."), "\(error.detail)")
+        }
+        await #expect(throws: ServerError(.notFound, "")) { try await administration.fence(4, of: service) }
+        await #expect(throws: ServerError(.notFound, "")) { try await administration.fence(1, of: 8) }
+        await #expect(throws: ServerError(.notFound, "")) {
+            try await administration.fences(of: 0, matching: FenceFilter(), limit: 1)
+        }
+    }
+}
