@@ -126,7 +126,7 @@ import TrackTestKit
                 let outcome = try await administration.importFiles(
                     files, properties, source: source ?? "s", isTrial: false)
                 Issue.record("\(files) is taken: \(outcome)")
-            } catch let error as ServerError {
+            } catch {
                 #expect(error.code == code && error.detail.contains(words), "\(error.code) \(error.detail)")
             }
         }

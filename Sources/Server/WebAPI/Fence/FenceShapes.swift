@@ -82,7 +82,7 @@ enum FenceShapes {
         case .unknown:
             let hint =
                 known.names.entries.isEmpty
-                ? "the server has no districts, and this version cannot import any"
+                ? "the server has no districts: the operator imports them with saker-server district import"
                 : "no imported district has this name"
             throw APIFailure(.parameter, "keyword: \(hint)")
         case .found(let number):

@@ -98,9 +98,12 @@ package struct DistrictImport {
         let key = try idColumn.map { (column) throws(FenceFileError) in try text(column) } ?? id
         var parent: String?
         if let parentColumn { parent = try text(parentColumn) }
+        // Behind the first file, a parent that stands in the column of the ids says nothing about the district itself.
+        let isFirst = files.count <= 2
+        let namesItself = parent == name || parent == key && (isFirst || parentColumn != idColumn)
         return DistrictCandidate(
             order: added, file: files.count - 1, number: feature.number, id: key, name: name, parent: parent,
-            shape: shape)
+            namesItself: namesItself, shape: shape)
     }
 
     /// The districts whose parents are known, in the order of the file. One without a parent is an outermost one.
@@ -116,7 +119,7 @@ package struct DistrictImport {
                 continue
             }
             let found = lookup.parents(of: candidate, at: index)
-            let isItself = found.isEmpty && (parent == candidate.id || parent == candidate.name)
+            let isItself = found.isEmpty && candidate.namesItself
             parents.append(found.count == 1 ? found[0] : nil)
             reasons.append(
                 isItself || found.count == 1

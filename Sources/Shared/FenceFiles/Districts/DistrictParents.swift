@@ -10,6 +10,8 @@ struct DistrictCandidate {
     let id: String?
     let name: String
     let parent: String?
+    /// It is an outermost one when no other district is its parent.
+    let namesItself: Bool
     let shape: ShapeDraft
 }
 
