@@ -143,6 +143,7 @@ let server: [Target] = [
         "WebAPI", in: "Server", "FenceFiles", "FenceJudging", "Geodesy", "Geofencing", "Ingest", "JSON", "Systemd",
         "TrackAnalysis",
         "TrackModel", "TrackStore", .log, .crypto),
+    .room("AlarmCallbacks", in: "Server", "JSON", "TrackModel", "TrackStore", "WebAPI", .crypto),
     .room("ServerIdentity", in: "Server", "TrackModel", .nioCore, .nioSSL),
     .room(
         "WebListener", in: "Server", "Admission", "Exposition", "ServerIdentity", "WebAPI", .log, .lifecycle, .nioCore,
@@ -152,10 +153,11 @@ let server: [Target] = [
         "ServerIdentity", "Systemd", "TrackStore", "TrackModel", "TrackWire", .log, .nioCore, .nioPosix, .nioSSL,
         .nioTLS),
     .room(
-        "ServerRuntime", in: "Server", "CAllocator", "ConfigurationFile", "Exposition", "FenceFiles", "FenceJSON",
+        "ServerRuntime", in: "Server", "AlarmCallbacks", "CAllocator", "ConfigurationFile", "Exposition", "FenceFiles",
+        "FenceJSON",
         "Gateway", "Geodesy", "Geofencing", "Ingest", "JSON", "ServerIdentity", "Systemd", "TrackFiles", "TrackModel",
         "TrackStore", "TrackStoreSQLite", "WebAPI", "WebListener", .log, .lifecycle, .signals, .nioCore, .nioPosix,
-        .crypto, .asn1, .x509),
+        .nioHTTP1, .nioSSL, .httpClient, .crypto, .asn1, .x509),
 ]
 
 // MARK: - Programs: one file each, arguments to an exit code; the command line is larger
@@ -258,6 +260,7 @@ let tests: [Target] = [
     .tests(
         of: "WebAPI", "Geodesy", "Geofencing", "Ingest", "JSON", "Systemd", "TrackAnalysis", "TrackModel", "TrackStore",
         "TrackTestKit", .log),
+    .tests(of: "AlarmCallbacks", "Geofencing", "JSON", "TrackModel", "TrackStore"),
     .tests(of: "ServerIdentity", "ProgramTestKit", "TrackModel"),
     .tests(
         of: "WebListener", "ServerIdentity", "TrackModel", "TrackStore", "TrackTestKit", "WebAPI", .lifecycle, .log,
@@ -267,8 +270,9 @@ let tests: [Target] = [
         "TrackStore", "TrackTestKit",
         "TrackWire", .log, .nioCore, .nioPosix, .crypto, .nioSSL, .asn1, .x509),
     .tests(
-        of: "ServerRuntime", "ConfigurationFile", "Exposition", "FenceFiles", "Geodesy", "Geofencing", "Ingest",
-        "ProgramTestKit", "TrackFiles", "TrackModel", "TrackStore", "TrackTestKit", "saker-server", .log),
+        of: "ServerRuntime", "AlarmCallbacks", "ConfigurationFile", "Exposition", "FenceFiles", "Geodesy", "Geofencing",
+        "Ingest", "JSON", "ProgramTestKit", "TrackFiles", "TrackModel", "TrackStore", "TrackTestKit", "saker-server",
+        .log, .nioCore, .nioHTTP1, .nioPosix),
     .tests(of: "DriveSimulation", "Geodesy", "TrackModel", "saker-sim"),
     .tests(of: "FleetSimulation", "TrackModel", "saker-server", "saker-sim"),
     .tests(of: "StoreDisk", "TrackModel", "TrackStore", "TrackStoreSQLite", "TrackTestKit", .sqlite),

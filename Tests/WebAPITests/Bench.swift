@@ -24,7 +24,8 @@ struct Bench: Sendable {
         _ options: WebAPIOptions = WebAPIOptions(), secret: String? = nil,
         store: any TrackStore = ReferenceTrackStore(), limits: IngestLimits = IngestLimits(),
         clock: ClockRule = ClockRule(made: Timestamp(milliseconds: .min)),
-        log: any LogHandler = SwiftLogNoOpLogHandler()
+        log: any LogHandler = SwiftLogNoOpLogHandler(),
+        checkCallback: @escaping CallbackChecking = { _, _ in nil }
     ) async throws {
         self.store = store
         running = RunningIngest(store, limits: limits, clock: clock)
@@ -32,7 +33,7 @@ struct Bench: Sendable {
         try await store.addKey(AccessKey(Self.key).hash, secret: secret, to: service, replacing: false, at: Self.now)
         router = APIRouter(
             store: store, ingest: running.writer, options: options,
-            logger: Logger(label: "test") { _ in log }, now: { Self.now })
+            logger: Logger(label: "test") { _ in log }, checkCallback: checkCallback, now: { Self.now })
     }
 
     /// `ak` and `service_id` are added.

@@ -3,6 +3,9 @@ package import Logging
 package import TrackModel
 package import TrackStore
 
+/// Asks an operator's URL whether it takes the alarms of a service; returns why not, for the client.
+package typealias CallbackChecking = @Sendable (CallbackTarget, ServiceID) async -> String?
+
 /// The Web API without a port: a request goes in, an answer comes out.
 ///
 /// `WebListener` asks it for requests through HTTP, `Gateway` for calls through a device's connection. So both give the
@@ -18,12 +21,14 @@ package struct APIRouter: Sendable {
     private let now: @Sendable () -> Timestamp
     private let pages = PageCache()
     private let districts = DistrictCache()
+    private let checkCallback: CallbackChecking
     let counters: APICounters
 
     /// Uploaded points go to `ingest`, which must run. The clock says when the server received what a client sends.
     package init(
         store: any TrackStore, ingest: IngestWriter, options: WebAPIOptions, logger: Logger,
         counters: APICounters = APICounters(),
+        checkCallback: @escaping CallbackChecking = { _, _ in "url: this server sends no alarms to URLs" },
         now: @escaping @Sendable () -> Timestamp
     ) {
         self.store = store
@@ -31,6 +36,7 @@ package struct APIRouter: Sendable {
         self.options = options
         self.logger = logger
         self.counters = counters
+        self.checkCallback = checkCallback
         self.now = now
     }
 
@@ -116,7 +122,8 @@ package struct APIRouter: Sendable {
     private func call(_ endpoint: Endpoint, _ caller: Caller, _ parameters: Parameters) -> APICall {
         APICall(
             path: endpoint.path, caller: caller, parameters: endpoint.taken(of: parameters), ingest: ingest,
-            options: options, pages: pages, districts: districts, now: now(), logger: logger, counters: counters)
+            options: options, pages: pages, districts: districts, checkCallback: checkCallback, now: now(),
+            logger: logger, counters: counters)
     }
 
     private func authenticate(_ form: RequestForm, _ target: RequestTarget, isPOST: Bool) async throws -> Caller {

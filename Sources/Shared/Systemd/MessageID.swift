@@ -49,6 +49,9 @@ package enum MessageID: String, Hashable, Sendable, CaseIterable, CustomStringCo
     case pointsUnreadable = "dbcd82b8a38b0a173432de6502e9c548"
     case commitsLost = "bce01c3c3c1517eff1ebf662304ac671"
     case clockRight = "72e200b4f33f4b1b8dfb66be62890a51"
+    case callbacksFailing = "433cb4cbab464035988cdcf11f7d1654"
+    case callbacksWorking = "011f1669e6c84a69921a3cd9951a1fe3"
+    case callbacksGivenUp = "cd71284bfdf04e78b351ca0ae461cc0b"
 
     /// The metadata key that becomes MESSAGE_ID.
     package static let metadataKey = "message_id"

@@ -25,6 +25,8 @@ extension ServerConfiguration {
         let gateway = Gateway(callPolicy: reader.choice("gateway", "call_policy", default: .entity))
         let web = readWeb(&reader)
         let api = readAPI(&reader)
+        let callbacks = Callbacks(
+            takesPrivateAddresses: reader.boolean("callbacks", "private_addresses", default: false))
         let tls = readTLS(&reader)
         let enrollment = Enrollment(
             host: reader.optionalHost("enrollment", "host"),
@@ -34,7 +36,8 @@ extension ServerConfiguration {
         let level = reader.choice("log", "level", default: Logger.Level.info)
         let limit = reader.integer("shutdown", "time_limit", default: 15, range: 1...600, unit: "s")
         return ServerConfiguration(
-            store: store, device: device, gateway: gateway, web: web, api: api, tls: tls, enrollment: enrollment,
+            store: store, device: device, gateway: gateway, web: web, api: api, callbacks: callbacks, tls: tls,
+            enrollment: enrollment,
             logLevel: level, metrics: metrics,
             shutdownLimit: limit, effective: try reader.finish())
     }

@@ -77,6 +77,12 @@ package struct ServerConfiguration: Sendable {
         package var hasFenceVerticesAsText: Bool
     }
 
+    /// Alarms of fences that go to operators' URLs.
+    package struct Callbacks: Hashable, Sendable {
+        /// The URL may lead to this machine and to private networks.
+        package var takesPrivateAddresses: Bool
+    }
+
     package struct TLS: Hashable, Sendable {
         package var certificate: String
         package var key: String
@@ -96,6 +102,7 @@ package struct ServerConfiguration: Sendable {
     package var gateway: Gateway
     package var web: Web
     package var api: API
+    package var callbacks: Callbacks
     package var tls: TLS
     package var enrollment: Enrollment
     package var logLevel: Logger.Level

@@ -102,6 +102,12 @@ extension ServerSample {
 # maximum_points = 200000
 # maximum_processed_points = 20000
 
+[callbacks]
+# Alarms of fences may also go to a URL that a client sets with fence/seturl. The URL may lead to this machine and to private
+# networks. Whoever has an access key can then make this server send requests there, so set this only when you trust all
+# clients. Default: only to public addresses.
+# private_addresses = false
+
 [tls]
 # The server's certificate with its chain, and its private key without a password: PEM files. Under systemd a credential
 # "tls-key" that is not empty replaces the key file. The server reads both again on reload (SIGHUP), and when the files have

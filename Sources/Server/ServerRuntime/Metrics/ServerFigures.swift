@@ -21,13 +21,14 @@ final class ServerFigures: Sendable {
     private let web: WebCounters
     private let requestMemory: RequestMemory
     private let merging: MergeRecord
+    private let callbacks: CallbackCounters
     private let started: Double
     private let scrapes = Atomic<UInt64>(0)
 
     init(
         _ configuration: ServerConfiguration, store: any StoreUpkeep, ingest: IngestWriter, gateway: GatewayServer,
         api: APICounters, durations: RequestDurations, web: WebCounters, requestMemory: RequestMemory,
-        merging: MergeRecord,
+        merging: MergeRecord, callbacks: CallbackCounters,
         started: Double = Date().timeIntervalSince1970
     ) {
         self.configuration = configuration
@@ -39,6 +40,7 @@ final class ServerFigures: Sendable {
         self.web = web
         self.requestMemory = requestMemory
         self.merging = merging
+        self.callbacks = callbacks
         self.started = started
     }
 
@@ -100,6 +102,11 @@ final class ServerFigures: Sendable {
         page.add(ServerMetrics.failedBatches, counts.failedBatches)
         page.add(ServerMetrics.fenceAlarms, counts.alarms)
         page.add(ServerMetrics.latePoints, counts.latePoints)
+        let called = callbacks.counts
+        page.add(ServerMetrics.callbackRequests, called.taken, "taken")
+        page.add(ServerMetrics.callbackRequests, called.failed, "failed")
+        page.add(ServerMetrics.callbackAlarms, called.takenAlarms, "taken")
+        page.add(ServerMetrics.callbackAlarms, called.givenUpAlarms, "given_up")
         page.add(ServerMetrics.ignoredAttributes, device.batchesWithIgnoredAttributes)
         let clock = Timestamp(milliseconds: Int64(Date().timeIntervalSince1970 * 1000))
         page.add(ServerMetrics.clockWrong, ingest.clock.problem(at: clock) != nil)

@@ -89,6 +89,12 @@ package enum ServerMetrics {
     static let latePoints = Metric(
         "saker_server_fence_late_points_total", .counter,
         "Stored points that no fence judged, because a later point of their entity had been judged before.")
+    static let callbackRequests = Metric(
+        "saker_server_callback_requests_total", .counter, labels: ["state"],
+        "Requests with alarms to operators' URLs, by state: taken or failed.")
+    static let callbackAlarms = Metric(
+        "saker_server_callback_alarms_total", .counter, labels: ["state"],
+        "Alarms that no longer wait for an operator's URL, by state: taken, or given_up after ten minutes.")
     static let failedBatches = Metric(
         "saker_server_batches_failed_total", .counter, "Batches given back because the store failed.")
     static let ignoredAttributes = Metric(
@@ -107,7 +113,8 @@ package enum ServerMetrics {
 
     private static let ingest = [
         points, refusedPoints, rescuedPoints, batches, duplicates, replacedBatches, staleBatches, rewoundBatches,
-        failedBatches, fenceAlarms, latePoints, ignoredAttributes, clockWrong, waiting, commits, failedCommits,
+        failedBatches, fenceAlarms, latePoints, callbackRequests, callbackAlarms, ignoredAttributes, clockWrong,
+        waiting, commits, failedCommits,
     ]
 
     // MARK: Web API

@@ -27,6 +27,8 @@ package struct ServerRuntime: Sendable {
     private let webCounters = WebCounters()
     private let requestMemory: RequestMemory
     private let mergeRecord = MergeRecord()
+    private let callbackCounters = CallbackCounters()
+    private let callbacks: CallbackClient
 
     /// `portsFile` is written, as JSON, once every port listens.
     package init(
@@ -37,6 +39,8 @@ package struct ServerRuntime: Sendable {
         requestMemory = RequestMemory(
             RequestMemory.Limits(
                 bytesWithoutKey: configuration.web.bytesWithoutKey, bytesWithKey: configuration.web.bytesWithKey))
+        callbacks = CallbackClient(
+            names: CallbackNames(takesPrivate: configuration.callbacks.takesPrivateAddresses), now: SystemClock.now)
         self.portsFile = portsFile
         self.notifier = notifier
         self.threshold = threshold
@@ -159,6 +163,7 @@ package struct ServerRuntime: Sendable {
 
     private func router(_ store: any TrackStore, _ ingest: IngestWriter) -> APIRouter {
         let api = configuration.api
+        let check = CallbackCheck(callbacks)
         return APIRouter(
             store: store, ingest: ingest,
             options: WebAPIOptions(
@@ -167,7 +172,9 @@ package struct ServerRuntime: Sendable {
                 maximumAge: api.maximumAge.map(Int64.init), maximumRawPoints: api.maximumRawPoints,
                 maximumProcessedPoints: api.maximumProcessedPoints,
                 fenceVertices: api.hasFenceVerticesAsText ? .text : .objects),
-            logger: logger, counters: apiCounters, now: SystemClock.now)
+            logger: logger, counters: apiCounters,
+            checkCallback: { target, service in await check.problem(with: target, of: service) },
+            now: SystemClock.now)
     }
 
     private func gateway(
@@ -227,6 +234,9 @@ package struct ServerRuntime: Sendable {
         }
         services.append(MemoryReturn())
         services.append(PushCleanup(store: store, now: SystemClock.now, logger: logger))
+        services.append(
+            CallbackSending(
+                store: store, client: callbacks, counters: callbackCounters, logger: logger, now: SystemClock.now))
         if let timeout = notifier.watchdogTimeout {
             services.append(
                 Watchdog(store: store, notifier: notifier, timeout: timeout) {
@@ -240,7 +250,7 @@ package struct ServerRuntime: Sendable {
         if let address = configuration.metrics {
             let figures = ServerFigures(
                 configuration, store: store, ingest: ingest, gateway: gateway, api: apiCounters, durations: durations,
-                web: webCounters, requestMemory: requestMemory, merging: mergeRecord)
+                web: webCounters, requestMemory: requestMemory, merging: mergeRecord, callbacks: callbackCounters)
             services.append(
                 MetricsService(
                     address: address, figures: figures, logger: logger, onBound: { ports.note(.metrics, $0) },

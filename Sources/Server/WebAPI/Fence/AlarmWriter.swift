@@ -1,12 +1,16 @@
 import Geodesy
 import Geofencing
-import JSON
+package import JSON
 import TrackModel
-import TrackStore
+package import TrackStore
 
-/// Writes alarms of the history in the datum that the client asked for.
-struct AlarmWriter {
+/// Writes alarms of the history in the datum that the client asked for, and alarms for the operator's URL.
+package struct AlarmWriter: Sendable {
     let coordinateType: CoordinateType
+    var naming = PlaceWriter.Naming.outsideChina
+
+    /// As the operator's URL gets them: in BD-09, and each point says its datum.
+    package static let callbacks = AlarmWriter(coordinateType: .bd09ll, naming: .always)
 
     /// `size` and `alarms`.
     func write(_ alarms: [AlarmRecord], to answer: inout JSONWriter) {
@@ -16,7 +20,8 @@ struct AlarmWriter {
         }
     }
 
-    private func write(_ record: AlarmRecord, to object: inout JSONWriter) {
+    /// The members of one alarm.
+    package func write(_ record: AlarmRecord, to object: inout JSONWriter) {
         let alarm = record.alarm
         object.member("fence_id", Int64(alarm.fence))
         object.member("fence_name", alarm.name)
@@ -28,7 +33,8 @@ struct AlarmWriter {
         object.member("key", alarm.key.text)
         object.object("crossing") { crossing in
             crossing.member("time", alarm.crossing.time.milliseconds)
-            PlaceWriter(coordinateType: coordinateType).write(Degrees(alarm.crossing.place), to: &crossing)
+            PlaceWriter(coordinateType: coordinateType).write(
+                Degrees(alarm.crossing.place), naming: naming, to: &crossing)
             crossing.name("estimated")
             crossing.bool(alarm.crossing.isEstimated)
         }
@@ -41,7 +47,7 @@ struct AlarmWriter {
     }
 
     private func write(_ point: AlarmPoint, to object: inout JSONWriter) {
-        PlaceWriter(coordinateType: coordinateType).write(Degrees(point.place), to: &object)
+        PlaceWriter(coordinateType: coordinateType).write(Degrees(point.place), naming: naming, to: &object)
         // Clients read it into an integer.
         object.member("radius", Int64((Double(point.accuracy ?? 0) / 10).rounded()))
         object.member("loc_time", point.time.seconds)

@@ -7,7 +7,10 @@ import TrackStore
 enum FenceEndpoints {
     static let all =
         FenceKind.allCases.map(create) + FenceKind.allCases.map(update)
-        + [delete, list, addPersons, deletePersons, listPersons, status, statusByLocation, history, batchHistory]
+        + [
+            delete, list, addPersons, deletePersons, listPersons, status, statusByLocation, history, batchHistory,
+            setURL, cancelURL, queryURL,
+        ]
 
     /// What a person calls the kinds of shapes; the raw values stand in the names of calls.
     enum FenceKind: String, CaseIterable, Sendable {

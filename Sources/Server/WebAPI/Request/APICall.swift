@@ -16,6 +16,7 @@ struct APICall: Sendable {
     let options: WebAPIOptions
     let pages: PageCache
     let districts: DistrictCache
+    let checkCallback: CallbackChecking
     let now: Timestamp
     let logger: Logger
     let counters: APICounters

@@ -1,0 +1,76 @@
+package import TrackModel
+package import TrackStore
+
+/// Decides which services are served now, and what becomes of alarms after a try. No I/O, no clock.
+package struct CallbackMachine: Hashable, Sendable {
+    /// What the operator of this server should know.
+    package enum News: Hashable, Sendable {
+        /// The service's URL takes no alarms any more, and why.
+        case failing(String)
+        case working
+    }
+
+    private var underWay: Set<ServiceID> = []
+    private var failing: Set<ServiceID> = []
+    /// The queue of these cannot be read: they are left alone until then.
+    private var held: [ServiceID: Timestamp] = [:]
+    private var last: ServiceID?
+
+    package init() {}
+
+    /// Services with something to send, in the order of their numbers, as the store says. Returns those to begin with:
+    /// whoever comes after the last one that began is first, so that each has its turn.
+    package mutating func begin(_ due: [ServiceID], at now: Timestamp) -> [ServiceID] {
+        held = held.filter { $0.value > now }
+        let start = last.flatMap { last in due.firstIndex { $0.rawValue > last.rawValue } } ?? 0
+        var begun: [ServiceID] = []
+        for service in due[start...] + due[..<start] where underWay.count < CallbackRules.services {
+            guard held[service] == nil, underWay.insert(service).inserted else { continue }
+            begun.append(service)
+        }
+        last = begun.last ?? last
+        return begun
+    }
+
+    /// The work for a service has ended.
+    package mutating func end(_ service: ServiceID) { underWay.remove(service) }
+
+    /// The store could not give the alarms of a service.
+    package mutating func hold(_ service: ServiceID, at now: Timestamp) {
+        held[service] = now.adding(milliseconds: CallbackRules.retry)
+    }
+
+    /// Returns what an answer changes.
+    package mutating func note(_ answer: CallbackAnswer, of service: ServiceID) -> News? {
+        switch answer {
+        case .taken: failing.remove(service) == nil ? nil : .working
+        case .failed(let reason): failing.insert(service).inserted ? .failing(reason) : nil
+        }
+    }
+
+    /// After a request with all alarms of a claim: what was taken ends, what has been tried for long enough is given up,
+    /// and everything else waits for the next try, in the same order.
+    package static func settlement(
+        of claim: CallbackClaim, in service: ServiceID, _ answer: CallbackAnswer, at now: Timestamp
+    ) -> CallbackSettlement {
+        let numbers = claim.callbacks.map(\.alarm.number)
+        guard case .failed = answer else {
+            return CallbackSettlement(service: service, ended: numbers, failed: [], time: now, retryAt: nil)
+        }
+        let old = Set(
+            claim.callbacks.filter { callback in
+                callback.firstTried.map { now.milliseconds(since: $0) >= CallbackRules.patience } ?? false
+            }.map(\.alarm.number))
+        return CallbackSettlement(
+            service: service, ended: numbers.filter(old.contains), failed: numbers.filter { !old.contains($0) },
+            time: now, retryAt: now.adding(milliseconds: CallbackRules.retry))
+    }
+
+    /// After a request that this server broke off because it ends: everything waits for the server's next start.
+    package static func release(
+        _ claim: CallbackClaim, of service: ServiceID, at now: Timestamp
+    ) -> CallbackSettlement {
+        CallbackSettlement(
+            service: service, ended: [], failed: claim.callbacks.map(\.alarm.number), time: now, retryAt: nil)
+    }
+}

@@ -1,0 +1,129 @@
+import AlarmCallbacks
+import Logging
+import ServiceLifecycle
+import Synchronization
+import Systemd
+import TrackModel
+import TrackStore
+
+/// Sends alarms of fences to operators' URLs: for each service one request after the other, in the order of the alarms.
+final class CallbackSending: Service {
+    private let store: any CallbackStore
+    private let client: CallbackClient
+    private let counters: CallbackCounters
+    private let logger: Logger
+    private let now: @Sendable () -> Timestamp
+    private let look: Duration
+    /// Names this process among the servers that share a store.
+    private let sender = Int64.random(in: .min ... .max)
+    private let machine = Mutex(CallbackMachine())
+
+    init(
+        store: any CallbackStore, client: CallbackClient, counters: CallbackCounters, logger: Logger,
+        now: @escaping @Sendable () -> Timestamp, look: Duration = .milliseconds(CallbackRules.look)
+    ) {
+        (self.store, self.client, self.counters, self.logger) = (store, client, counters, logger)
+        (self.now, self.look) = (now, look)
+    }
+
+    func run() async {
+        await cancelWhenGracefulShutdown { await self.work() }
+    }
+
+    /// Until the task is cancelled.
+    func work() async {
+        await withDiscardingTaskGroup { group in
+            while !Task.isCancelled {
+                let due = (try? await store.dueCallbacks(at: now(), limit: CallbackRules.lookedAt)) ?? []
+                for service in machine.withLock({ $0.begin(due, at: now()) }) {
+                    group.addTask { await self.serve(service) }
+                }
+                try? await Task.sleep(for: look)
+            }
+        }
+    }
+
+    private func serve(_ service: ServiceID) async {
+        defer { machine.withLock { $0.end(service) } }
+        for _ in 0..<CallbackRules.requests where !Task.isCancelled {
+            do throws(TrackStoreError) {
+                guard try await sendSome(of: service) else { return }
+            } catch {
+                machine.withLock { $0.hold(service, at: now()) }
+                tell(.failed("the store: \(error.detail)"), of: service)
+                return
+            }
+        }
+    }
+
+    /// True when there may be more to send at once.
+    private func sendSome(of service: ServiceID) async throws(TrackStoreError) -> Bool {
+        let start = now()
+        let found = try await store.claimCallbacks(
+            of: service, by: sender, at: start, through: start.adding(milliseconds: CallbackRules.claim),
+            limit: CallbackRules.alarms)
+        guard let claim = found else { return false }
+        let answer = await client.send(
+            CallbackBody.alarms(claim.callbacks.map(\.alarm), of: service), to: claim.target)
+        if Task.isCancelled, answer != .taken {
+            _ = try await settle(CallbackMachine.release(claim, of: service, at: now()))
+            return false
+        }
+        let settlement = CallbackMachine.settlement(of: claim, in: service, answer, at: now())
+        let isOurs = try await settle(settlement)
+        note(answer, settlement, isOurs)
+        return answer == .taken
+    }
+
+    /// Also when the server ends: what was taken must not be sent again.
+    private func settle(_ settlement: CallbackSettlement) async throws(TrackStoreError) -> Bool {
+        let (store, sender) = (store, sender)
+        let result: Result<Bool, TrackStoreError> = await Task {
+            do throws(TrackStoreError) {
+                return .success(try await store.settleCallbacks(settlement, by: sender))
+            } catch {
+                return .failure(error)
+            }
+        }.value
+        return try result.get()
+    }
+
+    /// When the claim had ended by itself, another sender has it: what became of the alarms is its affair.
+    private func note(_ answer: CallbackAnswer, _ settlement: CallbackSettlement, _ isOurs: Bool) {
+        let ended = isOurs ? UInt64(settlement.ended.count) : 0
+        counters.count { counts in
+            if answer == .taken {
+                counts.taken += 1
+                counts.takenAlarms += ended
+            } else {
+                counts.failed += 1
+                counts.givenUpAlarms += ended
+            }
+        }
+        tell(answer, of: settlement.service)
+        guard answer != .taken, ended > 0 else { return }
+        logger.warning(
+            "alarms are given up, which the operator's URL did not take for ten minutes; the history has them",
+            metadata: [
+                "service": "\(settlement.service.rawValue)", "alarms": "\(ended)",
+                "message_id": "\(MessageID.callbacksGivenUp)",
+            ])
+    }
+
+    private func tell(_ answer: CallbackAnswer, of service: ServiceID) {
+        switch machine.withLock({ $0.note(answer, of: service) }) {
+        case .failing(let reason):
+            logger.warning(
+                "the operator's URL takes no alarms",
+                metadata: [
+                    "service": "\(service.rawValue)", "reason": "\(reason)",
+                    "message_id": "\(MessageID.callbacksFailing)",
+                ])
+        case .working:
+            logger.notice(
+                "the operator's URL takes alarms again",
+                metadata: ["service": "\(service.rawValue)", "message_id": "\(MessageID.callbacksWorking)"])
+        case nil: break
+        }
+    }
+}

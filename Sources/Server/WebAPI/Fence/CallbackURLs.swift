@@ -1,0 +1,35 @@
+import Crypto
+import JSON
+import TrackStore
+
+extension FenceEndpoints {
+    /// `fence/seturl`: the URL is asked first whether it takes alarms. The same URL keeps its secret.
+    static let setURL = Endpoint("fence/seturl", .post, ["url"]) { (call, store: any CallbackStore) in
+        let url = try call.parameters.required("url")
+        let old = try await store.callback(of: call.service)
+        let target = CallbackTarget(url: url, secret: old?.url == url ? old?.secret ?? secret() : secret())
+        if let problem = target.problem { throw APIFailure(.parameter, "url: \(problem)") }
+        if let problem = await call.checkCallback(target, call.service) { throw APIFailure(.parameter, problem) }
+        try await store.setCallback(target, of: call.service)
+        return Answer { $0.member("secret", target.secret) }
+    }
+
+    /// `fence/cancelurl`: what waits is not sent any more.
+    static let cancelURL = Endpoint("fence/cancelurl", .post, []) { (call, store: any CallbackStore) in
+        try await store.setCallback(nil, of: call.service)
+        return .done
+    }
+
+    /// `fence/queryurl`: the URL, empty when there is none. The secret is told only to whoever sets the URL.
+    static let queryURL = Endpoint("fence/queryurl", .get, []) { (call, store: any CallbackStore) in
+        let target = try await store.callback(of: call.service)
+        return Answer { $0.member("url", target?.url ?? "") }
+    }
+
+    /// 64 hexadecimal digits.
+    private static func secret() -> String {
+        let digits = Array("0123456789abcdef".utf8)
+        let bytes = SymmetricKey(size: .bits256).withUnsafeBytes { Array($0) }
+        return String(decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
+    }
+}
