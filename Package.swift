@@ -96,6 +96,7 @@ let shared: [Target] = [
     .room("TrackModel", in: "Shared"),
     .room("Geodesy", in: "Shared", "TrackModel"),
     .room("Geofencing", in: "Shared", "Geodesy", "TrackModel"),
+    .room("TimeZones", in: "Shared", "Geofencing", "TrackModel"),
     .room("Compression", in: "Shared", settings: door, "CZlib"),
     .room("TrackWire", in: "Shared", "TrackModel", "Compression", .protobuf),
     .room("JSON", in: "Shared"),
@@ -155,7 +156,8 @@ let server: [Target] = [
     .room(
         "ServerRuntime", in: "Server", "AlarmCallbacks", "CAllocator", "ConfigurationFile", "Exposition", "FenceFiles",
         "FenceJSON",
-        "Gateway", "Geodesy", "Geofencing", "Ingest", "JSON", "ServerIdentity", "Systemd", "TrackFiles", "TrackModel",
+        "Gateway", "Geodesy", "Geofencing", "Ingest", "JSON", "ServerIdentity", "Systemd", "TimeZones", "TrackFiles",
+        "TrackModel",
         "TrackStore", "TrackStoreSQLite", "WebAPI", "WebListener", .log, .lifecycle, .signals, .nioCore, .nioPosix,
         .nioHTTP1, .nioSSL, .httpClient, .crypto, .asn1, .x509),
 ]
@@ -169,7 +171,8 @@ let programs: [Target] = [
         "TrackStore", .arguments, .log),
     .program(
         "saker", in: "CLI", "AgentControl", "ConfigurationFile", "FenceFiles", "FenceJSON", "GeoPackageFile", "Geodesy",
-        "Geofencing", "JSON", "TrackFiles", "TrackModel", "Varlink", .arguments, .nioCore, .nioPosix, .httpClient,
+        "Geofencing", "JSON", "TimeZones", "TrackFiles", "TrackModel", "Varlink", .arguments, .nioCore, .nioPosix,
+        .httpClient,
         .nioHTTP1, .nioSSL),
 ]
 
@@ -207,6 +210,7 @@ let tools: [Target] = [
 let tests: [Target] = [
     .tests(of: "Geodesy", "ProgramTestKit", "TrackModel"),
     .tests(of: "Geofencing", "Geodesy", "ProgramTestKit", "TrackModel"),
+    .tests(of: "TimeZones", "Geofencing", "ProgramTestKit", "TrackModel"),
     .tests(of: "TrackModel", "TrackTestKit"),
     .tests(of: "Compression"),
     .tests(of: "TrackWire", "Compression", "ProgramTestKit", "TrackModel"),
@@ -245,7 +249,8 @@ let tests: [Target] = [
     .tests(of: "AlarmLog", "TrackCache", "TrackModel", "TrackTestKit"),
     .tests(
         of: "AgentRuntime", "AgentControl", "AgentLogic", "AlarmLog", "ConfigurationFile", "Exposition", "GNSSFeed",
-        "JSON", "LocalFences", "ProgramTestKit", "SecureLink", "Systemd", "TrackCache", "TrackModel", "TrackTestKit",
+        "JSON", "LocalFences", "ProgramTestKit", "SecureLink", "Systemd", "TrackCache", "TrackModel",
+        "TrackTestKit",
         "TrackWire", "Varlink", .log, .nioCore, .nioPosix, .nioEmbedded, .crypto, .nioSSL, .nioTLS, .asn1, .x509),
     .tests(of: "TrackAnalysis", "Geodesy", "ProgramTestKit", "TrackModel"),
     .tests(of: "RoadMatching", "Geodesy", "JSON", "ProgramTestKit", "TrackAnalysis", "TrackModel"),

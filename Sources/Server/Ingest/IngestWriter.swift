@@ -35,6 +35,8 @@ package final class IngestWriter: Sendable {
     package let clock: ClockGuard
     private let counters = IngestCounters()
     private let desk: FenceDesk
+    /// What the names of time zones stand for.
+    package let zones: ZoneTable
     let requestNumbers = Atomic<UInt64>(0)
     private let state: Mutex<State>
     private let work: AsyncStream<Void>
@@ -45,6 +47,7 @@ package final class IngestWriter: Sendable {
         tasks: ServerTasks = ServerTasks(), clock: ClockRule = ClockRule(), zones: @escaping ZoneTable = { _ in nil }
     ) {
         self.store = store
+        self.zones = zones
         desk = FenceDesk(store, zones: zones, logger: logger)
         self.limits = limits
         self.tasks = tasks

@@ -5,9 +5,10 @@ extension Need {
     package static let all = [
         gpsd, python, systemdAnalyze, systemdSysusers, journalctl, zsh, fish, softHSM, pkcs11Tool, root,
         networkNamespaces,
-        smallDisks, loopDevices, allRecordings,
+        smallDisks, loopDevices, allRecordings, timeZones,
     ]
 
+    package static let timeZones = file("/usr/share/zoneinfo/Europe/Berlin", package: "tzdata")
     package static let gpsd = file(gpsdPath, package: "gpsd")
     package static let python = command(
         "python3", ["-c", "import ensurepip, sqlite3, ssl, venv"], package: "python3-venv")

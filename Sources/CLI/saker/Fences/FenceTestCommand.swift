@@ -3,6 +3,7 @@ import ArgumentParser
 import FenceFiles
 import Geofencing
 import JSON
+import TimeZones
 import TrackModel
 
 /// `saker fence test`
@@ -119,10 +120,11 @@ struct FenceTest: AsyncParsableCommand {
     /// The zones that the windows of the fences name, for the time of the track.
     private static func zones(of fences: [Fence], _ points: [FencePoint]) -> [String: ZoneOffsets] {
         guard let first = points.map(\.time).min(), let last = points.map(\.time).max() else { return [:] }
+        let system = SystemZones(span: first...last)
         var zones: [String: ZoneOffsets] = [:]
         for fence in fences {
             guard case .named(let name)? = fence.definition.validity?.zone, zones[name] == nil else { continue }
-            zones[name] = ZoneTable.offsets(name, from: first, through: last)
+            zones[name] = system.offsets(name)
         }
         return zones
     }

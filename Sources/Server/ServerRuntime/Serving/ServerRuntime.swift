@@ -9,6 +9,7 @@ import NIOPosix
 import ServerIdentity
 import ServiceLifecycle
 package import Systemd
+import TimeZones
 import TrackModel
 import TrackStore
 import UnixSignals
@@ -84,7 +85,9 @@ package struct ServerRuntime: Sendable {
 
     private func serve(_ store: any TrackStore) async throws(ServerError) {
         // The one way of points into the store, for devices and for the Web API.
-        let ingest = IngestWriter(store: store, logger: logger, clock: try await clockRule(store))
+        let zones = SystemZones()
+        let ingest = IngestWriter(
+            store: store, logger: logger, clock: try await clockRule(store), zones: { zones.offsets($0) })
         _ = ingest.clock.problem(at: SystemClock.now())
         let (web, device, router) = (try webIdentity(), try deviceIdentity(), router(store, ingest))
         let gateway = gateway(store, ingest, router, device)
