@@ -147,20 +147,31 @@ import TrackTestKit
         #expect(verdict.alarms.map(\.alarm.action) == [.enter])
     }
 
-    @Test func aRemoteActionIsToldToAllWhomTheFenceWatches() throws {
+    @Test func aRemoteActionIsToldToThoseWhomTheFenceNamesWhenTheyAreNotTooMany() throws {
         var definition = circle()
         definition.reactions = [try FenceReaction(on: .enter, parameters: "{\"vid\":7}", isRemote: true)]
         definition.watch = .everyone
         var judge = BatchJudge()
         let points = try batch(pass([-20, -15, -5, 0, 15, 20]), received: 30)
         let public_ = judge.judge(points, from: JudgedState(), by: try everyones(definition), own: nil)
-        #expect(public_.alarms.map { $0.pushes.map(\.targets) } == [[.service], [.entities(["van"])]])
+        #expect(public_.alarms.map { $0.pushes.map(\.targets) } == [[.entities(["van"])], [.entities(["van"])]])
         #expect(public_.alarms.map(\.alarm.parameters) == ["{\"vid\":7}", nil])
         definition.watch = try FenceWatch(["van", "bus"])
         let named = WatchedFence(record: try record(1, definition, since: nil), since: .at(-1000))
         let own = judge.judge(
             points, from: JudgedState(), by: try everyones(), own: OwnFences([named]) { _ in nil })
         #expect(own.alarms.first?.pushes.map(\.targets) == [.entities(["van", "bus", "van"])])
+        for (count, isTold) in [(BatchJudge.mostRemote, true), (BatchJudge.mostRemote + 1, false)] {
+            definition.watch = try FenceWatch((1..<count).map { "bus-\($0)" } + ["van"])
+            let crowd = WatchedFence(record: try record(1, definition, since: nil), since: .at(-1000))
+            let found = judge.judge(
+                points, from: JudgedState(), by: try everyones(), own: OwnFences([crowd]) { _ in nil })
+            guard case .entities(let names)? = found.alarms.first?.pushes.first?.targets else {
+                Issue.record("\(found.alarms)")
+                continue
+            }
+            #expect(Set(names).count == (isTold ? count : 1))
+        }
         let body = try JSONReader.value(of: Array(try #require(own.alarms.first?.pushes.first).body.utf8))
         #expect(body["action"] == "enter")
         #expect(body["fence_id"] == 1)
