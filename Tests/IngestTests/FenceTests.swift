@@ -61,6 +61,17 @@ import TrackTestKit
             Fix(time: .at(seconds), coordinate: place, speed: 1000, accuracy: 50, mode: .threeDimensional))
     }
 
+    @Test func pointsThatAreTooFarAheadOrTooLateAreCounted() async throws {
+        let place = try await Place()
+        try await place.fence(nil)
+        _ = await place.upload(try place.batch("van", [0, 10, 701, 702, 5], received: 100))
+        _ = await place.upload(try place.batch("van", [8, 20, 100_000], received: 101))
+        #expect(place.bench.writer.counts.pointsAhead == 3)
+        #expect(place.bench.writer.counts.latePoints == 1)
+        // A service without fences judges nothing.
+        #expect(place.bench.writer.counts.storedPoints == 8)
+    }
+
     @Test func alarmsAndPushesComeWithTheirPoints() async throws {
         let place = try await Place()
         try await place.fence(nil)

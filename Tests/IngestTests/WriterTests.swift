@@ -97,6 +97,34 @@ import TrackTestKit
         #expect(log.ids == [MessageID.storeFailed, .storeFailed, .storeRecovered].map(\.description))
     }
 
+    /// The batch behind one that can never be stored: the store has not lost anything.
+    @Test func whatComesBehindABatchThatCannotBeStoredIsNoSignOfLostCommits() async throws {
+        let log = EventRecorder()
+        var limits = IngestLimits()
+        limits.retries = [.zero]
+        let bench = try await Bench(isOpen: false, limits: limits, log: log)
+        let stream = StreamID(high: 1, low: 2)
+        var first = try batch(of: 1)
+        let claim = try await bench.store.openStream(stream, of: "car", in: first.service, at: first.received)
+        first.position = StreamPosition(stream: stream, epoch: claim.epoch, previous: 0, first: 1, count: 1)
+        var second = first
+        second.position = StreamPosition(stream: stream, epoch: claim.epoch, previous: 1, first: 2, count: 1)
+        second.sequences = [2]
+        // No sequence for its point.
+        first.sequences = []
+        try bench.submit(try batch(of: 1, entity: "other"), of: TestOwner(.session(7)), ticket: 1)
+        #expect(await bench.nextTransaction() == 1)
+        // Two sessions: a session that fails takes its later jobs with it.
+        let sessions = [TestOwner(.session(1)), TestOwner(.session(2))]
+        try bench.submit(first, of: sessions[0], ticket: 1)
+        try bench.submit(second, of: sessions[1], ticket: 1)
+        bench.gate.open()
+        #expect(await sessions[0].settled(1).map(\.result) == [.failure(.failed)])
+        #expect(await sessions[1].settled(1).map(\.result) == [.failure(.busy)])
+        #expect(!log.ids.contains(MessageID.commitsLost.description))
+        #expect(bench.writer.counts.rewoundBatches == 0)
+    }
+
     @Test func commitsThatTheStoreHasLostAreAnEventOfTheJournal() async throws {
         let log = EventRecorder()
         let bench = try await Bench(log: log)

@@ -10,6 +10,7 @@ struct JudgedBatch: Sendable {
     /// What is remembered of the entity when the batch is stored; nil: no fence looks at the entity.
     var state: JudgedState?
     var late = 0
+    var ahead = 0
 }
 
 /// Judges batches by the fences of their services, before they are stored.
@@ -100,7 +101,7 @@ actor FenceDesk {
             let verdict = judge.judge(batch, from: reached[key] ?? known.remembered, by: fences)
             reached[key] = verdict.state
             judged.state = verdict.state
-            judged.late = verdict.late
+            (judged.late, judged.ahead) = (verdict.late, verdict.ahead)
             if verdict.judged > 0 { judged.batch.fences = verdict.state.encoded }
             judged.batch.alarms += verdict.alarms
             return judged
@@ -212,7 +213,9 @@ actor FenceDesk {
                 in: id, matching: FenceFilter(fences: numbers), page: Page(offset: 0, limit: numbers.count)
             ).fences
             let byNumber = Dictionary(records.map { ($0.fence.id, $0) }, uniquingKeysWith: { first, _ in first })
+            let unjudged = service.fences.unjudged
             for number in numbers { service.fences.change(number, to: byNumber[number]) }
+            if !service.fences.unjudged.isSubset(of: unjudged) { tellUnjudged(service.fences, of: id) }
             if service.fences.isWorn { service.fences = service.fences.rebuilt() }
             service.hasNaming = try await hasNaming(id)
             services[id] = service
@@ -239,12 +242,20 @@ actor FenceDesk {
                 records += page.fences
                 if page.fences.count < Self.fencesAtOnce { break }
             }
-            services[id] = Service(
-                fences: ServiceFences(records, zones: zones), hasNaming: try await hasNaming(id), version: version)
+            let fences = ServiceFences(records, zones: zones)
+            tellUnjudged(fences, of: id)
+            services[id] = Service(fences: fences, hasNaming: try await hasNaming(id), version: version)
         } catch {
             guard error.code == .corrupt else { throw error }
             services[id] = unreadable(id, error)
         }
+    }
+
+    private func tellUnjudged(_ fences: ServiceFences, of id: ServiceID) {
+        guard let first = fences.unjudged.min() else { return }
+        logger.warning(
+            "fences over everyone are not judged, because this computer does not know their time zones",
+            metadata: ["service": "\(id.rawValue)", "fences": "\(fences.unjudged.count)", "first": "\(first)"])
     }
 
     /// Points are stored all the same: a damaged fence must not hold up a fleet.

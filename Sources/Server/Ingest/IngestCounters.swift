@@ -20,6 +20,8 @@ package struct IngestCounts: Hashable, Sendable {
     package var alarms: UInt64 = 0
     /// Points of stored batches that came too late for the fences that watch their entity: a later one was judged before.
     package var latePoints: UInt64 = 0
+    /// Points of stored batches that are dated too far ahead of the server's clock for the fences.
+    package var pointsAhead: UInt64 = 0
     /// Live hints that reached the store.
     package var hints: UInt64 = 0
     /// The time that the store took for each committed transaction.

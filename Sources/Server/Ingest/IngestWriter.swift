@@ -154,7 +154,7 @@ package final class IngestWriter: Sendable {
     private func ingest(_ group: [IngestJob]) async -> [IngestOutcome] {
         var outcomes = await commit(group.map(\.batch), mayRetry: !limits.retries.isEmpty)
         for (index, wait) in limits.retries.enumerated() {
-            let failed = outcomes.indices.filter { outcomes[$0].isRetriable }
+            let failed = Self.worthAnotherTry(group, outcomes)
             guard !failed.isEmpty, !Task.isCancelled else { break }
             // When the task is cancelled, the wait ends at once, and the next try is the last.
             await tasks.sleep(wait)
@@ -162,6 +162,18 @@ package final class IngestWriter: Sendable {
             for (place, outcome) in zip(failed, again) { outcomes[place] = outcome }
         }
         return outcomes
+    }
+
+    /// The batches whose failure may pass. A batch that came out of turn behind one of its stream that is not tried again
+    /// would be taken for a sign of lost commits.
+    private static func worthAnotherTry(_ group: [IngestJob], _ outcomes: [IngestOutcome]) -> [Int] {
+        var ended: Set<StreamKey> = []
+        return outcomes.indices.filter { index in
+            let (stream, outcome) = (StreamKey(group[index].batch), outcomes[index])
+            guard stream.stream != nil, !outcome.isKept else { return outcome.isRetriable }
+            if !outcome.isRetriable { ended.insert(stream) }
+            return outcome.isRetriable && !ended.contains(stream)
+        }
     }
 
     private func noteCommit() {
@@ -210,11 +222,13 @@ package final class IngestWriter: Sendable {
         }
         let outcomes = await store(judged.map(\.batch), mayRetry: mayRetry)
         let alarms = await desk.settle(judged, outcomes)
-        let late = zip(judged, outcomes).reduce(0) { $1.1.isKept ? $0 + $1.0.late : $0 }
-        if alarms > 0 || late > 0 {
+        let kept = zip(judged, outcomes).filter { $0.1.isKept }.map(\.0)
+        let (late, ahead) = (kept.reduce(0) { $0 + $1.late }, kept.reduce(0) { $0 + $1.ahead })
+        if alarms + late + ahead > 0 {
             counters.change { counts in
                 counts.alarms &+= UInt64(alarms)
                 counts.latePoints &+= UInt64(late)
+                counts.pointsAhead &+= UInt64(ahead)
             }
         }
         return outcomes

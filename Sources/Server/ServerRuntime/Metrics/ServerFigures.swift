@@ -102,6 +102,7 @@ final class ServerFigures: Sendable {
         page.add(ServerMetrics.failedBatches, counts.failedBatches)
         page.add(ServerMetrics.fenceAlarms, counts.alarms)
         page.add(ServerMetrics.latePoints, counts.latePoints)
+        page.add(ServerMetrics.pointsAhead, counts.pointsAhead)
         let called = callbacks.counts
         page.add(ServerMetrics.callbackRequests, called.taken, "taken")
         page.add(ServerMetrics.callbackRequests, called.failed, "failed")

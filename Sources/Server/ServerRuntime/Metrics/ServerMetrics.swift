@@ -89,6 +89,9 @@ package enum ServerMetrics {
     static let latePoints = Metric(
         "saker_server_fence_late_points_total", .counter,
         "Stored points that no fence judged, because a later point of their entity had been judged before.")
+    static let pointsAhead = Metric(
+        "saker_server_fence_points_ahead_total", .counter,
+        "Stored points that no fence judged, because they are dated more than ten minutes ahead of the server's clock.")
     static let callbackRequests = Metric(
         "saker_server_callback_requests_total", .counter, labels: ["state"],
         "Requests with alarms to operators' URLs, by state: taken or failed.")
@@ -113,7 +116,8 @@ package enum ServerMetrics {
 
     private static let ingest = [
         points, refusedPoints, rescuedPoints, batches, duplicates, replacedBatches, staleBatches, rewoundBatches,
-        failedBatches, fenceAlarms, latePoints, callbackRequests, callbackAlarms, ignoredAttributes, clockWrong,
+        failedBatches, fenceAlarms, latePoints, pointsAhead, callbackRequests, callbackAlarms, ignoredAttributes,
+        clockWrong,
         waiting, commits, failedCommits,
     ]
 
