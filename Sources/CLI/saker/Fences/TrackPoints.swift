@@ -29,12 +29,8 @@ enum TrackPoints {
         return points
     }
 
-    /// A table has the floor 3 as a number.
+    /// Agent and server take a floor only from a text, so a trial with a number would show what never happens.
     private static func floor(_ value: AttributeValue?) -> FloorCode? {
-        switch value {
-        case .string(let text): FloorCode(name: text)
-        case .integer(let number): FloorCode(name: String(number))
-        case .double, nil: nil
-        }
+        if case .string(let text)? = value { FloorCode(name: text) } else { nil }
     }
 }
