@@ -282,7 +282,7 @@ let tests: [Target] = [
     .tests(of: "FleetSimulation", "TrackModel", "saker-server", "saker-sim"),
     .tests(of: "StoreDisk", "TrackModel", "TrackStore", "TrackStoreSQLite", "TrackTestKit", .sqlite),
     .tests(
-        "SimulationTests", "AgentControl", "AgentRuntime", "AlarmLog", "ConfigurationFile", "SystemSimulation",
+        "SimulationTests", "AgentControl", "AgentRuntime", "AlarmLog", "ConfigurationFile", "JSON", "SystemSimulation",
         "TrackCache", "TrackModel", "TrackStore", "TrackTestKit", .nioCore),
     // The fuzzers' properties on every kept input: docs/fuzzing.md.
     .tests(
