@@ -126,7 +126,8 @@ let agent: [Target] = [
     .room("GNSSFeed", in: "Agent", settings: door, "CGPS", "AgentLogic", "TrackModel"),
     .room(
         "AgentRuntime", in: "Agent", "AgentControl", "AgentLogic", "AlarmLog", "CLinux", "ConfigurationFile",
-        "Exposition", "FenceJSON", "GNSSFeed", "Geodesy", "Geofencing", "JSON", "LocalFences", "LocalSocket",
+        "Exposition", "FenceDelivery", "FenceJSON", "GNSSFeed", "Geodesy", "Geofencing", "JSON", "LocalFences",
+        "LocalSocket",
         "SecureLink", "Systemd", "TrackCache", "TrackModel", "TrackWire", "Varlink", .log, .nioCore, .nioPosix),
 ]
 
@@ -137,7 +138,7 @@ let server: [Target] = [
     .room("TrackAnalysis", in: "Server", "Geodesy", "TrackModel"),
     .room("RoadMatching", in: "Server", "Geodesy", "JSON", "TrackAnalysis", "TrackModel"),
     .room("TrackStoreSQLite", in: "Server", "Geodesy", "Geofencing", "TrackStore", "TrackModel", "TrackWire", .grdb),
-    .room("FenceJudging", in: "Server", "FenceJSON", "Geodesy", "Geofencing", "TrackStore", "TrackModel"),
+    .room("FenceJudging", in: "Server", "FenceJSON", "Geofencing", "TrackStore", "TrackModel"),
     .room(
         "Ingest", in: "Server", "Exposition", "FenceJudging", "Geofencing", "Systemd", "TrackStore", "TrackModel", .log),
     .room(
@@ -248,9 +249,9 @@ let tests: [Target] = [
         "TrackWire"),
     .tests(of: "AlarmLog", "TrackCache", "TrackModel", "TrackTestKit"),
     .tests(
-        of: "AgentRuntime", "AgentControl", "AgentLogic", "AlarmLog", "ConfigurationFile", "Exposition", "GNSSFeed",
-        "JSON", "LocalFences", "ProgramTestKit", "SecureLink", "Systemd", "TrackCache", "TrackModel",
-        "TrackTestKit",
+        of: "AgentRuntime", "AgentControl", "AgentLogic", "AlarmLog", "ConfigurationFile", "Exposition",
+        "FenceDelivery", "GNSSFeed", "Geodesy", "Geofencing", "JSON", "LocalFences", "ProgramTestKit", "SecureLink",
+        "Systemd", "TrackCache", "TrackModel", "TrackTestKit",
         "TrackWire", "Varlink", .log, .nioCore, .nioPosix, .nioEmbedded, .crypto, .nioSSL, .nioTLS, .asn1, .x509),
     .tests(of: "TrackAnalysis", "Geodesy", "ProgramTestKit", "TrackModel"),
     .tests(of: "RoadMatching", "Geodesy", "JSON", "ProgramTestKit", "TrackAnalysis", "TrackModel"),

@@ -62,7 +62,7 @@ let package = Package(
             "ServerRuntime", in: "Server", ["ConfigurationFile", "Exposition", "Ingest", "TrackModel", .log],
             only: ["Configuration/ServerConfiguration.swift", "Configuration/ServerConfiguration+Reading.swift"]),
         .room("Systemd", in: "Shared", [.log]),
-        .room("FenceJudging", in: "Server", ["FenceJSON", "Geodesy", "Geofencing", "TrackStore", "TrackModel"]),
+        .room("FenceJudging", in: "Server", ["FenceJSON", "Geofencing", "TrackStore", "TrackModel"]),
         .room(
             "Ingest", in: "Server",
             ["Exposition", "FenceJudging", "Geofencing", "Systemd", "TrackStore", "TrackModel", .log]),

@@ -23,12 +23,17 @@ import TrackWire
         private(set) var acknowledged: [UInt64] = []
         private(set) var arrived: [UInt64] = []
         private(set) var recalled: [[UInt64]] = []
-        private(set) lazy var shell = AlarmShell(bench.context, executor: journal, areHooksOwed: true) {
-            [unowned self] effect in
+        private(set) var confirmed: [UInt64] = []
+        /// Pushes whose alarms were told as not durable.
+        var told: Set<UInt64> = []
+        private(set) lazy var shell = AlarmShell(
+            bench.context, executor: journal, areHooksOwed: true, isTold: { [unowned self] in told.contains($0) }
+        ) { [unowned self] effect in
             switch effect {
             case .acknowledge(let id): acknowledged.append(id)
             case .arrived(let alarm): arrived.append(alarm.content.id)
             case .recalled(let alarms, _): recalled.append(alarms.map(\.content.id))
+            case .confirmed(let number): confirmed.append(number)
             }
         }
 

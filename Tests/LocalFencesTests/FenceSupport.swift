@@ -39,7 +39,9 @@ func someAlarms(_ count: Int = 2, entity: String = "van_07") -> (alarms: [LocalA
             FencePoint(east(second, metres, speed: 4000)), of: &memory, by: FenceSet([plan]), into: &alarms)
         second += 5
     }
-    let told = alarms.prefix(count).map { LocalAlarm($0, of: circle(), service: 7, entity: entity) }
+    let told = alarms.prefix(count).map {
+        LocalAlarm($0, of: circle(), in: AlarmScope(service: 7, entity: entity, source: .local))
+    }
     return (told, memory)
 }
 

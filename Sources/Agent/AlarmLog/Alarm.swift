@@ -5,12 +5,31 @@ package struct Alarm: Hashable, Sendable {
     package var content: NewAlarm
     /// Hooks must run for this alarm, and not all of them have ended.
     package var isOwed: Bool
+    /// The server has told this early alarm too.
+    package var isConfirmed: Bool
+    package var report: ReportState
 
-    package init(number: UInt64, content: NewAlarm, isOwed: Bool) {
+    package init(
+        number: UInt64, content: NewAlarm, isOwed: Bool, isConfirmed: Bool = false, report: ReportState = .none
+    ) {
         self.number = number
         self.content = content
         self.isOwed = isOwed
+        self.isConfirmed = isConfirmed
+        self.report = report
     }
+}
+
+/// Whether the agent tells the server of an alarm. The raw values are those of the file.
+package enum ReportState: UInt8, Hashable, Sendable {
+    /// It does not.
+    case none = 0
+    /// The server has not answered yet.
+    case wanted = 1
+    /// The server has the alarm.
+    case done = 2
+    /// The server will never take it.
+    case refused = 3
 }
 
 /// An alarm on its way into the journal.
@@ -29,11 +48,14 @@ package struct NewAlarm: Hashable, Sendable {
     package var received: Int64
     /// JSON, as the server sent it.
     package var body: String
-    /// Of an alarm of a local fence; nil for a push, whose fence only its content names.
+    /// Of an alarm that the agent has found; nil for a push, whose fence only its content names.
     package var fence: FenceMark?
+    /// Of an alarm of a server fence that the agent has found.
+    package var early: EarlyMark?
 
     package init(
-        id: UInt64, type: UInt32, entity: String, time: Int64, received: Int64, body: String, fence: FenceMark? = nil
+        id: UInt64, type: UInt32, entity: String, time: Int64, received: Int64, body: String, fence: FenceMark? = nil,
+        early: EarlyMark? = nil
     ) {
         self.id = id
         self.type = type
@@ -42,6 +64,7 @@ package struct NewAlarm: Hashable, Sendable {
         self.received = received
         self.body = body
         self.fence = fence
+        self.early = early
     }
 
     /// Longest body, bytes of UTF-8.
@@ -61,9 +84,9 @@ package struct AlarmQuery: Hashable, Sendable {
     package var type: UInt32?
     /// The entity that the agent was logged in as, compared byte by byte.
     package var entity: String?
-    /// Only alarms of these local fences.
+    /// Only alarms of these local fences; with `type` 3 early alarms of these server fences.
     package var fences: Set<Int32>?
-    /// Only alarms of local fences that tell one of these.
+    /// Only alarms of local fences that tell one of these; with `type` 3 early alarms.
     package var actions: Set<FenceMark.Action>?
     /// The most alarms in one answer; ``maximumBytes`` limits the answer too.
     package var limit: Int

@@ -1,12 +1,15 @@
 internal import Compression
 internal import TrackCache
+internal import TrackModel
 
 /// The bytes of the alarm journal; the layout is in docs/formats/alarm-journal.md.
 enum AlarmFormat {
     static let headerBytes = 24
     static let recordBytes = 48
     static let markBytes = 8
-    static let maximumRecordBytes = recordBytes + markBytes + NewAlarm.maximumEntityBytes + NewAlarm.maximumBodyBytes
+    static let earlyBytes = 24
+    static let maximumRecordBytes =
+        recordBytes + markBytes + earlyBytes + NewAlarm.maximumEntityBytes + NewAlarm.maximumBodyBytes
     /// Of a state, and of alarms with their state.
     static let maximumVerdictBytes = 1 << 20
     private static let magic: [UInt8] = Array("SAKER-AL".utf8)
@@ -16,6 +19,8 @@ enum AlarmFormat {
         case alarm(Alarm)
         /// All hooks of this alarm have ended.
         case finished(UInt64)
+        /// What has become of an alarm.
+        case news(UInt64, AlarmNews)
         /// The size limit has dropped this alarm.
         case dropped(AlarmTrace)
         /// What is remembered of an entity; it replaces earlier ones.
@@ -37,6 +42,9 @@ enum AlarmFormat {
         static let state: UInt8 = 4
         static let verdict: UInt8 = 5
         static let fenceAlarm: UInt8 = 6
+        static let earlyAlarm: UInt8 = 7
+        static let news: UInt8 = 8
+        static let serverState: UInt8 = 9
     }
 
     // MARK: Header
@@ -70,30 +78,41 @@ enum AlarmFormat {
     static func encode(_ record: Record) -> [UInt8] {
         switch record {
         case .finished(let number): encode(Kind.finished, number: number)
+        case .news(let number, let news): encode(Kind.news, number: number, flags: news.flags)
         case .dropped(let trace):
             encode(
                 Kind.dropped, number: trace.number,
                 content: NewAlarm(id: trace.id, type: 0, entity: "", time: trace.serverTime, received: 0, body: ""))
         case .alarm(let alarm):
             encode(
-                alarm.content.fence == nil ? Kind.alarm : Kind.fenceAlarm, number: alarm.number,
-                flags: alarm.isOwed ? 1 : 0, content: alarm.content,
-                body: encode(alarm.content.fence) + Array(alarm.content.entity.utf8) + Array(alarm.content.body.utf8))
+                kind(of: alarm.content), number: alarm.number,
+                flags: (alarm.isOwed ? 1 : 0) | AlarmNews(alarm).flags, content: alarm.content,
+                body: encodeMarks(of: alarm.content) + Array(alarm.content.entity.utf8)
+                    + Array(alarm.content.body.utf8))
         case .state(let state):
             encode(
-                Kind.state, number: 0,
-                content: NewAlarm(id: 0, type: 0, entity: state.entity, time: state.time, received: 0, body: ""),
+                state.service == nil ? Kind.state : Kind.serverState, number: 0,
+                content: NewAlarm(
+                    id: UInt64(bitPattern: state.service ?? 0), type: 0, entity: state.entity, time: state.time,
+                    received: 0, body: ""),
                 body: Array(state.entity.utf8) + state.memory)
         case .verdict(let parts): encode(Kind.verdict, number: 0, body: parts.flatMap { encode($0.record) })
         }
     }
 
-    private static func encode(_ mark: FenceMark?) -> [UInt8] {
-        guard let mark else { return [] }
+    private static func kind(of content: NewAlarm) -> UInt8 {
+        guard content.fence != nil else { return Kind.alarm }
+        return content.early == nil ? Kind.fenceAlarm : Kind.earlyAlarm
+    }
+
+    private static func encodeMarks(of content: NewAlarm) -> [UInt8] {
+        guard let mark = content.fence else { return [] }
         var bytes: [UInt8] = []
         bytes.appendInteger(UInt32(bitPattern: mark.fence))
         bytes.appendInteger(UInt32(mark.action.rawValue))
-        return bytes
+        guard let early = content.early else { return bytes }
+        bytes.appendInteger(early.sequence)
+        return bytes + early.stream.bytes
     }
 
     private static func encode(
@@ -122,7 +141,7 @@ enum AlarmFormat {
     static func length(_ bytes: [UInt8]) -> Int? {
         guard bytes.count >= recordBytes else { return nil }
         let length = Int(bytes.integer(at: 0, as: UInt32.self))
-        let isLong = bytes[8] == Kind.state || bytes[8] == Kind.verdict
+        let isLong = [Kind.state, Kind.serverState, Kind.verdict].contains(bytes[8])
         return (recordBytes...(isLong ? maximumVerdictBytes : maximumRecordBytes)).contains(length) ? length : nil
     }
 
@@ -132,38 +151,52 @@ enum AlarmFormat {
         let number: UInt64 = bytes.integer(at: 16)
         guard number < .max / 2 else { return nil }
         switch bytes[8] {
-        case Kind.alarm: return alarm(number, bytes, mark: nil)
-        case Kind.fenceAlarm:
+        case Kind.alarm: return alarm(number, bytes, at: recordBytes)
+        case Kind.fenceAlarm, Kind.earlyAlarm:
             guard bytes.count >= recordBytes + markBytes,
                 let action = FenceMark.Action(rawValue: bytes[recordBytes + 4])
             else { return nil }
             let fence = Int32(bitPattern: bytes.integer(at: recordBytes, as: UInt32.self))
-            return alarm(number, bytes, mark: FenceMark(fence: fence, action: action))
+            let mark = FenceMark(fence: fence, action: action)
+            let end = recordBytes + markBytes
+            guard bytes[8] == Kind.earlyAlarm else { return alarm(number, bytes, at: end, mark: mark) }
+            guard bytes.count >= end + earlyBytes, let stream = StreamID(bytes: bytes[(end + 8)..<(end + 24)])
+            else { return nil }
+            let early = EarlyMark(stream: stream, sequence: bytes.integer(at: end))
+            return alarm(number, bytes, at: end + earlyBytes, mark: mark, early: early)
         case Kind.finished: return .finished(number)
+        case Kind.news: return AlarmNews(flags: bytes[9]).map { .news(number, $0) }
         case Kind.dropped:
             return .dropped(
                 AlarmTrace(
                     number: number, id: bytes.integer(at: 24),
                     serverTime: Int64(bitPattern: bytes.integer(at: 32))))
-        case Kind.state:
+        case Kind.state, Kind.serverState:
             guard let (entity, end) = entity(bytes, at: recordBytes) else { return nil }
             return .state(
                 FenceState(
-                    entity: entity, time: Int64(bitPattern: bytes.integer(at: 32)), memory: Array(bytes[end...])))
+                    entity: entity, time: Int64(bitPattern: bytes.integer(at: 32)), memory: Array(bytes[end...]),
+                    service: bytes[8] == Kind.serverState ? Int64(bitPattern: bytes.integer(at: 24)) : nil))
         case Kind.verdict: return parts(bytes).map { .verdict($0) }
         default: return nil
         }
     }
 
-    private static func alarm(_ number: UInt64, _ bytes: [UInt8], mark: FenceMark?) -> Record? {
-        guard let (entity, end) = entity(bytes, at: recordBytes + (mark == nil ? 0 : markBytes)),
-            let body = String(validating: bytes[end...], as: UTF8.self)
+    /// `offset`: where the entity's name begins.
+    private static func alarm(
+        _ number: UInt64, _ bytes: [UInt8], at offset: Int, mark: FenceMark? = nil, early: EarlyMark? = nil
+    ) -> Record? {
+        guard let (entity, end) = entity(bytes, at: offset),
+            let body = String(validating: bytes[end...], as: UTF8.self), let news = AlarmNews(flags: bytes[9])
         else { return nil }
         let content = NewAlarm(
             id: bytes.integer(at: 24), type: bytes.integer(at: 12), entity: entity,
             time: Int64(bitPattern: bytes.integer(at: 32)), received: Int64(bitPattern: bytes.integer(at: 40)),
-            body: body, fence: mark)
-        return .alarm(Alarm(number: number, content: content, isOwed: bytes[9] & 1 != 0))
+            body: body, fence: mark, early: early)
+        return .alarm(
+            Alarm(
+                number: number, content: content, isOwed: bytes[9] & 1 != 0, isConfirmed: news.isConfirmed,
+                report: news.report))
     }
 
     /// The entity's name at an offset, and where it ends.

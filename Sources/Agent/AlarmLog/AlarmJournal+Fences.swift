@@ -58,7 +58,9 @@ extension AlarmJournal {
                 appended.append(.known)
                 continue
             }
-            let alarm = Alarm(number: number, content: told.content, isOwed: told.isOwed)
+            let alarm = Alarm(
+                number: number, content: told.content, isOwed: told.isOwed,
+                report: told.isReported ? .wanted : .none)
             number += 1
             appended.append(.new(alarm))
             parts.append(AlarmFormat.Part(offset: 0, length: 0, record: .alarm(alarm)))
@@ -88,7 +90,7 @@ extension AlarmJournal {
 
     /// The newest state of its entity. Of too many entities, or too large ones, those that changed longest ago go.
     func keep(_ state: FenceState) {
-        fenceStates.removeAll { $0.entity.utf8.elementsEqual(state.entity.utf8) }
+        fenceStates.removeAll { $0.isAbout(state) }
         fenceStates.append(state)
         while fenceStates.count > 1,
             fenceStates.count > FenceState.maximumEntities || stateBytes > max(mostStateBytes, 1)

@@ -54,6 +54,8 @@ extension AlarmJournal.Entry {
         if let through = query.through, time > through { return false }
         if let type = query.type, self.type != type { return false }
         if let entity = query.entity, !self.entity.utf8.elementsEqual(entity.utf8) { return false }
+        // The server's fences and the box's own are two spaces of numbers.
+        if query.fences != nil || query.actions != nil, early != nil, query.type != 3 { return false }
         if let fences = query.fences, !(fence.map { fences.contains($0.fence) } ?? false) { return false }
         if let actions = query.actions, !(fence.map { actions.contains($0.action) } ?? false) { return false }
         return true

@@ -60,6 +60,7 @@ extension AlarmJournal {
         (end, counters.damaged, counters.tornTails) = (AlarmFormat.headerBytes, 0, 0)
         var offset = end
         var finished: Set<UInt64> = []
+        var news: [UInt64: AlarmNews] = [:]
         // Damage that no sound record follows is the unfinished end of the file, and is not counted as damaged records.
         var unsure = 0
         // The journal writes at most twice the limit, and the limit may have been higher before. A longer file is foreign;
@@ -84,12 +85,15 @@ extension AlarmJournal {
                     switch part.record {
                     case .alarm(let alarm): addFound(alarm, at: offset + part.offset, length: part.length)
                     case .state(let state): keep(state)
-                    case .finished, .dropped, .verdict: break
+                    case .finished, .news, .dropped, .verdict: break
                     }
                 }
                 end = offset + length
             case .finished(let number)?:
                 finished.insert(number)
+                end = offset + length
+            case .news(let number, let new)?:
+                news[number, default: AlarmNews()].add(new)
                 end = offset + length
             case .dropped(let trace)?:
                 if ids.insert(trace.id).inserted {
@@ -111,6 +115,9 @@ extension AlarmJournal {
         for index in entries.indices where areHooksOff || finished.contains(entries[index].number) {
             entries[index].isOwed = false
         }
+        for index in entries.indices {
+            if let new = news[entries[index].number] { entries[index].news.add(new) }
+        }
         return true
     }
 
@@ -121,7 +128,7 @@ extension AlarmJournal {
         nextNumber = max(nextNumber, alarm.number + 1)
     }
 
-    /// Writes the file anew, without the alarms of these numbers, without records of ended hooks and without states that
+    /// Writes the file anew, without the alarms of these numbers, without records of what became of alarms and without states that
     /// others replaced. `newTraces`: the traces that it has, beside those of alarms that cannot be read any more. On return the new file is durable, and appending to it is safe.
     func rewrite(
         dropping gone: Set<UInt64>, traces newTraces: [AlarmTrace], now: MonotonicTime
@@ -228,7 +235,9 @@ extension AlarmJournal {
             return nil
         }
         guard case .alarm(var alarm)? = AlarmFormat.decode(bytes), alarm.number == entry.number else { return nil }
-        alarm.isOwed = entry.isOwed
+        (alarm.isOwed, alarm.isConfirmed, alarm.report) = (
+            entry.isOwed, entry.news.isConfirmed, entry.news.report
+        )
         return alarm
     }
 }

@@ -49,6 +49,8 @@ package final class AlarmJournal {
         case new(Alarm)
         /// The alarm is in the journal already, or was, durably.
         case known
+        /// The journal has it as an early alarm of this number, and notes now, durably, that the server told it too.
+        case confirmed(UInt64)
         /// Alarms whose hooks must still run fill the journal up to its limit. The journal does not have this alarm.
         case full
     }
@@ -67,6 +69,8 @@ package final class AlarmJournal {
         /// The alarm's time by the server's clock; 0 when unknown.
         let serverTime: Int64
         var isOwed: Bool
+        let early: EarlyMark?
+        var news: AlarmNews
         var offset: Int
         let length: Int
     }
@@ -159,7 +163,7 @@ package final class AlarmJournal {
         // Even for a known alarm: an alarm that was found at the start may be acknowledged only after the file is
         // durable.
         try makeReady(now: now)
-        if content.id != 0, ids.contains(content.id) { return .known }
+        if content.id != 0, ids.contains(content.id) { return try confirm(content) }
         let alarm = Alarm(number: nextNumber, content: content, isOwed: isOwed)
         let record = AlarmFormat.encode(.alarm(alarm))
         guard try makeRoom(for: record.count, now: now) else { return .full }
@@ -226,7 +230,9 @@ package final class AlarmJournal {
     package func forget(serverTime: Int64) {
         let (oldest, overflow) = serverTime.subtractingReportingOverflow(options.retention)
         guard !overflow else { return }
-        removeEntries { $0.serverTime > 0 && $0.serverTime < oldest && !$0.isOwed }
+        removeEntries {
+            $0.serverTime > 0 && $0.serverTime < oldest && !$0.isOwed && $0.news.report != .wanted
+        }
         removeTraces { $0.serverTime > 0 && $0.serverTime < oldest }
     }
 
@@ -239,7 +245,7 @@ package final class AlarmJournal {
                 number: alarm.number, id: content.id, type: content.type, entity: interned(content.entity),
                 fence: content.fence,
                 time: content.time > 0 ? content.time : content.received, serverTime: content.time,
-                isOwed: alarm.isOwed, offset: offset, length: length))
+                isOwed: alarm.isOwed, early: content.early, news: AlarmNews(alarm), offset: offset, length: length))
         if content.id != 0 { ids.insert(content.id) }
     }
 

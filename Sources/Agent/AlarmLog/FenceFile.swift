@@ -119,32 +119,11 @@ package struct FenceFile {
             return "\(path): the fences have \(bytes.count) bytes, and the file has at most \(Self.maximumBytes)"
         }
         do throws(CacheFileError) {
-            try replace(with: bytes)
+            try files.replaceFile(path, in: directory, with: bytes)
             return nil
         } catch {
             return "\(path): \(error)"
         }
-    }
-
-    private func replace(with bytes: [UInt8]) throws(CacheFileError) {
-        do throws(CacheFileError) {
-            try files.makeDirectory(directory)
-        } catch {
-            guard error.number == CacheFileError.existsAlready else { throw error }
-        }
-        let temporary = path + ".new"
-        do throws(CacheFileError) {
-            let file = try files.openFile(temporary, .replace)
-            defer { files.close(file) }
-            try files.writeFully(file, bytes, at: 0)
-            try files.synchronizeFile(file, dataOnly: false)
-            try files.rename(temporary, to: path)
-        } catch {
-            // A full disk needs the bytes of this file.
-            try? files.unlink(temporary)
-            throw error
-        }
-        try files.synchronizeNames(in: directory)
     }
 
     static func encode(_ content: Content) -> [UInt8] {

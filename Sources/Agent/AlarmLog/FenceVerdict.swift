@@ -4,10 +4,13 @@ package struct FenceVerdict: Hashable, Sendable {
         package var content: NewAlarm
         /// Hooks must run for it.
         package var isOwed: Bool
+        /// The server is to be told of it.
+        package var isReported: Bool
 
-        package init(content: NewAlarm, isOwed: Bool) {
+        package init(content: NewAlarm, isOwed: Bool, isReported: Bool = false) {
             self.content = content
             self.isOwed = isOwed
+            self.isReported = isReported
         }
     }
 

@@ -31,6 +31,8 @@ package struct AlarmOutbox: Hashable, Sendable {
     package struct Writing: Hashable, Sendable {
         package var alarms: [Waiting]
         package var entity: String
+        /// Of the server's fences of this service; nil: of the box's own.
+        package var service: Int64?
         /// What is remembered after the last of the alarms.
         package var memory: EntityMemory
     }
@@ -93,8 +95,13 @@ package struct AlarmOutbox: Hashable, Sendable {
     private struct Verdict: Hashable {
         var alarms: [Waiting]
         let entity: String
+        let service: Int64?
         let memory: EntityMemory
         let bytes: Int
+
+        func isAbout(_ other: Verdict) -> Bool {
+            service == other.service && entity.utf8.elementsEqual(other.entity.utf8)
+        }
     }
 
     private enum UnderWay: Hashable {
@@ -121,14 +128,23 @@ package struct AlarmOutbox: Hashable, Sendable {
     /// Alarms that are not on the disk.
     package var waitingCount: Int { queue.reduce(0) { $0 + $1.alarms.count } }
 
+    /// Whether an alarm with this number was told, and is not on the disk yet.
+    package func hasTold(_ id: UInt64) -> Bool {
+        queue.contains { $0.alarms.contains { $0.isTold && $0.alarm.id == id } }
+    }
+
     // MARK: Events
 
     /// A point has caused these alarms; `memory` follows from it. Without alarms it is a memory that is worth writing.
-    package mutating func judged(_ alarms: [LocalAlarm], of entity: String, memory: EntityMemory) -> [Action] {
-        notes.removeAll { Self.isSame($0.entity, entity) }
+    /// `service`: whose fences; nil: the box's own.
+    package mutating func judged(
+        _ alarms: [LocalAlarm], of entity: String, service: Int64? = nil, memory: EntityMemory
+    ) -> [Action] {
         let bytes = alarms.reduce(0) { $0 + $1.body.utf8.count }
         var verdict = Verdict(
-            alarms: alarms.map { Waiting(alarm: $0, isTold: false) }, entity: entity, memory: memory, bytes: bytes)
+            alarms: alarms.map { Waiting(alarm: $0, isTold: false) }, entity: entity, service: service, memory: memory,
+            bytes: bytes)
+        notes.removeAll { $0.isAbout(verdict) }
         guard !alarms.isEmpty else {
             notes.append(verdict)
             return proceed()
@@ -173,7 +189,7 @@ package struct AlarmOutbox: Hashable, Sendable {
         var actions: [Action] = [.cancelTimer(.patience)]
         if case .note(let note) = attempted {
             // What came since follows from it.
-            let isNewer = (notes + queue).contains { Self.isSame($0.entity, note.entity) }
+            let isNewer = (notes + queue).contains { $0.isAbout(note) }
             if !isNewer { notes.append(note) }
         }
         actions += complain(reason) + tellWaiting()
@@ -200,7 +216,7 @@ package struct AlarmOutbox: Hashable, Sendable {
         guard let first = queue.first else { return writeNote() }
         var (count, bytes) = (0, 0)
         for verdict in queue {
-            guard Self.isSame(verdict.entity, first.entity), count == 0 || bytes + verdict.bytes <= limits.writingBytes
+            guard verdict.isAbout(first), count == 0 || bytes + verdict.bytes <= limits.writingBytes
             else { break }
             count += 1
             bytes += verdict.bytes
@@ -208,7 +224,8 @@ package struct AlarmOutbox: Hashable, Sendable {
         underWay = .verdicts(count)
         let batch = queue.prefix(count)
         let memory = batch.last?.memory ?? first.memory
-        let writing = Writing(alarms: batch.flatMap(\.alarms), entity: first.entity, memory: memory)
+        let writing = Writing(
+            alarms: batch.flatMap(\.alarms), entity: first.entity, service: first.service, memory: memory)
         // The timer first: a write may end at once.
         return [.setTimer(.patience, milliseconds: limits.patience), .write(writing)]
     }
@@ -217,7 +234,7 @@ package struct AlarmOutbox: Hashable, Sendable {
         guard let note = notes.first else { return [] }
         notes.removeFirst()
         underWay = .note(note)
-        return [.write(Writing(alarms: [], entity: note.entity, memory: note.memory))]
+        return [.write(Writing(alarms: [], entity: note.entity, service: note.service, memory: note.memory))]
     }
 
     private mutating func told(_ waiting: Waiting, _ outcome: Written) -> [Action] {
@@ -270,6 +287,4 @@ package struct AlarmOutbox: Hashable, Sendable {
         trouble = reason
         return [.complain(reason: reason)]
     }
-
-    private static func isSame(_ left: String, _ right: String) -> Bool { left.utf8.elementsEqual(right.utf8) }
 }

@@ -20,15 +20,15 @@ package struct FenceFilter: Hashable, Sendable {
 
     package init() {}
 
-    func matches(_ fence: LocalFence) -> Bool {
-        let definition = fence.fence.definition
-        if let fences, !fences.contains(fence.fence.id) { return false }
+    func matches(_ fence: Fence) -> Bool {
+        let definition = fence.definition
+        if let fences, !fences.contains(fence.id) { return false }
         if let name, !name.utf8.elementsEqual(definition.name.utf8) { return false }
         if let group, definition.group.map({ group.utf8.elementsEqual($0.utf8) }) != true { return false }
         if let entity, !definition.watch.contains(entity) { return false }
         if let file, definition.origin?.file != file { return false }
         if let layer, definition.origin?.layer != layer { return false }
-        return fence.fence.id > after
+        return fence.id > after
     }
 }
 
@@ -58,7 +58,7 @@ extension FenceMachine {
 
     /// The fences that match, in the order of their numbers, and whether more do.
     package func list(_ filter: FenceFilter) -> (fences: [LocalFence], isCut: Bool) {
-        let found = book.all.filter(filter.matches)
+        let found = book.all.filter { filter.matches($0.fence) }
         return (Array(found.prefix(max(0, filter.limit))), found.count > max(0, filter.limit))
     }
 

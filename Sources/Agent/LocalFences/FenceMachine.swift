@@ -55,18 +55,11 @@ package struct FenceMachine {
 
     private let limits: Limits
     package private(set) var book: FenceBook
-    package private(set) var outbox: AlarmOutbox
     package private(set) var saving: MemoryMachine
-    package private(set) var counters = Counters()
     /// Why the fences on the disk could not be read: nothing may be written over them.
     package private(set) var unreadable: String?
-    /// By entity. The one that was judged last is last.
-    private var memories: [(entity: ExactName, memory: EntityMemory)] = []
-    /// As it was last handed to the outbox, of the entity that is judged.
-    private var noted: EntityMemory?
+    private var judge: EntityJudge
     private var judged: Judged?
-    private var judge = FenceJudge()
-    private var storm = AlarmStorm()
 
     /// `unreadable`: why the fences on the disk cannot be read; until they are, no fence changes.
     package init(
@@ -76,13 +69,13 @@ package struct FenceMachine {
         self.limits = limits
         self.book = book
         self.unreadable = unreadable
-        self.outbox = AlarmOutbox(limits: outbox)
         saving = MemoryMachine(trouble: unreadable)
-        for (entity, memory) in memories.suffix(limits.entities) {
-            self.memories.append((ExactName(entity), memory))
-        }
+        judge = EntityJudge(.local, memories: memories, limits: limits, outbox: outbox)
         if unreadable == nil { forgetDeleted() }
     }
+
+    package var outbox: AlarmOutbox { judge.outbox }
+    package var counters: Counters { judge.counters }
 
     /// The fences on the disk could not be read, and now they can be.
     package mutating func opened(_ found: FenceBook) -> [Action] {
@@ -98,11 +91,8 @@ package struct FenceMachine {
 
     /// Forgets fences that were deleted while the memories were not written.
     private mutating func forgetDeleted() {
-        for index in memories.indices {
-            for pair in memories[index].memory.pairs where book.fences[pair.fence] == nil {
-                memories[index].memory.forget(fence: pair.fence)
-            }
-        }
+        let kept = book.fences
+        judge.forget { kept[$0] == nil }
     }
 
     // MARK: Gathering
@@ -115,7 +105,7 @@ package struct FenceMachine {
         } else {
             actions += stopped()
             judged = Judged(entity: entity, service: service)
-            noted = nil
+            judge.forgetNoted()
         }
         return actions + buildSet()
     }
@@ -123,9 +113,9 @@ package struct FenceMachine {
     /// No points follow. What is remembered stays.
     package mutating func stopped() -> [Action] {
         guard let judged else { return [] }
-        let actions = note(of: judged.entity, isForced: true)
+        let actions = judge.note(of: judged.entity, isForced: true).map(Action.init)
         self.judged = nil
-        noted = nil
+        judge.forgetNoted()
         return actions
     }
 
@@ -142,13 +132,11 @@ package struct FenceMachine {
     private mutating func take(_ point: FencePoint, isLive: Bool) -> [Action] {
         // Without the fences nobody knows which places still count. A gap is a gap.
         guard unreadable == nil, let now = judged else { return [] }
-        let index = slot(of: now.entity)
         var actions: [Action] = []
-        if isLive, let last = memories[index].memory.lastTime {
+        if isLive, let last = memory(of: now.entity)?.lastTime {
             let back = last.milliseconds(since: point.time)
             if back > limits.largestStepBack || (now.isFirst && back >= 0) {
-                memories[index].memory.timeRestarted()
-                noted = nil
+                judge.timeRestarted(of: now.entity)
                 actions += fencesBegin(by: point.time)
             }
         }
@@ -157,68 +145,17 @@ package struct FenceMachine {
             actions += fencesBegin(by: point.time)
         }
         guard let set = judged?.set else { return actions }
-        var alarms: [FenceAlarm] = []
-        guard judge.judge(point, of: &memories[index].memory, by: set, into: &alarms) == .judged else {
-            counters.late += 1
-            return actions
-        }
-        counters.judged += 1
-        guard !alarms.isEmpty else { return actions + note(of: now.entity, isForced: false) }
-        let (told, more) = tellable(alarms, of: now.entity, service: now.service)
-        noted = memories[index].memory
-        actions += outbox.judged(told, of: now.entity, memory: memories[index].memory).map(Action.alarms)
-        return actions + more
+        let fences = book.fences
+        return actions
+            + judge.judge(point, in: .init(entity: now.entity, service: now.service, set: set)) { number in
+                fences[number]?.fence.definition
+            }.map(Action.init)
     }
 
     /// No fence comes to be later than a point that is judged now: another date was wrong.
     private mutating func fencesBegin(by time: Timestamp) -> [Action] {
         guard book.timeBeganAnew(at: time) else { return [] }
         return buildSet() + save()
-    }
-
-    /// What an alarm needs to be told, within the limits of one write.
-    private mutating func tellable(
-        _ alarms: [FenceAlarm], of entity: String, service: Int64
-    ) -> (told: [LocalAlarm], more: [Action]) {
-        var (told, more, bytes): ([LocalAlarm], [Action], Int) = ([], [], 0)
-        for alarm in alarms {
-            guard let definition = book.fences[alarm.fence]?.fence.definition else { continue }
-            let local = LocalAlarm(alarm, of: definition, service: service, entity: entity)
-            bytes += local.body.utf8.count
-            guard told.count < limits.alarms, told.isEmpty || bytes <= limits.alarmBytes else { break }
-            told.append(local)
-            if storm.add(fence: alarm.fence, entity: entity, at: alarm.point.time) {
-                more.append(.storm(fence: alarm.fence, name: definition.name, entity: entity))
-            }
-        }
-        let leftOut = alarms.count - told.count
-        if leftOut > 0 {
-            counters.leftOut += UInt64(leftOut)
-            more.append(.leftOut(leftOut))
-        }
-        return (told, more)
-    }
-
-    /// Writes a memory when more than its last point has changed, or some time has passed.
-    private mutating func note(of entity: String, isForced: Bool) -> [Action] {
-        let memory = memories[slot(of: entity)].memory
-        guard let time = memory.lastTime else { return [] }
-        if let noted, let last = noted.lastTime, noted.pairs == memory.pairs, noted.overspeed == memory.overspeed {
-            guard time > last, isForced || time.milliseconds(since: last) >= limits.noteInterval else { return [] }
-        }
-        noted = memory
-        return outbox.judged([], of: entity, memory: memory).map(Action.alarms)
-    }
-
-    private mutating func slot(of entity: String) -> Int {
-        let name = ExactName(entity)
-        if let index = memories.lastIndex(where: { $0.entity == name }) {
-            if index < memories.count - 1 { memories.append(memories.remove(at: index)) }
-            return memories.count - 1
-        }
-        if memories.count >= limits.entities { memories.removeFirst() }
-        memories.append((name, EntityMemory()))
-        return memories.count - 1
     }
 
     private mutating func buildSet() -> [Action] {
@@ -264,7 +201,7 @@ package struct FenceMachine {
         try checkReadable()
         guard !fences.isEmpty else { return [] }
         try book.delete(fences)
-        forget(fences)
+        judge.forget(fences)
         return changed(fences)
     }
 
@@ -277,7 +214,7 @@ package struct FenceMachine {
         let outcome = try book.importing(
             definitions, keeping: kept, file: file, layer: layer, now: Timestamp(milliseconds: now.milliseconds),
             since: nextPoint)
-        forget(outcome.deleted)
+        judge.forget(outcome.deleted)
         watchMayHaveChanged(outcome.updated, from: before)
         let touched = outcome.created + outcome.updated + outcome.deleted
         return (outcome, touched.isEmpty ? [] : changed(touched))
@@ -311,7 +248,7 @@ package struct FenceMachine {
     private var nextPoint: Timestamp {
         // A date of another entity may be wrong; the present one's is what its points go on from.
         let present = judged.flatMap { memory(of: $0.entity)?.lastTime }
-        guard let newest = present ?? memories.compactMap(\.memory.lastTime).max() else {
+        guard let newest = present ?? judge.memories.compactMap(\.memory.lastTime).max() else {
             return Timestamp(milliseconds: .min)
         }
         return newest.adding(milliseconds: 1)
@@ -323,19 +260,12 @@ package struct FenceMachine {
             guard let old = before.fences[fence]?.fence.definition.watch,
                 let new = book.fences[fence]?.fence.definition.watch, old != new
             else { continue }
-            for index in memories.indices {
-                let (entity, memory) = memories[index]
+            for (entity, memory) in judge.memories {
                 guard old.contains(entity.text) != new.contains(entity.text) else { continue }
-                memories[index].memory.forget(fence: fence)
+                judge.forget(fence, of: entity)
                 guard new.contains(entity.text), let last = memory.lastTime else { continue }
                 book.join(fence, entity, since: last.adding(milliseconds: 1))
             }
-        }
-    }
-
-    private mutating func forget(_ fences: [Int32]) {
-        for index in memories.indices {
-            for fence in fences { memories[index].memory.forget(fence: fence) }
         }
     }
 
@@ -360,15 +290,15 @@ package struct FenceMachine {
     // MARK: What the disk says
 
     package mutating func journalWrote(_ outcomes: [AlarmOutbox.Written]) -> [Action] {
-        outbox.written(outcomes).map(Action.alarms)
+        judge.outbox.written(outcomes).map(Action.alarms)
     }
 
     package mutating func journalRefused(reason: String) -> [Action] {
-        outbox.refused(reason: reason).map(Action.alarms)
+        judge.outbox.refused(reason: reason).map(Action.alarms)
     }
 
     package mutating func timerFired(_ timer: AlarmOutbox.Timer) -> [Action] {
-        outbox.timerFired(timer).map(Action.alarms)
+        judge.outbox.timerFired(timer).map(Action.alarms)
     }
 
     /// An event of the fences' own file: `asked`, `written`, `failed` or `timerFired`.
@@ -379,7 +309,16 @@ package struct FenceMachine {
     // MARK: Questions
 
     /// What is remembered of an entity; nil when it was never judged.
-    package func memory(of entity: String) -> EntityMemory? {
-        memories.last { $0.entity == ExactName(entity) }?.memory
+    package func memory(of entity: String) -> EntityMemory? { judge.memory(of: entity) }
+}
+
+extension FenceMachine.Action {
+    init(_ action: EntityJudge.Action) {
+        self =
+            switch action {
+            case .alarms(let action): .alarms(action)
+            case .storm(let fence, let name, let entity): .storm(fence: fence, name: name, entity: entity)
+            case .leftOut(let count): .leftOut(count)
+            }
     }
 }

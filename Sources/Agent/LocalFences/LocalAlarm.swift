@@ -2,10 +2,13 @@ internal import FenceJSON
 package import Geofencing
 internal import TrackModel
 
-/// An alarm of a fence of the box's own, with everything that is told of it.
+/// An alarm that the box has found, of a fence of its own or of the server's, with everything that is told of it.
 package struct LocalAlarm: Hashable, Sendable {
     package let alarm: FenceAlarm
+    package let source: AlarmScope.Source
     package let entity: String
+    /// The point that caused it; nil for a fence of the box's own, whose points need not be in the ring.
+    package let cause: PointCause?
     package let key: AlarmKey
     /// The fence's name, and its group when the alarm is the group's.
     package let name: String
@@ -17,18 +20,21 @@ package struct LocalAlarm: Hashable, Sendable {
     /// The agent reports it to the server.
     package let isReported: Bool
 
-    init(_ alarm: FenceAlarm, of definition: FenceDefinition, service: Int64, entity: String) {
+    init(_ alarm: FenceAlarm, of definition: FenceDefinition, in scope: AlarmScope, cause: PointCause? = nil) {
         self.alarm = alarm
-        self.entity = entity
-        key = AlarmKey(alarm, in: AlarmScope(service: service, entity: entity, source: .local))
+        (source, entity) = (scope.source, scope.entity)
+        self.cause = cause
+        key = AlarmKey(alarm, in: scope)
         name = definition.name
         group = alarm.group == nil ? nil : definition.group
         let reaction = definition.reaction(to: alarm.action)
         parameters = reaction?.parameters
         isRemote = reaction?.isRemote ?? false
-        isReported = definition.isReported
+        isReported = scope.source == .local && definition.isReported
     }
 
+    /// 3 for a server fence, 4 for a fence of the box's own.
+    package var type: UInt32 { UInt32(source.rawValue) }
     /// The number by which the journal knows the alarm, made of its key.
     package var id: UInt64 { UInt64(key.pushID(to: entity)) }
     /// When it happened, by GNSS time, milliseconds since 1970.

@@ -35,13 +35,7 @@ package struct LocalFence: Hashable, Sendable {
     }
 
     /// Of its shape, as given.
-    package var vertexCount: Int {
-        switch fence.definition.shape.outline {
-        case .circle, .point: 1
-        case .polygon(let parts): parts.reduce(0) { $0 + $1.reduce(0) { $0 + $1.count } }
-        case .corridor(let line, _): line.count
-        }
-    }
+    package var vertexCount: Int { fence.definition.shape.vertexCount }
 
     /// The newest of its times.
     var newestTime: Timestamp { joined.reduce(max(since, revised)) { max($0, $1.since) } }
@@ -69,42 +63,41 @@ package struct LocalFence: Hashable, Sendable {
 
     /// The format: docs/formats/fences.md.
     package var encoded: [UInt8] {
-        var bytes = Self.bytes(of: since) + Self.bytes(of: revised) + [UInt8(joined.count)]
+        var bytes: [UInt8] = []
+        bytes.append(fixed: since.milliseconds)
+        bytes.append(fixed: revised.milliseconds)
+        bytes.append(UInt8(joined.count))
         for entity in joined {
             let name = Array(entity.entity.text.utf8)
-            bytes += [UInt8(name.count)] + name + Self.bytes(of: entity.since)
+            bytes += [UInt8(name.count)] + name
+            bytes.append(fixed: entity.since.milliseconds)
         }
         return bytes + fence.encoded
     }
 
-    /// Eight bytes, the lowest first.
-    private static func bytes(of time: Timestamp) -> [UInt8] {
-        (0..<8).map { UInt8(truncatingIfNeeded: time.milliseconds >> (8 * $0)) }
-    }
-
     /// - Throws: ``MemoryCodingError`` for bytes that no version of this program wrote.
     package init(number: Int32, encoded bytes: [UInt8]) throws(MemoryCodingError) {
-        var rest = bytes[...]
-        func take(_ count: Int) throws(MemoryCodingError) -> ArraySlice<UInt8> {
-            guard rest.count >= count else {
-                throw MemoryCodingError(description: "fence \(number) ends after \(bytes.count) bytes")
-            }
-            defer { rest = rest.dropFirst(count) }
-            return rest.prefix(count)
-        }
-        func time() throws(MemoryCodingError) -> Timestamp {
-            let bits = try take(8).reversed().reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
-            return Timestamp(milliseconds: Int64(bitPattern: bits))
-        }
-        (since, revised) = (try time(), try time())
-        let count = try take(1).first ?? 0
-        for _ in 0..<count {
-            let length = Int(try take(1).first ?? 0)
-            guard let name = String(validating: try take(length), as: UTF8.self) else {
+        var rest = FixedBytes(bytes, of: "fence \(number)")
+        since = Timestamp(milliseconds: try rest.integer())
+        revised = Timestamp(milliseconds: try rest.integer())
+        for _ in 0..<(try rest.integer(UInt8.self)) {
+            let length = Int(try rest.integer(UInt8.self))
+            guard let name = String(validating: try rest.take(length), as: UTF8.self) else {
                 throw MemoryCodingError(description: "fence \(number) names an entity that is not UTF-8")
             }
-            joined.append(Joined(entity: ExactName(name), since: try time()))
+            joined.append(Joined(entity: ExactName(name), since: Timestamp(milliseconds: try rest.integer())))
         }
-        fence = try Fence(id: number, encoded: Array(rest))
+        fence = try Fence(id: number, encoded: rest.remaining)
+    }
+}
+
+extension ShapeDraft {
+    /// As given.
+    var vertexCount: Int {
+        switch outline {
+        case .circle, .point: 1
+        case .polygon(let parts): parts.reduce(0) { $0 + $1.reduce(0) { $0 + $1.count } }
+        case .corridor(let line, _): line.count
+        }
     }
 }

@@ -1,4 +1,3 @@
-import Geodesy
 import Geofencing
 import TrackModel
 package import TrackStore
@@ -105,25 +104,5 @@ extension AlarmPoint {
     fileprivate init(_ point: FencePoint, received: Timestamp) {
         self.init(
             time: point.time, place: point.place, accuracy: point.accuracy, speed: point.speed, received: received)
-    }
-}
-
-extension FencePoint {
-    fileprivate init(_ point: TrackPoint) {
-        var floor: FloorCode?
-        if !point.attributes.isEmpty, case .string(let name)? = point.attributes["floor"] {
-            floor = FloorCode(name: name)
-        }
-        self.init(point.fix, floor: floor)
-        if point.coordinateType != .wgs84 { place = point.wgs84 }
-    }
-}
-
-extension TrackPoint {
-    fileprivate var wgs84: Coordinate {
-        let given = Degrees(latitude: fix.coordinate.latitude, longitude: fix.coordinate.longitude)
-        let place = DatumConversion.wgs84(given, givenAs: coordinateType.datum).place
-        return place == given
-            ? fix.coordinate : Coordinate(latitude: place.latitude, longitude: place.longitude) ?? fix.coordinate
     }
 }

@@ -74,6 +74,7 @@ extension AgentControlService {
             group: try parameters.string("group"), entity: try parameters.string("entity"),
             file: try parameters.string("file"), layer: try parameters.string("layer"))
         if hasPages {
+            selection.source = try source(&parameters, method)
             selection.after = try parameters.integer("after") ?? 0
             selection.limit = try parameters.integer("limit") ?? selection.limit
         }
@@ -91,6 +92,18 @@ extension AgentControlService {
                 reason: "'after' is \(selection.after): give the number of a fence, or 0", parameter: "after")
         }
         return selection
+    }
+
+    private func source(
+        _ parameters: inout CallParameters, _ method: AgentMethod
+    ) throws -> FenceSelection.Source {
+        guard let text = try parameters.string("source") else { return .local }
+        guard let source = FenceSelection.Source(rawValue: text) else {
+            throw AgentControlError(
+                .parameterError, in: method, reason: "source '\(text.prefix(64))' is none: give local or server",
+                parameter: "source")
+        }
+        return source
     }
 
     func checkFences(_ numbers: [Int64], _ name: String, _ method: AgentMethod) throws(AgentControlError) {

@@ -166,6 +166,8 @@ package enum AgentInterface {
         # server fence's alarm, 4 a local fence's, 65 to 255 messages of the fleet's operator. time: of the server's clock; of
         # a local fence's alarm by GNSS. received: of the agent's clock. body: an object, or a text when the server sent no JSON.
         # durable: false for an alarm that is told before the disk has it; its number is 0 then. Otherwise absent.
+        # early: true for an alarm of a server fence that the agent has found itself, otherwise absent. confirmed: whether the
+        # server has told such an alarm too.
         type Alarm (
           number: int,
           id: ?int,
@@ -174,7 +176,9 @@ package enum AgentInterface {
           time: ?int,
           received: int,
           body: object,
-          durable: ?bool
+          durable: ?bool,
+          early: ?bool,
+          confirmed: ?bool
         )
 
         # kept: local fences. watching: those that watch the present entity. inside: those that it is in. last_error: why alarms
@@ -191,6 +195,20 @@ package enum AgentInterface {
           waiting: int,
           last_alarm_time: ?int,
           last_error: ?string,
+          remembered: Remembered,
+          server: ?ServerFences
+        )
+
+        # The server's fences on the vehicle. version: of the set; 0 without one. unconfirmed: early alarms that the server did not
+        # confirm within ten minutes after it had the point. reports_waiting: alarms of which the server is still to be told.
+        type ServerFences (
+          version: int,
+          kept: int,
+          inside: int,
+          alarms: int,
+          confirmed: int,
+          unconfirmed: int,
+          reports_waiting: int,
           remembered: Remembered
         )
 

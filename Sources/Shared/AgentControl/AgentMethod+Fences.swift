@@ -33,8 +33,9 @@ extension AgentMethod {
         case .listFences:
             """
             # The fences that match, in the order of their numbers: those with a number greater than after. limit: 1 to 1000, 100
-            # when absent.
+            # when absent. source: local (when absent) for the vehicle's own fences, server for those that the server has sent.
             method ListFences(
+              source: ?string,
               fences: ?[]int,
               name: ?string,
               group: ?string,
@@ -62,8 +63,9 @@ extension AgentMethod {
         case .getFenceStatus:
             """
             # Where an entity (the one of the service when absent) is with regard to the fences that match and watch it. With place
-            # the same of an assumed place; that changes nothing.
+            # the same of an assumed place; that changes nothing. source: as in ListFences.
             method GetFenceStatus(
+              source: ?string,
               entity: ?string,
               place: ?Place,
               fences: ?[]int,

@@ -18,10 +18,14 @@ package struct AlarmReport: Codable, Hashable, Sendable {
     package var body: JSONValue
     /// False: told before the disk has it. A restart may forget it. Nil: the journal has it.
     package var durable: Bool?
+    /// True: an alarm of a server fence that the agent has found itself. Otherwise nil.
+    package var early: Bool?
+    /// Of an early alarm that the journal has: whether the server has told it too, or was told of it.
+    package var confirmed: Bool?
 
     package init(
         number: Int64, id: Int64?, type: Int64, entity: String, time: Int64?, received: Int64, body: JSONValue,
-        durable: Bool? = nil
+        durable: Bool? = nil, early: Bool? = nil, confirmed: Bool? = nil
     ) {
         self.number = number
         self.id = id
@@ -31,6 +35,8 @@ package struct AlarmReport: Codable, Hashable, Sendable {
         self.received = received
         self.body = body
         self.durable = durable
+        self.early = early
+        self.confirmed = confirmed
     }
 }
 
@@ -56,9 +62,9 @@ package struct AlarmSelection: Hashable, Sendable {
     package var through: Int64?
     package var type: Int64?
     package var entity: String?
-    /// Only alarms of these local fences.
+    /// Only alarms of these local fences; with `type` 3 early alarms of these server fences.
     package var fences: [Int64]?
-    /// Only alarms of local fences that tell one of these.
+    /// Only alarms of local fences that tell one of these; with `type` 3 early alarms.
     package var actions: [Action]?
     /// 1 to ``maximumCount``.
     package var limit: Int64

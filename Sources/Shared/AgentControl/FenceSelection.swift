@@ -2,6 +2,15 @@ package import TrackModel
 
 /// Which fences a call concerns. A fence must match all conditions.
 package struct FenceSelection: Hashable, Sendable {
+    /// Whose fences.
+    package enum Source: String, Hashable, Sendable, CaseIterable {
+        /// The vehicle's own.
+        case local
+        /// The server's.
+        case server
+    }
+
+    package var source = Source.local
     package var fences: [Int64]?
     package var name: String?
     package var group: String?

@@ -20,6 +20,8 @@ final class AlarmShell {
         case arrived(Alarm)
         /// Alarms whose hooks the process before has not run. `isAll`: the journal owes no others.
         case recalled([Alarm], isAll: Bool)
+        /// The server has told an early alarm of this number too.
+        case confirmed(UInt64)
     }
 
     private let context: ShellContext
@@ -27,6 +29,8 @@ final class AlarmShell {
     private let tell: (Effect) -> Void
     /// Whether hooks are run for alarms: then an alarm stays owed in the journal until its hooks have ended.
     private let areHooksOwed: Bool
+    /// Whether everybody has heard of the push with this number: its alarm waits for the disk as an early one.
+    private let isTold: (UInt64) -> Bool
     private var inbox = AlarmInbox()
     /// Content of the pushes that wait for the disk.
     private var waiting: [UInt64: NewAlarm] = [:]
@@ -49,11 +53,13 @@ final class AlarmShell {
 
     /// `executor` nil: there is no journal, so pushes are neither kept nor acknowledged.
     init(
-        _ context: ShellContext, executor: (any AlarmExecutor)?, areHooksOwed: Bool, tell: @escaping (Effect) -> Void
+        _ context: ShellContext, executor: (any AlarmExecutor)?, areHooksOwed: Bool,
+        isTold: @escaping (UInt64) -> Bool = { _ in false }, tell: @escaping (Effect) -> Void
     ) {
         self.context = context
         self.executor = executor
         self.areHooksOwed = areHooksOwed
+        self.isTold = isTold
         self.tell = tell
         timers = ShellTimers(context)
     }
@@ -142,10 +148,16 @@ final class AlarmShell {
         } then: { [self] result in
             waiting[id] = nil
             switch result {
+            case .success(.new(let alarm)) where isTold(id):
+                perform(inbox.journaled(id, isNew: false))
+                finishHooks(of: alarm.number)
             case .success(.new(let alarm)):
                 fresh[id] = alarm
                 perform(inbox.journaled(id, isNew: true))
             case .success(.known): perform(inbox.journaled(id, isNew: false))
+            case .success(.confirmed(let number)):
+                perform(inbox.journaled(id, isNew: false))
+                tell(.confirmed(number))
             case .success(.full):
                 let reason = "alarms whose hooks have not ended fill the alarm journal: see hooks in saker status"
                 perform(inbox.failed(id, reason: reason))

@@ -9,6 +9,8 @@ struct JournalSnapshot: Sendable {
     var trouble: CacheFileError?
     /// Alarms whose hooks have not all ended.
     var owed = 0
+    /// Alarms that the server is to be told of.
+    var reports = 0
 
     init() {}
 
@@ -18,5 +20,6 @@ struct JournalSnapshot: Sendable {
         counters = journal.counters
         trouble = journal.trouble
         owed = journal.owedCount
+        reports = journal.reportCount
     }
 }

@@ -21,6 +21,8 @@ final class CacheShell {
         case changed
         /// Points were lost before the server had them, by reason: tell everybody.
         case lost([String: Int64])
+        /// A person has cleared points.
+        case cleared
         /// A point stands in the ring under this number.
         case appended(TrackPoint, entity: String, sequence: UInt64)
         /// The answer to ``CacheShell/confirm(_:storedThrough:of:)``.
@@ -41,7 +43,8 @@ final class CacheShell {
     private let directory: String
     private let tell: (Effect) -> Void
     private let timers: ShellTimers<TimerKey>
-    private var snapshot: CacheSnapshot
+    /// The ring after its last operation.
+    private(set) var snapshot: CacheSnapshot
     private var maintenanceAt: MonotonicTime?
     private var forecast = FillForecast()
     private(set) var tally = Tally()
@@ -218,6 +221,7 @@ final class CacheShell {
                     "Cache cleared by request",
                     metadata: ["points": "\(cleared.records)", "durable": "\(cleared.isDurable)"])
                 tell(.changed)
+                tell(.cleared)
                 promise.succeed(
                     ClearCacheReply(removed: Int64(clamping: cleared.records), durable: cleared.isDurable))
             case .failure(let error):

@@ -40,6 +40,14 @@ package struct CacheSnapshot: Sendable {
         ]
     }
 
+    /// When an entity's oldest point was made that the server does not have; nil: there is none. While the disk does not
+    /// work, nobody knows, and it may be of any time.
+    func firstTime(of entity: String) -> Timestamp? {
+        if isInMemory { return Timestamp(milliseconds: .min) }
+        let name = ExactName(entity)
+        return entities.first { ExactName($0.entity) == name }.map { Timestamp(milliseconds: $0.firstTime) }
+    }
+
     var isInMemory: Bool {
         if case .memory = state { return true }
         return false

@@ -9,6 +9,9 @@ struct PreparedUpload: Sendable {
     let stream: StreamID
     let entity: String
     let batch: EncodedBatch
+    /// Of its points.
+    let firstTime: Timestamp
+    let lastTime: Timestamp
     /// Records passed over because no reader of this program understands them.
     let undecodable: UInt64
 }
@@ -51,7 +54,8 @@ enum UploadReader {
             let leading = decoded.prefix { $0 == nil }.count
             undecodable += UInt64(leading)
             let points = payload(decoded.dropFirst(leading).prefix { $0 != nil }.compactMap(\.self))
-            guard !points.isEmpty else {
+            let times = points.map(\.fix.time)
+            guard let earliest = times.min(), let latest = times.max() else {
                 position = found.lastSequence
                 continue
             }
@@ -59,7 +63,8 @@ enum UploadReader {
             return .batch(
                 PreparedUpload(
                     firstSequence: first, lastSequence: first + UInt64(points.count) - 1, stream: found.stream,
-                    entity: found.entity, batch: BatchCodec.encode(points, format: format), undecodable: undecodable))
+                    entity: found.entity, batch: BatchCodec.encode(points, format: format), firstTime: earliest,
+                    lastTime: latest, undecodable: undecodable))
         }
         return cache.isReadPostponed(now: now)
             ? .postponed(undecodable: undecodable) : .nothing(undecodable: undecodable)

@@ -95,7 +95,10 @@ extension Agent {
     // MARK: Questions
 
     package func fences(_ selection: FenceSelection) -> EventLoopFuture<FencesReply> {
-        context.loop.makeSucceededFuture(FenceForms.page(selection, of: fenceShell.current))
+        context.loop.makeSucceededFuture(
+            selection.source == .server
+                ? FenceForms.page(selection, of: serverFences.current)
+                : FenceForms.page(selection, of: fenceShell.current))
     }
 
     package func exportFences(_ selection: FenceSelection, position: String?) -> EventLoopFuture<ExportFencesReply> {
@@ -115,6 +118,10 @@ extension Agent {
             let coordinate = try place.map { (place) throws(AgentControlError) in try FenceForms.coordinate(of: place) }
             var filter = FenceForms.filter(selection)
             filter.entity = entity
+            guard selection.source == .local else {
+                return context.loop.makeSucceededFuture(
+                    serverFenceStatus(of: entity, at: coordinate, filter))
+            }
             let isCut = fenceShell.current.list(filter).isCut
             let found =
                 if let coordinate { fenceShell.current.status(of: entity, at: coordinate, filter) } else {
@@ -125,5 +132,27 @@ extension Agent {
         } catch {
             return context.loop.makeFailedFuture(error)
         }
+    }
+
+    private func serverFenceStatus(
+        of entity: String, at place: Coordinate?, _ filter: FenceFilter
+    ) -> FenceStatusReply {
+        let machine = serverFences.current
+        return FenceStatusReply(
+            entity: entity, statuses: machine.status(of: entity, at: place, filter).map(FenceForms.report),
+            more: machine.list(filter).isCut)
+    }
+
+    /// The server's fences, and what became of their alarms; nil when there was never anything to say.
+    var serverFencesStatus: ServerFencesStatus? {
+        let machine = serverFences.current
+        let told = serverFences.told.values.reduce(0, +)
+        guard machine.set.version > 0 || told > 0 || earlyAlarms.reportsWaiting > 0 else { return nil }
+        return ServerFencesStatus(
+            version: Int64(clamping: machine.set.version), kept: Int64(machine.set.fences.count),
+            inside: Int64(machine.insideCount), alarms: Int64(clamping: told),
+            confirmed: Int64(clamping: earlyAlarms.confirmedCount),
+            unconfirmed: Int64(clamping: earlyAlarms.overdueCount),
+            reportsWaiting: Int64(earlyAlarms.reportsWaiting), remembered: serverFences.remembered)
     }
 }

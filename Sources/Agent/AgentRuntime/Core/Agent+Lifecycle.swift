@@ -35,6 +35,7 @@ extension Agent {
         if new.service.id != old.service.id {
             attributeShell.forgetColumns()
             fenceShell.serviceChanged(to: new.service.id.rawValue)
+            serverFences.runs(as: service.entity, service: new.service.id.rawValue)
         }
         settingsShell.keepAliveReloaded(new.gnss.isKeptOpen)
         gathering.reconfigure(new.gnss)
@@ -72,6 +73,8 @@ extension Agent {
         link.stopWatchingCertificates()
         gathering.shutDown()
         fenceShell.shutDown()
+        serverFences.shutDown()
+        earlyAlarms.shutDown()
         attributeShell.shutDown()
         link.shutDown()
         requests.shutDown()

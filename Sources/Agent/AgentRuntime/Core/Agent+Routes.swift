@@ -1,7 +1,9 @@
 internal import AgentControl
 internal import AgentLogic
 internal import AlarmLog
+internal import LocalFences
 internal import TrackModel
+internal import TrackWire
 
 // Passes each effect of a shell on to the shell for which it is an event. One function for each shell. Decides nothing.
 extension Agent {
@@ -21,12 +23,15 @@ extension Agent {
         case .openFeed: gathering.openFeed()
         case .closeFeed: gathering.closeFeed()
         case .startGathering(let entity):
+            serverFences.runs(as: entity, service: configuration.service.id.rawValue)
             fenceShell.started(entity: entity, service: configuration.service.id.rawValue)
             gathering.start(entity: entity)
         case .stopGathering(let entity):
             gathering.stop(entity: entity)
             fenceShell.stopped()
-        case .startLink(let entity): link.start(entity: entity)
+        case .startLink(let entity):
+            serverFences.runs(as: entity, service: configuration.service.id.rawValue)
+            link.start(entity: entity)
         case .stopLink(let milliseconds): link.stop(within: milliseconds)
         case .remember(let target): memory.remember(target)
         case .changed: announce(.service(service.status))
@@ -55,11 +60,18 @@ extension Agent {
 
     func route(_ effect: CacheShell.Effect) {
         switch effect {
-        case .ringIs(let ends): link.ringIs(ends)
+        case .ringIs(let ends):
+            serverFences.ringBegins(at: cache.snapshot.firstTime(of: serverFences.entity))
+            link.ringIs(ends)
         case .changed: announce(.cache(cacheStatus))
-        case .lost(let lost): announce(.loss(LossReport(lost: lost)))
+        case .lost(let lost):
+            earlyAlarms.pointsWereLost()
+            announce(.loss(LossReport(lost: lost)))
+        case .cleared: earlyAlarms.pointsWereLost()
         case .appended(let point, let entity, let sequence):
             gathering.appended(point)
+            serverFences.appended(
+                point, entity: entity, cause: PointCause(stream: cache.snapshot.stream, sequence: sequence))
             link.appended(point, entity: entity, sequence: sequence)
         case .confirmed(let id, let confirmation): link.cacheConfirmed(id, confirmation)
         case .batchRead(let id, let reading): link.batchRead(id, reading)
@@ -72,18 +84,27 @@ extension Agent {
         case .stateChanged(let state):
             announce(.connection(link.status))
             requests.linkChanged(state)
+            if state != .online { earlyAlarms.linkClosed() }
             service.linkChanged(state)
         case .finished(let isDrained): service.linkStopped(isDrained: isDrained)
         case .confirm(let id, let storedThrough, let stream):
             cache.confirm(id, storedThrough: storedThrough, of: stream)
         case .read(let id, let limits): cache.read(id, limits)
-        case .acknowledge(let sequence, let stream): cache.acknowledge(through: sequence, of: stream)
+        case .acknowledge(let sequence, let stream):
+            earlyAlarms.acknowledged(through: sequence, of: stream)
+            cache.acknowledge(through: sequence, of: stream)
         case .settleCache(let deadline): cache.settle(before: deadline)
         case .welcomed(let columns, let serverTime):
             attributeShell.learn(columns)
             alarmShell.forgetOld(serverTime: serverTime)
         case .replied(let number, let kind, let message): requests.answered(number, kind, message)
         case .pushed(let push, let entity): alarmShell.take(push, entity: entity)
+        case .opened(let takesFences, let storedThrough, let stream):
+            serverFences.loggedIn()
+            earlyAlarms.loggedIn(takesReports: takesFences, storedThrough: storedThrough, stream: stream)
+        case .fenceUpdate(let update): serverFences.take(update)
+        case .reportAnswered(let answer): earlyAlarms.answered(answer)
+        case .refusedPoints(let sequences, let stream): earlyAlarms.refused(sequences, of: stream)
         }
     }
 
@@ -101,16 +122,34 @@ extension Agent {
             onChange(.alarm(AlarmReport(alarm)))
             hooks.arrived(alarm)
         case .recalled(let alarms, let isAll): hooks.recalled(alarms, isAll: isAll)
+        case .confirmed(let alarm): earlyAlarms.confirmed(alarm)
         }
     }
 
-    func route(_ effect: FenceShell.Effect) {
+    func route(_ effect: ServerFenceShell.Effect) {
+        switch effect {
+        case .alarm(let effect): route(effect)
+        case .judged(let versions): link.judged(by: versions)
+        case .found(let alarms): earlyAlarms.found(alarms)
+        case .request(let request): link.send(fences: .fenceRequest(request))
+        }
+    }
+
+    func route(_ effect: EarlyAlarmShell.Effect) {
+        switch effect {
+        case .send(let report): link.send(fences: .alarmUpload(report))
+        }
+    }
+
+    func route(_ effect: FenceAlarmTeller.Effect) {
         switch effect {
         case .told(let report): onChange(.alarm(report))
         case .hooksDue(let alarm): hooks.arrived(alarm)
         case .hooksDueOnce(let report): hooks.heard(report)
         case .hooksSettled(let alarm): alarmShell.finishHooks(of: alarm)
-        case .journalIs(let snapshot): alarmShell.journalIs(snapshot)
+        case .journalIs(let snapshot):
+            alarmShell.journalIs(snapshot)
+            earlyAlarms.journalIs(snapshot)
         }
     }
 

@@ -17,7 +17,13 @@ extension Agent {
             clock: ClockStatus(
                 synchronised: context.systemClock.isSynchronised, serverDifference: link.serverClockDifference),
             alarms: alarmShell.status, hooks: hooks.status, remembered: memory.status,
-            fences: fenceShell.status(of: service.entity))
+            fences: fences)
+    }
+
+    private var fences: FencesStatus {
+        var status = fenceShell.status(of: service.entity)
+        status.server = serverFencesStatus
+        return status
     }
 
     var gatherStatus: GatherStatus { gathering.status(isWanted: service.isGatheringWanted) }
@@ -40,6 +46,8 @@ extension Agent {
         cache.addMetrics(of: status.cache, to: &page)
         link.addMetrics(of: status.link, to: &page)
         fenceShell.addMetrics(of: status.fences, to: &page)
+        serverFences.addMetrics(to: &page)
+        earlyAlarms.addMetrics(to: &page)
         return page
     }
 

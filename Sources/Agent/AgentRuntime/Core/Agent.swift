@@ -28,6 +28,8 @@ package final class Agent {
     let requests: RequestShell
     let alarmShell: AlarmShell
     let fenceShell: FenceShell
+    let serverFences: ServerFenceShell
+    let earlyAlarms: EarlyAlarmShell
     let hooks: HookShell
 
     /// Called at each change. The process sets it; the process owns the control socket and the notification of systemd.
@@ -72,13 +74,22 @@ package final class Agent {
         requests = RequestShell(context) { router.agent?.route($0) }
         alarmShell = AlarmShell(
             context, executor: surroundings.alarms,
-            areHooksOwed: HookShell.hearAlarms(surroundings.hooks, configuration.hooks)
+            areHooksOwed: HookShell.hearAlarms(surroundings.hooks, configuration.hooks),
+            isTold: { router.agent?.serverFences.hasTold($0) ?? false }
         ) { router.agent?.route($0) }
         fenceShell = FenceShell(
             context, journal: surroundings.alarms, ring: surroundings.disk, store: surroundings.fences,
             lastBefore: opened.snapshot.nextSequence - 1,
             areHooksOwed: HookShell.hearAlarms(surroundings.hooks, configuration.hooks)
         ) { router.agent?.route($0) }
+        serverFences = ServerFenceShell(
+            context, journal: surroundings.alarms, ring: surroundings.disk, store: surroundings.serverFences,
+            lastBefore: opened.snapshot.nextSequence - 1,
+            areHooksOwed: HookShell.hearAlarms(surroundings.hooks, configuration.hooks)
+        ) { router.agent?.route($0) }
+        earlyAlarms = EarlyAlarmShell(context, journal: surroundings.alarms, ring: surroundings.disk) {
+            router.agent?.route($0)
+        }
         hooks = HookShell(context, executor: surroundings.hooks, settings: configuration.hooks) {
             router.agent?.route($0)
         }
@@ -98,6 +109,8 @@ package final class Agent {
         link.watchCertificates()
         alarmShell.open()
         fenceShell.open()
+        serverFences.open()
+        earlyAlarms.open()
         hooks.begin()
         service.restore(target)
     }

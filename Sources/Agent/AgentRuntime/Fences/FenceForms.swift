@@ -41,10 +41,25 @@ enum FenceForms {
 
     static func page(_ selection: FenceSelection, of machine: FenceMachine) -> FencesReply {
         let (found, isCut) = machine.list(filter(selection))
+        return page(isCut: isCut, found) { fence in
+            report(of: fence.fence, vertices: fence.vertexCount, trouble: machine.trouble(of: fence))
+        }
+    }
+
+    static func page(_ selection: FenceSelection, of machine: ServerFenceMachine) -> FencesReply {
+        let (found, isCut) = machine.list(filter(selection))
+        return page(isCut: isCut, found) { fence in
+            report(of: fence.fence, vertices: fence.vertexCount, trouble: fence.trouble)
+        }
+    }
+
+    private static func page<Kept>(
+        isCut: Bool, _ found: [Kept], _ report: (Kept) -> LocalFenceReport
+    ) -> FencesReply {
         var reply = FencesReply(fences: [], more: isCut)
         var (bytes, values) = (0, 0)
         for fence in found {
-            let report = report(of: fence, trouble: machine.trouble(of: fence))
+            let report = report(fence)
             bytes += report.fence.serialized().count
             values += count(report.fence)
             guard reply.fences.isEmpty || (bytes <= pageBytes && values <= pageValues) else {
@@ -56,8 +71,7 @@ enum FenceForms {
         return reply
     }
 
-    private static func report(of local: LocalFence, trouble: String?) -> LocalFenceReport {
-        let (fence, vertices) = (local.fence, local.vertexCount)
+    private static func report(of fence: Fence, vertices: Int, trouble: String?) -> LocalFenceReport {
         let isSmall = vertices <= LocalFenceReport.mostVertices
         return LocalFenceReport(
             id: Int64(fence.id), revision: Int64(fence.revision), created: fence.created.milliseconds,

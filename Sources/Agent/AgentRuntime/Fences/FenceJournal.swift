@@ -6,7 +6,7 @@ internal import LocalFences
 internal import TrackCache
 internal import TrackModel
 
-/// Alarms of the vehicle's own fences as records of the alarm journal.
+/// Alarms that the agent has found as records of the alarm journal.
 enum FenceJournal {
     enum Outcome: Sendable {
         /// For each alarm what became of it, and those that are new.
@@ -20,7 +20,8 @@ enum FenceJournal {
         now: MonotonicTime
     ) -> Outcome {
         let state = FenceState(
-            entity: writing.entity, time: writing.memory.lastTime?.milliseconds ?? 0, memory: writing.memory.encoded)
+            entity: writing.entity, time: writing.memory.lastTime?.milliseconds ?? 0, memory: writing.memory.encoded,
+            service: writing.service)
         do throws(CacheFileError) {
             guard !writing.alarms.isEmpty else {
                 try journal.note(state, now: now)
@@ -28,7 +29,8 @@ enum FenceJournal {
             }
             let alarms = writing.alarms.map { waiting in
                 FenceVerdict.Told(
-                    content: NewAlarm(waiting.alarm, received: received), isOwed: areHooksOwed && !waiting.isTold)
+                    content: NewAlarm(waiting.alarm, received: received), isOwed: areHooksOwed && !waiting.isTold,
+                    isReported: waiting.alarm.isReported)
             }
             switch try journal.append(FenceVerdict(alarms: alarms, state: state), now: now) {
             case .full:
@@ -40,7 +42,7 @@ enum FenceJournal {
                     case .new(let alarm):
                         outcomes.append(.new(alarm.number))
                         new.append(alarm)
-                    case .known, .full: outcomes.append(.known)
+                    case .known, .confirmed, .full: outcomes.append(.known)
                     }
                 }
                 return .written(outcomes, new)
@@ -54,8 +56,9 @@ enum FenceJournal {
 extension NewAlarm {
     init(_ alarm: LocalAlarm, received: SystemTime) {
         self.init(
-            id: alarm.id, type: 4, entity: alarm.entity, time: alarm.time, received: received.milliseconds,
-            body: alarm.body, fence: FenceMark(fence: alarm.alarm.fence, action: FenceMark.Action(alarm.alarm.action)))
+            id: alarm.id, type: alarm.type, entity: alarm.entity, time: alarm.time, received: received.milliseconds,
+            body: alarm.body, fence: FenceMark(fence: alarm.alarm.fence, action: FenceMark.Action(alarm.alarm.action)),
+            early: alarm.cause.map { EarlyMark(stream: $0.stream, sequence: $0.sequence) })
     }
 }
 
@@ -85,8 +88,9 @@ extension AlarmReport {
     /// An alarm that is told before it is on the disk.
     init(notDurable alarm: LocalAlarm, received: SystemTime) {
         self.init(
-            number: 0, id: Int64(bitPattern: alarm.id), type: 4, entity: alarm.entity, time: alarm.time,
+            number: 0, id: Int64(bitPattern: alarm.id), type: Int64(alarm.type), entity: alarm.entity, time: alarm.time,
             received: received.milliseconds,
-            body: (try? JSONReader.value(of: Array(alarm.body.utf8))) ?? .string(alarm.body), durable: false)
+            body: (try? JSONReader.value(of: Array(alarm.body.utf8))) ?? .string(alarm.body), durable: false,
+            early: alarm.source == .server ? true : nil)
     }
 }

@@ -1,4 +1,5 @@
 internal import Geofencing
+internal import LocalFences
 internal import TrackCache
 internal import TrackModel
 internal import TrackWire
@@ -11,13 +12,18 @@ enum FenceReplay {
     private static let batch = 1000
     private static let mostBytes = 1 << 20
 
+    struct Found: Sendable {
+        let point: FencePoint
+        let cause: PointCause
+    }
+
     /// Points of an entity that are later than a time, up to a sequence, in their order. Runs on the disk thread.
     static func points(
         in cache: TrackCache, of entity: String, after time: Timestamp, through last: UInt64, now: MonotonicTime
-    ) -> [FencePoint] {
+    ) -> [Found] {
         let name = ExactName(entity)
         var position = cache.position(beforeNewest: enough)
-        var points: [FencePoint] = []
+        var points: [Found] = []
         while position < last,
             let batch = cache.read(
                 after: position, maximumCount: batch, maximumBytes: mostBytes, isForServer: false, now: now)
@@ -26,9 +32,8 @@ enum FenceReplay {
             guard ExactName(batch.entity) == name else { continue }
             for record in batch.records where record.sequence <= last && record.time > time.milliseconds {
                 guard let point = try? PointRecord.decode(record.payload) else { continue }
-                var floor: FloorCode?
-                if case .string(let text)? = point.attributes["floor"] { floor = FloorCode(name: text) }
-                points.append(FencePoint(point.fix, floor: floor))
+                let cause = PointCause(stream: batch.stream, sequence: record.sequence)
+                points.append(Found(point: FencePoint(point), cause: cause))
             }
         }
         return points

@@ -17,21 +17,9 @@ internal import TrackModel
 /// touch: the journal of alarms and the disk ring (it reads once for an entity) on the disk thread, the keeper of the
 /// fences, its timers, and the system's journal. Everything else leaves as an ``Effect``.
 final class FenceShell {
-    enum Effect {
-        /// Tell everybody.
-        case told(AlarmReport)
-        /// The alarm is on the disk: its hooks run.
-        case hooksDue(Alarm)
-        /// The alarm is not on the disk: its hooks run once at most.
-        case hooksDueOnce(AlarmReport)
-        /// The journal owes hooks to this alarm that have been run already.
-        case hooksSettled(UInt64)
-        /// The journal of alarms after an operation.
-        case journalIs(JournalSnapshot)
-    }
+    typealias Effect = FenceAlarmTeller.Effect
 
     private enum Timer: Hashable {
-        case alarms(AlarmOutbox.Timer)
         case saving(MemoryMachine.Timer)
         /// The ring does not give the points of the process before.
         case replay
@@ -42,14 +30,17 @@ final class FenceShell {
     }
 
     private let context: ShellContext
-    private let journal: (any AlarmExecutor)?
     private let ring: any CacheExecutor
     private let store: FenceStore?
-    private let areHooksOwed: Bool
-    private let tell: (Effect) -> Void
     private let timers: ShellTimers<Timer>
     private let callers: ChangeCallers
     private var machine: FenceMachine
+    private let journal: (any AlarmExecutor)?
+    private let areHooksOwed: Bool
+    private let tell: (Effect) -> Void
+    private lazy var teller = FenceAlarmTeller(
+        context, journal: journal, areHooksOwed: areHooksOwed, tell: tell
+    ) { [weak self] in self?.happened($0) }
     private var imports = FenceImports()
     /// Whose fixes are judged; nil while nothing is gathered.
     private var entity: String?
@@ -59,11 +50,7 @@ final class FenceShell {
     private var replayed: Set<ExactName> = []
     /// Fixes that came while the ring was read; nil when it is not.
     private var waiting: [(fix: Fix, floor: String?)]?
-    /// Alarms that the journal has just taken, until the shell tells them.
-    private var fresh: [UInt64: Alarm] = [:]
     private var since: SystemTime
-    private var told: [FenceAction: UInt64] = [:]
-    private var lastAlarm: Int64?
     private var isShutDown = false
 
     /// Milliseconds that fixes wait for the ring.
@@ -87,7 +74,7 @@ final class FenceShell {
         callers = ChangeCallers(context)
         since = context.systemTime
         var memories: [(String, EntityMemory)] = []
-        for state in store?.states ?? [] {
+        for state in store?.states ?? [] where state.service == nil {
             do throws(MemoryCodingError) {
                 memories.append((state.entity, try EntityMemory(encoded: state.memory)))
             } catch {
@@ -152,7 +139,7 @@ final class FenceShell {
         points.assumeIsolated().whenSuccess { [self] points in
             // Too late: later fixes were judged.
             guard waiting != nil, entity.map({ ExactName($0) }) == ExactName(new) else { return }
-            for point in points { perform(machine.replayed(point)) }
+            for found in points { perform(machine.replayed(found.point)) }
             judgeWaiting()
         }
     }
@@ -191,7 +178,7 @@ final class FenceShell {
     private func perform(_ actions: [FenceMachine.Action]) {
         for action in actions {
             switch action {
-            case .alarms(let action): perform(action)
+            case .alarms(let action): teller.perform(action)
             case .saving(let action): perform(action)
             case .storm(let fence, let name, let entity):
                 context.log.warning(
@@ -206,72 +193,11 @@ final class FenceShell {
         }
     }
 
-    private func perform(_ action: AlarmOutbox.Action) {
-        switch action {
-        case .write(let writing): write(writing)
-        case .tell(let alarm, let standing): announce(alarm, standing)
-        case .runHooks(_, .durable(let number)):
-            guard let kept = fresh.removeValue(forKey: number) else { return }
-            tell(.hooksDue(kept))
-        case .runHooks(let alarm, .notDurable):
-            tell(.hooksDueOnce(AlarmReport(notDurable: alarm, received: context.systemTime)))
-        case .settleHooks(let number):
-            fresh[number] = nil
-            tell(.hooksSettled(number))
-        case .setTimer(let timer, let milliseconds):
-            timers.set(.alarms(timer), milliseconds: milliseconds) { [self] in perform(machine.timerFired(timer)) }
-        case .cancelTimer(let timer): timers.cancel(.alarms(timer))
-        case .complain(let reason):
-            context.log.error(
-                "Alarms of fences cannot be kept: they are told at once, and a restart may forget them",
-                metadata: .event(.alarmJournalFailed, ["reason": "\(reason)"]))
-        case .relieved:
-            context.log.notice("Alarms of fences are kept again", metadata: .event(.alarmJournalReturned))
-        case .dropped(let count):
-            context.log.error(
-                "Alarms of fences are not written: too many wait for the disk", metadata: ["alarms": "\(count)"])
-        }
-    }
-
-    private func announce(_ alarm: LocalAlarm, _ standing: AlarmOutbox.Standing) {
-        told[alarm.alarm.action, default: 0] += 1
-        lastAlarm = alarm.time
-        var fields: Logger.Metadata = [
-            "entity": "\(alarm.entity)", "type": "4", "fence": "\(alarm.alarm.fence)", "name": "\(alarm.name)",
-            "action": "\(alarm.alarm.action.rawValue)",
-        ]
-        let report: AlarmReport
-        switch standing {
-        case .durable(let number):
-            guard let kept = fresh[number] else { return }
-            fields["number"] = "\(number)"
-            report = AlarmReport(kept)
-        case .notDurable: report = AlarmReport(notDurable: alarm, received: context.systemTime)
-        }
-        context.log.notice("Alarm", metadata: .event(.alarmReceived, fields))
-        tell(.told(report))
-    }
-
-    private func write(_ writing: AlarmOutbox.Writing) {
-        let (isOwed, received, now) = (areHooksOwed, context.systemTime, context.now)
-        let work = journal?.perform(on: context.loop) { journal in
-            (
-                FenceJournal.write(writing, to: journal, areHooksOwed: isOwed, received: received, now: now),
-                JournalSnapshot(journal)
-            )
-        }
-        guard let work else {
-            let reason = journal == nil ? "there is no journal of alarms" : "the disk hangs, and too much waits for it"
-            return perform(machine.journalRefused(reason: reason))
-        }
-        work.assumeIsolated().whenSuccess { [self] outcome, snapshot in
-            tell(.journalIs(snapshot))
-            switch outcome {
-            case .refused(let reason): perform(machine.journalRefused(reason: reason))
-            case .written(let outcomes, let alarms):
-                for alarm in alarms { fresh[alarm.number] = alarm }
-                perform(machine.journalWrote(outcomes))
-            }
+    private func happened(_ event: FenceAlarmTeller.Event) {
+        switch event {
+        case .wrote(let outcomes, _): perform(machine.journalWrote(outcomes))
+        case .refused(let reason): perform(machine.journalRefused(reason: reason))
+        case .timer(let timer): perform(machine.timerFired(timer))
         }
     }
 
@@ -331,6 +257,7 @@ final class FenceShell {
         stopped()
         isShutDown = true
         timers.cancelAll()
+        teller.shutDown()
         if machine.saving.standing != .durable, machine.unreadable == nil, let store {
             _ = store.keeper.write(machine.book.all, nextFence: machine.book.nextFence, on: context.loop)
         }
@@ -382,10 +309,11 @@ final class FenceShell {
         let counts = machine.counts(of: entity)
         return FencesStatus(
             kept: Int64(machine.book.fences.count), watching: Int64(counts.watching), inside: Int64(counts.inside),
-            alarms: Int64(clamping: told.values.reduce(0, +)), late: Int64(clamping: machine.counters.late),
+            alarms: Int64(clamping: teller.told.values.reduce(0, +)), late: Int64(clamping: machine.counters.late),
             leftOut: Int64(clamping: machine.counters.leftOut),
             dropped: Int64(clamping: machine.outbox.counters.dropped),
-            waiting: Int64(machine.outbox.waitingCount), lastAlarmTime: lastAlarm, lastError: machine.outbox.trouble,
+            waiting: Int64(machine.outbox.waitingCount), lastAlarmTime: teller.lastAlarm,
+            lastError: machine.outbox.trouble,
             remembered: RememberedStatus(machine.saving.standing, since: since))
     }
 
@@ -396,7 +324,7 @@ final class FenceShell {
         page.add(AgentMetrics.fencesRemembered, status.remembered.state == .durable)
         page.add(AgentMetrics.fixesJudged, machine.counters.judged)
         for action in FenceAction.allCases {
-            page.add(AgentMetrics.fenceAlarms, told[action] ?? 0, action.rawValue)
+            page.add(AgentMetrics.fenceAlarms, teller.told[action] ?? 0, action.rawValue)
         }
         page.add(AgentMetrics.fenceAlarmsWaiting, status.waiting)
         page.add(AgentMetrics.fenceAlarmsDropped, status.dropped)

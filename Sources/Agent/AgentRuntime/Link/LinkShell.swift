@@ -1,6 +1,5 @@
 internal import AgentControl
 internal import AgentLogic
-internal import Exposition
 internal import Logging
 internal import NIOCore
 internal import Systemd
@@ -32,21 +31,29 @@ final class LinkShell {
         case replied(UInt64, RequestBook.Kind, ServerFrame.OneOf_Message)
         /// The server sent a push, over the link of this entity.
         case pushed(Push, entity: String)
+        /// The login succeeded. `takesFences`: the server sends fences and takes reports.
+        case opened(takesFences: Bool, storedThrough: UInt64, stream: StreamID?)
+        /// The server sent a part of the fences of this link's entity.
+        case fenceUpdate(FenceUpdate)
+        /// The server answered a report of alarms.
+        case reportAnswered(AlarmUploadAck)
+        /// The server will never store these points.
+        case refusedPoints(Set<UInt64>, stream: StreamID)
     }
 
-    private let context: ShellContext
+    let context: ShellContext
     private let connector: any LinkConnector
     private let tell: (Effect) -> Void
     private let timers: ShellTimers<UplinkTimer>
-    private var server: AgentConfiguration.Server
+    private(set) var server: AgentConfiguration.Server
     private var login: Login
 
-    private var machine: UplinkMachine
+    private(set) var machine: UplinkMachine
     private lazy var channel = LinkChannel(context, connector: connector) { [weak self] id, event in
         self?.said(event, id)
     }
     private lazy var trust = LinkTrust(context) { [weak self] in self?.trustChanged() }
-    private var watch: LinkWatch
+    private(set) var watch: LinkWatch
     /// Batches that were read and not yet sent.
     private var prepared: [ReadID: PreparedUpload] = [:]
     /// The entity of the login.
@@ -55,10 +62,12 @@ final class LinkShell {
     /// The stream that the last login named.
     private var helloStream: StreamID?
     /// What the server of the last login said.
-    private var terms = LinkTerms()
+    private(set) var terms = LinkTerms()
     /// The point that the ring took last, when this process has gathered it.
     private var newest: LiveHint?
-    private var refusedPoints: UInt64 = 0
+    private(set) var refusedPoints: UInt64 = 0
+    /// By which server fences the gathered points were judged.
+    private var judged: JudgedVersions?
 
     init(
         _ context: ShellContext, connector: any LinkConnector, server: AgentConfiguration.Server, login: Login,
@@ -207,6 +216,19 @@ final class LinkShell {
     /// The answer to a request is overdue.
     func answerOverdue() { perform(machine.answerOverdue(now: context.now)) }
 
+    /// By which server fences the gathered points are judged.
+    func judged(by versions: JudgedVersions) { judged = versions }
+
+    /// Of the entity that is logged in.
+    private var ownFences: JudgedVersions? { judged.flatMap { $0.isOf(entity, login.service) ? $0 : nil } }
+
+    /// Writes a message about fences, when the server takes such messages.
+    func send(fences message: ClientFrame.OneOf_Message) {
+        guard terms.fenceFormat > 0, let id = channel.id else { return }
+        channel.send(message)
+        machine.frameSent(id, now: context.now)
+    }
+
     func acknowledge(push id: UInt64) {
         var acknowledgement = PushAck()
         acknowledgement.ids = [id]
@@ -221,7 +243,7 @@ final class LinkShell {
             case .connect(let id): connect(id)
             case .sendHello:
                 helloStream = ring.stream
-                channel.send(.hello(login.hello(as: entity, with: ring)))
+                channel.send(.hello(login.hello(as: entity, with: ring, fences: ownFences?.version ?? 0)))
             case .confirmCache(let id, let storedThrough):
                 tell(.confirm(id, storedThrough: storedThrough, stream: helloStream))
             case .read(let id, let after, let points, let bytes):
@@ -325,8 +347,13 @@ final class LinkShell {
         case .push(let push):
             perform(machine.frameReceived(id, now: now))
             tell(.pushed(push, entity: entity))
-        // Nobody sends the two of fences unasked.
-        case .fenceUpdate, .alarmUploadAck, .heartbeat, nil: perform(machine.frameReceived(id, now: now))
+        case .fenceUpdate(let update):
+            perform(machine.frameReceived(id, now: now))
+            tell(.fenceUpdate(update))
+        case .alarmUploadAck(let answer):
+            perform(machine.frameReceived(id, now: now))
+            tell(.reportAnswered(answer))
+        case .heartbeat, nil: perform(machine.frameReceived(id, now: now))
         }
     }
 
@@ -334,6 +361,9 @@ final class LinkShell {
         watch.session = String(welcome.session)
         terms = LinkTerms(welcome, at: context.systemTime)
         tell(.welcomed(welcome.trackColumns, serverTime: welcome.serverTime))
+        tell(
+            .opened(
+                takesFences: terms.fenceFormat > 0, storedThrough: welcome.storedThrough, stream: helloStream))
         perform(
             machine.welcome(
                 id, storedThrough: welcome.storedThrough, heartbeatSeconds: welcome.heartbeatInterval,
@@ -346,48 +376,18 @@ final class LinkShell {
         context.log.warning(
             "Server refused points",
             metadata: ["count": "\(acknowledgement.refused.count)", "first_reason": "\(first.reason)"])
+        if let helloStream {
+            tell(.refusedPoints(Set(acknowledgement.refused.map(\.sequence)), stream: helloStream))
+        }
     }
 
     private func sendUpload(_ id: ReadID, first: UInt64, count: Int) {
         guard let upload = prepared.removeValue(forKey: id) else { return }
         let isOwn = ExactName(upload.entity) == ExactName(entity)
-        channel.send(.upload(Upload(upload.batch, firstSequence: first, entity: isOwn ? "" : upload.entity)))
-    }
-
-    // MARK: Status
-
-    var state: LinkState { watch.state }
-    /// Milliseconds that the server's clock was ahead of this machine's at the last login; negative: behind.
-    var serverClockDifference: Int64? { terms.clockDifference }
-    var unacknowledgedPoints: Int { machine.unacknowledgedPoints }
-    /// What the server allows on the present link.
-    var limits: UplinkLimits { machine.limits ?? UplinkLimits() }
-
-    var status: LinkStatus {
-        watch.status(server: "\(server.host):\(server.port)", attempts: machine.counters.attemptsSinceLogin)
-    }
-
-    func count(in counters: inout AgentCounters) {
-        counters.uploaded = Int64(clamping: machine.counters.points)
-        counters.refused = Int64(clamping: refusedPoints)
-        counters.sessions = Int64(clamping: machine.counters.sessions)
-        counters.hints = Int64(clamping: machine.counters.hints)
-    }
-
-    /// `status` as ``status`` gave it.
-    func addMetrics(of status: LinkStatus, to page: inout MetricsPage) {
-        for state in LinkStatus.State.allCases {
-            page.add(AgentMetrics.linkState, status.state == state, state.rawValue)
+        var message = Upload(upload.batch, firstSequence: first, entity: isOwn ? "" : upload.entity)
+        if terms.fenceFormat > 0, let judged, judged.isOf(upload.entity, login.service) {
+            message.fenceUses = judged.uses(of: upload)
         }
-        let counters = machine.counters
-        page.add(AgentMetrics.offline, watch.offlineSeconds(now: context.now))
-        page.add(AgentMetrics.attempts, counters.attempts)
-        page.add(AgentMetrics.sessions, counters.sessions)
-        page.add(AgentMetrics.refusals, counters.refusals)
-        page.add(AgentMetrics.deadLinks, counters.deadLinks)
-        page.add(AgentMetrics.batches, counters.batches)
-        page.add(AgentMetrics.uploaded, counters.points)
-        page.add(AgentMetrics.uploadedBytes, counters.bytes)
-        page.add(AgentMetrics.refused, refusedPoints)
+        channel.send(.upload(message))
     }
 }

@@ -1,4 +1,5 @@
 internal import AgentLogic
+internal import FenceDelivery
 internal import TrackModel
 internal import TrackWire
 
@@ -6,6 +7,8 @@ internal import TrackWire
 struct LinkTerms: Hashable {
     /// The highest batch payload format that the server reads; at least 1.
     private(set) var payloadFormat = 1
+    /// The format of fence sets that the server sends; 0: none, and it takes neither requests nor reports.
+    private(set) var fenceFormat: UInt32 = 0
     /// Milliseconds that the server's clock was ahead of this machine's; negative: behind; nil: not known.
     private(set) var clockDifference: Int64?
 
@@ -16,6 +19,7 @@ struct LinkTerms: Hashable {
     init(_ welcome: Welcome, at now: SystemTime) {
         // 0 says nothing: the server is older than the second format.
         payloadFormat = Int(clamping: max(welcome.payloadFormat, 1))
+        fenceFormat = min(welcome.fenceFormat, FenceDelivery.format)
         let (difference, isAbsurd) = welcome.serverTime.subtractingReportingOverflow(now.milliseconds)
         clockDifference = isAbsurd || welcome.serverTime == 0 ? nil : difference
     }

@@ -1,4 +1,5 @@
 internal import ConfigurationFile
+internal import FenceDelivery
 internal import TrackModel
 internal import TrackWire
 
@@ -17,7 +18,8 @@ struct Login: Hashable {
         trouble = configured.secretTrouble
     }
 
-    func hello(as entity: String, with ring: RingEnds) -> Hello {
+    /// `fences`: the version of the server's fences that the agent has for the entity.
+    func hello(as entity: String, with ring: RingEnds, fences version: UInt64) -> Hello {
         var hello = Hello()
         hello.protocol = WireLimits.protocolVersion
         hello.serviceID = service.rawValue
@@ -28,6 +30,8 @@ struct Login: Hashable {
         hello.streamID = ring.stream
         hello.firstSequence = ring.first
         hello.nextSequence = ring.next
+        hello.fenceFormat = FenceDelivery.format
+        hello.fenceVersion = version
         return hello
     }
 }

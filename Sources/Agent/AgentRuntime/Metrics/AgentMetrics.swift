@@ -3,7 +3,7 @@ package import Exposition
 /// Every metric of the agent; docs/metrics.md lists the same, and a test compares the two.
 package enum AgentMetrics {
     /// In the order of the document.
-    package static let all = general + receiver + link + cache + fencing
+    package static let all = general + receiver + link + cache + fencing + serverFencing
 
     // MARK: General
 
@@ -158,5 +158,47 @@ package enum AgentMetrics {
 
     private static let fencing = [
         fences, fencesInside, fencesRemembered, fixesJudged, fenceAlarms, fenceAlarmsWaiting, fenceAlarmsDropped,
+    ]
+
+    // MARK: Server fences
+
+    static let serverFences = Metric(
+        "saker_agent_server_fences", .gauge,
+        "Server fences that the agent has.")
+    static let serverFencesInside = Metric(
+        "saker_agent_server_fences_inside", .gauge,
+        "Server fences that the present entity is inside of.")
+    static let serverFencesRemembered = Metric(
+        "saker_agent_server_fences_remembered", .gauge,
+        "1 when the server fences are on the disk, 0 while they are not.")
+    static let serverFenceUpdatesRefused = Metric(
+        "saker_agent_server_fence_updates_refused_total", .counter,
+        "Updates of server fences that the agent could not use.")
+    static let pointsJudged = Metric(
+        "saker_agent_server_fence_points_judged_total", .counter,
+        "Gathered points that the server fences have judged.")
+    static let earlyAlarms = Metric(
+        "saker_agent_early_alarms_total", .counter, labels: ["action"],
+        "Alarms of server fences that the agent told before the server.")
+    static let earlyAlarmsConfirmed = Metric(
+        "saker_agent_early_alarms_confirmed_total", .counter,
+        "Early alarms that the server told too.")
+    static let earlyAlarmsUnconfirmed = Metric(
+        "saker_agent_early_alarms_unconfirmed_total", .counter,
+        "Early alarms that the server did not tell within ten minutes after it had the point.")
+    static let alarmReportsWaiting = Metric(
+        "saker_agent_alarm_reports_waiting", .gauge,
+        "Alarms of which the server is still to be told.")
+    static let alarmsReported = Metric(
+        "saker_agent_alarm_reports_total", .counter,
+        "Alarms of which the agent told the server.")
+    static let alarmReportsRefused = Metric(
+        "saker_agent_alarm_reports_refused_total", .counter,
+        "Alarms of which the server took no report.")
+
+    private static let serverFencing = [
+        serverFences, serverFencesInside, serverFencesRemembered, serverFenceUpdatesRefused,
+        pointsJudged, earlyAlarms, earlyAlarmsConfirmed, earlyAlarmsUnconfirmed,
+        alarmReportsWaiting, alarmsReported, alarmReportsRefused,
     ]
 }

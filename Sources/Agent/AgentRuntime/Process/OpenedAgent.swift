@@ -39,10 +39,15 @@ package struct OpenedAgent {
             let fences = FenceStore(
                 keeper: FenceWorker(directory: configuration.stateDirectory, disk: disk),
                 found: RecalledFences(FenceFile(directory: configuration.stateDirectory)), states: alarms.states)
+            let serverFences = ServerFenceStore(
+                keeper: ServerFenceWorker(directory: configuration.stateDirectory, disk: disk),
+                found: RecalledServerFences(ServerFenceFile(directory: configuration.stateDirectory)),
+                states: alarms.states)
             let surroundings = Surroundings(
                 clock: KernelClock(), connector: connector, feeds: GNSSFeedSource(), disk: disk,
                 memory: StateWorker(directory: configuration.stateDirectory, disk: disk),
-                seed: UInt64.random(in: .min ... .max), alarms: alarms, hooks: hooks, fences: fences)
+                seed: UInt64.random(in: .min ... .max), alarms: alarms, hooks: hooks, fences: fences,
+                serverFences: serverFences)
             return (surroundings, snapshot)
         }
     }

@@ -23,11 +23,13 @@ package struct Surroundings {
     package var hooks: (any HookExecutor)?
     /// Nil: the vehicle's own fences are in memory only.
     package var fences: FenceStore?
+    /// Nil: the server's fences are in memory only.
+    package var serverFences: ServerFenceStore?
 
     package init(
         clock: any SystemClockSource, connector: any LinkConnector, feeds: any FeedSource, disk: any CacheExecutor,
         memory: any StateKeeper, seed: UInt64, alarms: (any AlarmExecutor)? = nil, hooks: (any HookExecutor)? = nil,
-        fences: FenceStore? = nil
+        fences: FenceStore? = nil, serverFences: ServerFenceStore? = nil
     ) {
         self.clock = clock
         self.connector = connector
@@ -38,6 +40,7 @@ package struct Surroundings {
         self.alarms = alarms
         self.hooks = hooks
         self.fences = fences
+        self.serverFences = serverFences
     }
 }
 
@@ -134,6 +137,26 @@ package protocol FenceKeeper: AnyObject {
     func write(_ fences: [LocalFence], nextFence: Int32, on loop: any EventLoop) -> EventLoopFuture<String?>?
     /// Reads them again; nil as with `write`.
     func read(on loop: any EventLoop) -> EventLoopFuture<RecalledFences>?
+}
+
+/// Where the server's fences are kept, and what was found there at the start.
+package struct ServerFenceStore {
+    package var keeper: any ServerFenceKeeper
+    package var found: RecalledServerFences
+    /// What the alarm journal remembers of the entities.
+    package var states: [FenceState]
+
+    package init(keeper: any ServerFenceKeeper, found: RecalledServerFences, states: [FenceState]) {
+        self.keeper = keeper
+        self.found = found
+        self.states = states
+    }
+}
+
+/// Keeps the server's fences. A slow disk does not hold up the event loop.
+package protocol ServerFenceKeeper: AnyObject {
+    /// As ``FenceKeeper/write(_:nextFence:on:)``.
+    func write(_ content: [UInt8], on loop: any EventLoop) -> EventLoopFuture<String?>?
 }
 
 /// Keeps the state that must survive a restart. A slow disk does not hold up the event loop.

@@ -11,15 +11,21 @@ struct FenceList: AsyncParsableCommand {
               saker fence list
               saker fence list --group yard
               saker fence list --file yards.geojson --json
+              saker fence list --server                    fences that the server has sent
             """)
 
     @OptionGroup var agent: AgentOptions
     @OptionGroup var selection: FenceSelectionOptions
 
+    @Flag(name: .long, help: "Lists the server's fences that the vehicle has.")
+    var server = false
+
     func run() async throws {
         var fences: [LocalFenceReport] = []
+        var parameters = try await selection.parameters(agent)
+        if server { parameters["source"] = .string("server") }
         try await FenceCalls.pages(
-            .listFences, try await selection.parameters(agent), agent, isPrinted: true
+            .listFences, parameters, agent, isPrinted: true
         ) { (page: FencesReply) in
             fences += page.fences
             return page.more ? page.fences.last?.id : nil

@@ -27,19 +27,11 @@ package struct AlarmKey: Hashable, Sendable {
         self.bytes = Array(bytes)
     }
 
-    /// Nil unless given 32 hexadecimal digits, as ``text`` has them.
+    /// Nil unless given 32 hexadecimal digits.
     package init?(text: String) {
-        let digits = Array(text.utf8)
-        guard digits.count == 32 else { return nil }
-        var bytes: [UInt8] = []
-        for start in stride(from: 0, to: 32, by: 2) {
-            guard let byte = UInt8(String(decoding: digits[start..<start + 2], as: UTF8.self), radix: 16) else {
-                return nil
-            }
-            bytes.append(byte)
-        }
-        self.bytes = bytes
-        guard self.text == text else { return nil }
+        let digits = text.utf8.compactMap { Character(UnicodeScalar($0)).hexDigitValue }
+        guard digits.count == 32, text.utf8.count == 32 else { return nil }
+        bytes = stride(from: 0, to: 32, by: 2).map { UInt8(digits[$0] << 4 | digits[$0 + 1]) }
     }
 
     /// 32 hexadecimal digits.

@@ -1,3 +1,4 @@
+internal import Geodesy
 package import TrackModel
 
 /// A point as fences see it. The place is WGS 84.
@@ -33,6 +34,24 @@ package struct FencePoint: Hashable, Sendable {
         self.init(
             time: fix.time, place: fix.coordinate, accuracy: fix.accuracy, speed: fix.speed,
             isFromReceiver: fix.mode != nil, floor: floor, altitude: fix.altitude)
+    }
+
+    /// A stored or gathered point: agent and server judge the same. A place in another datum is converted.
+    package init(_ point: TrackPoint) {
+        var floor: FloorCode?
+        if !point.attributes.isEmpty, case .string(let name)? = point.attributes["floor"] {
+            floor = FloorCode(name: name)
+        }
+        self.init(point.fix, floor: floor)
+        if point.coordinateType != .wgs84 { place = Self.wgs84(point) }
+    }
+
+    private static func wgs84(_ point: TrackPoint) -> Coordinate {
+        let coordinate = point.fix.coordinate
+        let given = Degrees(latitude: coordinate.latitude, longitude: coordinate.longitude)
+        let place = DatumConversion.wgs84(given, givenAs: point.coordinateType.datum).place
+        return place == given
+            ? coordinate : Coordinate(latitude: place.latitude, longitude: place.longitude) ?? coordinate
     }
 
     /// Metres of error that count: a receiver that is always bad must still leave, so at most 50.

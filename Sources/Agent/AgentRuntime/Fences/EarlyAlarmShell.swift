@@ -1,0 +1,254 @@
+internal import AgentLogic
+internal import AlarmLog
+internal import Exposition
+internal import FoundationEssentials
+internal import Geofencing
+internal import JSON
+internal import LocalFences
+internal import Logging
+internal import NIOCore
+internal import TrackCache
+internal import TrackModel
+internal import TrackWire
+
+/// What becomes of alarms that the agent has found: the server confirms early ones, and is told of those that it cannot find
+/// itself.
+///
+/// Owns the `EarlyAlarmBook` and `AlarmReporting`. May touch: the journal of alarms and the disk ring on the disk thread, one
+/// timer, and the system's journal. Everything else leaves as an ``Effect``.
+final class EarlyAlarmShell {
+    enum Effect {
+        case send(AlarmUpload)
+    }
+
+    private enum Timer { case overdue }
+
+    private let context: ShellContext
+    private let journal: (any AlarmExecutor)?
+    private let ring: any CacheExecutor
+    private let tell: (Effect) -> Void
+    private let timers: ShellTimers<Timer>
+    private var book = EarlyAlarmBook()
+    private var reporting = AlarmReporting()
+    /// Alarms that the server is to be told of, after the last operation.
+    private(set) var reportsWaiting = 0
+    private(set) var confirmedCount: UInt64 = 0
+
+    /// Bytes of the alarms in one message, and of one alarm.
+    private static let messageBytes = 128 * 1024
+    private static let mostBytes = 8192
+
+    init(
+        _ context: ShellContext, journal: (any AlarmExecutor)?, ring: any CacheExecutor,
+        tell: @escaping (Effect) -> Void
+    ) {
+        self.context = context
+        self.journal = journal
+        self.ring = ring
+        self.tell = tell
+        timers = ShellTimers(context)
+    }
+
+    /// Looks at the alarms that the process before has left.
+    func open() {
+        let now = context.now
+        onJournal {
+            (try? $0.unconfirmed(now: now)) ?? []
+        } then: { [self] found in
+            for alarm in found { note(alarm.number, alarm.mark) }
+        }
+    }
+
+    // MARK: Alarms
+
+    /// The journal has new alarms that the agent has found.
+    func found(_ alarms: [Alarm]) {
+        for alarm in alarms {
+            if let mark = alarm.content.early { note(alarm.number, mark) }
+        }
+    }
+
+    private func note(_ number: UInt64, _ mark: EarlyMark) {
+        book.found(number, cause: PointCause(stream: mark.stream, sequence: mark.sequence))
+    }
+
+    /// The server's push has confirmed an early alarm.
+    func confirmed(_ number: UInt64) {
+        confirmedCount += 1
+        book.confirmed(number)
+    }
+
+    /// The journal after an operation of another shell.
+    func journalIs(_ snapshot: JournalSnapshot) {
+        guard snapshot.reports > reportsWaiting else {
+            reportsWaiting = snapshot.reports
+            return
+        }
+        reportsWaiting = snapshot.reports
+        perform(reporting.added())
+    }
+
+    // MARK: The link
+
+    /// A login succeeded. `takesReports`: the server takes them.
+    func loggedIn(takesReports: Bool, storedThrough: UInt64, stream: StreamID?) {
+        if let stream {
+            perform(book.acknowledged(through: storedThrough, of: stream, isLogin: true, now: context.now))
+        }
+        if takesReports { perform(reporting.linkOpened()) }
+    }
+
+    func linkClosed() { reporting.linkClosed() }
+
+    /// The server has every point through this one.
+    func acknowledged(through sequence: UInt64, of stream: StreamID) {
+        perform(book.acknowledged(through: sequence, of: stream, now: context.now))
+    }
+
+    /// The server will never store these points.
+    func refused(_ sequences: Set<UInt64>, of stream: StreamID) { perform(book.refused(sequences, of: stream)) }
+
+    /// The ring has lost points, or a person has cleared some.
+    func pointsWereLost() { perform(book.pointsWereLost()) }
+
+    /// The server has answered a report.
+    func answered(_ answer: AlarmUploadAck) {
+        let refused = answer.refused.map { (Array($0.key), $0.reason) }
+        perform(reporting.acknowledged(answer.id, refused: Dictionary(refused) { first, _ in first }))
+    }
+
+    // MARK: The machines
+
+    private func perform(_ actions: [EarlyAlarmBook.Action]) {
+        for action in actions {
+            switch action {
+            case .look(let causes): look(for: causes)
+            case .report(let numbers):
+                let numbers = Set(numbers)
+                onJournal {
+                    $0.note(.wanted, of: numbers)
+                } then: { [self] in
+                    perform(reporting.added())
+                }
+            case .overdue(let numbers):
+                context.log.warning(
+                    "The server does not confirm early alarms", metadata: ["alarms": "\(numbers.count)"])
+            case .setTimer(let milliseconds):
+                timers.set(.overdue, milliseconds: milliseconds) { [self] in
+                    perform(book.timerFired(now: context.now))
+                }
+            }
+        }
+    }
+
+    private func look(for causes: [UInt64: PointCause]) {
+        let now = context.now
+        let found = ring.perform(on: context.loop) { cache in Self.missing(causes, in: cache, now: now) }
+        found?.assumeIsolated().whenSuccess { [self] missing in perform(book.looked(missing: missing)) }
+    }
+
+    /// Runs on the disk thread.
+    private static func missing(
+        _ causes: [UInt64: PointCause], in cache: TrackCache, now: MonotonicTime
+    ) -> [UInt64] {
+        causes.filter { _, cause in
+            let found = cache.read(
+                after: cause.sequence - 1, maximumCount: 1, maximumBytes: 1, isForServer: false, now: now)
+            guard let found else { return !cache.isReadPostponed(now: now) }
+            return found.stream == cause.stream && found.firstSequence != cause.sequence
+        }.keys.sorted()
+    }
+
+    private func perform(_ actions: [AlarmReporting.Action]) {
+        for action in actions {
+            switch action {
+            case .read: read()
+            case .send(let message, let items): tell(.send(AlarmUpload(message, items)))
+            case .settle(let numbers):
+                let numbers = Set(numbers)
+                for number in numbers { book.confirmed(number) }
+                onJournal { $0.note(.done, of: numbers) }
+            case .refuse(let number, let reason):
+                context.log.warning(
+                    "The server takes no report of an alarm", metadata: ["number": "\(number)", "reason": "\(reason)"])
+                onJournal { $0.note(.refused, of: [number]) }
+            }
+        }
+    }
+
+    private func read() {
+        let now = context.now
+        let isAccepted = onJournal { journal -> [Alarm]? in
+            try? journal.reports(limit: AlarmReporting.most, bytes: Self.messageBytes, now: now)
+        } then: { [self] found in
+            guard let found else { return reporting.readFailed() }
+            var (items, unusable): ([AlarmReporting.Item], [UInt64: String]) = ([], [:])
+            for alarm in found {
+                if let item = AlarmReporting.Item(alarm, most: Self.mostBytes) {
+                    items.append(item)
+                } else {
+                    unusable[alarm.number] = "it has no key, or more than \(Self.mostBytes) bytes"
+                }
+            }
+            perform(reporting.read(items, unusable: unusable))
+        }
+        if !isAccepted { reporting.readFailed() }
+    }
+
+    /// Runs an operation on the journal's thread; false when there is no journal, or too much waits for the disk.
+    @discardableResult
+    private func onJournal<Result: Sendable>(
+        _ operation: @escaping @Sendable (AlarmJournal) -> Result, then: @escaping (Result) -> Void = { _ in }
+    ) -> Bool {
+        let work = journal?.perform(on: context.loop) { journal in (operation(journal), journal.reportCount) }
+        work?.assumeIsolated().whenSuccess { [self] result, reports in
+            reportsWaiting = reports
+            then(result)
+        }
+        return work != nil
+    }
+
+    /// The agent stops.
+    func shutDown() { timers.cancelAll() }
+
+    // MARK: Status
+
+    var overdueCount: UInt64 { book.overdueCount }
+
+    func addMetrics(to page: inout MetricsPage) {
+        page.add(AgentMetrics.earlyAlarmsConfirmed, confirmedCount)
+        page.add(AgentMetrics.earlyAlarmsUnconfirmed, overdueCount)
+        page.add(AgentMetrics.alarmReportsWaiting, reportsWaiting)
+        page.add(AgentMetrics.alarmsReported, reporting.counters.reported)
+        page.add(AgentMetrics.alarmReportsRefused, reporting.counters.refused)
+    }
+}
+
+extension AlarmReporting.Item {
+    /// Nil when the alarm has no key, or is too long without its parameters.
+    fileprivate init?(_ alarm: Alarm, most: Int) {
+        let body = alarm.content.body
+        guard case .object(var members)? = try? JSONReader.value(of: Array(body.utf8)),
+            case .string(let text)? = members["key"], let key = AlarmKey(text: text)
+        else { return nil }
+        var json = body
+        if json.utf8.count > most {
+            members["params"] = nil
+            json = JSONValue.object(members).description
+        }
+        guard json.utf8.count <= most else { return nil }
+        self.init(number: alarm.number, key: key.bytes, type: alarm.content.type, json: json)
+    }
+}
+
+extension AlarmUpload {
+    fileprivate init(_ message: UInt64, _ items: [AlarmReporting.Item]) {
+        self.init()
+        id = message
+        alarms = items.map { item in
+            var alarm = UploadedAlarm()
+            (alarm.key, alarm.type, alarm.json) = (Data(item.key), item.type, item.json)
+            return alarm
+        }
+    }
+}

@@ -1,0 +1,331 @@
+internal import AgentControl
+internal import AgentLogic
+internal import AlarmLog
+internal import Exposition
+internal import FenceDelivery
+internal import Geofencing
+internal import LocalFences
+internal import Logging
+internal import NIOCore
+internal import Systemd
+internal import TrackCache
+internal import TrackModel
+internal import TrackWire
+
+/// The server's fences on the vehicle: the gathered points are judged by them as the server will judge them, and the alarms
+/// are told at once.
+///
+/// Owns the `ServerFenceMachine`, the messages of fences that are not whole yet, and the points that wait for the points of
+/// the process before. May touch: the journal of alarms and the disk ring (it reads once for an entity) on the disk thread,
+/// the keeper of the fences, its timers, and the system's journal. Everything else leaves as an ``Effect``.
+final class ServerFenceShell {
+    enum Effect {
+        case alarm(FenceAlarmTeller.Effect)
+        /// What the link tells the server from now on.
+        case judged(JudgedVersions)
+        /// The journal has these new early alarms.
+        case found([Alarm])
+        /// Ask the server for the fences around a place.
+        case request(FenceRequest)
+    }
+
+    private enum Timer: Hashable {
+        case saving(MemoryMachine.Timer)
+        /// A new set waits no longer for the disk.
+        case patience
+        /// The ring does not give the points of the process before.
+        case replay
+    }
+
+    private let context: ShellContext
+    private let ring: any CacheExecutor
+    private let store: ServerFenceStore?
+    private let journal: (any AlarmExecutor)?
+    private let areHooksOwed: Bool
+    private let tell: (Effect) -> Void
+    private let timers: ShellTimers<Timer>
+    private lazy var teller = FenceAlarmTeller(context, journal: journal, areHooksOwed: areHooksOwed) {
+        [weak self] in
+        self?.tell(.alarm($0))
+    } happened: { [weak self] in
+        self?.happened($0)
+    }
+    private var machine: ServerFenceMachine
+    private var reader = FenceDeliveryReader()
+    /// The last sequence that the process before gave to a point.
+    private let lastBefore: UInt64
+    /// Entities whose points of the process before were judged.
+    private var replayed: Set<ExactName> = []
+    /// What came while the ring was read; nil when it is not.
+    private var waiting: [Waiting]?
+    private var since: SystemTime
+    private(set) var refusedUpdates: UInt64 = 0
+    private var isShutDown = false
+
+    private enum Waiting {
+        case point(FencePoint, PointCause)
+        case delivery(ServerDelivery)
+    }
+
+    /// Milliseconds that points wait for the ring.
+    private static let replayPatience: Int64 = 5000
+
+    /// `journal` nil: alarms are told and not kept. `lastBefore`: the last sequence of the ring as it was opened.
+    init(
+        _ context: ShellContext, journal: (any AlarmExecutor)?, ring: any CacheExecutor, store: ServerFenceStore?,
+        lastBefore: UInt64, areHooksOwed: Bool, tell: @escaping (Effect) -> Void
+    ) {
+        self.context = context
+        self.journal = journal
+        self.ring = ring
+        self.store = store
+        self.lastBefore = lastBefore
+        self.areHooksOwed = areHooksOwed
+        self.tell = tell
+        timers = ShellTimers(context)
+        since = context.systemTime
+        let memories = (store?.states ?? []).compactMap { state in
+            state.service.flatMap { service in
+                (try? EntityMemory(encoded: state.memory)).map { (service: service, entity: state.entity, memory: $0) }
+            }
+        }
+        machine = ServerFenceMachine(found: store?.found.set, memories: memories)
+    }
+
+    /// Tells what the process before has left.
+    func open() {
+        guard let found = store?.found else { return }
+        if let trouble = found.trouble {
+            context.log.warning(
+                "Server fences cannot be used: the server sends them again", metadata: ["reason": "\(trouble)"])
+        }
+        guard let set = found.set else { return }
+        context.log.notice(
+            "Server fences opened",
+            metadata: ["entity": "\(set.entity)", "version": "\(set.version)", "fences": "\(set.fences.count)"])
+    }
+
+    // MARK: Points
+
+    /// The agent runs as this entity, for this service.
+    func runs(as entity: String, service: Int64) {
+        guard !machine.runs(entity, service) else { return }
+        takeWaiting()
+        reader = FenceDeliveryReader()
+        perform(machine.runs(as: entity, service: service))
+        guard replayed.insert(ExactName(entity)).inserted else { return }
+        let last = machine.memory?.lastTime ?? Timestamp(milliseconds: .min)
+        let (through, now) = (lastBefore, context.now)
+        let points = ring.perform(on: context.loop) { cache in
+            FenceReplay.points(in: cache, of: entity, after: last, through: through, now: now)
+        }
+        guard let points else { return }
+        waiting = []
+        timers.set(.replay, milliseconds: Self.replayPatience) { [self] in takeWaiting() }
+        points.assumeIsolated().whenSuccess { [self] points in
+            // Too late: later points were judged.
+            guard waiting != nil, machine.runs(entity, service) else { return }
+            for found in points { perform(machine.gathered(found.point, cause: found.cause, isLive: false)) }
+            takeWaiting()
+        }
+    }
+
+    /// A point stands in the ring.
+    func appended(_ point: TrackPoint, entity: String, cause: PointCause) {
+        guard machine.runs(entity, machine.newest.service) else { return }
+        let point = FencePoint(point)
+        guard waiting == nil else {
+            waiting?.append(.point(point, cause))
+            return
+        }
+        perform(machine.gathered(point, cause: cause))
+    }
+
+    private func takeWaiting() {
+        guard let events = waiting else { return }
+        waiting = nil
+        timers.cancel(.replay)
+        for event in events {
+            switch event {
+            case .point(let point, let cause): perform(machine.gathered(point, cause: cause))
+            case .delivery(let delivery): take(delivery)
+            }
+        }
+    }
+
+    /// The ring after an operation. `oldest`: the time of the entity's oldest point; nil: there is none.
+    func ringBegins(at oldest: Timestamp?) {
+        guard waiting == nil else { return }
+        perform(machine.ringBegins(at: oldest))
+    }
+
+    /// The entity whose points are judged.
+    var entity: String { machine.newest.entity }
+
+    /// Whether an alarm with this number was told before it is on the disk.
+    func hasTold(_ id: UInt64) -> Bool { machine.outbox.hasTold(id) }
+
+    // MARK: What the server sends
+
+    /// A login succeeded: parts of an earlier one are worth nothing.
+    func loggedIn() {
+        reader = FenceDeliveryReader()
+        machine.loggedIn()
+    }
+
+    func take(_ update: FenceUpdate) {
+        do throws(FenceDeliveryError) {
+            guard let delivery = try reader.take(update) else { return }
+            let new = ServerDelivery(delivery)
+            guard waiting == nil else {
+                waiting?.append(.delivery(new))
+                return
+            }
+            take(new)
+        } catch {
+            refuse(error.description, version: update.version)
+            perform(machine.deliveryFailed())
+        }
+    }
+
+    private func take(_ delivery: ServerDelivery) {
+        do throws(FenceRefusal) {
+            perform(try machine.delivered(delivery))
+        } catch {
+            refuse(error.description, version: delivery.version)
+            tell(.judged(judged))
+        }
+    }
+
+    private func refuse(_ reason: String, version: UInt64) {
+        refusedUpdates += 1
+        context.log.error(
+            "Server fences are not taken: the next login asks for all of them",
+            metadata: ["version": "\(version)", "reason": "\(reason)"])
+    }
+
+    // MARK: The machine
+
+    private func perform(_ actions: [ServerFenceMachine.Action]) {
+        for action in actions {
+            switch action {
+            case .alarms(let action): teller.perform(action)
+            case .saving(let action): perform(action)
+            case .storm(let fence, let name, let entity):
+                context.log.warning(
+                    "A server fence makes more than 60 alarms an hour",
+                    metadata: ["fence": "\(fence)", "name": "\(name)", "entity": "\(entity)"])
+            case .leftOut(let count):
+                context.log.warning("One point caused more alarms than are told", metadata: ["left_out": "\(count)"])
+            case .notJudged(let fence, let reason):
+                context.log.warning(
+                    "A server fence is not judged", metadata: ["fence": "\(fence)", "reason": "\(reason)"])
+            case .usesChanged: tell(.judged(judged))
+            case .applied(let version, let fences, let isRemembered):
+                timers.cancel(.patience)
+                context.log.notice(
+                    "Server fences are in use",
+                    metadata: ["version": "\(version)", "fences": "\(fences)", "remembered": "\(isRemembered)"])
+            case .setPatience(let milliseconds):
+                timers.set(.patience, milliseconds: milliseconds) { [self] in perform(machine.patienceEnded()) }
+            case .request(let place):
+                var request = FenceRequest()
+                (request.latitudeE7, request.longitudeE7) = (place.latitudeE7, place.longitudeE7)
+                tell(.request(request))
+            }
+        }
+    }
+
+    private var judged: JudgedVersions {
+        let newest = machine.newest
+        return JudgedVersions(
+            service: newest.service, entity: newest.entity, version: machine.toldVersion, uses: newest.uses)
+    }
+
+    private func happened(_ event: FenceAlarmTeller.Event) {
+        switch event {
+        case .wrote(let outcomes, let new):
+            tell(.found(new))
+            perform(machine.journalWrote(outcomes))
+        case .refused(let reason): perform(machine.journalRefused(reason: reason))
+        case .timer(let timer): perform(machine.timerFired(timer))
+        }
+    }
+
+    // MARK: The file
+
+    private func perform(_ action: MemoryMachine.Action) {
+        switch action {
+        case .write: save()
+        case .answer: break
+        case .setTimer(let timer, let milliseconds):
+            timers.set(.saving(timer), milliseconds: milliseconds) { [self] in
+                let now = context.now
+                saving { $0.timerFired(timer, now: now) }
+            }
+        case .cancelTimer(let timer): timers.cancel(.saving(timer))
+        case .complain(let reason):
+            context.log.error(
+                "Server fences could not be remembered", metadata: .event(.stateNotRemembered, ["reason": "\(reason)"]))
+        case .relieved: context.log.notice("Server fences are remembered again", metadata: .event(.stateRemembered))
+        }
+    }
+
+    private func saving(_ event: (inout MemoryMachine) -> [MemoryMachine.Action]) {
+        let before = machine.saving.standing
+        let actions = machine.saving(event)
+        if machine.saving.standing != before { since = context.systemTime }
+        perform(actions)
+    }
+
+    private func save() {
+        guard let store, let content = machine.content else { return saving { $0.written() } }
+        guard let written = store.keeper.write(content, on: context.loop) else {
+            return saving { $0.failed(reason: "the disk hangs, and too much waits for it already") }
+        }
+        written.assumeIsolated().whenComplete { [self] result in
+            guard !isShutDown else { return }
+            switch result {
+            case .success(nil): saving { $0.written() }
+            case .success(let reason?): saving { $0.failed(reason: reason) }
+            // The process ends, and nobody writes any more.
+            case .failure: break
+            }
+        }
+    }
+
+    /// The agent stops.
+    func shutDown() {
+        takeWaiting()
+        perform(machine.stopped())
+        isShutDown = true
+        timers.cancelAll()
+        teller.shutDown()
+    }
+
+    /// To ask questions that change nothing.
+    var current: ServerFenceMachine { machine }
+    var told: [FenceAction: UInt64] { teller.told }
+    var remembered: RememberedStatus { RememberedStatus(machine.saving.standing, since: since) }
+
+    func addMetrics(to page: inout MetricsPage) {
+        page.add(AgentMetrics.serverFences, machine.set.fences.count)
+        page.add(AgentMetrics.serverFencesInside, machine.insideCount)
+        page.add(AgentMetrics.serverFencesRemembered, machine.saving.standing == .durable)
+        page.add(AgentMetrics.serverFenceUpdatesRefused, refusedUpdates)
+        page.add(AgentMetrics.pointsJudged, machine.counters.judged)
+        for action in FenceAction.allCases {
+            page.add(AgentMetrics.earlyAlarms, teller.told[action] ?? 0, action.rawValue)
+        }
+    }
+}
+
+extension ServerDelivery {
+    init(_ delivery: FenceDelivery) {
+        self.init(
+            version: delivery.version, base: delivery.base,
+            fences: delivery.fences.map { ServerFence($0.fence, since: $0.since, group: $0.group) },
+            removed: delivery.removed,
+            reach: delivery.reach.map { ServerReach(center: $0.center, metres: $0.metres) })
+    }
+}

@@ -1,0 +1,42 @@
+internal import AgentControl
+internal import AgentLogic
+internal import Exposition
+internal import TrackModel
+
+// The link's part of the status and of the metrics.
+extension LinkShell {
+    var state: LinkState { watch.state }
+    /// Milliseconds that the server's clock was ahead of this machine's at the last login; negative: behind.
+    var serverClockDifference: Int64? { terms.clockDifference }
+    var unacknowledgedPoints: Int { machine.unacknowledgedPoints }
+    /// What the server allows on the present link.
+    var limits: UplinkLimits { machine.limits ?? UplinkLimits() }
+
+    var status: LinkStatus {
+        watch.status(server: "\(server.host):\(server.port)", attempts: machine.counters.attemptsSinceLogin)
+    }
+
+    func count(in counters: inout AgentCounters) {
+        counters.uploaded = Int64(clamping: machine.counters.points)
+        counters.refused = Int64(clamping: refusedPoints)
+        counters.sessions = Int64(clamping: machine.counters.sessions)
+        counters.hints = Int64(clamping: machine.counters.hints)
+    }
+
+    /// `status` as ``status`` gave it.
+    func addMetrics(of status: LinkStatus, to page: inout MetricsPage) {
+        for state in LinkStatus.State.allCases {
+            page.add(AgentMetrics.linkState, status.state == state, state.rawValue)
+        }
+        let counters = machine.counters
+        page.add(AgentMetrics.offline, watch.offlineSeconds(now: context.now))
+        page.add(AgentMetrics.attempts, counters.attempts)
+        page.add(AgentMetrics.sessions, counters.sessions)
+        page.add(AgentMetrics.refusals, counters.refusals)
+        page.add(AgentMetrics.deadLinks, counters.deadLinks)
+        page.add(AgentMetrics.batches, counters.batches)
+        page.add(AgentMetrics.uploaded, counters.points)
+        page.add(AgentMetrics.uploadedBytes, counters.bytes)
+        page.add(AgentMetrics.refused, refusedPoints)
+    }
+}

@@ -1,0 +1,68 @@
+package import TrackCache
+package import TrackModel
+
+// Early alarms and what the server says of them, and alarms that the server is to be told of.
+extension AlarmJournal {
+    /// A push has come whose number the journal knows. Of an early alarm the journal notes durably that the server told it
+    /// too: the server sends no push again that was acknowledged.
+    func confirm(_ push: NewAlarm) throws(CacheFileError) -> Appended {
+        guard push.early == nil,
+            let index = entries.lastIndex(where: { $0.id == push.id && $0.early != nil && !$0.news.isConfirmed })
+        else { return .known }
+        var news = AlarmNews()
+        news.isConfirmed = true
+        try put(AlarmFormat.encode(.news(entries[index].number, news)))
+        entries[index].news.add(news)
+        return .confirmed(entries[index].number)
+    }
+
+    /// Early alarms that the server has neither told nor been told of, in the order of their numbers.
+    package func unconfirmed(now: MonotonicTime) throws(CacheFileError) -> [UnconfirmedAlarm] {
+        try readIfNeeded(now: now)
+        return entries.compactMap { entry in
+            guard let mark = entry.early, let fence = entry.fence, entry.isUnconfirmed else { return nil }
+            return UnconfirmedAlarm(number: entry.number, mark: mark, entity: entry.entity, fence: fence.fence)
+        }
+    }
+
+    /// How many these are.
+    package var unconfirmedCount: Int { entries.count { $0.isUnconfirmed } }
+
+    /// Alarms that the server is to be told of.
+    package var reportCount: Int { entries.count { $0.news.report == .wanted } }
+
+    /// The oldest alarms that the server is to be told of. Leaves out what is damaged.
+    ///
+    /// Throws when the disk refuses one of them.
+    package func reports(limit: Int, bytes: Int, now: MonotonicTime) throws(CacheFileError) -> [Alarm] {
+        try readIfNeeded(now: now)
+        var (found, length): ([Alarm], Int) = ([], 0)
+        for entry in entries where entry.news.report == .wanted {
+            guard found.count < limit, found.isEmpty || length + entry.length <= bytes else { break }
+            guard let alarm = try read(entry, now: now) else { continue }
+            length += entry.length
+            found.append(alarm)
+        }
+        return found
+    }
+
+    /// Whether the server is to be told of alarms, or what it has answered. An early alarm that the server has taken is
+    /// confirmed. Not synchronised: after a power cut the agent tells the server once more, and the server knows the key.
+    package func note(_ report: ReportState, of numbers: Set<UInt64>) {
+        for index in entries.indices where numbers.contains(entries[index].number) {
+            var news = AlarmNews()
+            news.report = report
+            news.isConfirmed = report == .done && entries[index].early != nil
+            entries[index].news.add(news)
+            guard isSound else { continue }
+            let record = AlarmFormat.encode(.news(entries[index].number, news))
+            guard end + record.count <= 2 * options.limit else { continue }
+            // After an error the note stays in memory, and the next new file contains it.
+            try? putUnsynchronised(record)
+        }
+    }
+}
+
+extension AlarmJournal.Entry {
+    fileprivate var isUnconfirmed: Bool { early != nil && !news.isConfirmed && news.report == .none }
+}

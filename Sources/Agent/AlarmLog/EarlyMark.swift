@@ -1,0 +1,28 @@
+package import TrackModel
+
+/// The point that caused an early alarm, as the ring numbers it: an alarm of a server fence that the agent has found itself,
+/// before the server tells it.
+package struct EarlyMark: Hashable, Sendable {
+    package var stream: StreamID
+    package var sequence: UInt64
+
+    package init(stream: StreamID, sequence: UInt64) {
+        self.stream = stream
+        self.sequence = sequence
+    }
+}
+
+/// An early alarm that nobody has confirmed.
+package struct UnconfirmedAlarm: Hashable, Sendable {
+    package var number: UInt64
+    package var mark: EarlyMark
+    package var entity: String
+    package var fence: Int32
+
+    package init(number: UInt64, mark: EarlyMark, entity: String, fence: Int32) {
+        self.number = number
+        self.mark = mark
+        self.entity = entity
+        self.fence = fence
+    }
+}

@@ -1,0 +1,168 @@
+internal import Geofencing
+package import TrackModel
+
+/// What is the same for the box's own fences and for the server's: points of entities are judged by a set of fences, the
+/// entities are remembered, and alarms go into an ``AlarmOutbox`` together with the memory that follows from them.
+///
+/// Knows neither where fences come from, nor which points there are. Do the actions in their order.
+struct EntityJudge {
+    enum Action: Hashable, Sendable {
+        case alarms(AlarmOutbox.Action)
+        case storm(fence: Int32, name: String, entity: String)
+        case leftOut(Int)
+    }
+
+    /// Whose point it is, and what it may be judged by.
+    struct Case {
+        let entity: String
+        /// Its number, for the alarms' keys.
+        let service: Int64
+        let set: FenceSet
+        /// Where the point is in the ring; nil when nobody needs it.
+        var cause: PointCause?
+    }
+
+    let limits: FenceMachine.Limits
+    let source: AlarmScope.Source
+    var outbox: AlarmOutbox
+    /// Whose fences these are; nil: the box's own.
+    var service: Int64?
+    /// Without a fence a memory without an alarm is worth no write.
+    var isNoting = true
+    var counters = FenceMachine.Counters()
+    /// By entity. The one that was judged last is last.
+    private(set) var memories: [(entity: ExactName, memory: EntityMemory)] = []
+    /// As it was last handed to the outbox, of the entity that is judged.
+    private var noted: EntityMemory?
+    private var judge = FenceJudge()
+    private var storm = AlarmStorm()
+
+    init(
+        _ source: AlarmScope.Source, memories: [(String, EntityMemory)], limits: FenceMachine.Limits,
+        outbox: AlarmOutbox.Limits
+    ) {
+        (self.source, self.limits) = (source, limits)
+        self.outbox = AlarmOutbox(limits: outbox)
+        for (entity, memory) in memories.suffix(limits.entities) {
+            self.memories.append((ExactName(entity), memory))
+        }
+    }
+
+    // MARK: Points
+
+    /// `definition`: of a fence of the set.
+    mutating func judge(
+        _ point: FencePoint, in this: Case, definition: (Int32) -> FenceDefinition?
+    ) -> [Action] {
+        let index = slot(of: this.entity)
+        var alarms: [FenceAlarm] = []
+        guard judge.judge(point, of: &memories[index].memory, by: this.set, into: &alarms) == .judged else {
+            counters.late += 1
+            return []
+        }
+        counters.judged += 1
+        guard !alarms.isEmpty else { return note(of: this.entity, isForced: false) }
+        let (told, more) = tellable(alarms, in: this, definition)
+        noted = memories[index].memory
+        let actions = outbox.judged(told, of: this.entity, service: service, memory: memories[index].memory)
+        return actions.map(Action.alarms) + more
+    }
+
+    /// What an alarm needs to be told, within the limits of one write.
+    private mutating func tellable(
+        _ alarms: [FenceAlarm], in this: Case, _ definition: (Int32) -> FenceDefinition?
+    ) -> (told: [LocalAlarm], more: [Action]) {
+        var (told, more, bytes): ([LocalAlarm], [Action], Int) = ([], [], 0)
+        for alarm in alarms {
+            guard let definition = definition(alarm.fence) else { continue }
+            let scope = AlarmScope(service: this.service, entity: this.entity, source: source)
+            let local = LocalAlarm(alarm, of: definition, in: scope, cause: this.cause)
+            bytes += local.body.utf8.count
+            guard told.count < limits.alarms, told.isEmpty || bytes <= limits.alarmBytes else { break }
+            told.append(local)
+            if storm.add(fence: alarm.fence, entity: this.entity, at: alarm.point.time) {
+                more.append(.storm(fence: alarm.fence, name: definition.name, entity: this.entity))
+            }
+        }
+        let leftOut = alarms.count - told.count
+        if leftOut > 0 {
+            counters.leftOut += UInt64(leftOut)
+            more.append(.leftOut(leftOut))
+        }
+        return (told, more)
+    }
+
+    /// Writes a memory when more than its last point has changed, or some time has passed.
+    mutating func note(of entity: String, isForced: Bool) -> [Action] {
+        let memory = memories[slot(of: entity)].memory
+        guard isNoting, let time = memory.lastTime else { return [] }
+        if let noted, let last = noted.lastTime, noted.pairs == memory.pairs, noted.overspeed == memory.overspeed {
+            guard time > last, isForced || time.milliseconds(since: last) >= limits.noteInterval else { return [] }
+        }
+        noted = memory
+        return outbox.judged([], of: entity, service: service, memory: memory).map(Action.alarms)
+    }
+
+    // MARK: Memories
+
+    /// The points of another entity follow, or of the same one by another service: nothing is noted of it yet.
+    mutating func forgetNoted() { noted = nil }
+
+    /// What is remembered of an entity; nil when it was never judged.
+    func memory(of entity: String) -> EntityMemory? {
+        memories.last { $0.entity == ExactName(entity) }?.memory
+    }
+
+    /// Nil: nothing is remembered of it any more.
+    mutating func remember(_ entity: String, _ memory: EntityMemory?) {
+        memories[slot(of: entity)].memory = memory ?? EntityMemory()
+        noted = nil
+    }
+
+    mutating func timeRestarted(of entity: String) {
+        memories[slot(of: entity)].memory.timeRestarted()
+        noted = nil
+    }
+
+    mutating func forget(_ fences: [Int32]) {
+        for index in memories.indices {
+            for fence in fences { memories[index].memory.forget(fence: fence) }
+        }
+    }
+
+    /// Forgets what is remembered of fences that are not kept.
+    mutating func forget(where isGone: (Int32) -> Bool) {
+        for index in memories.indices {
+            for pair in memories[index].memory.pairs where isGone(pair.fence) {
+                memories[index].memory.forget(fence: pair.fence)
+            }
+        }
+    }
+
+    mutating func forget(_ fence: Int32, of entity: ExactName) {
+        for index in memories.indices where memories[index].entity == entity {
+            memories[index].memory.forget(fence: fence)
+        }
+    }
+
+    private mutating func slot(of entity: String) -> Int {
+        let name = ExactName(entity)
+        if let index = memories.lastIndex(where: { $0.entity == name }) {
+            if index < memories.count - 1 { memories.append(memories.remove(at: index)) }
+            return memories.count - 1
+        }
+        if memories.count >= limits.entities { memories.removeFirst() }
+        memories.append((name, EntityMemory()))
+        return memories.count - 1
+    }
+}
+
+/// Where a gathered point is in the ring.
+package struct PointCause: Hashable, Sendable {
+    package let stream: StreamID
+    package let sequence: UInt64
+
+    package init(stream: StreamID, sequence: UInt64) {
+        (self.stream, self.sequence) = (stream, sequence)
+    }
+}

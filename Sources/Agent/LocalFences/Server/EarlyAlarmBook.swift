@@ -1,0 +1,110 @@
+package import TrackModel
+
+/// Early alarms that the server has not confirmed: whose point never reaches the server, and whose confirmation is overdue.
+///
+/// The server confirms an early alarm with its own push, soon after it has stored the point that caused the alarm. A point
+/// that is gone from the ring before that never reaches the server, and the server must be told of the alarm. Knows no
+/// journal, no ring and no link. Do the actions in their order.
+package struct EarlyAlarmBook: Hashable, Sendable {
+    package enum Action: Hashable, Sendable {
+        /// Whether the ring still has these points, by the numbers of their alarms; `looked` follows.
+        case look([UInt64: PointCause])
+        /// The server is to be told of these alarms.
+        case report([UInt64])
+        /// The server has the points, and tells nothing.
+        case overdue([UInt64])
+        /// Call `timerFired` once after this time; replaces an earlier timer.
+        case setTimer(milliseconds: Int64)
+    }
+
+    private struct Entry: Hashable {
+        let cause: PointCause
+        /// When the server had the point, as far as this process knows.
+        var acknowledged: MonotonicTime?
+    }
+
+    /// Milliseconds from the acknowledgement of the point.
+    package static let patience: Int64 = 600_000
+    /// Alarms that are watched; of more, the newest.
+    package static let most = 10_000
+
+    private var entries: [UInt64: Entry] = [:]
+    /// Their confirmation did not come in time.
+    package private(set) var overdueCount: UInt64 = 0
+
+    package init() {}
+
+    package var count: Int { entries.count }
+
+    // MARK: Events
+
+    /// The journal has an early alarm under this number.
+    package mutating func found(_ number: UInt64, cause: PointCause) {
+        entries[number] = Entry(cause: cause)
+        while entries.count > Self.most, let oldest = entries.keys.min() { entries[oldest] = nil }
+    }
+
+    /// The server has told it too.
+    package mutating func confirmed(_ number: UInt64) { entries[number] = nil }
+
+    /// The server has every point of the stream through this one. `isLogin`: as it said at the login; then points of other
+    /// streams, and points that the ring has lost, never come.
+    package mutating func acknowledged(
+        through sequence: UInt64, of stream: StreamID, isLogin: Bool = false, now: MonotonicTime
+    ) -> [Action] {
+        var isNews = false
+        for (number, entry) in entries
+        where entry.acknowledged == nil && entry.cause.stream == stream && entry.cause.sequence <= sequence {
+            entries[number]?.acknowledged = now
+            isNews = true
+        }
+        var actions: [Action] = []
+        if isLogin {
+            actions += report(entries.filter { $0.value.acknowledged == nil && $0.value.cause.stream != stream }.keys)
+            actions += pointsWereLost()
+        }
+        return isNews ? actions + setTimer(now: now) : actions
+    }
+
+    /// The ring has lost points, or a person has cleared some.
+    package func pointsWereLost() -> [Action] {
+        let waiting = entries.filter { $0.value.acknowledged == nil }.mapValues(\.cause)
+        return waiting.isEmpty ? [] : [.look(waiting)]
+    }
+
+    /// The ring does not have the points of these alarms.
+    package mutating func looked(missing: [UInt64]) -> [Action] {
+        report(
+            missing.filter { number in
+                guard let entry = entries[number] else { return false }
+                return entry.acknowledged == nil
+            })
+    }
+
+    /// The server has refused points of the stream.
+    package mutating func refused(_ sequences: Set<UInt64>, of stream: StreamID) -> [Action] {
+        report(entries.filter { $0.value.cause.stream == stream && sequences.contains($0.value.cause.sequence) }.keys)
+    }
+
+    package mutating func timerFired(now: MonotonicTime) -> [Action] {
+        let late = entries.filter { entry in
+            entry.value.acknowledged.map { now - $0 >= Self.patience } ?? false
+        }.keys.sorted()
+        for number in late { entries[number] = nil }
+        overdueCount += UInt64(late.count)
+        return (late.isEmpty ? [] : [.overdue(late)]) + setTimer(now: now)
+    }
+
+    // MARK: Inside
+
+    private mutating func report(_ numbers: some Collection<UInt64>) -> [Action] {
+        guard !numbers.isEmpty else { return [] }
+        for number in numbers { entries[number] = nil }
+        return [.report(numbers.sorted())]
+    }
+
+    private func setTimer(now: MonotonicTime) -> [Action] {
+        guard let first = entries.values.compactMap(\.acknowledged).min() else { return [] }
+        return [.setTimer(milliseconds: max(0, first + Self.patience - now))]
+    }
+}

@@ -1,0 +1,56 @@
+package import Geofencing
+package import TrackModel
+
+/// A fence of the server's as the box judges it.
+package struct ServerFence: Hashable, Sendable {
+    package let fence: Fence
+    /// Points before are not judged by it: not before the fence watched the entity, and not those that the box judged without
+    /// it.
+    var since: Timestamp
+    /// Places are set anew from points before.
+    var revised: Timestamp
+    /// The server makes it of everybody whom the fence watches; nil: the fence is in no group.
+    let group: GroupCode?
+
+    package init(_ fence: Fence, since: Timestamp, group: GroupCode?) {
+        (self.fence, self.since, self.group) = (fence, since, group)
+        revised = fence.revisedAt
+    }
+
+    /// No time lies behind this one: a later date was wrong.
+    mutating func begin(by time: Timestamp) {
+        (since, revised) = (min(since, time), min(revised, time))
+    }
+
+    /// What is judged.
+    ///
+    /// - Throws: ``FenceError`` when the weekly windows name a zone: the server does not judge such a fence either.
+    func plan() throws(FenceError) -> FencePlan {
+        var plan = try fence.plan(from: since)
+        plan.group = group
+        plan.revisedAt = revised
+        return plan
+    }
+
+    // MARK: As bytes, see docs/formats/fences.md
+
+    var encoded: [UInt8] {
+        var bytes: [UInt8] = []
+        bytes.append(fixed: fence.id)
+        bytes.append(fixed: since.milliseconds)
+        bytes.append(fixed: revised.milliseconds)
+        bytes.append(group == nil ? 0 : 1)
+        bytes.append(fixed: group?.rawValue ?? 0)
+        return bytes + fence.encoded
+    }
+
+    init(encoded bytes: [UInt8]) throws(MemoryCodingError) {
+        var rest = FixedBytes(bytes, of: "a server fence")
+        let number: Int32 = try rest.integer()
+        since = Timestamp(milliseconds: try rest.integer())
+        revised = Timestamp(milliseconds: try rest.integer())
+        let (isGrouped, code): (UInt8, UInt64) = (try rest.integer(), try rest.integer())
+        group = isGrouped == 0 ? nil : GroupCode(rawValue: code)
+        fence = try Fence(id: number, encoded: rest.remaining)
+    }
+}

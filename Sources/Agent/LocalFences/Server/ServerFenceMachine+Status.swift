@@ -1,0 +1,43 @@
+internal import Geofencing
+package import TrackModel
+
+extension ServerFenceMachine {
+    /// The fences that match, in the order of their numbers, and whether more do.
+    package func list(_ filter: FenceFilter) -> (fences: [ServerFence], isCut: Bool) {
+        let found = set.all.filter { filter.matches($0.fence) }
+        return (Array(found.prefix(max(0, filter.limit))), found.count > max(0, filter.limit))
+    }
+
+    /// How many fences the entity is inside of.
+    package var insideCount: Int { memory?.pairs.count { $0.place == .in } ?? 0 }
+
+    /// Where the entity is with regard to the fences that match, as its alarms told it; with `place`, where an assumed place
+    /// is. Another entity has no fences here.
+    package func status(
+        of entity: String, at place: Coordinate? = nil, _ filter: FenceFilter
+    ) -> [LocalFenceStatus] {
+        guard ExactName(entity) == ExactName(set.entity) else { return [] }
+        let memory = memory ?? EntityMemory()
+        return list(filter).fences.compactMap { fence in
+            guard let plan = try? fence.plan() else { return nil }
+            return LocalFenceStatus(
+                fence: plan.id, name: fence.fence.definition.name,
+                status: place.map { FenceStatus(of: plan, at: $0) } ?? memory.status(of: plan))
+        }
+    }
+}
+
+extension ServerFence {
+    /// Why the fence is not judged; nil when it is.
+    package var trouble: String? {
+        do throws(FenceError) {
+            _ = try plan()
+            return nil
+        } catch {
+            return error.description
+        }
+    }
+
+    /// Of its shape, as given.
+    package var vertexCount: Int { fence.definition.shape.vertexCount }
+}

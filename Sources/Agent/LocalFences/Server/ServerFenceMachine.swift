@@ -1,0 +1,296 @@
+package import AgentLogic
+internal import Geodesy
+package import Geofencing
+package import TrackModel
+
+/// The server's fences on the box: which set there is, which points it judges, and what is told.
+///
+/// Every gathered point of the entity is judged, in the order of gathering and exactly as the server will get it, so that box
+/// and server find the same alarms with the same keys. A new set judges the points after the newest one that was judged; it is
+/// used when it is on the disk, or when the disk does not take it. Until then later points wait here. Knows no disk, no link
+/// and no clock. Every `mutating func` is an event; do the actions in their order.
+package struct ServerFenceMachine {
+    package enum Action: Hashable, Sendable {
+        case alarms(AlarmOutbox.Action)
+        /// `write` asks for ``ServerFenceMachine/content`` as it is then.
+        case saving(MemoryMachine.Action)
+        /// See ``FenceMachine/Action``.
+        case storm(fence: Int32, name: String, entity: String)
+        case leftOut(Int)
+        case notJudged(fence: Int32, reason: String)
+        /// The version and the uses that the link tells are others now.
+        case usesChanged
+        /// A set judges from here on. `isRemembered`: it is on the disk.
+        case applied(version: UInt64, fences: Int, isRemembered: Bool)
+        /// Call `patienceEnded` once after this time.
+        case setPatience(milliseconds: Int64)
+        /// The entity is about to leave the reach of the set: ask the server for the fences around this place.
+        case request(Coordinate)
+    }
+
+    package struct Limits: Hashable, Sendable {
+        package var judging = FenceMachine.Limits()
+        package var set = ServerFenceSet.Limits()
+        /// Milliseconds that a new set waits for the disk.
+        package var patience: Int64 = 2000
+        /// Milliseconds of the points' time between two requests, when the server answers none.
+        package var requestInterval: Int64 = 600_000
+
+        package init() {}
+    }
+
+    /// A point that waits for the set that judges it.
+    private struct Held: Hashable {
+        let point: FencePoint
+        let cause: PointCause?
+        let isLive: Bool
+    }
+
+    private let limits: Limits
+    /// What judges.
+    package private(set) var set: ServerFenceSet
+    /// On its way to the disk: judges the points that wait.
+    private var pending: ServerFenceSet?
+    private var held: [Held] = []
+    private var plans = FenceSet()
+    private var judge: EntityJudge
+    package private(set) var saving = MemoryMachine()
+    /// Memories of the journal, until their entity runs.
+    private var recalled: [(service: Int64, entity: String, memory: EntityMemory)]
+    private var isRunning = false
+    /// What came last could not be used: the server is to send everything.
+    private var mustAskAnew = false
+    private var lastRequest: Timestamp?
+
+    /// `found`: the set of the file; nil when there was none. `memories`: of the journal.
+    package init(
+        found: ServerFenceSet? = nil, memories: [(service: Int64, entity: String, memory: EntityMemory)] = [],
+        limits: Limits = Limits(), outbox: AlarmOutbox.Limits = .init()
+    ) {
+        self.limits = limits
+        set = found ?? ServerFenceSet(service: 0, entity: "")
+        recalled = memories
+        judge = EntityJudge(.server, memories: [], limits: limits.judging, outbox: outbox)
+    }
+
+    package var outbox: AlarmOutbox { judge.outbox }
+    package var counters: FenceMachine.Counters { judge.counters }
+
+    /// What the link tells: of the set that judges every later point.
+    package var newest: ServerFenceSet { pending ?? set }
+    /// For the login.
+    package var toldVersion: UInt64 { mustAskAnew ? 0 : newest.version }
+    /// The bytes of the file; nil when there is no set, and the file stays as it is.
+    package var content: [UInt8]? { newest.version == 0 ? nil : newest.encoded }
+
+    // MARK: Who is judged
+
+    /// Points of this entity follow, for a login at this service. Another entity or service begins with no set.
+    package mutating func runs(as entity: String, service: Int64) -> [Action] {
+        guard !isRunning || !newest.isOf(entity, service) else { return [] }
+        var actions: [Action] = []
+        if isRunning { actions += leave() }
+        isRunning = true
+        if !set.isOf(entity, service) { set = ServerFenceSet(service: service, entity: entity) }
+        judge.service = service
+        let name = ExactName(entity)
+        let journaled = recalled.last { $0.service == service && ExactName($0.entity) == name }?.memory
+        judge.remember(entity, Self.newer(journaled, set.version > 0 ? set.memory : nil))
+        let fences = set.fences
+        judge.forget { fences[$0] == nil }
+        return actions + [.usesChanged] + buildPlans()
+    }
+
+    private mutating func leave() -> [Action] {
+        // What waits for the disk waits for nobody now.
+        var actions = apply(isRemembered: false)
+        actions += judge.note(of: set.entity, isForced: true).map(Action.init)
+        if let memory = judge.memory(of: set.entity) {
+            recalled.removeAll { set.isOf($0.entity, $0.service) }
+            recalled.append((set.service, set.entity, memory))
+            recalled = recalled.suffix(limits.judging.entities)
+        }
+        mustAskAnew = false
+        lastRequest = nil
+        return actions
+    }
+
+    private static func newer(_ journaled: EntityMemory?, _ stored: EntityMemory?) -> EntityMemory? {
+        guard let journaled, let stored else { return journaled ?? stored }
+        guard let last = stored.lastTime else { return journaled }
+        return (journaled.lastTime ?? Timestamp(milliseconds: .min)) >= last ? journaled : stored
+    }
+
+    /// The agent stops: what nobody has noted is noted.
+    package mutating func stopped() -> [Action] {
+        guard isRunning else { return [] }
+        return apply(isRemembered: false) + judge.note(of: set.entity, isForced: true).map(Action.init)
+    }
+
+    // MARK: Points
+
+    /// A point of the entity is in the ring. `isLive`: this process has gathered it.
+    package mutating func gathered(_ point: FencePoint, cause: PointCause?, isLive: Bool = true) -> [Action] {
+        guard isRunning else { return [] }
+        guard pending == nil else {
+            held.append(Held(point: point, cause: cause, isLive: isLive))
+            return []
+        }
+        return take(Held(point: point, cause: cause, isLive: isLive))
+    }
+
+    private mutating func take(_ this: Held) -> [Action] {
+        var actions: [Action] = []
+        if this.isLive, let last = judge.memory(of: set.entity)?.lastTime,
+            last.milliseconds(since: this.point.time) > limits.judging.largestStepBack
+        {
+            actions += timeBeganAnew(at: this.point.time)
+        }
+        let fences = set.fences
+        actions += judge.judge(
+            this.point, in: .init(entity: set.entity, service: set.service, set: plans, cause: this.cause)
+        ) { number in
+            fences[number]?.fence.definition
+        }.map(Action.init)
+        return actions + request(from: this.point)
+    }
+
+    /// A later date was wrong. What was told with it stays told.
+    private mutating func timeBeganAnew(at time: Timestamp) -> [Action] {
+        judge.timeRestarted(of: set.entity)
+        guard set.version > 0 else { return [] }
+        set.timeBeganAnew(at: time, memory: judge.memory(of: set.entity))
+        return [.usesChanged] + buildPlans() + saving.changed().map(Action.saving)
+    }
+
+    private mutating func request(from point: FencePoint) -> [Action] {
+        guard let reach = set.reach else { return [] }
+        if let lastRequest, point.time.milliseconds(since: lastRequest).magnitude < limits.requestInterval { return [] }
+        let distance = GreatCircle.distance(from: Self.degrees(reach.center), to: Self.degrees(point.place))
+        guard distance > 0.8 * Double(reach.metres) else { return [] }
+        lastRequest = point.time
+        return [.request(point.place)]
+    }
+
+    private static func degrees(_ place: Coordinate) -> Degrees {
+        Degrees(latitude: place.latitude, longitude: place.longitude)
+    }
+
+    private mutating func buildPlans() -> [Action] {
+        var (found, actions): ([FencePlan], [Action]) = ([], [])
+        for fence in set.all {
+            do throws(FenceError) {
+                found.append(try fence.plan())
+            } catch {
+                actions.append(.notJudged(fence: fence.fence.id, reason: error.description))
+            }
+        }
+        plans = FenceSet(found)
+        judge.isNoting = set.version > 0
+        return actions
+    }
+
+    // MARK: Sets
+
+    /// Fences have come from the server, for the entity that runs.
+    ///
+    /// - Throws: ``FenceRefusal``. The set stays, and the next login asks for everything.
+    package mutating func delivered(_ delivery: ServerDelivery) throws(FenceRefusal) -> [Action] {
+        guard isRunning else { return [] }
+        var memory = judge.memory(of: set.entity) ?? EntityMemory()
+        var new: ServerFenceSet
+        do throws(FenceRefusal) {
+            new = try newest.adding(delivery, memory: memory, limits: limits.set)
+        } catch {
+            mustAskAnew = true
+            throw error
+        }
+        for pair in memory.pairs where new.fences[pair.fence] == nil { memory.forget(fence: pair.fence) }
+        new.remember(memory)
+        pending = new
+        mustAskAnew = false
+        lastRequest = nil
+        let patience = Action.setPatience(milliseconds: limits.patience)
+        return [patience, .usesChanged] + save { $0.changed() }
+    }
+
+    /// A login succeeded: what was asked for before may not have arrived.
+    package mutating func loggedIn() { lastRequest = nil }
+
+    /// A delivery could not be read.
+    package mutating func deliveryFailed() -> [Action] {
+        mustAskAnew = true
+        return [.usesChanged]
+    }
+
+    /// The new set waits no longer for the disk.
+    package mutating func patienceEnded() -> [Action] { apply(isRemembered: false) }
+
+    /// An event of the file: `written`, `failed` or `timerFired`.
+    package mutating func saving(_ event: (inout MemoryMachine) -> [MemoryMachine.Action]) -> [Action] {
+        save(event)
+    }
+
+    private mutating func save(_ event: (inout MemoryMachine) -> [MemoryMachine.Action]) -> [Action] {
+        let actions = event(&saving).map(Action.saving)
+        switch saving.standing {
+        case .durable: return actions + apply(isRemembered: true)
+        case .failing: return actions + apply(isRemembered: false)
+        case .writing: return actions
+        }
+    }
+
+    private mutating func apply(isRemembered: Bool) -> [Action] {
+        guard let new = pending else { return [] }
+        pending = nil
+        set = new
+        judge.remember(set.entity, set.memory)
+        var actions: [Action] = [
+            .applied(version: set.version, fences: set.fences.count, isRemembered: isRemembered)
+        ]
+        actions += buildPlans()
+        let points = held
+        held = []
+        for point in points { actions += take(point) }
+        return actions
+    }
+
+    /// The oldest point of the entity that the server does not have yet is of this time; nil: the ring has none.
+    package mutating func ringBegins(at oldest: Timestamp?) -> [Action] {
+        guard pending == nil, set.forgetUses(before: oldest) else { return [] }
+        return [.usesChanged]
+    }
+
+    // MARK: What the journal says
+
+    package mutating func journalWrote(_ outcomes: [AlarmOutbox.Written]) -> [Action] {
+        judge.outbox.written(outcomes).map(Action.alarms)
+    }
+
+    package mutating func journalRefused(reason: String) -> [Action] {
+        judge.outbox.refused(reason: reason).map(Action.alarms)
+    }
+
+    package mutating func timerFired(_ timer: AlarmOutbox.Timer) -> [Action] {
+        judge.outbox.timerFired(timer).map(Action.alarms)
+    }
+
+    // MARK: Questions
+
+    /// Whether points of this entity are judged, for this service.
+    package func runs(_ entity: String, _ service: Int64) -> Bool { isRunning && newest.isOf(entity, service) }
+
+    /// What is remembered of the entity that runs; nil when it was never judged.
+    package var memory: EntityMemory? { isRunning ? judge.memory(of: set.entity) : nil }
+}
+
+extension ServerFenceMachine.Action {
+    init(_ action: EntityJudge.Action) {
+        self =
+            switch action {
+            case .alarms(let action): .alarms(action)
+            case .storm(let fence, let name, let entity): .storm(fence: fence, name: name, entity: entity)
+            case .leftOut(let count): .leftOut(count)
+            }
+    }
+}

@@ -1,0 +1,61 @@
+package import Geofencing
+internal import TrackModel
+
+// The format: docs/formats/fences.md.
+extension ServerFenceSet {
+    private static let format: UInt8 = 1
+
+    package var encoded: [UInt8] {
+        var bytes: [UInt8] = [Self.format]
+        bytes.append(fixed: service)
+        bytes.append(counted: entity.utf8)
+        bytes.append(fixed: version)
+        bytes.append(reach == nil ? 0 : 1)
+        bytes.append(fixed: reach?.center.latitudeE7 ?? 0)
+        bytes.append(fixed: reach?.center.longitudeE7 ?? 0)
+        bytes.append(fixed: reach?.metres ?? 0)
+        bytes.append(fixed: UInt32(clamping: uses.count))
+        for use in uses {
+            bytes.append(fixed: use.version)
+            bytes.append(fixed: use.after.milliseconds)
+        }
+        bytes.append(counted: memory.encoded)
+        bytes.append(fixed: UInt32(clamping: fences.count))
+        for fence in all { bytes.append(counted: fence.encoded) }
+        return bytes
+    }
+
+    /// - Throws: ``MemoryCodingError`` for bytes that no version of this program wrote.
+    package init(encoded bytes: [UInt8]) throws(MemoryCodingError) {
+        var rest = FixedBytes(bytes, of: "the set of server fences")
+        let format: UInt8 = try rest.integer()
+        guard format == Self.format else {
+            throw MemoryCodingError(description: "the set of server fences has format \(format), not \(Self.format)")
+        }
+        let service: Int64 = try rest.integer()
+        self.init(service: service, entity: try rest.text())
+        let version: UInt64 = try rest.integer()
+        let hasReach: UInt8 = try rest.integer()
+        let (latitude, longitude): (Int32, Int32) = (try rest.integer(), try rest.integer())
+        let metres: UInt32 = try rest.integer()
+        var reach: ServerReach?
+        if hasReach != 0, let center = Coordinate(latitudeE7: latitude, longitudeE7: longitude) {
+            reach = ServerReach(center: center, metres: metres)
+        }
+        var uses: [VersionUse] = []
+        for _ in 0..<(try rest.integer(UInt32.self)) {
+            let used: UInt64 = try rest.integer()
+            uses.append(VersionUse(version: used, after: Timestamp(milliseconds: try rest.integer())))
+        }
+        let memory = try EntityMemory(encoded: try rest.counted())
+        var fences: [Int32: ServerFence] = [:]
+        for _ in 0..<(try rest.integer(UInt32.self)) {
+            let fence = try ServerFence(encoded: try rest.counted())
+            fences[fence.fence.id] = fence
+        }
+        guard rest.remaining.isEmpty, version > 0, !uses.isEmpty else {
+            throw MemoryCodingError(description: "the set of server fences has another length, or no version")
+        }
+        restore(version, fences, uses, reach, memory)
+    }
+}

@@ -1,0 +1,199 @@
+import AgentControl
+import AgentLogic
+import AlarmLog
+import ConfigurationFile
+import GNSSFeed
+import Geodesy
+import Geofencing
+import LocalFences
+import Logging
+import NIOCore
+import NIOEmbedded
+import TrackCache
+import TrackModel
+import TrackTestKit
+import TrackWire
+
+@testable import AgentRuntime
+
+/// A whole agent in virtual time on a simulated disk, and the test plays its server, frame by frame.
+final class ServedAgent {
+    private final class Connector: LinkConnector {
+        var channel: EmbeddedChannel?
+        var isReachable = true
+
+        func connect(
+            to server: AgentConfiguration.Server, verificationTime: Int64?, on loop: any EventLoop,
+            initializer: @escaping @Sendable (any Channel) -> EventLoopFuture<Void>
+        ) -> EventLoopFuture<any Channel> {
+            guard isReachable, let embedded = loop as? EmbeddedEventLoop else {
+                return loop.makeFailedFuture(NoServer.Unreachable())
+            }
+            let channel = EmbeddedChannel(loop: embedded)
+            self.channel = channel
+            return initializer(channel).map { channel }
+        }
+
+        func reload(_ server: AgentConfiguration.Server, on loop: any EventLoop) -> EventLoopFuture<[String]> {
+            loop.makeSucceededFuture([])
+        }
+    }
+
+    private final class Disk<Subject: AnyObject> {
+        let subject: Subject
+        init(_ subject: Subject) { self.subject = subject }
+
+        func perform<Result: Sendable>(
+            on loop: any EventLoop, _ operation: @escaping @Sendable (Subject) -> Result
+        ) -> EventLoopFuture<Result>? {
+            loop.makeSucceededFuture(operation(subject))
+        }
+    }
+
+    private final class Journal: AlarmExecutor {
+        let disk: Disk<AlarmJournal>
+        init(_ journal: AlarmJournal) { disk = Disk(journal) }
+        func perform<Result: Sendable>(
+            on loop: any EventLoop, _ operation: @escaping @Sendable (AlarmJournal) -> Result
+        ) -> EventLoopFuture<Result>? { disk.perform(on: loop, operation) }
+    }
+
+    private final class Ring: CacheExecutor {
+        let disk: Disk<TrackCache>
+        init(_ cache: TrackCache) { disk = Disk(cache) }
+        func perform<Result: Sendable>(
+            on loop: any EventLoop, _ operation: @escaping @Sendable (TrackCache) -> Result
+        ) -> EventLoopFuture<Result>? { disk.perform(on: loop, operation) }
+        func shutDown(on loop: any EventLoop, now: MonotonicTime) -> EventLoopFuture<Void> {
+            loop.makeSucceededVoidFuture()
+        }
+    }
+
+    private final class Keeper: ServerFenceKeeper, FenceKeeper, StateKeeper {
+        let file: ServerFenceFile
+        init(_ file: ServerFenceFile) { self.file = file }
+        func write(_ content: [UInt8], on loop: any EventLoop) -> EventLoopFuture<String?>? {
+            loop.makeSucceededFuture(file.write(content))
+        }
+        func write(_ fences: [LocalFence], nextFence: Int32, on loop: any EventLoop) -> EventLoopFuture<String?>? {
+            loop.makeSucceededFuture(nil)
+        }
+        func read(on loop: any EventLoop) -> EventLoopFuture<RecalledFences>? {
+            loop.makeSucceededFuture(RecalledFences())
+        }
+        func write(_ state: RememberedState, on loop: any EventLoop) -> EventLoopFuture<String?>? {
+            loop.makeSucceededFuture(nil)
+        }
+    }
+
+    let loop = EmbeddedEventLoop()
+    let log = EventRecorder()
+    let disk: DiskSimulation
+    let journal: AlarmJournal
+    let ring: TrackCache
+    let agent: Agent
+    private let feed = ScriptedFeed()
+    private let connector = Connector()
+    private var decoder = FrameDecoder()
+    private(set) var told: [AlarmReport] = []
+
+    init(_ disk: DiskSimulation = DiskSimulation(seed: 1, directories: ["/", "/state"]), cacheLimit: Int? = nil) throws
+    {
+        self.disk = disk
+        let text = """
+            [server]
+            host = "server.example"
+            [service]
+            id = 7
+            ak = "0123456789abcdefghjkmnpqrstvwxyz"
+            entity = "van"
+            [cache]
+            directory = "/cache"
+            [state]
+            directory = "/state"
+            """
+        let configuration = try AgentConfiguration.read(ConfigurationReader(text: text, path: "/etc/agent.toml"))
+        let log = Logger(label: "agent") { [recorder = self.log] _ in recorder }
+        journal = AlarmJournal(directory: "/state", fileSystem: disk, now: 0)
+        ring = try TrackCache(directory: "/cache", fileSystem: disk, now: 0)
+        let (journal, ring, feed, connector) = (journal, ring, feed, connector)
+        let file = ServerFenceFile(directory: "/state", files: disk)
+        let opened = try OpenedAgent(configuration, remembered: .absent, log: log) { _ in
+            let keeper = Keeper(file)
+            let surroundings = Surroundings(
+                clock: KernelClock(), connector: connector, feeds: feed, disk: Ring(ring), memory: keeper, seed: 1,
+                alarms: Journal(journal),
+                fences: FenceStore(keeper: keeper, found: RecalledFences(), states: journal.fenceStates),
+                serverFences: ServerFenceStore(
+                    keeper: keeper, found: RecalledServerFences(file), states: journal.fenceStates))
+            return (surroundings, CacheSnapshot(ring))
+        }
+        agent = Agent(opened, log: log, loop: loop)
+        agent.onChange = { [unowned self] change in
+            if case .alarm(let report) = change { told.append(report) }
+        }
+        agent.start()
+        _ = agent.startService(entity: nil)
+        _ = agent.startGather()
+        loop.run()
+    }
+
+    // MARK: The receiver
+
+    /// So many metres north of 52 N 4 E, at a second; each fifth becomes a point.
+    func fix(_ second: Int64, north metres: Double) {
+        feed.say(.state(.fix))
+        feed.say(
+            .report(
+                GNSSReport(
+                    time: Timestamp(seconds: 1_780_000_000 + second), mode: 3, latitude: 52 + metres / 111_250,
+                    longitude: 4)))
+        feed.say(.silence)
+        loop.advanceTime(by: .seconds(1))
+    }
+
+    /// From 300 m north to 300 m south, 10 m a second.
+    func drive(from second: Int64 = 0) {
+        for step in 0...60 as ClosedRange<Int64> { fix(second + step, north: 300 - Double(step) * 10) }
+    }
+
+    // MARK: The server
+
+    func send(_ message: ServerFrame.OneOf_Message) throws {
+        try connector.channel?.writeInbound(ByteBuffer(bytes: WireCodec.encode(ServerFrame(message))))
+        loop.run()
+    }
+
+    /// What the agent has sent since the last question.
+    func frames() throws -> [ClientFrame.OneOf_Message] {
+        var found: [ClientFrame.OneOf_Message] = []
+        while let bytes = try connector.channel?.readOutbound(as: ByteBuffer.self) {
+            decoder.append(bytes.readableBytesView)
+        }
+        while let bytes = try decoder.next() {
+            if let message = try WireCodec.decodeClient(bytes).message { found.append(message) }
+        }
+        return found
+    }
+
+    var isReachable: Bool {
+        get { connector.isReachable }
+        set { connector.isReachable = newValue }
+    }
+
+    /// The connection ends.
+    func cut() {
+        _ = try? connector.channel?.finish(acceptAlreadyClosed: true)
+        decoder = FrameDecoder()
+        loop.run()
+    }
+
+    /// Answers the login that the agent has sent. Returns it.
+    func welcome(fences format: UInt32 = 1, storedThrough: UInt64 = 0) throws -> Hello? {
+        let hello = try frames().compactMap { if case .hello(let hello) = $0 { hello } else { nil } }.last
+        var welcome = Welcome()
+        (welcome.fenceFormat, welcome.storedThrough, welcome.serverTime) = (format, storedThrough, 1_780_000_000_000)
+        try send(.welcome(welcome))
+        return hello
+    }
+}

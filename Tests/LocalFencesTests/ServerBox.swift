@@ -1,0 +1,231 @@
+import AgentLogic
+import AlarmLog
+import Geodesy
+import Geofencing
+import JSON
+import TrackCache
+import TrackModel
+import TrackTestKit
+
+@testable import LocalFences
+
+/// A box with the machine of server fences, a journal and a file on a simulated disk: what the shell does, without threads.
+struct ServerBox {
+    static let entity = "van_07"
+    static let now = MonotonicTime(milliseconds: 0)
+    let disk: DiskSimulation
+    var journal: AlarmJournal
+    var machine = ServerFenceMachine()
+    var told: [(key: String, isDurable: Bool)] = []
+    var hooksRun: [String] = []
+    var applied: [(version: UInt64, isRemembered: Bool)] = []
+    var requests: [Coordinate] = []
+    var timers: Set<AlarmOutbox.Timer> = []
+    var isWaitingForDisk = false
+    /// The file's disk does not answer.
+    var isHanging = false
+    var hanging: [UInt8]?
+    var file: ServerFenceFile { ServerFenceFile(directory: "/var/saker", files: disk) }
+
+    init(disk: DiskSimulation) {
+        self.disk = disk
+        journal = AlarmJournal(directory: "/var/saker", fileSystem: disk, now: Self.now)
+        start()
+    }
+
+    /// The process starts with what is on the disk.
+    mutating func start(as entity: String = entity, service: Int64 = 7) {
+        journal = AlarmJournal(directory: "/var/saker", fileSystem: disk, now: Self.now)
+        var found: ServerFenceSet?
+        if case .read(let bytes) = file.read() { found = try? ServerFenceSet(encoded: bytes) }
+        let memories = journal.fenceStates.compactMap {
+            state -> (service: Int64, entity: String, memory: EntityMemory)? in
+            guard let service = state.service, let memory = try? EntityMemory(encoded: state.memory) else { return nil }
+            return (service, state.entity, memory)
+        }
+        machine = ServerFenceMachine(found: found, memories: memories)
+        (timers, isHanging, hanging) = ([], false, nil)
+        perform(machine.runs(as: entity, service: service))
+    }
+
+    mutating func gather(_ point: FencePoint, sequence: UInt64 = 1) {
+        let cause = PointCause(stream: StreamID(high: 1, low: 2), sequence: sequence)
+        perform(machine.gathered(point, cause: cause))
+    }
+
+    mutating func replay(_ point: FencePoint) {
+        perform(machine.gathered(point, cause: nil, isLive: false))
+    }
+
+    mutating func deliver(_ delivery: ServerDelivery) throws(FenceRefusal) {
+        perform(try machine.delivered(delivery))
+    }
+
+    mutating func fire(_ timer: AlarmOutbox.Timer) {
+        guard timers.remove(timer) != nil else { return }
+        perform(machine.timerFired(timer))
+    }
+
+    mutating func perform(_ actions: [ServerFenceMachine.Action]) {
+        for action in actions {
+            switch action {
+            case .alarms(.write(let writing)): write(writing)
+            case .alarms(.tell(let alarm, let standing)):
+                if case .durable = standing {
+                    told.append((alarm.key.text, true))
+                } else {
+                    told.append((alarm.key.text, false))
+                }
+            case .alarms(.runHooks(let alarm, _)): hooksRun.append(alarm.key.text)
+            case .alarms(.settleHooks(let number)): journal.finish(number)
+            case .alarms(.setTimer(let timer, _)): timers.insert(timer)
+            case .alarms(.cancelTimer(let timer)): timers.remove(timer)
+            case .saving(.write):
+                if isHanging { hanging = machine.content } else { save(machine.content) }
+            case .applied(let version, _, let isRemembered): applied.append((version, isRemembered))
+            case .setPatience: isWaitingForDisk = true
+            case .request(let place): requests.append(place)
+            case .alarms(.complain), .alarms(.relieved), .alarms(.dropped), .saving, .storm, .leftOut, .notJudged,
+                .usesChanged:
+                break
+            }
+        }
+    }
+
+    mutating func release() {
+        isHanging = false
+        guard let content = hanging else { return }
+        hanging = nil
+        save(content)
+    }
+
+    private mutating func save(_ content: [UInt8]?) {
+        let reason = content.flatMap { file.write($0) }
+        perform(
+            machine.saving { saving in
+                if let reason { saving.failed(reason: reason) } else { saving.written() }
+            })
+    }
+
+    private mutating func write(_ writing: AlarmOutbox.Writing) {
+        let state = FenceState(
+            entity: writing.entity, time: writing.memory.lastTime?.milliseconds ?? 0, memory: writing.memory.encoded,
+            service: writing.service)
+        do throws(CacheFileError) {
+            guard !writing.alarms.isEmpty else {
+                try journal.note(state, now: Self.now)
+                return perform(machine.journalWrote([]))
+            }
+            let alarms = writing.alarms.map { waiting in
+                FenceVerdict.Told(content: Self.content(of: waiting.alarm), isOwed: !waiting.isTold)
+            }
+            switch try journal.append(FenceVerdict(alarms: alarms, state: state), now: Self.now) {
+            case .full: perform(machine.journalRefused(reason: "full"))
+            case .taken(let outcomes):
+                perform(
+                    machine.journalWrote(
+                        outcomes.map { outcome in
+                            if case .new(let alarm) = outcome { .new(alarm.number) } else { .known }
+                        }))
+            }
+        } catch {
+            perform(machine.journalRefused(reason: "\(error)"))
+        }
+    }
+
+    private static func content(of alarm: LocalAlarm) -> NewAlarm {
+        NewAlarm(
+            id: alarm.id, type: alarm.type, entity: alarm.entity, time: alarm.time, received: 0, body: alarm.body,
+            fence: FenceMark(fence: alarm.alarm.fence, action: .enter),
+            early: alarm.cause.map { EarlyMark(stream: $0.stream, sequence: $0.sequence) })
+    }
+
+    /// The keys of the journal, in the order of its numbers.
+    var journaled: [String] {
+        do {
+            return try journal.alarms(AlarmQuery(limit: 10_000), now: Self.now).alarms.map { alarm in
+                guard case .object(let body) = try JSONReader.value(of: Array(alarm.content.body.utf8)),
+                    case .string(let key)? = body["key"]
+                else { return "no key" }
+                return key
+            }
+        } catch {
+            return ["\(error)"]
+        }
+    }
+}
+
+/// A server that judges what the box uploads, with the versions that the box says, and forgets no version.
+struct ModelServer {
+    private(set) var versions: [UInt64: [Int32: Fence]] = [0: [:]]
+    private(set) var newest: UInt64 = 0
+    /// When each fence came to be.
+    private(set) var born: [Int32: Timestamp] = [:]
+    private var memory = EntityMemory()
+    private var judge = FenceJudge()
+    private var judgedBy: UInt64 = 0
+    private var since: [Int32: (since: Timestamp, revised: Timestamp)] = [:]
+    private(set) var alarms: [FenceAlarm] = []
+
+    var keys: [String] {
+        let scope = AlarmScope(service: 7, entity: ServerBox.entity, source: .server)
+        return alarms.map { AlarmKey($0, in: scope).text }
+    }
+
+    /// An operator changes fences at this time.
+    mutating func edit(at time: Timestamp, _ change: (inout [Int32: Fence]) -> Void) {
+        var fences = versions[newest] ?? [:]
+        change(&fences)
+        newest += UInt64(1 + fences.count % 3)
+        versions[newest] = fences
+        for number in fences.keys where born[number] == nil { born[number] = time }
+        for number in born.keys where fences[number] == nil { born[number] = nil }
+    }
+
+    /// What the box gets that has a version; nil: it has the newest.
+    func delivery(from version: UInt64) -> ServerDelivery? {
+        guard version != newest, let now = versions[newest] else { return nil }
+        func sent(_ fence: Fence) -> ServerFence {
+            ServerFence(
+                fence, since: born[fence.id] ?? Timestamp(milliseconds: 0),
+                group: fence.definition.group.map { GroupCode(name: $0, watch: "all") })
+        }
+        guard version > 0, let before = versions[version] else {
+            return ServerDelivery(version: newest, fences: now.values.map(sent))
+        }
+        let changed = now.values.filter { before[$0.id] != $0 }
+        return ServerDelivery(
+            version: newest, base: version, fences: changed.map(sent),
+            removed: before.keys.filter { now[$0] == nil })
+    }
+
+    /// A point that the box says was judged by this version.
+    mutating func judge(_ point: FencePoint, by version: UInt64) {
+        let fences = versions[version] ?? [:]
+        if version != judgedBy {
+            let before = versions[judgedBy] ?? [:]
+            let next = memory.lastTime?.adding(milliseconds: 1)
+            for fence in fences.values {
+                let (born, revised) = (bornEver[fence.id] ?? Timestamp(milliseconds: 0), fence.revisedAt)
+                if let old = before[fence.id] {
+                    if old.areaRevision != fence.areaRevision {
+                        since[fence.id]?.revised = next.map { max($0, revised) } ?? revised
+                    }
+                } else {
+                    since[fence.id] = (next.map { max($0, born) } ?? born, revised)
+                }
+            }
+            for number in before.keys where fences[number] == nil { memory.forget(fence: number) }
+            judgedBy = version
+        }
+        let plans = fences.values.compactMap { fence -> FencePlan? in
+            guard let times = since[fence.id], var plan = try? fence.plan(from: times.since) else { return nil }
+            plan.revisedAt = times.revised
+            plan.group = fence.definition.group.map { GroupCode(name: $0, watch: "all") }
+            return plan
+        }
+        _ = judge.judge(point, of: &memory, by: FenceSet(plans), into: &alarms)
+    }
+
+    private var bornEver: [Int32: Timestamp] { born }
+}

@@ -1,0 +1,224 @@
+import AgentLogic
+import AlarmLog
+import Geofencing
+import Testing
+import TrackCache
+import TrackModel
+import TrackTestKit
+
+@testable import LocalFences
+
+@Suite struct ServerFenceMachineTests {
+    private let disk = DiskSimulation(seed: 1, directories: ["/var", "/var/saker"])
+
+    private static func point(_ second: Int64, _ metres: Double) -> FencePoint {
+        FencePoint(east(second, metres, speed: 4000))
+    }
+
+    private static func fence(_ id: Int32 = 1, _ definition: FenceDefinition = circle()) throws -> ServerFence {
+        ServerFence(
+            try Fence(id: id, definition, at: Timestamp(milliseconds: 0)), since: Timestamp(milliseconds: 0), group: nil
+        )
+    }
+
+    /// In the fence and out of it again.
+    private func drive(_ box: inout ServerBox, from second: Int64 = 0) {
+        for step in 0...12 as ClosedRange<Int64> {
+            box.gather(Self.point(second + step * 5, 300 - 50 * Double(step)), sequence: UInt64(second + step + 1))
+        }
+    }
+
+    @Test func anAlarmHasTheKeyOfTheServersAndTheNumberOfItsPush() throws {
+        var box = ServerBox(disk: disk)
+        try box.deliver(ServerDelivery(version: 5, fences: [try Self.fence()]))
+        drive(&box)
+        let alarms = try box.journal.alarms(AlarmQuery(), now: 0).alarms
+        #expect(alarms.count == 2 && alarms.allSatisfy { $0.content.type == 3 && $0.content.early != nil })
+        let key = try #require(AlarmKey(text: box.told[0].key))
+        #expect(alarms[0].content.id == UInt64(key.pushID(to: ServerBox.entity)))
+        #expect(alarms[0].content.early?.sequence ?? 0 > 1)
+        #expect(box.machine.toldVersion == 5)
+        // The server's push of it is known, and confirms it.
+        let push = NewAlarm(id: alarms[0].content.id, type: 3, entity: "van_07", time: 1, received: 2, body: "{}")
+        #expect(try box.journal.append(push, isOwed: true, now: 0) == .confirmed(1))
+        #expect(try box.journal.append(push, isOwed: true, now: 0) == .known)
+        #expect(try box.journal.unconfirmed(now: 0).map(\.number) == [2])
+        disk.crash(seed: 1)
+        box.start()
+        #expect(try box.journal.alarms(AlarmQuery(), now: 0).alarms.map(\.isConfirmed) == [true, false])
+    }
+
+    @Test func aPushThatCameFirstIsNotToldAgain() throws {
+        var box = ServerBox(disk: disk)
+        try box.deliver(ServerDelivery(version: 5, fences: [try Self.fence()]))
+        var other = ServerBox(disk: DiskSimulation(seed: 2, directories: ["/var", "/var/saker"]))
+        try other.deliver(ServerDelivery(version: 5, fences: [try Self.fence()]))
+        drive(&other)
+        let enter = try #require(try other.journal.alarms(AlarmQuery(), now: 0).alarms.first).content
+        var push = enter
+        (push.early, push.fence) = (nil, nil)
+        _ = try box.journal.append(push, isOwed: false, now: 0)
+        drive(&box)
+        #expect(box.told.map(\.key) == other.told.dropFirst().map(\.key) && box.told.count == 1)
+    }
+
+    @Test func aNewSetWaitsForTheDiskAndPointsWaitForTheSet() throws {
+        var box = ServerBox(disk: disk)
+        box.gather(Self.point(0, 300))
+        box.isHanging = true
+        try box.deliver(ServerDelivery(version: 5, fences: [try Self.fence()]))
+        #expect(box.isWaitingForDisk && box.machine.toldVersion == 5)
+        drive(&box, from: 5)
+        #expect(box.told.isEmpty && box.applied.isEmpty)
+        box.release()
+        #expect(box.applied.map(\.isRemembered) == [true] && box.told.count == 2)
+        #expect(box.machine.newest.uses == [VersionUse(version: 5, after: Self.point(0, 0).time)])
+    }
+
+    @Test func aDiskThatDoesNotAnswerHoldsNothingBack() throws {
+        var box = ServerBox(disk: disk)
+        box.isHanging = true
+        try box.deliver(ServerDelivery(version: 5, fences: [try Self.fence()]))
+        drive(&box)
+        box.perform(box.machine.patienceEnded())
+        #expect(box.applied.map(\.isRemembered) == [false] && box.told.count == 2)
+        // The process before has no set, and the server is asked for everything.
+        disk.killProcess()
+        box.start()
+        #expect(box.machine.toldVersion == 0)
+    }
+
+    @Test func aDiskThatRefusesIsTriedAgain() throws {
+        var box = ServerBox(disk: disk)
+        disk.faults = [DiskFault([.write], times: 1, number: 28)]
+        try box.deliver(ServerDelivery(version: 5, fences: [try Self.fence()]))
+        #expect(box.applied.map(\.isRemembered) == [false])
+        box.perform(box.machine.saving { $0.timerFired(.retry, now: 0) })
+        #expect(box.machine.saving.standing == .durable)
+        box.start()
+        #expect(box.machine.toldVersion == 5)
+    }
+
+    @Test func aDifferenceToAnotherVersionIsRefusedAndEverythingAskedFor() throws {
+        var box = ServerBox(disk: disk)
+        try box.deliver(ServerDelivery(version: 5, fences: [try Self.fence()]))
+        #expect(throws: FenceRefusal.self) {
+            try box.deliver(ServerDelivery(version: 9, base: 7, fences: []))
+        }
+        #expect(box.machine.toldVersion == 0 && box.machine.set.version == 5)
+        drive(&box)
+        #expect(box.told.count == 2)
+        try box.deliver(ServerDelivery(version: 9, fences: []))
+        #expect(box.machine.toldVersion == 9 && box.machine.set.fences.isEmpty)
+        let tooMany = try (1...10_001).map { try Self.fence(Int32($0)) }
+        #expect(throws: FenceRefusal.self) { try box.deliver(ServerDelivery(version: 10, fences: tooMany)) }
+        #expect(box.machine.set.version == 9)
+    }
+
+    @Test func aFenceMadeAroundAVehicleMakesNoAlarm() throws {
+        var box = ServerBox(disk: disk)
+        for second in 0...9 as ClosedRange<Int64> { box.gather(Self.point(second, 0)) }
+        // The server's clock has seen it come before the newest point.
+        let fence = ServerFence(
+            try Fence(id: 1, circle(), at: Self.point(3, 0).time), since: Self.point(3, 0).time, group: nil)
+        try box.deliver(ServerDelivery(version: 5, fences: [fence]))
+        for second in 10...19 as ClosedRange<Int64> { box.gather(Self.point(second, 0)) }
+        #expect(box.told.isEmpty)
+    }
+
+    @Test func anotherEntityOrServiceBeginsWithoutASet() throws {
+        var box = ServerBox(disk: disk)
+        try box.deliver(ServerDelivery(version: 5, fences: [try Self.fence()]))
+        box.perform(box.machine.runs(as: "van_08", service: 7))
+        #expect(box.machine.toldVersion == 0)
+        drive(&box)
+        #expect(box.told.isEmpty)
+        for (entity, service, version) in [("van_07", 7, 5), ("van_07", 8, 0), ("VAN_07", 7, 0)]
+            as [(String, Int64, UInt64)]
+        {
+            box.start(as: entity, service: service)
+            #expect(box.machine.toldVersion == version, "\(entity) \(service)")
+        }
+    }
+
+    @Test func aStateBelongsToItsService() throws {
+        var box = ServerBox(disk: disk)
+        try box.deliver(ServerDelivery(version: 5, fences: [try Self.fence()]))
+        box.gather(Self.point(0, 300))
+        box.gather(Self.point(1, 290))
+        box.perform(box.machine.runs(as: ServerBox.entity, service: 8))
+        #expect(box.machine.memory?.lastTime == nil)
+        box.gather(Self.point(2, 280))
+        #expect(box.journal.fenceStates.map(\.service) == [7])
+        #expect(box.journal.fenceStates.first?.time == Self.point(1, 0).time.milliseconds)
+        box.perform(box.machine.runs(as: ServerBox.entity, service: 7))
+        #expect(box.machine.memory?.lastTime == Self.point(1, 0).time)
+    }
+
+    @Test func timeThatBeganAnewIsJudgedByTheSameSet() throws {
+        var box = ServerBox(disk: disk)
+        box.gather(Self.point(90_000, 300))
+        try box.deliver(ServerDelivery(version: 5, fences: [try Self.fence()]))
+        drive(&box)
+        #expect(box.told.count == 2)
+        let first = Self.point(0, 0).time
+        #expect(box.machine.newest.uses == [VersionUse(version: 5, after: first.adding(milliseconds: -1))])
+        #expect(box.machine.newest.uses(from: first, through: first).map(\.version) == [5])
+    }
+
+    @Test func usesAreKeptAsLongAsPointsWaitThatTheyJudged() throws {
+        var box = ServerBox(disk: disk)
+        func time(_ second: Int64) -> Timestamp { Self.point(second, 0).time }
+        for (step, version) in ([3, 4, 5] as [UInt64]).enumerated() {
+            box.gather(Self.point(Int64(step) * 100 + 1, 300))
+            try box.deliver(ServerDelivery(version: version, fences: [try Self.fence()]))
+        }
+        let uses = box.machine.newest
+        #expect(uses.uses(from: time(0), through: time(1)) == [])
+        #expect(uses.uses(from: time(50), through: time(60)).map(\.version) == [3])
+        #expect(uses.uses(from: time(1), through: time(150)).map(\.version) == [3, 4])
+        #expect(uses.uses(from: time(101), through: time(101)).map(\.version) == [3])
+        #expect(uses.uses(from: time(500), through: time(600)).map(\.version) == [5])
+        box.perform(box.machine.ringBegins(at: time(101)))
+        #expect(box.machine.newest.uses.map(\.version) == [3, 4, 5])
+        box.perform(box.machine.ringBegins(at: time(102)))
+        #expect(box.machine.newest.uses.map(\.version) == [4, 5])
+        box.perform(box.machine.ringBegins(at: nil))
+        #expect(box.machine.newest.uses.map(\.version) == [5])
+    }
+
+    @Test func theServerIsAskedOnceNearTheEdgeOfTheReach() throws {
+        var box = ServerBox(disk: disk)
+        let center = Self.point(0, 0).place
+        let reach = ServerReach(center: center, metres: 1000)
+        try box.deliver(ServerDelivery(version: 5, fences: [], reach: reach))
+        box.gather(Self.point(1, 790))
+        #expect(box.requests.isEmpty)
+        box.gather(Self.point(2, 850))
+        box.gather(Self.point(3, 900))
+        #expect(box.requests == [Self.point(2, 850).place])
+        box.gather(Self.point(602, 900))
+        #expect(box.requests.count == 2)
+        try box.deliver(ServerDelivery(version: 6, fences: [], reach: reach))
+        box.gather(Self.point(603, 900))
+        #expect(box.requests.count == 3)
+    }
+
+    @Test func whatNoVersionWroteIsNoSet() throws {
+        var box = ServerBox(disk: disk)
+        let reach = ServerReach(center: Self.point(0, 0).place, metres: 7)
+        box.gather(Self.point(1, 0))
+        try box.deliver(ServerDelivery(version: 5, fences: [try Self.fence(), try Self.fence(2)], reach: reach))
+        let set = box.machine.newest
+        let bytes = set.encoded
+        #expect(try ServerFenceSet(encoded: bytes) == set)
+        for length in 0..<bytes.count {
+            #expect(throws: MemoryCodingError.self) { try ServerFenceSet(encoded: Array(bytes[..<length])) }
+        }
+        for index in bytes.indices {
+            var damaged = bytes
+            damaged[index] ^= 0x81
+            _ = try? ServerFenceSet(encoded: damaged)
+        }
+    }
+}
