@@ -42,6 +42,7 @@ package struct BatchJudge: Sendable {
             }
             guard let set = fences.last(where: { $0.after < point.fix.time }) ?? fences.first else { continue }
             if memory.lastTime.map({ $0 <= set.after }) ?? false {
+                if set.beginsAnew { memory.beginAnew() }
                 for fence in set.fresh { memory.forget(fence: fence) }
             }
             found.removeAll(keepingCapacity: true)

@@ -12,24 +12,27 @@ package struct JudgingFences: Sendable {
     /// Fences that the vehicle got at ``after``. What the server alone found in them before does not count: the vehicle does
     /// not know it.
     let fresh: [Int32]
+    /// The vehicle had no fences before: it remembers nothing, so the server must not either.
+    let beginsAnew: Bool
 
     /// `everyones`: the fences that watch everyone, without those that `own` has.
     package init(
         after: Timestamp = Timestamp(milliseconds: .min), _ everyones: ServiceFences, own: OwnFences?,
-        replaced: [Int32: Timestamp] = [:], fresh: [Int32] = []
+        replaced: [Int32: Timestamp] = [:], fresh: [Int32] = [], beginsAnew: Bool = false
     ) {
         self.after = after
         self.everyones = everyones
         self.own = own
         self.replaced = replaced
         self.fresh = fresh
+        self.beginsAnew = beginsAnew
     }
 
     package var isEmpty: Bool { own == nil && everyones.isEmpty }
 
-    /// The same fences for points after another time.
-    package func after(_ time: Timestamp) -> Self {
-        Self(after: time, everyones, own: own, replaced: replaced, fresh: fresh)
+    /// The same fences for the points that a vehicle judged by them.
+    package func used(_ used: FencesUsed) -> Self {
+        Self(after: used.after, everyones, own: own, beginsAnew: used.base == 0)
     }
 
     func label(of fence: Int32) -> FenceLabel? { own?.labels[fence] ?? everyones.labels[fence] }
@@ -96,6 +99,7 @@ package struct VehicleFences: Sendable {
             if case .none = former { fence.record.fence.id } else { nil }
         }
         return JudgingFences(
-            after: used.after, others, own: OwnFences(own, zones: zones), replaced: replaced, fresh: fresh)
+            after: used.after, others, own: OwnFences(own, zones: zones), replaced: replaced, fresh: fresh,
+            beginsAnew: used.base == 0)
     }
 }

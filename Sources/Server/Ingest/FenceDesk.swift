@@ -115,7 +115,7 @@ actor FenceDesk {
         let present = JudgingFences(service.fences, own: own)
         return [present]
             + batch.fencesThatCount.map { used in
-                (service.hasOthers(used) ? entity.earlier[used] ?? nil : nil) ?? present.after(used.after)
+                (service.hasOthers(used) ? entity.earlier[used] ?? nil : nil) ?? present.used(used)
             }
     }
 

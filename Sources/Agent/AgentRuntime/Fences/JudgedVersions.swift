@@ -18,7 +18,7 @@ struct JudgedVersions: Hashable {
     func uses(of upload: PreparedUpload) -> [FenceUse] {
         uses.covering(from: upload.firstTime, through: upload.lastTime).map { use in
             var told = FenceUse()
-            (told.version, told.after) = (use.version, use.after.milliseconds)
+            (told.version, told.after, told.base) = (use.version, use.after.milliseconds, use.base)
             return told
         }
     }

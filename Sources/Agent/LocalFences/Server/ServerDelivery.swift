@@ -35,9 +35,12 @@ package struct ServerReach: Hashable, Sendable {
 package struct VersionUse: Hashable, Sendable {
     package var version: UInt64
     package var after: Timestamp
+    /// The version that judged the points before; 0: none did.
+    package var base: UInt64
 
-    package init(version: UInt64, after: Timestamp) {
+    package init(version: UInt64, after: Timestamp, base: UInt64 = 0) {
         self.version = version
         self.after = after
+        self.base = base
     }
 }

@@ -18,6 +18,7 @@ extension ServerFenceSet {
         for use in uses {
             bytes.append(fixed: use.version)
             bytes.append(fixed: use.after.milliseconds)
+            bytes.append(fixed: use.base)
         }
         bytes.append(counted: memory.encoded)
         bytes.append(fixed: UInt32(clamping: fences.count))
@@ -45,7 +46,8 @@ extension ServerFenceSet {
         var uses: [VersionUse] = []
         for _ in 0..<(try rest.integer(UInt32.self)) {
             let used: UInt64 = try rest.integer()
-            uses.append(VersionUse(version: used, after: Timestamp(milliseconds: try rest.integer())))
+            let after = Timestamp(milliseconds: try rest.integer())
+            uses.append(VersionUse(version: used, after: after, base: try rest.integer()))
         }
         let memory = try EntityMemory(encoded: try rest.counted())
         var fences: [Int32: ServerFence] = [:]

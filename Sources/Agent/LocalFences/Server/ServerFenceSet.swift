@@ -71,8 +71,10 @@ package struct ServerFenceSet: Hashable, Sendable {
             throw FenceRefusal(.tooMany, "\(vertices) vertices of server fences: the box takes \(limits.vertices)")
         }
         let after = memory.lastTime ?? Timestamp(milliseconds: 0)
+        // A version that judged no point is passed over.
+        let base = uses.first { $0.after >= after }?.base ?? version
         new.uses.removeAll { $0.after >= after }
-        new.uses.append(VersionUse(version: delivery.version, after: after))
+        new.uses.append(VersionUse(version: delivery.version, after: after, base: base))
         new.uses = new.uses.suffix(limits.uses)
         return new
     }
@@ -101,7 +103,7 @@ package struct ServerFenceSet: Hashable, Sendable {
         let wrong = uses.count { $0.after > before }
         guard wrong > 0, let newest = uses.last else { return }
         uses.removeLast(wrong)
-        uses.append(VersionUse(version: newest.version, after: before))
+        uses.append(VersionUse(version: newest.version, after: before, base: newest.version))
     }
 
     /// The oldest point that the server does not have yet is of this time; nil: there is none. Uses that judged none of

@@ -47,7 +47,8 @@ package struct FencePlan: Hashable, Sendable {
     /// `former`: the fence as the vehicle had it before, and since when it watched the vehicle; nil: it had none.
     package mutating func taken(after time: Timestamp, former: (fence: Fence, since: Timestamp)?) {
         let next = time.adding(milliseconds: 1)
-        if let former, former.since == from {
+        if let former {
+            from = min(from, former.since)
             if former.fence.areaRevision != areaRevision { revisedAt = max(revisedAt, next) }
         } else {
             from = max(from, next)

@@ -36,6 +36,13 @@ package struct EntityMemory: Hashable, Sendable {
         pairs.removeAll { !$0.isWorthKeeping }
     }
 
+    /// Nothing of the points so far counts any more, but that later ones are late when they are not newer.
+    package mutating func beginAnew() {
+        let last = lastTime
+        self = EntityMemory()
+        lastTime = last
+    }
+
     /// A fence was deleted, or does not watch the entity any more: its state goes, without an exit.
     package mutating func forget(fence: Int32) {
         pairs.removeAll { $0.fence == fence }
