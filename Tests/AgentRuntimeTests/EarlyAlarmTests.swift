@@ -6,6 +6,7 @@ import Geodesy
 import Geofencing
 import JSON
 import NIOCore
+import NIOEmbedded
 import Testing
 import TrackCache
 import TrackModel
@@ -44,7 +45,10 @@ import TrackWire
     }
 
     private static func acknowledged(_ frames: [ClientFrame.OneOf_Message]) -> [UInt64] {
-        frames.flatMap { if case .pushAck(let ack) = $0 { ack.ids } else { [] } }
+        frames.flatMap { frame -> [UInt64] in
+            guard case .pushAck(let ack) = frame else { return [] }
+            return ack.ids
+        }
     }
 
     private func alarms(of box: ServedAgent) throws -> [Alarm] {
