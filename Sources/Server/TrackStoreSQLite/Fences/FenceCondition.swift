@@ -52,6 +52,12 @@ struct FenceCondition: Sendable {
             database, sql: "SELECT COUNT(*)" + condition, arguments: StatementArguments(arguments)) ?? 0
     }
 
+    /// Of the fences, in their order.
+    func numbers(_ database: Database) throws -> [Int32] {
+        try Int32.fetchAll(
+            database, sql: "SELECT f.id" + condition + " ORDER BY f.id", arguments: StatementArguments(arguments))
+    }
+
     func records(_ page: Page, _ database: Database) throws -> [FenceRecord] {
         let bounds: [any DatabaseValueConvertible & Sendable] = [max(0, page.limit), max(0, page.offset)]
         let columns = FenceRecord.columns

@@ -98,15 +98,23 @@ struct FenceTable {
         return record
     }
 
-    func delete(_ record: FenceRecord, at now: Timestamp) throws {
-        let fence = record.fence.id
-        let version = try tell(fence, record.fence.definition.watch, .nobody, at: now)
+    func delete(_ fence: Int32, at now: Timestamp) throws {
+        let version = try tell(fence, watch(of: fence), .nobody, at: now)
         try history.keep(fence, of: service, until: version, at: now)
         try history.keepWatch(of: nil, by: fence, of: service, until: version)
         try database.cachedStatement(sql: "DELETE FROM fence_watch WHERE service = ? AND fence = ?")
             .execute(arguments: [service.rawValue, fence])
         try database.cachedStatement(sql: "DELETE FROM fence WHERE service = ? AND id = ?")
             .execute(arguments: [service.rawValue, fence])
+    }
+
+    /// As the rows beside the fence say.
+    private func watch(of fence: Int32) throws -> FenceWatch {
+        let everyone = try database.cachedStatement(
+            sql: "SELECT 1 FROM fence WHERE service = ? AND id = ? AND everyone_since IS NOT NULL")
+        if try Int.fetchOne(everyone, arguments: [service.rawValue, fence]) != nil { return .everyone }
+        let names = try database.cachedStatement(sql: "SELECT entity FROM fence_watch WHERE service = ? AND fence = ?")
+        return try FenceWatch(try String.fetchAll(names, arguments: [service.rawValue, fence]))
     }
 
     /// Returns the number of the change.

@@ -66,9 +66,10 @@ extension SQLiteTrackStore {
         return try await writing { database in
             try self.check(service, database)
             let table = FenceTable(service, database)
-            let found = try condition.records(Page(offset: 0, limit: .max), database)
-            for record in found { try table.delete(record, at: now) }
-            return found.map(\.fence.id)
+            // Not read: a fence that cannot be read can be deleted.
+            let found = try condition.numbers(database)
+            for fence in found { try table.delete(fence, at: now) }
+            return found
         }
     }
 

@@ -1,6 +1,7 @@
 import FenceJudging
 import Geodesy
 import Geofencing
+import Ingest
 import JSON
 import TrackModel
 import TrackStore
@@ -12,7 +13,8 @@ extension FenceEndpoints {
         about: \.monitoredPerson
     ) { (call, store: any FenceStore & EntityStore) in
         let (name, asked) = try await asked(call, store)
-        let statuses = try await FenceStatuses(of: EntityKey(service: call.service, name: name), in: store)
+        let statuses = try await FenceStatuses(
+            of: EntityKey(service: call.service, name: name), in: store, zones: call.ingest.zones)
         return answer(asked) { statuses.status(of: $0)?.place ?? .unknown }
     }
 
@@ -40,7 +42,7 @@ extension FenceEndpoints {
     /// The entity and its fences that a call asks about.
     private static func asked(
         _ call: APICall, _ store: any FenceStore & EntityStore
-    ) async throws -> (name: String, found: (total: Int, fences: [FenceRecord])) {
+    ) async throws -> (name: String, found: ReadableFences) {
         let name = try call.person()
         guard try await store.entity(named: name, in: call.service) != nil else {
             throw APIFailure(.noMonitoredPerson, "monitored_person: \(name)")
@@ -49,15 +51,14 @@ extension FenceEndpoints {
         let filter = FenceFilter(fences: ids, watch: .watching(name))
         if let ids { try await checkMonitored(ids, filter, call, store) }
         let page = ids == nil ? call.parameters.page(defaultSize: 1000, maximumSize: 1000) : (1, FenceLimits.mostFences)
-        return (
-            name,
-            try await store.fences(
-                in: call.service, matching: filter, page: Page(offset: (page.0 - 1) * page.1, limit: page.1))
-        )
+        let found = try await store.readableFences(
+            in: call.service, matching: filter, page: Page(offset: (page.0 - 1) * page.1, limit: page.1))
+        call.note(found.problems)
+        return (name, found)
     }
 
     private static func answer(
-        _ found: (total: Int, fences: [FenceRecord]), _ place: (FenceRecord) -> FencePair.Place
+        _ found: ReadableFences, _ place: (FenceRecord) -> FencePair.Place
     ) -> Answer {
         Answer { answer in
             answer.member("total", found.total)

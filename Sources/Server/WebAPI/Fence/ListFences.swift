@@ -25,15 +25,17 @@ extension FenceEndpoints {
         if person == nil { page = (1, FenceLimits.mostFences) }
         let writer = FenceWriter(
             coordinateType: try call.outputType(), clock: call.clock, vertices: call.options.fenceVertices)
-        let found = try await store.fences(
+        let found = try await store.readableFences(
             in: call.service, matching: FenceFilter(fences: ids, watch: watch),
             page: Page(offset: (page.index - 1) * page.size, limit: page.size))
+        call.note(found.problems)
         return Answer { answer in
             answer.member("total", found.total)
             answer.member("size", found.fences.count)
             answer.array("fences") { list in
                 for record in found.fences { list.object { writer.write(record.fence, to: &$0) } }
             }
+            if !found.problems.isEmpty { answer.member("unreadable", found.problems.count) }
         }
     }
 }

@@ -72,6 +72,17 @@ struct APICall: Sendable {
             ])
     }
 
+    /// Logs that fences are missing in an answer, because the store cannot read them.
+    func note(_ unreadable: [String]) {
+        guard let first = unreadable.first else { return }
+        logger.error(
+            "stored fences cannot be read: the answer leaves them out",
+            metadata: [
+                "reason": "\(first)", "fences": "\(unreadable.count)", "call": "\(path)",
+                "service": "\(service.rawValue)",
+            ])
+    }
+
     /// The API's failure for an error of the store, of the room Ingest or of the endpoint itself.
     func failure(_ error: any Error) -> APIFailure { APIFailure(error, of: path, logger: logger) }
 }
