@@ -127,8 +127,8 @@ let agent: [Target] = [
     .room(
         "AgentRuntime", in: "Agent", "AgentControl", "AgentLogic", "AlarmLog", "CLinux", "ConfigurationFile",
         "Exposition", "FenceDelivery", "FenceJSON", "GNSSFeed", "Geodesy", "Geofencing", "JSON", "LocalFences",
-        "LocalSocket",
-        "SecureLink", "Systemd", "TrackCache", "TrackModel", "TrackWire", "Varlink", .log, .nioCore, .nioPosix),
+        "LocalSocket", "SecureLink", "Systemd", "TimeZones", "TrackCache", "TrackModel", "TrackWire", "Varlink", .log,
+        .nioCore, .nioPosix),
 ]
 
 // MARK: - The server

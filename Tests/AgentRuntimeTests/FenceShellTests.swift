@@ -1,5 +1,6 @@
 import AgentControl
 import AlarmLog
+import Geofencing
 import JSON
 import LocalFences
 import NIOCore
@@ -32,6 +33,11 @@ import TrackWire
 
         func read(on loop: any EventLoop) -> EventLoopFuture<RecalledFences>? {
             loop.makeSucceededFuture(RecalledFences(file))
+        }
+
+        func zones(_ names: [String], on loop: any EventLoop) -> EventLoopFuture<[String: ZoneOffsets]>? {
+            loop.makeSucceededFuture(
+                names.contains("Asia/Shanghai") ? ["Asia/Shanghai": ZoneOffsets(first: 28_800)] : [:])
         }
 
         func work() {
@@ -111,6 +117,31 @@ import TrackWire
         }
 
         var actions: [String] { told.map { $0.body["action"]?.stringValue ?? "?" } }
+    }
+
+    @Test func aNamedTimeZoneIsReadBeforeItsFenceIsMade() throws {
+        let setup = try Setup()
+        func definition(_ zone: String) throws -> FenceDefinition {
+            try FenceForms.definition(
+                [
+                    "shape": ["kind": "circle", "latitude": 52, "longitude": 4, "radius": 100],
+                    "validity": ["windows": [["days": ["mon"], "from": 0, "to": 3600]], "zone": .string(zone)],
+                ], in: .createFence)
+        }
+        func create(_ zone: String) throws {
+            let read = try definition(zone)
+            setup.bench.loop.run()
+            _ = try setup.shell.change(in: .createFence) { (machine) throws(FenceRefusal) in
+                let (numbers, actions) = try machine.create([read], now: SystemTime(milliseconds: 0))
+                return (numbers, actions)
+            }
+        }
+        #expect(setup.shell.learnZones(of: [try definition("UTC"), try definition("Asia/Shanghai")]) != nil)
+        try create("Asia/Shanghai")
+        // What is known is not asked for again.
+        #expect(setup.shell.learnZones(of: [try definition("Asia/Shanghai")]) == nil)
+        #expect(setup.shell.learnZones(of: [try definition("Asia/Nowhere")]) != nil)
+        #expect(throws: AgentControlError.self) { try create("Asia/Nowhere") }
     }
 
     @Test func anAlarmIsToldWhenItIsOnTheDisk() throws {

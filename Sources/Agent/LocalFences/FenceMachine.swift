@@ -83,7 +83,7 @@ package struct FenceMachine {
         unreadable = nil
         let zones = book.zones
         book = found
-        book.zones = zones
+        book.zones = zones.merging(found.zones) { _, new in new }
         forgetDeleted()
         saving = MemoryMachine()
         return [.saving(.relieved)] + buildSet()

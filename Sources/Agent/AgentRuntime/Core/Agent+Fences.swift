@@ -8,7 +8,9 @@ internal import TrackModel
 // The vehicle's own fences on the control interface.
 extension Agent {
     package func createFence(_ definition: JSONValue) -> EventLoopFuture<FenceReply> {
-        fencesChanged(in: .createFence) { (shell) throws(AgentControlError) in
+        let read = try? FenceForms.definition(definition, in: .createFence)
+        return fencesChanged(in: .createFence, to: read.map { [$0] } ?? []) {
+            [self] (shell) throws(AgentControlError) in
             let definition = try FenceForms.definition(definition, in: .createFence)
             let now = context.systemTime
             return try shell.change(in: .createFence) { (machine) throws(FenceRefusal) in
@@ -19,8 +21,11 @@ extension Agent {
     }
 
     package func updateFence(_ fence: Int64, _ definition: JSONValue) -> EventLoopFuture<FenceReply> {
-        fencesChanged(in: .updateFence) { (shell) throws(AgentControlError) in
-            let number = Int32(clamping: fence)
+        let number = Int32(clamping: fence)
+        let shape = fenceShell.current.book.fences[number]?.fence.definition.shape
+        let read = try? FenceForms.definition(definition, shape: shape, in: .updateFence)
+        return fencesChanged(in: .updateFence, to: read.map { [$0] } ?? []) {
+            [self] (shell) throws(AgentControlError) in
             let shape = shell.current.book.fences[number]?.fence.definition.shape
             let now = context.systemTime
             // Whether there is such a fence is said first.
@@ -67,7 +72,7 @@ extension Agent {
         case .part(let lines):
             return context.loop.makeSucceededFuture(ImportFencesReply(received: Int64(lines), done: false))
         case .whole(let whole):
-            return fencesChanged(in: .importFences) { (shell) throws(AgentControlError) in
+            return fencesChanged(in: .importFences, to: whole.definitions) { [self] (shell) throws(AgentControlError) in
                 let now = context.systemTime
                 let done = try shell.change(in: .importFences) { (machine) throws(FenceRefusal) in
                     let (outcome, actions) = try machine.importing(whole, now: now)
@@ -81,7 +86,20 @@ extension Agent {
         }
     }
 
+    /// `definitions`: of fences whose time zones must be known first.
     private func fencesChanged<Reply: DurableReply>(
+        in method: AgentMethod, to definitions: [FenceDefinition] = [],
+        _ change: @escaping (FenceShell) throws(AgentControlError) -> Reply
+    ) -> EventLoopFuture<Reply> {
+        guard let learned = fenceShell.learnZones(of: definitions) else { return fencesChangedNow(in: method, change) }
+        let promise = context.loop.makePromise(of: Reply.self)
+        learned.assumeIsolated().whenComplete { [self] _ in
+            fencesChangedNow(in: method, change).cascade(to: promise)
+        }
+        return promise.futureResult
+    }
+
+    private func fencesChangedNow<Reply: DurableReply>(
         in method: AgentMethod, _ change: (FenceShell) throws(AgentControlError) -> Reply
     ) -> EventLoopFuture<Reply> {
         do throws(AgentControlError) {

@@ -281,6 +281,18 @@ final class FenceShell {
         }
     }
 
+    /// Nil when the machine knows the time zones of the definitions, or cannot get to know them; otherwise completes when it does.
+    func learnZones(of definitions: [FenceDefinition]) -> EventLoopFuture<Void>? {
+        let names = Set(definitions.compactMap(\.zoneName)).filter { machine.book.zones[$0] == nil }
+        guard !names.isEmpty, let reading = store?.keeper.zones(Array(names), on: context.loop) else { return nil }
+        let learned = context.loop.makePromise(of: Void.self)
+        reading.assumeIsolated().whenComplete { [self] result in
+            if case .success(let zones) = result, !zones.isEmpty { perform(machine.zonesRead(zones)) }
+            learned.succeed()
+        }
+        return learned.futureResult
+    }
+
     /// Takes a part of an import; nil while parts are missing.
     func take(_ part: FenceImports.Part) throws(AgentControlError) -> FenceImports.Taken {
         defer { forgetImportsLater() }

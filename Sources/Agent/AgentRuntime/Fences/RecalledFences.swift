@@ -1,6 +1,7 @@
 package import AlarmLog
 internal import Geofencing
 package import LocalFences
+internal import TimeZones
 
 /// The fences that the process before has left on the disk.
 package struct RecalledFences: Sendable {
@@ -11,6 +12,9 @@ package struct RecalledFences: Sendable {
     package var unreadable: String?
     /// What was damaged, a sentence; nil when everything was sound.
     package var damage: String?
+
+    /// What the names of time zones stand for that these fences have.
+    private var zones: [String: ZoneOffsets] = [:]
 
     package init() {}
 
@@ -33,7 +37,32 @@ package struct RecalledFences: Sendable {
         }
     }
 
-    var book: FenceBook { FenceBook(fences, nextFence: nextFence) }
+    var book: FenceBook {
+        var book = FenceBook(fences, nextFence: nextFence)
+        book.zones = zones
+        return book
+    }
+
+    /// Reads the time zones that the fences name; the call may block.
+    mutating func readZones(from system: SystemZones) {
+        zones = system.offsets(of: fences.compactMap(\.fence.definition.zoneName))
+    }
+}
+
+extension FenceDefinition {
+    /// Of the time zone of its weekly windows.
+    var zoneName: String? {
+        if case .named(let name)? = validity?.zone { name } else { nil }
+    }
+}
+
+extension SystemZones {
+    /// Of those names that this computer knows; the call may block.
+    func offsets(of names: some Sequence<String>) -> [String: ZoneOffsets] {
+        var found: [String: ZoneOffsets] = [:]
+        for name in Set(names) { found[name] = offsets(name) }
+        return found
+    }
 }
 
 extension FenceFile {

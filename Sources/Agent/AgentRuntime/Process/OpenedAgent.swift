@@ -5,6 +5,7 @@ package import Logging
 internal import NIOCore
 internal import SecureLink
 internal import Systemd
+internal import TimeZones
 package import TrackCache
 internal import TrackModel
 
@@ -36,9 +37,12 @@ package struct OpenedAgent {
             let alarms = AlarmWorker(
                 directory: configuration.stateDirectory, limit: configuration.alarmJournalLimit, disk: disk,
                 now: MonotonicTime(.now()))
+            let zones = SystemZones()
+            var kept = RecalledFences(FenceFile(directory: configuration.stateDirectory))
+            kept.readZones(from: zones)
             let fences = FenceStore(
-                keeper: FenceWorker(directory: configuration.stateDirectory, disk: disk),
-                found: RecalledFences(FenceFile(directory: configuration.stateDirectory)), states: alarms.states)
+                keeper: FenceWorker(directory: configuration.stateDirectory, zones: zones, disk: disk), found: kept,
+                states: alarms.states)
             let serverFences = ServerFenceStore(
                 keeper: ServerFenceWorker(directory: configuration.stateDirectory, disk: disk),
                 found: RecalledServerFences(ServerFenceFile(directory: configuration.stateDirectory)),

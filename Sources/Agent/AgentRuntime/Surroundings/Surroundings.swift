@@ -1,5 +1,6 @@
 package import AlarmLog
 package import GNSSFeed
+package import Geofencing
 package import LocalFences
 package import Logging
 package import NIOCore
@@ -137,6 +138,8 @@ package protocol FenceKeeper: AnyObject {
     func write(_ fences: [LocalFence], nextFence: Int32, on loop: any EventLoop) -> EventLoopFuture<String?>?
     /// Reads them again; nil as with `write`.
     func read(on loop: any EventLoop) -> EventLoopFuture<RecalledFences>?
+    /// What the names of time zones stand for, as far as this computer knows; nil as with `write`.
+    func zones(_ names: [String], on loop: any EventLoop) -> EventLoopFuture<[String: ZoneOffsets]>?
 }
 
 /// Where the server's fences are kept, and what was found there at the start.

@@ -71,8 +71,7 @@ struct FenceRuleOptions: ParsableArguments {
     @Option(
         name: .long, parsing: .unconditional,
         help: ArgumentHelp(
-            "The zone of the windows, as in +08:00 or UTC (default: the present offset of this computer). Only saker fence test "
-                + "knows names such as Asia/Shanghai.",
+            "The zone of the windows, as in Asia/Shanghai, +08:00 or UTC (default: the present offset of this computer).",
             valueName: "zone"))
     var zone: String?
 
