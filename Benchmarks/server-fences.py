@@ -1,0 +1,80 @@
+"""Makes and changes fences of a server through its Web API.
+
+    server-fences.py make   BASE CA KEY PUBLIC VEHICLES PRIVATE    circles over everyone, and for each vehicle some of its own
+    server-fences.py change BASE CA KEY PUBLIC                     figures of 1,000 changes, a point of a vehicle after each
+"""
+
+import http.client
+import json
+import random
+import ssl
+import sys
+import time
+from urllib.parse import urlencode, urlsplit
+
+
+class Client:
+    def __init__(self, base, authority, key):
+        place = urlsplit(base)
+        context = ssl.create_default_context(cafile=authority)
+        self.connection = http.client.HTTPSConnection(place.hostname, place.port, context=context)
+        self.common = {"ak": key, "service_id": 1, "coord_type": "wgs84"}
+
+    def post(self, call, **parameters):
+        body = urlencode({**self.common, **parameters})
+        headers = {"Content-Type": "application/x-www-form-urlencoded"}
+        self.connection.request("POST", f"/api/v3/{call}", body, headers)
+        answer = json.loads(self.connection.getresponse().read())
+        if answer["status"] != 0:
+            sys.exit(f"bench: {call}: {answer}")
+        return answer
+
+
+def circle(random_numbers):
+    # Around the drives of saker-sim, which begin at The Hague.
+    return {
+        "latitude": round(52.08 + random_numbers.uniform(-0.3, 0.3), 6),
+        "longitude": round(4.31 + random_numbers.uniform(-0.4, 0.4), 6),
+        "radius": random_numbers.randint(50, 500),
+    }
+
+
+def make(client, public, vehicles, private):
+    numbers = random.Random(1)
+    for vehicle in range(vehicles):
+        client.post("entity/add", entity_name=f"sim-{vehicle}")
+    for number in range(public):
+        client.post("fence/createcirclefence", fence_name=number, monitored_person="#allentity", **circle(numbers))
+    for vehicle in range(vehicles):
+        for _ in range(private):
+            client.post("fence/createcirclefence", monitored_person=f"sim-{vehicle}", **circle(numbers))
+
+
+def change(client, public):
+    numbers = random.Random(2)
+    client.post("entity/add", entity_name="probe")
+    changes, points = [], []
+    for number in range(1000):
+        begin = time.perf_counter()
+        client.post("fence/updatecirclefence", fence_id=numbers.randint(1, public), **circle(numbers))
+        changes.append(1000 * (time.perf_counter() - begin))
+        begin = time.perf_counter()
+        client.post(
+            "track/addpoint", entity_name="probe", latitude=52.08, longitude=4.31, coord_type_input="wgs84",
+            loc_time=int(time.time()) - 2000 + number)
+        points.append(1000 * (time.perf_counter() - begin))
+    print(f"server_fences.point.first\t{points[0]:.1f}\tms, the first point: all fences are read")
+    for name, times in [("change", changes), ("point", points[1:])]:
+        times.sort()
+        for share in [50, 99]:
+            value = times[len(times) * share // 100]
+            print(f"server_fences.{name}.p{share}\t{value:.2f}\tms to the answer over HTTPS")
+        print(f"server_fences.{name}.max\t{times[-1]:.2f}\tms to the answer over HTTPS")
+
+
+arguments = sys.argv[5:]
+client = Client(*sys.argv[2:5])
+if sys.argv[1] == "make":
+    make(client, *map(int, arguments))
+else:
+    change(client, int(arguments[0]))
