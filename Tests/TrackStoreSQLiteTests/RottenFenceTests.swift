@@ -67,4 +67,37 @@ import TrackTestKit
                 .map(\.fence.id) == [4])
         #expect(try await store.checkIntegrity() == [])
     }
+
+    @Test func anAlarmThatCannotBeReadHoldsUpNoOther() async throws {
+        let store = try await bench.open()
+        let service = try await store.createService(named: "fleet", at: .at(0)).id
+        try await store.setCallback(CallbackTarget(url: "https://a.example/", secret: "s"), of: service)
+        for mark in 1...3 as ClosedRange<UInt8> {
+            var batch = upload([point(Int64(mark))], to: service)
+            let key = try #require(AlarmKey(bytes: [UInt8](repeating: mark, count: 16)))
+            let place = try #require(Coordinate(latitude: 52, longitude: 4))
+            batch.alarms = [
+                CausedAlarm(
+                    Alarm(
+                        key: key, source: .server, fence: 1, revision: 1, name: "depot", action: .enter,
+                        point: AlarmPoint(time: .at(0), place: place, received: .at(0)),
+                        crossing: Crossing(
+                            time: .at(0), place: place, isEstimated: true, earliest: .at(0), latest: .at(0))))
+            ]
+            _ = await store.ingest([batch])
+        }
+        func claim(_ limit: Int) async throws -> [UInt8]? {
+            try await store.claimCallbacks(of: service, by: 7, at: .at(10), through: .at(20), limit: limit)?
+                .callbacks.compactMap(\.alarm.alarm.key.bytes.first)
+        }
+        try await store.pool.write { database in
+            try database.execute(
+                sql: "UPDATE alarm SET action = 'x' WHERE key != X'\(String(repeating: "02", count: 16))'")
+            #expect(database.changesCount == 2)
+        }
+        // The first of them alone, and nothing is claimed.
+        #expect(try await claim(1) == nil)
+        #expect(try await store.dueCallbacks(at: .at(10), limit: 9) == [service])
+        #expect(try await claim(9) == [2])
+    }
 }

@@ -85,7 +85,8 @@ package enum ServerMetrics {
         "saker_server_batches_rewound_total", .counter,
         "Batches refused because the store had lost commits that it had confirmed.")
     static let fenceAlarms = Metric(
-        "saker_server_fence_alarms_total", .counter, "Alarms of fences that were stored with their points.")
+        "saker_server_fence_alarms_total", .counter,
+        "Alarms of fences that stored points caused. An alarm that the store had already counts again.")
     static let latePoints = Metric(
         "saker_server_fence_late_points_total", .counter,
         "Stored points that no fence judged, because a later point of their entity had been judged before.")

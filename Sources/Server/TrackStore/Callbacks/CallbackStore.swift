@@ -15,7 +15,8 @@ package protocol CallbackStore: Sendable {
     /// when nothing waits.
     func dueCallbacks(at now: Timestamp, limit: Int) async throws(TrackStoreError) -> [ServiceID]
     /// Claims a service for a sender through a time, and returns its oldest callbacks, at most `limit`. Nil when nothing is
-    /// due, or when another sender has a claim. A sender that has the claim claims it anew.
+    /// due, or when another sender has a claim. A sender that has the claim claims it anew. An alarm that cannot be read
+    /// waits no longer.
     func claimCallbacks(
         of service: ServiceID, by sender: Int64, at now: Timestamp, through end: Timestamp, limit: Int
     ) async throws(TrackStoreError) -> CallbackClaim?

@@ -65,19 +65,33 @@ extension SQLiteTrackStore {
                     RETURNING url, secret
                     """, arguments: [now.milliseconds, sender, end.milliseconds, service.rawValue])
             guard let claim else { return nil }
-            let callbacks = try Row.fetchAll(
+            let rows = try Row.fetchAll(
                 database,
                 sql: """
                     SELECT \(AlarmRecord.selection("a")), c.first_tried FROM callback c JOIN alarm a ON a.id = c.alarm
                     WHERE c.service = ? ORDER BY c.alarm LIMIT ?
                     """, arguments: [service.rawValue, limit])
-            return CallbackClaim(
-                target: CallbackTarget(url: claim[0], secret: claim[1]),
-                callbacks: try callbacks.map { row in
-                    QueuedCallback(
-                        alarm: try AlarmRecord(row),
-                        firstTried: (row[AlarmRecord.columns.count] as Int64?).map(Timestamp.init(milliseconds:)))
-                })
+            var callbacks: [QueuedCallback] = []
+            for row in rows {
+                do {
+                    let first: Int64? = row[AlarmRecord.columns.count]
+                    callbacks.append(
+                        QueuedCallback(
+                            alarm: try AlarmRecord(row), firstTried: first.map(Timestamp.init(milliseconds:))))
+                } catch let error as TrackStoreError where error.code == .corrupt {
+                    // It would hold up all alarms behind it for ever.
+                    try database.execute(
+                        sql: "DELETE FROM callback WHERE service = ? AND alarm = ?",
+                        arguments: [service.rawValue, row[0] as Int64])
+                }
+            }
+            guard !callbacks.isEmpty else {
+                try database.execute(
+                    sql: "UPDATE callback_target SET sender = NULL, claimed_through = NULL WHERE service = ?",
+                    arguments: [service.rawValue])
+                return nil
+            }
+            return CallbackClaim(target: CallbackTarget(url: claim[0], secret: claim[1]), callbacks: callbacks)
         }
     }
 
