@@ -1,4 +1,3 @@
-import Crypto
 import JSON
 import TrackStore
 
@@ -26,10 +25,8 @@ extension FenceEndpoints {
         return Answer { $0.member("url", target?.url ?? "") }
     }
 
-    /// 64 hexadecimal digits.
+    /// 64 hexadecimal digits of the system's random numbers.
     private static func secret() -> String {
-        let digits = Array("0123456789abcdef".utf8)
-        let bytes = SymmetricKey(size: .bits256).withUnsafeBytes { Array($0) }
-        return String(decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
+        (0..<64).map { _ in String(Int.random(in: 0..<16), radix: 16) }.joined()
     }
 }
