@@ -5,8 +5,6 @@ import Foundation
 import Geodesy
 import Geofencing
 import JSON
-import NIOCore
-import NIOEmbedded
 import Testing
 import TrackCache
 import TrackModel
@@ -57,10 +55,10 @@ import TrackWire
 
     @Test func anEarlyAlarmIsToldAtOnceAndConfirmedByTheServersPush() throws {
         let box = try ServedAgent()
-        let hello = try #require(try box.welcome())
+        let hello = try #require(try box.login())
         #expect(hello.fenceFormat == 1 && hello.fenceVersion == 0)
         try Self.deliver(5, to: box)
-        box.drive()
+        try box.drive()
         #expect(box.told.map { $0.body["action"] } == ["enter", "exit"])
         #expect(box.told.allSatisfy { $0.type == 3 && $0.early == true && $0.durable == nil && $0.confirmed == false })
         let uploads = Self.uploads(try box.frames())
@@ -78,42 +76,26 @@ import TrackWire
         other.id = 77
         try box.send(.push(other))
         #expect(box.told.count == 3 && box.told.last?.early == nil)
-        // A version that is remembered is told at the next login, also by the next process.
-        box.cut()
-        box.loop.advanceTime(by: .seconds(600))
-        #expect(try box.welcome()?.fenceVersion == 5)
+        // A version that is remembered is told by the next process.
+        box.disk.killProcess()
         let next = try ServedAgent(box.disk)
-        #expect(try next.welcome()?.fenceVersion == 5)
-    }
-
-    @Test func anOldServerGetsNothingNewAndTheAgentGoesOnJudging() throws {
-        let box = try ServedAgent()
-        _ = try box.welcome()
-        try Self.deliver(5, to: box)
-        box.cut()
-        box.loop.advanceTime(by: .seconds(600))
-        _ = try box.welcome(fences: 0)
-        box.drive()
-        #expect(box.told.count == 2)
-        let frames = try box.frames()
-        #expect(!Self.uploads(frames).isEmpty && Self.uploads(frames).allSatisfy(\.fenceUses.isEmpty))
-        #expect(!frames.contains { if case .alarmUpload = $0 { true } else { false } })
+        #expect(try next.login()?.fenceVersion == 5)
     }
 
     @Test func offlineAlarmsAreToldOnceAcrossARestart() throws {
         let box = try ServedAgent()
-        _ = try box.welcome()
+        _ = try box.login()
         try Self.deliver(5, to: box)
         box.isReachable = false
         box.cut()
-        box.drive()
+        try box.drive()
         #expect(box.told.count == 2)
         box.disk.killProcess()
         let next = try ServedAgent(box.disk)
         #expect(next.told.isEmpty)
-        let storedThrough = next.ring.firstSequence - 1
-        #expect(try next.welcome(storedThrough: storedThrough)?.fenceVersion == 5)
-        next.loop.advanceTime(by: .seconds(5))
+        next.storedThrough = next.ring.firstSequence - 1
+        #expect(try next.login()?.fenceVersion == 5)
+        try next.wait(seconds: 5)
         let uploads = Self.uploads(try next.frames())
         #expect(uploads.reduce(0) { $0 + $1.count } >= 12)
         #expect(uploads.allSatisfy { $0.fenceUses.map(\.version) == [5] })
@@ -122,104 +104,12 @@ import TrackWire
         #expect(try alarms(of: next).map(\.isConfirmed) == [true, true])
     }
 
-    @Test func aBadUpdateChangesNothingAndTheNextLoginAsksForEverything() throws {
-        let box = try ServedAgent()
-        _ = try box.welcome()
-        try Self.deliver(5, to: box)
-        var update = FenceUpdate()
-        (update.version, update.base, update.part, update.parts) = (9, 5, 0, 1)
-        update.content = Data([1, 2, 3])
-        try box.send(.fenceUpdate(update))
-        box.drive()
-        #expect(box.told.count == 2 && box.agent.serverFences.refusedUpdates == 1)
-        box.cut()
-        box.loop.advanceTime(by: .seconds(600))
-        #expect(try box.welcome()?.fenceVersion == 0)
-    }
-
-    @Test func anAlarmWhosePointIsClearedIsReported() throws {
-        let box = try ServedAgent()
-        _ = try box.welcome()
-        try Self.deliver(5, to: box)
-        box.isReachable = false
-        box.cut()
-        box.drive()
-        _ = box.agent.clearCache(CacheSelection())
-        box.isReachable = true
-        box.loop.advanceTime(by: .seconds(600))
-        _ = try box.welcome(storedThrough: 0)
-        let report = try #require(
-            try box.frames().compactMap { if case .alarmUpload(let report) = $0 { report } else { nil } }.first)
-        #expect(report.alarms.count == 2 && report.alarms.allSatisfy { $0.type == 3 && $0.key.count == 16 })
-        let body = try JSONReader.value(of: Array(report.alarms[0].json.utf8))
-        #expect(body == box.told[0].body)
-        // The server takes the first and refuses the second.
-        var refused = RefusedAlarm()
-        (refused.key, refused.reason) = (report.alarms[1].key, "no such fence")
-        var answer = AlarmUploadAck()
-        (answer.id, answer.refused) = (report.id, [refused])
-        try box.send(.alarmUploadAck(answer))
-        #expect(try alarms(of: box).map(\.report) == [.done, .refused])
-        #expect(try alarms(of: box).map(\.isConfirmed) == [true, false])
-        box.disk.killProcess()
-        let next = try ServedAgent(box.disk)
-        _ = try next.welcome()
-        #expect(!(try next.frames().contains { if case .alarmUpload = $0 { true } else { false } }))
-    }
-
-    @Test func alarmsOfLocalFencesAreReportedWhenTheFenceSaysSo() throws {
-        let box = try ServedAgent()
-        for isReported in [true, false] {
-            _ = box.agent.createFence([
-                "watch": ["van"], "report": .bool(isReported),
-                "shape": ["kind": "circle", "latitude": 52, "longitude": 4, "radius": 100],
-            ])
-        }
-        box.isReachable = false
-        box.cut()
-        box.drive()
-        #expect(box.told.count == 4 && box.told.allSatisfy { $0.type == 4 && $0.early == nil })
-        box.disk.killProcess()
-        let next = try ServedAgent(box.disk)
-        _ = try next.welcome()
-        func reports() throws -> [AlarmUpload] {
-            try next.frames().compactMap { if case .alarmUpload(let report) = $0 { report } else { nil } }
-        }
-        let first = try #require(try reports().first)
-        #expect(first.alarms.map(\.type) == [4, 4])
-        // Without an answer it comes again.
-        next.cut()
-        next.loop.advanceTime(by: .seconds(600))
-        _ = try next.welcome()
-        let second = try #require(try reports().first)
-        #expect(second.alarms == first.alarms)
-        var answer = AlarmUploadAck()
-        answer.id = second.id
-        try next.send(.alarmUploadAck(answer))
-        #expect(
-            try alarms(of: next).map(\.report) == [.done, .none, .done, .none]
-                || alarms(of: next).map(\.report) == [.done, .none, .none, .done])
-        next.cut()
-        next.loop.advanceTime(by: .seconds(600))
-        _ = try next.welcome()
-        #expect(try reports().isEmpty)
-    }
-
     @Test func anAlarmThatNobodyConfirmsIsCounted() throws {
         let box = try ServedAgent()
-        _ = try box.welcome()
+        _ = try box.login()
         try Self.deliver(5, to: box)
-        box.drive()
-        var ack = UploadAck()
-        ack.storedThrough = box.ring.nextSequence - 1
-        // Every batch that was sent.
-        try box.send(.uploadAck(ack))
-        for _ in 0..<100 {
-            box.loop.advanceTime(by: .seconds(10))
-            try box.send(.heartbeat(Heartbeat()))
-            ack.storedThrough = box.ring.nextSequence - 1
-            try box.send(.uploadAck(ack))
-        }
+        try box.drive()
+        try box.wait(seconds: 700)
         #expect(box.agent.earlyAlarms.overdueCount == 2)
         #expect(try alarms(of: box).map(\.isConfirmed) == [false, false])
         // It may still come.
@@ -229,12 +119,12 @@ import TrackWire
 
     @Test func anAlarmThatTheDiskRefusedIsNotToldAgainByThePush() throws {
         let box = try ServedAgent()
-        _ = try box.welcome()
+        _ = try box.login()
         try Self.deliver(5, to: box)
         for step in 0...25 as ClosedRange<Int64> {
             // The ring goes on in memory, the journal does not take the alarm.
             if step == 15 { box.disk.faults = [DiskFault([.write, .synchronizeData], number: 28)] }
-            box.fix(step, north: 300 - Double(step) * 10)
+            try box.fix(step, north: 300 - Double(step) * 10)
             if box.told.count == 1 { break }
         }
         let enter = try #require(box.told.first)
@@ -242,20 +132,20 @@ import TrackWire
         box.disk.faults = []
         try box.send(.push(Self.push(enter)))
         #expect(box.told.count == 1)
-        box.loop.advanceTime(by: .seconds(70))
+        try box.wait(seconds: 70)
         #expect(try alarms(of: box).count == 1 && box.told.count == 1)
     }
 
     @Test func theServerIsAskedForFencesNearTheEdgeOfTheReach() throws {
         let box = try ServedAgent()
-        _ = try box.welcome()
+        _ = try box.login()
         let center = try #require(Coordinate(latitude: 52, longitude: 4))
         for update in try FenceDelivery(
             version: 5, fences: [], reach: .init(center: center, metres: 200)
         ).updates() {
             try box.send(.fenceUpdate(update))
         }
-        box.drive()
+        try box.drive()
         let requests = try box.frames().filter { if case .fenceRequest = $0 { true } else { false } }
         #expect(requests.count == 1)
     }

@@ -141,7 +141,7 @@ final class ServedAgent {
     // MARK: The receiver
 
     /// So many metres north of 52 N 4 E, at a second; each fifth becomes a point.
-    func fix(_ second: Int64, north metres: Double) {
+    func fix(_ second: Int64, north metres: Double) throws {
         feed.say(.state(.fix))
         feed.say(
             .report(
@@ -149,31 +149,66 @@ final class ServedAgent {
                     time: Timestamp(seconds: 1_780_000_000 + second), mode: 3, latitude: 52 + metres / 111_250,
                     longitude: 4)))
         feed.say(.silence)
-        loop.advanceTime(by: .seconds(1))
+        try wait(seconds: 1)
     }
 
     /// From 300 m north to 300 m south, 10 m a second.
-    func drive(from second: Int64 = 0) {
-        for step in 0...60 as ClosedRange<Int64> { fix(second + step, north: 300 - Double(step) * 10) }
+    func drive(from second: Int64 = 0) throws {
+        for step in 0...60 as ClosedRange<Int64> { try fix(second + step, north: 300 - Double(step) * 10) }
     }
 
     // MARK: The server
+
+    /// Of the Welcome.
+    var fenceFormat: UInt32 = 1
+    var storedThrough: UInt64 = 0
+    private var received: [ClientFrame.OneOf_Message] = []
+    private var served: EmbeddedChannel?
+    private var hellos: [Hello] = []
 
     func send(_ message: ServerFrame.OneOf_Message) throws {
         try connector.channel?.writeInbound(ByteBuffer(bytes: WireCodec.encode(ServerFrame(message))))
         loop.run()
     }
 
+    /// Answers what the agent has sent.
+    private func serve() throws {
+        guard let channel = connector.channel else { return }
+        if channel !== served { (served, decoder) = (channel, FrameDecoder()) }
+        while let bytes = try channel.readOutbound(as: ByteBuffer.self) { decoder.append(bytes.readableBytesView) }
+        while let bytes = try decoder.next() {
+            guard let message = try WireCodec.decodeClient(bytes).message else { continue }
+            received.append(message)
+            switch message {
+            case .hello(let hello):
+                hellos.append(hello)
+                var welcome = Welcome()
+                (welcome.fenceFormat, welcome.storedThrough) = (fenceFormat, storedThrough)
+                welcome.serverTime = 1_780_000_000_000
+                try send(.welcome(welcome))
+            case .upload(let upload):
+                storedThrough = upload.firstSequence + UInt64(upload.count) - 1
+                var ack = UploadAck()
+                ack.storedThrough = storedThrough
+                try send(.uploadAck(ack))
+            case .heartbeat: try send(.heartbeat(Heartbeat()))
+            default: break
+            }
+        }
+    }
+
+    func wait(seconds: Int) throws {
+        for _ in 0..<seconds {
+            loop.advanceTime(by: .seconds(1))
+            try serve()
+        }
+    }
+
     /// What the agent has sent since the last question.
     func frames() throws -> [ClientFrame.OneOf_Message] {
-        var found: [ClientFrame.OneOf_Message] = []
-        while let bytes = try connector.channel?.readOutbound(as: ByteBuffer.self) {
-            decoder.append(bytes.readableBytesView)
-        }
-        while let bytes = try decoder.next() {
-            if let message = try WireCodec.decodeClient(bytes).message { found.append(message) }
-        }
-        return found
+        try serve()
+        defer { received = [] }
+        return received
     }
 
     var isReachable: Bool {
@@ -184,16 +219,14 @@ final class ServedAgent {
     /// The connection ends.
     func cut() {
         _ = try? connector.channel?.finish(acceptAlreadyClosed: true)
-        decoder = FrameDecoder()
+        connector.channel = nil
         loop.run()
     }
 
-    /// Answers the login that the agent has sent. Returns it.
-    func welcome(fences format: UInt32 = 1, storedThrough: UInt64 = 0) throws -> Hello? {
-        let hello = try frames().compactMap { if case .hello(let hello) = $0 { hello } else { nil } }.last
-        var welcome = Welcome()
-        (welcome.fenceFormat, welcome.storedThrough, welcome.serverTime) = (format, storedThrough, 1_780_000_000_000)
-        try send(.welcome(welcome))
-        return hello
+    /// The next login, which may take some minutes.
+    func login() throws -> Hello? {
+        for _ in 0..<700 where hellos.isEmpty { try wait(seconds: 1) }
+        defer { hellos = [] }
+        return hellos.last
     }
 }
