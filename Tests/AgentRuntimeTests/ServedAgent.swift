@@ -81,6 +81,9 @@ final class ServedAgent {
         func read(on loop: any EventLoop) -> EventLoopFuture<RecalledFences>? {
             loop.makeSucceededFuture(RecalledFences())
         }
+        func zones(_ names: [String], on loop: any EventLoop) -> EventLoopFuture<[String: ZoneOffsets]>? {
+            loop.makeSucceededFuture([:])
+        }
         func write(_ state: RememberedState, on loop: any EventLoop) -> EventLoopFuture<String?>? {
             loop.makeSucceededFuture(nil)
         }

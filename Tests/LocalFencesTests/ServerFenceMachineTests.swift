@@ -162,7 +162,7 @@ import TrackTestKit
         drive(&box)
         #expect(box.told.count == 2)
         let first = Self.point(0, 0).time
-        #expect(box.machine.newest.uses == [VersionUse(version: 5, after: first.adding(milliseconds: -1))])
+        #expect(box.machine.newest.uses == [VersionUse(version: 5, after: first.adding(milliseconds: -1), base: 5)])
         #expect(box.machine.newest.uses(from: first, through: first).map(\.version) == [5])
     }
 

@@ -24,7 +24,7 @@ package struct ServerFence: Hashable, Sendable {
 
     /// What is judged.
     ///
-    /// - Throws: ``FenceError`` when the weekly windows name a zone: the server does not judge such a fence either.
+    /// - Throws: ``FenceError`` when the weekly windows name a zone: then only the server judges the fence.
     func plan() throws(FenceError) -> FencePlan {
         var plan = try fence.plan(from: since)
         plan.group = group
