@@ -7,7 +7,7 @@ extension Schema {
             forgotten INTEGER NOT NULL
         ) STRICT;
         INSERT INTO fence_clock (id, last, forgotten)
-        SELECT 1, COALESCE(MAX(seq), 0), COALESCE((SELECT MIN(version) - 1 FROM fence_news), MAX(seq), 0)
+        SELECT 1, COALESCE(MAX(seq), 1), COALESCE((SELECT MIN(version) - 1 FROM fence_news), MAX(seq), 1)
         FROM sqlite_sequence WHERE name = 'fence_news';
 
         CREATE TABLE new_fence_news (

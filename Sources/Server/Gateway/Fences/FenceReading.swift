@@ -41,7 +41,7 @@ enum FenceReading {
             fences += found.fences
             if found.fences.count < page { break }
         }
-        return update(fences, version: max(version, 1), of: entity, around: place)
+        return update(fences, version: version, of: entity, around: place)
     }
 
     /// All fences, or as many of the nearest as a vehicle takes.

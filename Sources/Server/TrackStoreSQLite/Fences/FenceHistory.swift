@@ -71,11 +71,14 @@ struct FenceHistory {
     func changes(of entity: EntityKey, since version: Int64) throws -> [FenceDifference.Change]? {
         let (last, forgotten) = try bounds()
         if version == last { return [] }
-        guard version > forgotten, version < last,
-            try Bool.fetchOne(
+        guard version >= forgotten, version < last else { return nil }
+        // Every change after the last forgotten one is known.
+        let isKnown =
+            try version == forgotten
+            || Bool.fetchOne(
                 try database.cachedStatement(sql: "SELECT 1 FROM fence_news WHERE version = ?"), arguments: [version])
                 ?? false
-        else { return nil }
+        guard isKnown else { return nil }
         var changes: [Int32: FenceDifference.Change] = [:]
         for former in try formerFences(of: entity, at: version) {
             changes[former.fence.id] = .init(fence: former.fence.id, former: former, present: nil)

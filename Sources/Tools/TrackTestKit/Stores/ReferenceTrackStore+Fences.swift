@@ -211,7 +211,7 @@ extension ReferenceTrackStore {
     ) throws(TrackStoreError) -> FenceDifference {
         try checkOpen()
         if version == fenceVersion { return FenceDifference(version: fenceVersion, changes: []) }
-        guard version > fenceNewsForgotten, fenceNewsList.contains(where: { $0.news.version == version }) else {
+        guard version == fenceNewsForgotten || fenceNewsList.contains(where: { $0.news.version == version }) else {
             return FenceDifference(version: fenceVersion, changes: nil)
         }
         let states = fenceStates.filter { $0.service == entity.service }

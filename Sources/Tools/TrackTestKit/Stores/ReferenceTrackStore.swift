@@ -44,8 +44,8 @@ package actor ReferenceTrackStore: TrackStore {
     var lastMessage: Int64 = 0
     var fenceTable: [ServiceID: ServiceFences] = [:]
     /// The number of the last change of a fence, and of the last one that is not told any more.
-    var fenceVersion: Int64 = 0
-    var fenceNewsForgotten: Int64 = 0
+    var fenceVersion: Int64 = 1
+    var fenceNewsForgotten: Int64 = 1
     var fenceStates: [KeptFences] = []
     var fenceNewsList: [KeptNews] = []
     var alarmList: [KeptAlarm] = []

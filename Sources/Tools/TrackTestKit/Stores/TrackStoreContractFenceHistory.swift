@@ -93,14 +93,19 @@ extension TrackStoreContract {
                 let later = try await store.fenceDifference(of: van, since: wide.version)
                 try expect(later.changes?.first?.former?.replaced, is: .at(5), "when the second was deleted")
                 try expect(try await store.fenceDifference(of: van, since: since.version).changes, is: [], "since now")
-                for unknown in [0, 1, made.version + 1, since.version + 1, .max] {
+                for unknown in [0, 2, made.version + 1, since.version + 1, .max] {
                     let difference = try await store.fenceDifference(of: van, since: unknown)
                     try expect(difference.changes, is: nil, "since \(unknown)")
                     try expect(difference.version, is: since.version, "the version to begin with")
                 }
+                let begin = try await store.fenceDifference(of: van, since: 1)
+                try expect(begin.changes, is: [], "since the beginning, when the fence was not yet there")
                 _ = try await store.removeFenceNews(before: .at(20), limit: 9)
                 try expect(
-                    try await store.fenceDifference(of: van, since: made.version).changes, is: nil, "what is forgotten")
+                    try await store.fenceDifference(of: van, since: 1).changes, is: nil, "what is forgotten")
+                try expect(
+                    try await store.fenceDifference(of: van, since: made.version).changes?.count, is: 1,
+                    "since the last change that is forgotten")
                 _ = try await store.removeFenceNews(before: .at(30), limit: 9)
                 try expect(
                     try await store.fenceDifference(of: van, since: since.version).changes, is: [],
