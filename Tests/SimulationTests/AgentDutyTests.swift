@@ -24,6 +24,44 @@ import TrackTestKit
         #expect(!model.allows("b") && model.allows("c"))
     }
 
+    @Test func aStartThatWaitsForTheServerIsInForceBesideWhatIsAnswered() {
+        let stopped = ToldTarget(isStarted: false, isGathering: false, entity: "van")
+        var model = MemoryModel(stopped)
+        let started = status(.starting, as: "tram")
+        _ = model.changed(to: ToldTarget(started, otherwise: "van"))
+        let asked = model.changed(to: ToldTarget(started, otherwise: "van"))
+        // StartGather is answered as durable, and StartService waits for the server.
+        let onDisk = ToldTarget(isStarted: true, isGathering: true, entity: "tram")
+        var told = stopped
+        told.isGathering = true
+        let inForce = ToldTarget(status(.starting, as: "tram", .gathering), otherwise: "van")
+        let number = model.answered(told: told, inForce: inForce)
+        #expect(model.hasSince(asked) { $0 == onDisk }, "the file says what is in force")
+        model.durable(number)
+        #expect(model.allows(onDisk))
+    }
+
+    @Test func aServiceThatIsBeingStoppedIsRememberedAsStopped() {
+        // Something else was in force before.
+        var model = MemoryModel(ToldTarget(isStarted: true, isGathering: true, entity: "van"))
+        let asked = model.changed(to: ToldTarget(status(.starting, as: "tram"), otherwise: "van"))
+        // StopService ends the start before the server has answered: this answers StartService, and the stop waits.
+        let stopping = ToldTarget(status(.stopping, as: "tram"), otherwise: "van")
+        _ = model.answered(told: ToldTarget(isStarted: true, isGathering: false, entity: "tram"), inForce: stopping)
+        #expect(model.hasSince(asked) { $0 == ToldTarget(isStarted: false, isGathering: false, entity: "tram") })
+    }
+
+    /// What an agent says while its service is in this state.
+    private func status(
+        _ state: ServiceStatus.State, as entity: String, _ gathering: GatherStatus.State = .stopped
+    ) -> AgentStatus {
+        var status = SampleAgent.sampleStatus
+        status.service.state = state
+        status.service.entity = entity
+        status.gather.state = gathering
+        return status
+    }
+
     @Test func aDiskIsCalmWhenNothingHappenedForLong() {
         var model = CalmModel(now: 0)
         #expect(!model.isCalm(75_000))

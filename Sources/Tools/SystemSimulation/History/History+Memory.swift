@@ -51,8 +51,8 @@ extension History {
     ///
     /// `asked`: the number of what was in force when the agent was told.
     func targetChanged(_ box: AgentBox, isDurable: Bool, asked: Int) {
-        let number = rememberedTarget.changed(to: target.told)
-        if !target.open.isEmpty { targetInForce(box) }
+        if !target.open.isEmpty { calm.trouble(now) }
+        let number = rememberedTarget.answered(told: target.told, inForce: target.open.isEmpty ? nil : inForce(box))
         guard isDurable else { return }
         checkDurable(targetSince: asked)
         rememberedTarget.durable(number)
@@ -63,7 +63,11 @@ extension History {
     @discardableResult
     func targetInForce(_ box: AgentBox) -> Int {
         calm.trouble(now)
-        return rememberedTarget.changed(to: ToldTarget(box.agent.status(), otherwise: target.told.entity))
+        return rememberedTarget.changed(to: inForce(box))
+    }
+
+    private func inForce(_ box: AgentBox) -> ToldTarget {
+        ToldTarget(box.agent.status(), otherwise: target.told.entity)
     }
 
     /// The state that a power cut leaves; nil when there is none.
@@ -97,7 +101,7 @@ extension History {
             return calm.trouble(now)
         }
         guard calm.isCalm(now) else { return }
-        rememberedTarget.settled(ToldTarget(box.agent.status(), otherwise: target.told.entity))
+        rememberedTarget.settled(inForce(box))
         if rememberedSettings != nil { rememberedSettings?.settled(box.agent.settings()) }
     }
 

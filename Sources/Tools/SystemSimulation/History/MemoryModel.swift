@@ -14,6 +14,16 @@ struct MemoryModel<Value: Equatable> {
         return next - 1
     }
 
+    /// A caller is answered. Returns the number of the change.
+    ///
+    /// `told`: what the answered calls make of it. `inForce`: what is in force while other calls wait for their answers,
+    /// which may be in force, and so on the disk, as well; nil when none waits.
+    mutating func answered(told: Value, inForce: Value?) -> Int {
+        let number = changed(to: told)
+        if let inForce { _ = changed(to: inForce) }
+        return number
+    }
+
     /// The agent called a change durable: nothing from before it may come back.
     mutating func durable(_ number: Int) {
         entries.removeAll { $0.number < number }
