@@ -15,26 +15,6 @@ import TrackWire
 
 /// Server fences on the vehicle, from the server's first message to the confirmation of an alarm.
 @Suite struct EarlyAlarmTests {
-    /// A circle of 100 m around 52 N 4 E.
-    private static func fence(_ id: Int32 = 3) throws -> DeliveredFence {
-        var definition = FenceDefinition(
-            ShapeDraft(.circle(centre: Degrees(latitude: 52, longitude: 4), radius: 100)))
-        definition.name = "depot"
-        definition.watch = .everyone
-        return DeliveredFence(
-            try Fence(id: id, definition, at: Timestamp(milliseconds: 0)), since: Timestamp(milliseconds: 0), of: "van")
-    }
-
-    private static func deliver(_ version: UInt64, to box: ServedAgent) throws {
-        for update in try FenceDelivery(version: version, fences: [try fence()]).updates() {
-            try box.send(.fenceUpdate(update))
-        }
-    }
-
-    private static func uploads(_ frames: [ClientFrame.OneOf_Message]) -> [Upload] {
-        frames.compactMap { if case .upload(let upload) = $0 { upload } else { nil } }
-    }
-
     private static func push(_ alarm: AlarmReport) -> Push {
         var push = Push()
         (push.id, push.type, push.json) = (UInt64(bitPattern: alarm.id ?? 0), 3, alarm.body.description)
@@ -49,19 +29,15 @@ import TrackWire
         }
     }
 
-    private func alarms(of box: ServedAgent) throws -> [Alarm] {
-        try box.journal.alarms(AlarmQuery(), now: 0).alarms
-    }
-
     @Test func anEarlyAlarmIsToldAtOnceAndConfirmedByTheServersPush() throws {
         let box = try ServedAgent()
         let hello = try #require(try box.login())
         #expect(hello.fenceFormat == 1 && hello.fenceVersion == 0)
-        try Self.deliver(5, to: box)
+        try box.deliver(5)
         try box.drive()
         #expect(box.told.map { $0.body["action"] } == ["enter", "exit"])
         #expect(box.told.allSatisfy { $0.type == 3 && $0.early == true && $0.durable == nil && $0.confirmed == false })
-        let uploads = Self.uploads(try box.frames())
+        let uploads = try box.frames().compactMap(\.upload)
         #expect(!uploads.isEmpty && uploads.allSatisfy { $0.fenceUses.map(\.version) == [5] })
         // The server tells the first.
         let push = Self.push(box.told[0])
@@ -70,22 +46,75 @@ import TrackWire
             #expect(Self.acknowledged(try box.frames()) == [push.id])
         }
         #expect(box.told.count == 2)
-        #expect(try alarms(of: box).map(\.isConfirmed) == [true, false])
+        #expect(try box.alarms().map(\.isConfirmed) == [true, false])
         // A push that this agent has not found is told as ever.
         var other = push
         other.id = 77
         try box.send(.push(other))
         #expect(box.told.count == 3 && box.told.last?.early == nil)
-        // A version that is remembered is told by the next process.
+        // A version that is remembered is told at the next login, also by the next process.
+        box.cut()
+        #expect(try box.login()?.fenceVersion == 5)
         box.disk.killProcess()
         let next = try ServedAgent(box.disk)
         #expect(try next.login()?.fenceVersion == 5)
     }
 
+    @Test func anOldServerGetsNothingNewAndTheAgentGoesOnJudging() throws {
+        let box = try ServedAgent()
+        _ = try box.login()
+        try box.deliver(5, reach: 200)
+        box.isReachable = false
+        box.cut()
+        try box.drive()
+        // The points of two alarms never reach a server, so the alarms are to be reported.
+        _ = box.agent.clearCache(CacheSelection())
+        (box.isReachable, box.fenceFormat) = (true, 0)
+        #expect(try box.login()?.fenceVersion == 5)
+        try box.drive(from: 1000)
+        #expect(box.told.count == 4)
+        let frames = try box.frames()
+        let uploads = frames.compactMap(\.upload)
+        #expect(!uploads.isEmpty && uploads.allSatisfy(\.fenceUses.isEmpty))
+        #expect(frames.compactMap(\.alarmUpload).isEmpty && frames.compactMap(\.fenceRequest).isEmpty)
+        #expect(box.agent.earlyAlarms.reportsWaiting == 2)
+        // The next server is new again, and gets what waits.
+        box.cut()
+        box.fenceFormat = 1
+        _ = try box.login()
+        try box.drive(from: 2000)
+        let later = try box.frames()
+        #expect(later.compactMap(\.alarmUpload).map(\.alarms.count) == [2])
+        #expect(later.compactMap(\.fenceRequest).count == 1)
+        #expect(later.compactMap(\.upload).allSatisfy { $0.fenceUses.map(\.version) == [5] })
+    }
+
+    @Test func aBadUpdateChangesNothingAndTheNextLoginAsksForEverything() throws {
+        let good = try FenceDelivery(version: 9, fences: []).updates()[0].content
+        for (base, content) in [(5, Data([1, 2, 3])), (4, good)] as [(UInt64, Data)] {
+            let box = try ServedAgent()
+            _ = try box.login()
+            try box.deliver(5)
+            var update = FenceUpdate()
+            (update.version, update.base, update.part, update.parts) = (9, base, 0, 1)
+            update.content = content
+            try box.send(.fenceUpdate(update))
+            try box.drive()
+            #expect(box.told.count == 2 && box.agent.serverFences.refusedUpdates == 1)
+            #expect(try box.frames().compactMap(\.upload).allSatisfy { $0.fenceUses.map(\.version) == [5] })
+            box.cut()
+            #expect(try box.login()?.fenceVersion == 0)
+            // All fences have come: the next login has nothing to ask for.
+            try box.deliver(9)
+            box.cut()
+            #expect(try box.login()?.fenceVersion == 9)
+        }
+    }
+
     @Test func offlineAlarmsAreToldOnceAcrossARestart() throws {
         let box = try ServedAgent()
         _ = try box.login()
-        try Self.deliver(5, to: box)
+        try box.deliver(5)
         box.isReachable = false
         box.cut()
         try box.drive()
@@ -96,31 +125,31 @@ import TrackWire
         next.storedThrough = next.ring.firstSequence - 1
         #expect(try next.login()?.fenceVersion == 5)
         try next.wait(seconds: 5)
-        let uploads = Self.uploads(try next.frames())
+        let uploads = try next.frames().compactMap(\.upload)
         #expect(uploads.reduce(0) { $0 + $1.count } >= 12)
         #expect(uploads.allSatisfy { $0.fenceUses.map(\.version) == [5] })
         for alarm in box.told { try next.send(.push(Self.push(alarm))) }
         #expect(next.told.isEmpty)
-        #expect(try alarms(of: next).map(\.isConfirmed) == [true, true])
+        #expect(try next.alarms().map(\.isConfirmed) == [true, true])
     }
 
     @Test func anAlarmThatNobodyConfirmsIsCounted() throws {
         let box = try ServedAgent()
         _ = try box.login()
-        try Self.deliver(5, to: box)
+        try box.deliver(5)
         try box.drive()
         try box.wait(seconds: 700)
         #expect(box.agent.earlyAlarms.overdueCount == 2)
-        #expect(try alarms(of: box).map(\.isConfirmed) == [false, false])
+        #expect(try box.alarms().map(\.isConfirmed) == [false, false])
         // It may still come.
         try box.send(.push(Self.push(box.told[0])))
-        #expect(try alarms(of: box).map(\.isConfirmed) == [true, false] && box.told.count == 2)
+        #expect(try box.alarms().map(\.isConfirmed) == [true, false] && box.told.count == 2)
     }
 
     @Test func anAlarmThatTheDiskRefusedIsNotToldAgainByThePush() throws {
         let box = try ServedAgent()
         _ = try box.login()
-        try Self.deliver(5, to: box)
+        try box.deliver(5)
         for step in 0...25 as ClosedRange<Int64> {
             // The ring goes on in memory, the journal does not take the alarm.
             if step == 15 { box.disk.faults = [DiskFault([.write, .synchronizeData], number: 28)] }
@@ -133,20 +162,14 @@ import TrackWire
         try box.send(.push(Self.push(enter)))
         #expect(box.told.count == 1)
         try box.wait(seconds: 70)
-        #expect(try alarms(of: box).count == 1 && box.told.count == 1)
+        #expect(try box.alarms().count == 1 && box.told.count == 1)
     }
 
     @Test func theServerIsAskedForFencesNearTheEdgeOfTheReach() throws {
         let box = try ServedAgent()
         _ = try box.login()
-        let center = try #require(Coordinate(latitude: 52, longitude: 4))
-        for update in try FenceDelivery(
-            version: 5, fences: [], reach: .init(center: center, metres: 200)
-        ).updates() {
-            try box.send(.fenceUpdate(update))
-        }
+        try box.deliver(5, fences: [], reach: 200)
         try box.drive()
-        let requests = try box.frames().filter { if case .fenceRequest = $0 { true } else { false } }
-        #expect(requests.count == 1)
+        #expect(try box.frames().compactMap(\.fenceRequest).count == 1)
     }
 }

@@ -100,8 +100,9 @@ final class ServedAgent {
     private var decoder = FrameDecoder()
     private(set) var told: [AlarmReport] = []
 
-    init(_ disk: DiskSimulation = DiskSimulation(seed: 1, directories: ["/", "/state"]), cacheLimit: Int? = nil) throws
-    {
+    init(
+        _ disk: DiskSimulation = DiskSimulation(seed: 1, directories: ["/", "/state"]), entity: String = "van"
+    ) throws {
         self.disk = disk
         let text = """
             [server]
@@ -109,7 +110,7 @@ final class ServedAgent {
             [service]
             id = 7
             ak = "0123456789abcdefghjkmnpqrstvwxyz"
-            entity = "van"
+            entity = "\(entity)"
             [cache]
             directory = "/cache"
             [state]
@@ -165,6 +166,8 @@ final class ServedAgent {
     /// Of the Welcome.
     var fenceFormat: UInt32 = 1
     var storedThrough: UInt64 = 0
+    /// Whether the server's store takes points.
+    var isStoring = true
     private var received: [ClientFrame.OneOf_Message] = []
     private var served: EmbeddedChannel?
     private var hellos: [Hello] = []
@@ -189,7 +192,7 @@ final class ServedAgent {
                 (welcome.fenceFormat, welcome.storedThrough) = (fenceFormat, storedThrough)
                 welcome.serverTime = 1_780_000_000_000
                 try send(.welcome(welcome))
-            case .upload(let upload):
+            case .upload(let upload) where isStoring:
                 storedThrough = upload.firstSequence + UInt64(upload.count) - 1
                 var ack = UploadAck()
                 ack.storedThrough = storedThrough
@@ -219,10 +222,12 @@ final class ServedAgent {
         set { connector.isReachable = newValue }
     }
 
-    /// The connection ends.
+    /// The connection ends. What the agent has sent and nobody has read is lost.
     func cut() {
-        _ = try? connector.channel?.finish(acceptAlreadyClosed: true)
+        let channel = connector.channel
         connector.channel = nil
+        // Not `finish`, which also cancels every timer of the loop: the agent would never log in again.
+        channel?.close(promise: nil)
         loop.run()
     }
 
