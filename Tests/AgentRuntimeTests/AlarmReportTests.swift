@@ -124,4 +124,17 @@ import TrackWire
         _ = try next.login()
         #expect(try next.reports().isEmpty)
     }
+
+    @Test func anotherEntityReportsNoneOfThem() throws {
+        let box = try withClearedPoints()
+        box.disk.killProcess()
+        let other = try ServedAgent(box.disk, entity: "bus")
+        _ = try other.login()
+        #expect(try other.reports().isEmpty)
+        #expect(try other.alarms().map(\.report) == [.wanted, .wanted])
+        other.disk.killProcess()
+        let again = try ServedAgent(other.disk)
+        _ = try again.login()
+        #expect(try again.reports().map(\.alarms.count) == [2])
+    }
 }

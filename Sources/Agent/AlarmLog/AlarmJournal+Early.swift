@@ -31,13 +31,15 @@ extension AlarmJournal {
     /// Alarms that the server is to be told of.
     package var reportCount: Int { entries.count { $0.news.report == .wanted } }
 
-    /// The oldest alarms that the server is to be told of. Leaves out what is damaged.
+    /// The oldest alarms of an entity that the server is to be told of. Leaves out what is damaged.
     ///
     /// Throws when the disk refuses one of them.
-    package func reports(limit: Int, bytes: Int, now: MonotonicTime) throws(CacheFileError) -> [Alarm] {
+    package func reports(
+        of entity: String, limit: Int, bytes: Int, now: MonotonicTime
+    ) throws(CacheFileError) -> [Alarm] {
         try readIfNeeded(now: now)
         var (found, length): ([Alarm], Int) = ([], 0)
-        for entry in entries where entry.news.report == .wanted {
+        for entry in entries where entry.news.report == .wanted && entry.entity.utf8.elementsEqual(entity.utf8) {
             guard found.count < limit, found.isEmpty || length + entry.length <= bytes else { break }
             guard let alarm = try read(entry, now: now) else { continue }
             length += entry.length

@@ -101,7 +101,8 @@ extension Agent {
         case .pushed(let push, let entity): alarmShell.take(push, entity: entity)
         case .opened(let takesFences, let storedThrough, let stream):
             serverFences.loggedIn()
-            earlyAlarms.loggedIn(takesReports: takesFences, storedThrough: storedThrough, stream: stream)
+            earlyAlarms.loggedIn(
+                as: link.entity, takesReports: takesFences, storedThrough: storedThrough, stream: stream)
         case .fenceUpdate(let update): serverFences.take(update)
         case .reportAnswered(let answer): earlyAlarms.answered(answer)
         case .refusedPoints(let sequences, let stream): earlyAlarms.refused(sequences, of: stream)

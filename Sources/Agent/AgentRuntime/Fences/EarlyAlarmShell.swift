@@ -30,6 +30,8 @@ final class EarlyAlarmShell {
     private let timers: ShellTimers<Timer>
     private var book = EarlyAlarmBook()
     private var reporting = AlarmReporting()
+    /// Of the last login: the server takes the alarms of a report for this entity's.
+    private var entity = ""
     /// Alarms that the server is to be told of, after the last operation.
     private(set) var reportsWaiting = 0
     private(set) var confirmedCount: UInt64 = 0
@@ -91,7 +93,8 @@ final class EarlyAlarmShell {
     // MARK: The link
 
     /// A login succeeded. `takesReports`: the server takes them.
-    func loggedIn(takesReports: Bool, storedThrough: UInt64, stream: StreamID?) {
+    func loggedIn(as entity: String, takesReports: Bool, storedThrough: UInt64, stream: StreamID?) {
+        self.entity = entity
         if let stream {
             perform(book.acknowledged(through: storedThrough, of: stream, isLogin: true, now: context.now))
         }
@@ -177,10 +180,15 @@ final class EarlyAlarmShell {
     }
 
     private func read() {
-        let now = context.now
+        let (now, entity) = (context.now, entity)
         let isAccepted = onJournal { journal -> [Alarm]? in
-            try? journal.reports(limit: AlarmReporting.most, bytes: Self.messageBytes, now: now)
+            try? journal.reports(of: entity, limit: AlarmReporting.most, bytes: Self.messageBytes, now: now)
         } then: { [self] found in
+            guard ExactName(entity) == ExactName(self.entity) else {
+                // Another entity has logged in meanwhile.
+                reporting.readFailed()
+                return perform(reporting.added())
+            }
             guard let found else { return reporting.readFailed() }
             var (items, unusable): ([AlarmReporting.Item], [UInt64: String]) = ([], [:])
             for alarm in found {
