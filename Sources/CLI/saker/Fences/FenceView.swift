@@ -111,7 +111,7 @@ enum FenceView {
                 "on \(reaction.on.rawValue)",
                 reaction.parameters + (reaction.isRemote ? ", told to the others, too" : ""))
         }
-        if definition.isReported { add("report", "alarms are to go to the server (not sent yet)") }
+        if definition.isReported { add("report", "alarms go to the server, too") }
         if let origin = definition.origin {
             add("from", "\(origin.file)\(origin.layer.map { ", layer \($0)" } ?? ""), feature \(origin.feature)")
         }
