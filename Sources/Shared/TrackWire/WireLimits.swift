@@ -19,7 +19,7 @@ package enum WireLimits {
     package static let calls = 4
     /// The longest live hint in a Heartbeat, bytes.
     package static let liveHintBytes = 4096
-    /// The most versions of fences by which the points of one Upload may have been judged.
+    /// Of more versions of fences by which the points of one Upload were judged, the newest count.
     package static let fenceUses = 64
     /// The most alarms in an AlarmUpload.
     package static let uploadedAlarms = 64

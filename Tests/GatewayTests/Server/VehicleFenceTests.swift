@@ -200,9 +200,20 @@ import TrackWire
             let alarms = try await fixture.store.alarms(
                 in: fixture.service, matching: AlarmFilter(), page: Page(offset: 0, limit: 9))
             #expect(alarms.alarms.map(\.alarm.action) == [.enter, .exit])
+            // So many versions that only the newest count: the track goes on.
             upload.firstSequence = 102
-            upload.fenceUses.reverse()
-            upload.fenceUses[0].after = time(2000)
+            upload.fenceUses = (1...1000 as ClosedRange<UInt64>).map { number in
+                var use = FenceUse()
+                (use.version, use.after) = (number, time(900))
+                return use
+            }
+            agent.send(.upload(upload))
+            while true {
+                guard let frame = await agent.next() else { throw Unexpected(message: "the connection ended") }
+                if case .uploadAck(let ack)? = frame.message, ack.storedThrough == 202 { break }
+            }
+            upload.firstSequence = 203
+            upload.fenceUses[upload.fenceUses.count - 2].after = time(2000)
             agent.send(.upload(upload))
             while let frame = await agent.next() {
                 if case .closing(let closing)? = frame.message { #expect(closing.code == .protocol) }

@@ -50,6 +50,9 @@ extension UploadRules {
         guard body.key.bytes == uploaded.keyBytes else {
             throw FenceJSONError("the alarm has another key than the message says")
         }
+        guard ExactName(body.entity) == ExactName(entity) else {
+            throw FenceJSONError("the alarm is of another entity than the session: log in as that entity")
+        }
         return Alarm(
             key: body.key, source: source, fence: body.fence, revision: body.revision, name: body.name,
             group: body.group, action: body.action, point: AlarmPoint(body.point, received: now),
