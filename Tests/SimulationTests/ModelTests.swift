@@ -53,6 +53,26 @@ import TrackTestKit
         #expect(throws: Violation.self) { try store.commit(late, .stored(through: 6, version: 2)) }
     }
 
+    @Test func pointsOfNoStreamMayBeLeftByAPowerCut() throws {
+        var store = StoreModel()
+        let owner = try owner()
+        try store.open(owner, StreamClaim(epoch: 1, storedThrough: 0, version: 0))
+        #expect(try store.commit(try batch(1...3), .stored(through: 3, version: 1)).count == 3)
+        var rescued = try batch(4...5)
+        (rescued.position, rescued.sequences) = (nil, [])
+        var other = store
+        #expect(try store.powerReturned([rescued], through: [owner: 3], points: 3).isEmpty)
+        #expect(store.count == 3)
+        #expect(try store.powerReturned([rescued], through: [owner: 3], points: 5).map(\.new.count) == [2])
+        #expect(store.count == 5)
+        // A part of a transaction, or points that nobody sent.
+        let both = [rescued, try batch(4...6, after: 3)]
+        for (through, points) in [(3, 5), (6, 6), (3, 4)] as [(UInt64, Int)] {
+            #expect(throws: Violation.self) { try other.powerReturned(both, through: [owner: through], points: points) }
+        }
+        #expect(try other.powerReturned(both, through: [owner: 6], points: 8).count == 2)
+    }
+
     @Test func aPointIsStoredOnceAndInOrder() throws {
         var ledger = PointLedger()
         let fixes = try (1...3).map { try fix($0) }

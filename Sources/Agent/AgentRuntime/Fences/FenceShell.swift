@@ -20,7 +20,6 @@ final class FenceShell {
     typealias Effect = FenceAlarmTeller.Effect
 
     private enum Timer: Hashable {
-        case saving(MemoryMachine.Timer)
         /// The ring does not give the points of the process before.
         case replay
         /// The file of fences is read again.
@@ -41,6 +40,12 @@ final class FenceShell {
     private lazy var teller = FenceAlarmTeller(
         context, journal: journal, areHooksOwed: areHooksOwed, tell: tell
     ) { [weak self] in self?.happened($0) }
+    private lazy var file = RememberedFile(
+        context,
+        .init(
+            failing: "Fences could not be remembered", relieved: "Fences are remembered again",
+            write: { [weak self] in self?.write() }, happened: { [weak self] in self?.saving($0) },
+            answer: { [callers] in callers.answer($0, $1) }))
     private var imports = FenceImports()
     /// Whose fixes are judged; nil while nothing is gathered.
     private var entity: String?
@@ -179,7 +184,7 @@ final class FenceShell {
         for action in actions {
             switch action {
             case .alarms(let action): teller.perform(action)
-            case .saving(let action): perform(action)
+            case .saving(let action): file.perform(action)
             case .storm(let fence, let name, let entity):
                 context.log.warning(
                     "A fence makes more than 60 alarms an hour",
@@ -203,23 +208,6 @@ final class FenceShell {
 
     // MARK: The file of fences
 
-    private func perform(_ action: MemoryMachine.Action) {
-        switch action {
-        case .write: save()
-        case .answer(let id, let durability): callers.answer(id, durability)
-        case .setTimer(let timer, let milliseconds):
-            timers.set(.saving(timer), milliseconds: milliseconds) { [self] in
-                let now = context.now
-                saving { $0.timerFired(timer, now: now) }
-            }
-        case .cancelTimer(let timer): timers.cancel(.saving(timer))
-        case .complain(let reason):
-            context.log.error(
-                "Fences could not be remembered", metadata: .event(.stateNotRemembered, ["reason": "\(reason)"]))
-        case .relieved: context.log.notice("Fences are remembered again", metadata: .event(.stateRemembered))
-        }
-    }
-
     private func saving(_ event: (inout MemoryMachine) -> [MemoryMachine.Action]) {
         let before = machine.saving.standing
         let actions = machine.saving(event)
@@ -227,20 +215,9 @@ final class FenceShell {
         perform(actions)
     }
 
-    private func save() {
-        guard let store else { return saving { $0.written() } }
-        let book = machine.book
-        guard let written = store.keeper.write(book.all, nextFence: book.nextFence, on: context.loop) else {
-            return saving { $0.failed(reason: "the disk hangs, and too much waits for it already") }
-        }
-        written.assumeIsolated().whenComplete { [self] result in
-            switch result {
-            case .success(nil): saving { $0.written() }
-            case .success(let reason?): saving { $0.failed(reason: reason) }
-            // The process ends, and nobody writes any more.
-            case .failure: break
-            }
-        }
+    private func write() -> EventLoopFuture<String?>? {
+        guard let store else { return context.loop.makeSucceededFuture(nil) }
+        return store.keeper.write(machine.book.all, nextFence: machine.book.nextFence, on: context.loop)
     }
 
     /// Completes within 40 ms: with true when the changes so far are on the disk, with false when the disk has not
@@ -257,6 +234,7 @@ final class FenceShell {
         stopped()
         isShutDown = true
         timers.cancelAll()
+        file.cancelTimers()
         teller.shutDown()
         if machine.saving.standing != .durable, machine.unreadable == nil, let store {
             _ = store.keeper.write(machine.book.all, nextFence: machine.book.nextFence, on: context.loop)

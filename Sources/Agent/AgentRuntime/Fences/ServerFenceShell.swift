@@ -30,7 +30,6 @@ final class ServerFenceShell {
     }
 
     private enum Timer: Hashable {
-        case saving(MemoryMachine.Timer)
         /// A new set waits no longer for the disk.
         case patience
         /// The ring does not give the points of the process before.
@@ -50,6 +49,16 @@ final class ServerFenceShell {
     } happened: { [weak self] in
         self?.happened($0)
     }
+    private lazy var file = RememberedFile(
+        context,
+        .init(
+            failing: "Server fences could not be remembered", relieved: "Server fences are remembered again",
+            write: { [weak self] in self?.write() },
+            happened: { [weak self] event in
+                // What the disk answers to the last write concerns nobody any more.
+                guard let self, !isShutDown else { return }
+                saving(event)
+            }))
     private var machine: ServerFenceMachine
     private var reader = FenceDeliveryReader()
     /// The last sequence that the process before gave to a point.
@@ -210,7 +219,7 @@ final class ServerFenceShell {
         for action in actions {
             switch action {
             case .alarms(let action): teller.perform(action)
-            case .saving(let action): perform(action)
+            case .saving(let action): file.perform(action)
             case .storm(let fence, let name, let entity):
                 context.log.warning(
                     "A server fence makes more than 60 alarms an hour",
@@ -254,23 +263,6 @@ final class ServerFenceShell {
 
     // MARK: The file
 
-    private func perform(_ action: MemoryMachine.Action) {
-        switch action {
-        case .write: save()
-        case .answer: break
-        case .setTimer(let timer, let milliseconds):
-            timers.set(.saving(timer), milliseconds: milliseconds) { [self] in
-                let now = context.now
-                saving { $0.timerFired(timer, now: now) }
-            }
-        case .cancelTimer(let timer): timers.cancel(.saving(timer))
-        case .complain(let reason):
-            context.log.error(
-                "Server fences could not be remembered", metadata: .event(.stateNotRemembered, ["reason": "\(reason)"]))
-        case .relieved: context.log.notice("Server fences are remembered again", metadata: .event(.stateRemembered))
-        }
-    }
-
     private func saving(_ event: (inout MemoryMachine) -> [MemoryMachine.Action]) {
         let before = machine.saving.standing
         let actions = machine.saving(event)
@@ -278,20 +270,9 @@ final class ServerFenceShell {
         perform(actions)
     }
 
-    private func save() {
-        guard let store, let content = machine.content else { return saving { $0.written() } }
-        guard let written = store.keeper.write(content, on: context.loop) else {
-            return saving { $0.failed(reason: "the disk hangs, and too much waits for it already") }
-        }
-        written.assumeIsolated().whenComplete { [self] result in
-            guard !isShutDown else { return }
-            switch result {
-            case .success(nil): saving { $0.written() }
-            case .success(let reason?): saving { $0.failed(reason: reason) }
-            // The process ends, and nobody writes any more.
-            case .failure: break
-            }
-        }
+    private func write() -> EventLoopFuture<String?>? {
+        guard let store, let content = machine.content else { return context.loop.makeSucceededFuture(nil) }
+        return store.keeper.write(content, on: context.loop)
     }
 
     /// The agent stops.
@@ -300,6 +281,7 @@ final class ServerFenceShell {
         perform(machine.stopped())
         isShutDown = true
         timers.cancelAll()
+        file.cancelTimers()
         teller.shutDown()
     }
 

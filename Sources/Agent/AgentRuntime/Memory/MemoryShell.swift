@@ -12,11 +12,16 @@ internal import TrackModel
 final class MemoryShell {
     private let context: ShellContext
     private let keeper: any StateKeeper
-    private let timers: ShellTimers<MemoryMachine.Timer>
     private(set) var state: RememberedState
     private var machine: MemoryMachine
     private let callers: ChangeCallers
     private var since: SystemTime
+    private lazy var file = RememberedFile(
+        context,
+        .init(
+            failing: "State could not be remembered", relieved: "State is remembered again",
+            write: { [weak self] in self.flatMap { $0.keeper.write($0.state, on: $0.context.loop) } },
+            happened: { [weak self] in self?.perform($0) }, answer: { [callers] in callers.answer($0, $1) }))
 
     /// `trouble`: why the state of the process before could not be read.
     init(_ context: ShellContext, keeper: any StateKeeper, state: RememberedState, trouble: String?) {
@@ -24,7 +29,6 @@ final class MemoryShell {
         self.keeper = keeper
         self.state = state
         machine = MemoryMachine(trouble: trouble)
-        timers = ShellTimers(context)
         callers = ChangeCallers(context)
         since = context.systemTime
     }
@@ -65,41 +69,12 @@ final class MemoryShell {
         let before = machine.standing
         let actions = event(&machine)
         if machine.standing != before { since = context.systemTime }
-        for action in actions {
-            switch action {
-            case .write: write()
-            case .answer(let id, let durability): callers.answer(id, durability)
-            case .setTimer(let timer, let milliseconds):
-                timers.set(timer, milliseconds: milliseconds) { [self] in
-                    let now = context.now
-                    perform { $0.timerFired(timer, now: now) }
-                }
-            case .cancelTimer(let timer): timers.cancel(timer)
-            case .complain(let reason):
-                context.log.error(
-                    "State could not be remembered", metadata: .event(.stateNotRemembered, ["reason": "\(reason)"]))
-            case .relieved: context.log.notice("State is remembered again", metadata: .event(.stateRemembered))
-            }
-        }
-    }
-
-    private func write() {
-        guard let written = keeper.write(state, on: context.loop) else {
-            return perform { $0.failed(reason: "the disk hangs, and too much waits for it already") }
-        }
-        written.assumeIsolated().whenComplete { [self] result in
-            switch result {
-            case .success(nil): perform { $0.written() }
-            case .success(let reason?): perform { $0.failed(reason: reason) }
-            // The process ends, and nobody writes any more.
-            case .failure: break
-            }
-        }
+        for action in actions { file.perform(action) }
     }
 
     /// The agent stops: a state that is not on the disk yet is written once more, and no caller waits for this write.
     func shutDown() {
-        timers.cancelAll()
+        file.cancelTimers()
         if machine.standing != .durable, keeper.write(state, on: context.loop) == nil {
             context.log.error(
                 "State could not be remembered",

@@ -33,6 +33,8 @@ struct FenceFeed: Hashable {
     private var place: Coordinate?
     /// The agent asked for what is around another place: all is sent anew.
     private var wantsAll = false
+    /// Something has changed meanwhile: the store is asked when the last part is sent.
+    private var wantsNext = false
     /// Not sent yet; reversed.
     private var parts: [FenceUpdate] = []
 
@@ -55,9 +57,6 @@ struct FenceFeed: Hashable {
         reading = .asking(isOutdated: false)
         return [.load(since: wantsAll ? 0 : version, around: place)]
     }
-
-    /// To be asked for when the last part is sent.
-    private var wantsNext = false
 
     /// The vehicle is about to leave the reach of its fences.
     mutating func asked(around place: Coordinate) -> [Action] {

@@ -104,15 +104,23 @@ struct StoreModel {
         progress.keys.sorted { ($0.entity, "\($0.stream)") < ($1.entity, "\($1.stream)") }
     }
 
-    /// The power went while the store was at some batches, and this is how far each stream has come then. Returns the batches
-    /// that were committed all the same, with their new points. They are one transaction: all of them or none.
+    /// The power went while the store was at some batches. Then each stream has come so far, and the store has so many points.
+    /// Returns the batches that were committed all the same, with their new points. They are one transaction: all of them or
+    /// none.
     mutating func powerReturned(
-        _ batches: [IngestBatch], through stored: [StreamOwner: UInt64]
+        _ batches: [IngestBatch], through stored: [StreamOwner: UInt64], points found: Int
     ) throws(Violation) -> [(batch: IngestBatch, new: [TrackPoint])] {
         var after = self
         var taken: [(batch: IngestBatch, new: [TrackPoint])] = []
         for batch in batches {
-            guard let position = batch.position else { continue }
+            guard let position = batch.position else {
+                // Points whose sequences an earlier session had used: no stream tells of them.
+                guard !batch.points.isEmpty else { continue }
+                after.unsureVersions.insert(batch.entity)
+                after.points[batch.entity, default: []] += batch.points
+                taken.append((batch, batch.points))
+                continue
+            }
             let owner = StreamOwner(service: batch.service, entity: batch.entity, stream: position.stream)
             let former = after.progress[owner, default: Progress()]
             let (before, last) = (former.storedThrough, position.last)
@@ -121,7 +129,10 @@ struct StoreModel {
             taken.append((batch, after.take(batch, owner, after: before, through: last)))
         }
         func isRight(_ model: Self) -> Bool {
-            stored.allSatisfy { owner, through in model.progress[owner, default: Progress()].storedThrough == through }
+            model.count == found
+                && stored.allSatisfy { owner, through in
+                    model.progress[owner, default: Progress()].storedThrough == through
+                }
         }
         // None of it may be what is left; then nothing was under way, or all of it was lost.
         if isRight(self) { return [] }
@@ -130,8 +141,9 @@ struct StoreModel {
                 .map { "\($0.key.entity): \($0.value), committed is \(progress[$0.key]?.storedThrough ?? 0)" }
             throw Violation(
                 guarantee: .exactlyOnce,
-                detail: "after a power cut the store has another part of a stream: "
-                    + wrong.sorted().joined(separator: "; "))
+                detail:
+                    "after a power cut the store has \(found) points, \(count) were committed and \(after.count) under way; "
+                    + "another part of a stream: \(wrong.sorted().joined(separator: "; "))")
         }
         self = after
         return taken

@@ -1,0 +1,113 @@
+import Foundation
+import ProgramTestKit
+import Testing
+
+@testable import ServerRuntime
+
+/// The commands with which an operator changes what a server has, from outside.
+@Suite("The administration", .timeLimit(.minutes(5)))
+struct AdministrationProgramTests {
+    private let directory: TemporaryDirectory
+    private var home: String { directory.path + "/server" }
+    private var configuration: String { home + "/server.toml" }
+
+    init() throws {
+        directory = try TemporaryDirectory()
+    }
+
+    @Test func anAppCodeIsSetListedAndCleared() async throws {
+        let made = try await run(serverPath, ["init", "--directory", home, "--host", "127.0.0.1"])
+        try #require(made.status == 0, "\(made.errors)")
+        func set(_ code: String, _ arguments: String...) async throws -> ProcessResult {
+            try code.write(toFile: home + "/code", atomically: true, encoding: .utf8)
+            let words = ["service", "set-app-code", "--config", configuration, "1"] + arguments
+            return try await run(
+                "sh", ["-c", "exec \"$0\" \"$@\" <\"$CODE\"", serverPath] + words, ["CODE": home + "/code"])
+        }
+        func list() async throws -> String {
+            try await sakerServer("service", "list", "--config", configuration).output
+        }
+        #expect(try await set("com.example;A1\n").status == 0)
+        #expect(try await list().contains("Fleet  (app code)\n"))
+        for wrong in ["", "\n", "a\u{7}b\n", String(repeating: "x", count: 257) + "\n"] {
+            #expect(try await set(wrong).status == 2, "\(wrong)")
+        }
+        #expect(try await list().contains("(app code)"))
+        #expect(try await set("", "--clear").status == 0)
+        #expect(try await !list().contains("app code"))
+        let words = ["service", "set-app-code", "--config", configuration, "9", "--clear"]
+        #expect(try await run(serverPath, words).status == 1)
+    }
+
+    // MARK: column
+
+    @Test func columnsAreAddedListedAndDeleted() async throws {
+        let made = try await run(serverPath, ["init", "--directory", home, "--host", "127.0.0.1"])
+        try #require(made.status == 0, "\(made.errors)")
+        func column(_ arguments: String...) async throws -> ProcessResult {
+            try await run(serverPath, ["column"] + arguments + ["--config", configuration])
+        }
+        #expect(try await column("add", "1", "fuel", "double", "--description", "litres").status == 0)
+        #expect(try await column("add", "1", "door", "int").output == "Service 1: track column door, int\n")
+        #expect(try await column("add", "1", "team", "--kind", "entity", "--search").status == 0)
+        #expect(
+            try await column("list", "1").output
+                == "KEY   TYPE    DESCRIPTION\ndoor  int     \nfuel  double  litres\n")
+        #expect(
+            try await column("list", "1", "--kind", "entity").output
+                == "KEY   TYPE    DESCRIPTION\nteam  string   (searchable)\n")
+        let twice = try await column("add", "1", "fuel", "string")
+        #expect(twice.status == 1)
+        #expect(twice.errors.contains("already"))
+        for wrong in [
+            ["add", "1", "speed", "double"], ["add", "1", "a b", "int"], ["add", "1", "x"], ["add", "1", "x", "float"],
+            ["add", "1", "x", "int", "--kind", "entity"], ["add", "1", "x", "int", "--search"],
+        ] {
+            let result = try await run(serverPath, ["column"] + wrong + ["--config", configuration])
+            #expect(result.status == 2, "\(wrong)")
+            #expect(!result.errors.isEmpty && result.output.isEmpty)
+        }
+        #expect(try await column("list", "7").status == 1)
+        #expect(try await column("delete", "1", "fuel").status == 0)
+        #expect(try await column("delete", "1", "fuel").status == 1)
+        #expect(try await column("list", "1").output == "KEY   TYPE    DESCRIPTION\ndoor  int     \n")
+    }
+
+    // MARK: fence, district
+
+    @Test func districtsAreImportedListedAndRemoved() async throws {
+        let made = try await run(serverPath, ["init", "--directory", home, "--host", "127.0.0.1"])
+        try #require(made.status == 0, "\(made.errors)")
+        func server(_ arguments: String...) async throws -> ProcessResult {
+            try await run(serverPath, arguments + ["--config", configuration])
+        }
+        let path = directory.path + "/world.geojson"
+        let square = #"{"type":"Polygon","coordinates":[[[0,0],[1,0],[1,1],[0,1],[0,0]]]}"#
+        let features = ["Chile", ""].map {
+            #"{"type":"Feature","properties":{"name":"\#($0)"},"geometry":\#(square)}"#
+        }
+        try #"{"type":"FeatureCollection","features":[\#(features.joined(separator: ","))]}"#.write(
+            toFile: path, atomically: true, encoding: .utf8)
+        let imported = try await server("district", "import", path)
+        #expect(imported.status == 0)
+        #expect(
+            imported.output
+                == "Source world: 1 districts are imported, 1 features refused, 0 earlier districts replaced\n")
+        #expect(imported.errors == "refused: \(path), feature 2: it has no name in the column 'name'\n")
+        #expect(
+            try await server("district", "list", "chile").output
+                == "     ID  SOURCE  DISTRICT\n      1  world   Chile\n")
+        #expect(try await server("district", "list", "Peru").status == 1)
+        #expect(try await server("district", "import", path + "x").status == 1)
+        #expect(try await server("district", "import").status == 2)
+        #expect(try await server("district", "remove", "word").errors.contains("the sources are world"))
+        #expect(try await server("district", "remove", "world").status == 0)
+        #expect(try await server("district", "list").output == "     ID  SOURCE  DISTRICT\n")
+        let empty = try await server("fence", "list", "1")
+        #expect(empty.output == "     ID  CHANGED               SHAPE  WATCHES  NAME\n", "\(empty.errors)")
+        #expect(
+            try await server("fence", "export", "1").output == "{\"type\":\"FeatureCollection\",\"features\":[]}\n")
+        #expect(try await server("fence", "show", "1", "1").status == 1)
+        #expect(try await server("fence", "list", "1", "--limit", "0").status == 2)
+    }
+}
