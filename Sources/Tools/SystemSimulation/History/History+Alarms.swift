@@ -194,10 +194,12 @@ extension History {
     // MARK: The end
 
     /// Pushes for the entity that the agent serves.
-    var hasWaitingPushes: Bool {
-        guard profile.hasPushes, let entity = box?.agent.status().service.entity else { return false }
-        return alarms.pushes.isWaiting(for: entity, at: serverTime)
+    var waitingPushes: [Int] {
+        guard profile.hasPushes, let entity = box?.agent.status().service.entity else { return [] }
+        return alarms.pushes.waiting(for: entity, at: serverTime)
     }
+
+    var hasWaitingPushes: Bool { !waitingPushes.isEmpty }
 
     /// Looks with the points: nothing has been wrong since `calm`. What was queued since then, and a while ago, the agent
     /// has, if it was online all the time and takes what comes.

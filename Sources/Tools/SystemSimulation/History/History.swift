@@ -238,7 +238,7 @@ package final class History {
                     guarantee: .liveness,
                     detail: "\(Self.patience / 3_600_000) hours after the world healed "
                         + "\(box?.executor.cache.count ?? 0) points wait: \(status); hooks are owed to "
-                        + "\(alarms.owed) alarms, \(hasWaitingPushes ? "pushes" : "no pushes") wait"))
+                        + "\(alarms.owed) alarms, the pushes \(waitingPushes) wait"))
         }
         check { () throws(Violation) in try ledger.settle() }
         guard violation == nil else { return }

@@ -165,9 +165,9 @@ struct PushModel {
         settled += 1
     }
 
-    /// Queued for this entity, in time, and not at its agent.
-    func isWaiting(for entity: String, at time: Int64) -> Bool {
-        messages.indices.contains { serial in
+    /// What is queued for this entity, in time, and not at its agent.
+    func waiting(for entity: String, at time: Int64) -> [Int] {
+        messages.indices.filter { serial in
             let message = messages[serial]
             guard message.isQueued, message.expires > time + 60_000 else { return false }
             let entry = rows[Row(serial: serial, entity: entity)].flatMap { entries[$0] }
