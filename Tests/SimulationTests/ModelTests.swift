@@ -27,6 +27,22 @@ import TrackTestKit
             service: try #require(ServiceID(rawValue: 1)), entity: "van", stream: StreamID(high: 1, low: 2))
     }
 
+    @Test func onlyTheAlarmsOfAStoredBatchAreQueued() throws {
+        var pushes = PushModel(seed: 1)
+        func causing(_ sequences: ClosedRange<UInt64>, without cleared: UInt64? = nil) throws -> IngestBatch {
+            var batch = try batch(sequences)
+            batch.pushes = sequences.filter { $0 != cleared }.map {
+                pushes.caused(by: $0, of: StreamID(high: 1, low: 2), for: "van", lifetime: 900_000, at: 0)
+            }
+            return batch
+        }
+        _ = try causing(4...6)
+        #expect(pushes.waiting(for: "van", at: 0).isEmpty, "the store has none of them")
+        pushes.stored(try causing(4...6, without: 5), after: 4, at: 10_000)
+        #expect(
+            pushes.waiting(for: "van", at: 0) == [2], "the stream had passed 4, and the batch that is stored has no 5")
+    }
+
     @Test func aBatchThatCameTwiceIsNewOnce() throws {
         var store = StoreModel()
         try store.open(try owner(), StreamClaim(epoch: 1, storedThrough: 0, version: 0))

@@ -70,4 +70,11 @@ import TrackTestKit
         model.trouble(570_001)
         #expect(limit(570_002, pack: 20) == nil)
     }
+
+    @Test func aWaitCountsFromTheLastTroubleOn() {
+        var model = PromptnessModel(now: 0)
+        #expect(model.counted(wait: 351_000, 400_000) == 351_000)
+        model.trouble(100_000)
+        #expect(model.counted(wait: 351_000, 400_000) == 300_000, "a disk may have taken the point late")
+    }
 }

@@ -144,10 +144,11 @@ extension History {
         return batch
     }
 
-    func pushesQueued(with batch: IngestBatch) {
-        guard !batch.pushes.isEmpty, let position = batch.position else { return }
+    /// `former`: the sequence through which the batch's stream was stored before.
+    func pushesQueued(with batch: IngestBatch, after former: UInt64) {
+        guard !batch.pushes.isEmpty else { return }
         server?.watch.hasNews = true
-        alarms.pushes.stored(position.stream, after: position.first - 1, through: position.last, at: now)
+        alarms.pushes.stored(batch, after: former, at: now)
     }
 
     /// Somebody sends some messages, as `saker-server push` does it: past the server, into its store.

@@ -18,13 +18,13 @@ extension History {
             isWell: isWorldWell(box), gather: settings.gatherInterval, pack: settings.packInterval, now)
         checkLink(box)
         if limit != nil { checkPushes(calmSince: promptness.unwellAt) }
-        guard let limit, let age = ledger.oldestWaiting(at: now, count: box.executor.cache.count), age > limit else {
-            return
-        }
+        guard let limit, let age = ledger.oldestWaiting(at: now, count: box.executor.cache.count) else { return }
+        let wait = promptness.counted(wait: age, now)
+        guard wait > limit else { return }
         fail(
             Violation(
                 guarantee: .liveness,
-                detail: "online and nothing is wrong, and a point has waited for \(age / 1000) s, not "
+                detail: "online and nothing is wrong, and a point has waited for \(wait / 1000) s, not "
                     + "\(limit / 1000) s at most"))
     }
 

@@ -159,8 +159,9 @@ extension History {
                 throw Violation(guarantee: .exactlyOnce, detail: "the store answered to another number of batches")
             }
             for (batch, outcome) in zip(batches, outcomes) {
+                let former = store.storedThrough(of: batch)
                 let new = try store.commit(batch, outcome)
-                if case .stored = outcome { pushesQueued(with: batch) }
+                if case .stored = outcome { pushesQueued(with: batch, after: former) }
                 trace.mix(UInt64(new.count))
                 for point in new { try ledger.stored(point, entity: batch.entity, at: now) }
                 if case .stored = outcome, let position = batch.position {

@@ -91,8 +91,8 @@ extension History {
             }
             let taken = try store.powerReturned(open, through: through, points: points)
             if !taken.isEmpty { summary.storeCutsAfterCommit += 1 }
-            for (batch, new) in taken {
-                pushesQueued(with: batch)
+            for (batch, former, new) in taken {
+                pushesQueued(with: batch, after: former)
                 for point in new { try ledger.stored(point, entity: batch.entity, at: now) }
             }
         }

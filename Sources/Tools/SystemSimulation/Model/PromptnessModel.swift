@@ -17,6 +17,10 @@ struct PromptnessModel {
 
     mutating func trouble(_ now: MonotonicTime) { unwellAt = now }
 
+    /// Milliseconds of a point's wait that count: those since the last trouble. A disk that had not answered takes a point long
+    /// after the agent has gathered it, and the pack's time begins then.
+    func counted(wait: Int64, _ now: MonotonicTime) -> Int64 { min(wait, now - unwellAt) }
+
     /// Looks at the world. Intervals in seconds, as they are in force. Returns the most milliseconds that a point may have
     /// waited; nil: something was wrong not long ago.
     mutating func limit(isWell: Bool, gather: Int64, pack: Int64, _ now: MonotonicTime) -> Int64? {

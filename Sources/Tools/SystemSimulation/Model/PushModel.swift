@@ -105,9 +105,11 @@ struct PushModel {
         return CausedPush(by: sequence, push)
     }
 
-    /// The points up to a sequence are stored, and with them what they bring about.
-    mutating func stored(_ stream: StreamID, after former: UInt64, through last: UInt64, at now: MonotonicTime) {
-        for sequence in (former + 1)...max(last, former + 1) where sequence <= last {
+    /// A batch is stored, and with it what those of its points bring about that come after a sequence. The others are stored
+    /// already, or apart, without a stream, because the stream had passed them; such a point brings nothing about here.
+    mutating func stored(_ batch: IngestBatch, after former: UInt64, at now: MonotonicTime) {
+        guard let stream = batch.position?.stream else { return }
+        for case let sequence? in batch.pushes.map(\.sequence) where sequence > former {
             if let serial = causes[Cause(stream: stream, sequence: sequence)] { queued(serial, at: now) }
         }
     }

@@ -28,6 +28,13 @@ struct StoreModel {
         progress.filter { $0.key.stream == stream && $0.key.service == service }.map(\.value.storedThrough).max() ?? 0
     }
 
+    /// The sequence through which the stream of a batch is stored for the batch's entity; 0: nothing is, or it has no stream.
+    func storedThrough(of batch: IngestBatch) -> UInt64 {
+        guard let stream = batch.position?.stream else { return 0 }
+        let owner = StreamOwner(service: batch.service, entity: batch.entity, stream: stream)
+        return progress[owner]?.storedThrough ?? 0
+    }
+
     /// Takes a claim that the store gave.
     mutating func open(_ owner: StreamOwner, _ claim: StreamClaim) throws(Violation) {
         let former = progress[owner, default: Progress()]
@@ -105,20 +112,20 @@ struct StoreModel {
     }
 
     /// The power went while the store was at some batches. Then each stream has come so far, and the store has so many points.
-    /// Returns the batches that were committed all the same, with their new points. They are one transaction: all of them or
-    /// none.
+    /// Returns the batches that were committed all the same, each with the sequence through which its stream was stored before
+    /// and with its new points. They are one transaction: all of them or none.
     mutating func powerReturned(
         _ batches: [IngestBatch], through stored: [StreamOwner: UInt64], points found: Int
-    ) throws(Violation) -> [(batch: IngestBatch, new: [TrackPoint])] {
+    ) throws(Violation) -> [(batch: IngestBatch, former: UInt64, new: [TrackPoint])] {
         var after = self
-        var taken: [(batch: IngestBatch, new: [TrackPoint])] = []
+        var taken: [(batch: IngestBatch, former: UInt64, new: [TrackPoint])] = []
         for batch in batches {
             guard let position = batch.position else {
                 // Points whose sequences an earlier session had used: no stream tells of them.
                 guard !batch.points.isEmpty else { continue }
                 after.unsureVersions.insert(batch.entity)
                 after.points[batch.entity, default: []] += batch.points
-                taken.append((batch, batch.points))
+                taken.append((batch, 0, batch.points))
                 continue
             }
             let owner = StreamOwner(service: batch.service, entity: batch.entity, stream: position.stream)
@@ -126,7 +133,7 @@ struct StoreModel {
             let (before, last) = (former.storedThrough, position.last)
             guard position.epoch == former.epoch, position.previous <= before, last > before else { continue }
             after.unsureVersions.insert(batch.entity)
-            taken.append((batch, after.take(batch, owner, after: before, through: last)))
+            taken.append((batch, before, after.take(batch, owner, after: before, through: last)))
         }
         func isRight(_ model: Self) -> Bool {
             model.count == found
