@@ -11,6 +11,8 @@ import TrackModel
     /// A machine that gathers, whose disk takes everything at once.
     private struct Machine {
         var machine = FenceMachine()
+        /// How often a memory was written.
+        var writings = 0
         var told: [String] = []
         var alarms: [LocalAlarm] = []
         var other: [FenceMachine.Action] = []
@@ -23,6 +25,7 @@ import TrackModel
             for action in actions {
                 switch action {
                 case .alarms(.write(let writing)):
+                    writings += 1
                     perform(machine.journalWrote(writing.alarms.indices.map { .new(UInt64($0) + 1) }))
                 case .alarms: break
                 case .saving(.write): perform(machine.saving { $0.written() })
@@ -43,6 +46,24 @@ import TrackModel
         }
 
         var place: FencePair.Place? { machine.status(of: "van_07").first?.status.place }
+    }
+
+    @Test func withoutFencesNothingIsWritten() throws {
+        var box = Machine()
+        for second in 0..<600 { box.drive(east(Int64(second), 10)) }
+        #expect(box.writings == 0)
+        try box.create(circle())
+        box.drive(east(600, 10))
+        #expect(box.writings == 1, "the vehicle is inside")
+        for second in 601..<660 { box.drive(east(Int64(second), 10)) }
+        #expect(box.writings == 2, "half a minute later")
+        try perform(&box) { try $0.delete([1]) }
+        for second in 660..<900 { box.drive(east(Int64(second), 10)) }
+        #expect(box.writings == 2)
+    }
+
+    private func perform(_ box: inout Machine, _ change: (inout FenceMachine) throws -> [FenceMachine.Action]) rethrows {
+        box.perform(try change(&box.machine))
     }
 
     @Test func aFenceIsJudgedFromTheNextPointOn() throws {

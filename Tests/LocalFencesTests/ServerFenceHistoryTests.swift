@@ -132,7 +132,8 @@ import TrackTestKit
             let cut = dice.one(in: 3) ? nil : Int.random(in: 0...200, using: &dice)
             alarms += play(seed: seed, cut: cut, killOdds: 20).alarms
         }
-        if seeds.count == 100 { #expect(alarms > 200, "\(seeds)") }
+        // So that the comparison is about something; a hundred histories usually have some 300.
+        if seeds.count == 100 { #expect(alarms > 100, "\(seeds)") }
     }
 
     @Test(arguments: [11, 12, 13] as [UInt64])

@@ -146,6 +146,7 @@ package struct FenceMachine {
         }
         guard let set = judged?.set else { return actions }
         let fences = book.fences
+        judge.isNoting = !fences.isEmpty
         return actions
             + judge.judge(point, in: .init(entity: now.entity, service: now.service, set: set)) { number in
                 fences[number]?.fence.definition

@@ -186,7 +186,7 @@ package struct ServerFenceMachine {
             }
         }
         plans = FenceSet(found)
-        judge.isNoting = set.version > 0
+        judge.isNoting = !found.isEmpty
         return actions
     }
 
