@@ -145,6 +145,7 @@ let server: [Target] = [
         "WebAPI", in: "Server", "FenceFiles", "FenceJudging", "Geodesy", "Geofencing", "Ingest", "JSON", "Systemd",
         "TrackAnalysis",
         "TrackModel", "TrackStore", .log, .crypto),
+    .room("TrackExport", in: "Server", "Compression", "TrackModel", "TrackStore"),
     .room("AlarmCallbacks", in: "Server", "JSON", "TrackModel", "TrackStore", "WebAPI", .crypto),
     .room("ServerIdentity", in: "Server", "TrackModel", .nioCore, .nioSSL),
     .room(
@@ -157,9 +158,9 @@ let server: [Target] = [
     .room(
         "ServerRuntime", in: "Server", "AlarmCallbacks", "CAllocator", "ConfigurationFile", "Exposition", "FenceFiles",
         "FenceJSON",
-        "Gateway", "Geodesy", "Geofencing", "Ingest", "JSON", "ServerIdentity", "Systemd", "TimeZones", "TrackFiles",
-        "TrackModel",
-        "TrackStore", "TrackStoreSQLite", "WebAPI", "WebListener", .log, .lifecycle, .signals, .nioCore, .nioPosix,
+        "Gateway", "Geodesy", "Geofencing", "Ingest", "JSON", "ServerIdentity", "Systemd", "TimeZones", "TrackExport",
+        "TrackFiles", "TrackModel", "TrackStore", "TrackStoreSQLite", "WebAPI", "WebListener", .log, .lifecycle,
+        .signals, .nioCore, .nioPosix,
         .nioHTTP1, .nioSSL, .httpClient, .crypto, .asn1, .x509),
 ]
 
@@ -266,6 +267,7 @@ let tests: [Target] = [
     .tests(
         of: "WebAPI", "Geodesy", "Geofencing", "Ingest", "JSON", "Systemd", "TrackAnalysis", "TrackModel", "TrackStore",
         "TrackTestKit", .log),
+    .tests(of: "TrackExport", "TrackModel", "TrackStore", "TrackTestKit"),
     .tests(of: "AlarmCallbacks", "Geofencing", "JSON", "TrackModel", "TrackStore"),
     .tests(of: "ServerIdentity", "ProgramTestKit", "TrackModel"),
     .tests(
@@ -277,8 +279,8 @@ let tests: [Target] = [
         "TrackWire", .log, .nioCore, .nioPosix, .crypto, .nioSSL, .asn1, .x509),
     .tests(
         of: "ServerRuntime", "AlarmCallbacks", "ConfigurationFile", "Exposition", "FenceFiles", "Geodesy", "Geofencing",
-        "Ingest", "JSON", "ProgramTestKit", "TrackFiles", "TrackModel", "TrackStore", "TrackTestKit", "saker-server",
-        .log, .nioCore, .nioHTTP1, .nioPosix),
+        "Ingest", "JSON", "ProgramTestKit", "TrackExport", "TrackFiles", "TrackModel", "TrackStore", "TrackTestKit",
+        "saker-server", .log, .nioCore, .nioHTTP1, .nioPosix),
     .tests(of: "DriveSimulation", "Geodesy", "TrackModel", "saker-sim"),
     .tests(of: "FleetSimulation", "TrackModel", "saker-server", "saker-sim"),
     .tests(of: "StoreDisk", "TrackModel", "TrackStore", "TrackStoreSQLite", "TrackTestKit", .sqlite),

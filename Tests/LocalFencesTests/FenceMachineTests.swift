@@ -62,7 +62,8 @@ import TrackModel
         #expect(box.writings == 2)
     }
 
-    private func perform(_ box: inout Machine, _ change: (inout FenceMachine) throws -> [FenceMachine.Action]) rethrows {
+    private func perform(_ box: inout Machine, _ change: (inout FenceMachine) throws -> [FenceMachine.Action]) rethrows
+    {
         box.perform(try change(&box.machine))
     }
 

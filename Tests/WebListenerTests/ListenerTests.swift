@@ -15,10 +15,10 @@ import WebAPI
 private let accessKey = "demo-ak"
 
 /// The API of service 1, which one key opens and which has no entity.
-private func router(_ logger: Logger, _ counters: APICounters) async throws -> (
+private func router(_ logger: Logger, _ counters: APICounters, _ store: ReferenceTrackStore) async throws -> (
     router: APIRouter, ingest: RunningIngest
 ) {
-    let (store, now) = (ReferenceTrackStore(), Timestamp(seconds: 1_772_677_900))
+    let now = Timestamp(seconds: 1_772_677_900)
     let service = try await store.createService(named: "demo", at: now).id
     try await store.addKey(AccessKey(accessKey).hash, secret: nil, to: service, replacing: false, at: now)
     let ingest = RunningIngest(store)
@@ -31,14 +31,16 @@ private func router(_ logger: Logger, _ counters: APICounters) async throws -> (
 private func withListener(
     limits: WebListener.Limits = WebListener.Limits(timeout: 120), identity: ServerIdentity? = nil,
     memory: RequestMemory = RequestMemory(), counters: WebCounters = WebCounters(), api: APICounters = APICounters(),
+    store: ReferenceTrackStore = ReferenceTrackStore(), files: String = "/nowhere",
     _ body: @Sendable (Int) async throws -> Void
 ) async throws {
     let (ports, continuation) = AsyncStream.makeStream(of: Int.self)
     let logger = Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() })
-    let (router, ingest) = try await router(logger, api)
+    let (router, ingest) = try await router(logger, api, store)
     defer { withExtendedLifetime(ingest) {} }
     let listener = WebListener(
-        router: router, host: "127.0.0.1", port: 0, identity: identity, limits: limits, memory: memory,
+        router: router, files: { "\(files)/\($0).zip" }, host: "127.0.0.1", port: 0, identity: identity, limits: limits,
+        memory: memory,
         counters: counters, group: MultiThreadedEventLoopGroup.singleton, logger: logger,
         onBound: { continuation.yield($0) })
     let services = ServiceGroup(services: [listener], logger: logger)
@@ -107,6 +109,50 @@ struct ListenerTests {
             #expect(try await curl("--cacert", secondFile, address).hasPrefix("{\"status\":3003"))
             #expect(try await curl("--cacert", firstFile, "-w", "%{ssl_verify_result}", url) == "18")
         }
+    }
+
+    @Test func curlFetchesAFileAndGoesOnWithHalfOfIt() async throws {
+        let (directory, store) = (try TemporaryDirectory(), ReferenceTrackStore())
+        let (token, now) = (String(repeating: "a", count: 32), Timestamp(seconds: 1_772_677_900))
+        let letters = (0..<300_000).map { index in UInt8(97 + index * 7 / 3 % 26) }
+        let content = String(decoding: letters, as: UTF8.self)
+        let copy = directory.path + "/copy"
+        try content.write(toFile: "\(directory.path)/\(token).zip", atomically: true, encoding: .utf8)
+        try await withListener(store: store, files: directory.path) { port in
+            let service = try #require(ServiceID(rawValue: 1))
+            let order = ExportOrder(from: now, through: now, coordinateType: .wgs84)
+            let job = try await store.addExport(order, token: token, in: service, at: now)
+            _ = try await store.claimExport(by: 1, at: now, through: now)
+            let result = ExportResult(points: 1, bytes: Int64(content.utf8.count))
+            _ = try await store.settleExport(job.number, by: 1, result, at: now)
+            let base = "http://127.0.0.1:\(port)"
+            let list = try await curl("\(base)/api/v3/export/getjob?ak=\(accessKey)&service_id=1")
+            #expect(list.contains("\"file_url\":\"\(base)/export/\(token)/1_1.zip\""))
+            let url = "\(base)/export/\(token)/1_1.zip?ak=\(accessKey)"
+            // More than a pipe holds that is read when curl has ended.
+            #expect(try await curl("-o", copy, "-w", "%{http_code}", url) == "200")
+            #expect(try String(contentsOfFile: copy, encoding: .utf8) == content)
+            #expect(try await curl("-r", "299990-", url) == content.suffix(10))
+            #expect(try await curl("-r", "0-9", url) == content.prefix(10))
+            #expect(try await curl("-r", "-7", url) == content.suffix(7))
+            let beyond = try await curl("-i", "-r", "300000-", url)
+            #expect(beyond.hasPrefix("HTTP/1.1 416") && beyond.lowercased().contains("content-range: bytes */300000"))
+            let head = try await curl("-I", url).lowercased()
+            #expect(head.contains("content-length: 300000") && head.contains("accept-ranges: bytes"))
+            #expect(try await curl("-o", "/dev/null", "-w", "%{http_code}", "\(base)/export/\(token)/1_1.zip") == "403")
+        }
+    }
+
+    @Test func aRangeThatIsNoneMeansTheWholeFile() {
+        for header in [
+            nil, "", "bytes", "bytes=", "bytes=-", "bytes=-0", "bytes=5-4", "bytes=x-", "lines=1-2", "bytes=0-1,3-4",
+        ] {
+            #expect(WebListener.range(header, last: 9) == .all, "\(header ?? "none")")
+        }
+        #expect(WebListener.range("bytes=0-99", last: 9) == .part(0...9))
+        #expect(WebListener.range("bytes=-99", last: 9) == .part(0...9))
+        #expect(WebListener.range("bytes=10-", last: 9) == .beyond)
+        #expect(WebListener.range("bytes=0-", last: -1) == .all, "an empty file")
     }
 
     @Test func aClientThatDripsItsRequestIsCutOff() async throws {

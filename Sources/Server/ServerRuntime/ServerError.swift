@@ -54,7 +54,8 @@ extension ServerError {
             case .newerSchema: ": use the newer saker-server that made it"
             case .corrupt: ": restore it from a backup"
             case .unknownService, .entityExists, .unknownEntity, .columnExists, .unknownColumn, .tooManyColumns,
-                .tooManyPoints, .tooManyNames, .unknownFence, .fenceChanged, .refusedFence, .tooManyFences, .outOfTurn,
+                .tooManyPoints, .tooManyNames, .unknownFence, .fenceChanged, .refusedFence, .tooManyFences,
+                .unknownExport, .tooManyExports, .outOfTurn,
                 .missing, .closed, .failed:
                 ""
             }

@@ -16,6 +16,9 @@ package struct TrackStoreError: Error, Equatable, CustomStringConvertible {
         /// The definition of a fence breaks a rule, which the detail names.
         case refusedFence
         case tooManyFences
+        case unknownExport
+        /// Too many jobs of the service are not done.
+        case tooManyExports
         /// The store was made by a newer program: it is left untouched.
         case newerSchema
         /// The medium has no space left. A retry can help once there is some.
@@ -50,8 +53,8 @@ package struct TrackStoreError: Error, Equatable, CustomStringConvertible {
         switch code {
         case .full, .busy, .outOfTurn: true
         case .unknownService, .entityExists, .unknownEntity, .columnExists, .unknownColumn, .tooManyColumns,
-            .tooManyPoints, .tooManyNames, .unknownFence, .fenceChanged, .refusedFence, .tooManyFences, .newerSchema,
-            .missing, .corrupt, .closed, .failed:
+            .tooManyPoints, .tooManyNames, .unknownFence, .fenceChanged, .refusedFence, .tooManyFences, .unknownExport,
+            .tooManyExports, .newerSchema, .missing, .corrupt, .closed, .failed:
             false
         }
     }

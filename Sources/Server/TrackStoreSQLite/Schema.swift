@@ -181,6 +181,7 @@ enum Schema {
         """,
         fences,
         fenceHistory,
+        exports,
     ]
 
     /// Runs the steps that the file has not seen, each in a transaction of its own.

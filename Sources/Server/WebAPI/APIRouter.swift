@@ -14,11 +14,11 @@ package struct APIRouter: Sendable {
     /// Bytes of a request's body.
     package static let maximumBodyBytes = 8 << 20
 
-    private let store: any TrackStore
+    let store: any TrackStore
     private let ingest: IngestWriter
-    private let options: WebAPIOptions
-    private let logger: Logger
-    private let now: @Sendable () -> Timestamp
+    let options: WebAPIOptions
+    let logger: Logger
+    let now: @Sendable () -> Timestamp
     private let pages = PageCache()
     private let districts = DistrictCache()
     private let checkCallback: CallbackChecking
@@ -45,6 +45,7 @@ package struct APIRouter: Sendable {
     package func respond(to request: APIRequest) async -> APIResponse {
         if request.method == "OPTIONS" { return Self.preflight(request) }
         let target = RequestTarget(request.target)
+        if let link = ExportLink(path: target.path) { return await download(link, request, target) }
         var callback: String?
         var caller: Caller?
         var answer: Answer
@@ -59,7 +60,8 @@ package struct APIRouter: Sendable {
             if options.strictMethods, request.method != endpoint.method.rawValue { throw APIFailure(.method) }
             let known = try await authenticate(form, target, isPOST: request.method == "POST")
             caller = known
-            answer = try await endpoint.read(call(endpoint, known, form.parameters), store).answer()
+            let origin = options.publicOrigin ?? request.origin
+            answer = try await endpoint.read(call(endpoint, known, form.parameters, origin), store).answer()
         } catch {
             answer = Answer(APIFailure(error, of: target.endpoint ?? "", logger: logger))
         }
@@ -105,7 +107,8 @@ package struct APIRouter: Sendable {
             guard let name, let endpoint = Endpoint.named[name] else { throw APIFailure(.unknownCall, path) }
             let caller = Caller(service: service, entity: entity)
             let pairs = parameters.map { (key: $0.key, value: $0.value) }
-            let reading = try await endpoint.read(call(endpoint, caller, Parameters(pairs)), store)
+            let reading = try await endpoint.read(
+                call(endpoint, caller, Parameters(pairs), options.publicOrigin), store)
             if let problem = policy.problem(with: reading.subject, by: entity) {
                 throw APIFailure(.notAllowed, problem)
             }
@@ -119,18 +122,23 @@ package struct APIRouter: Sendable {
 
     // MARK: Inside
 
-    private func call(_ endpoint: Endpoint, _ caller: Caller, _ parameters: Parameters) -> APICall {
+    private func call(
+        _ endpoint: Endpoint, _ caller: Caller, _ parameters: Parameters, _ origin: String?
+    ) -> APICall {
         APICall(
             path: endpoint.path, caller: caller, parameters: endpoint.taken(of: parameters), ingest: ingest,
             options: options, pages: pages, districts: districts, checkCallback: checkCallback, now: now(),
-            logger: logger, counters: counters)
+            origin: origin, logger: logger, counters: counters)
     }
 
-    private func authenticate(_ form: RequestForm, _ target: RequestTarget, isPOST: Bool) async throws -> Caller {
+    /// `service`: what the address says in place of `service_id`.
+    func authenticate(
+        _ form: RequestForm, _ target: RequestTarget, isPOST: Bool, service: ServiceID? = nil
+    ) async throws -> Caller {
         guard let key = form.parameters["ak"] else { throw APIFailure(.keyMissing) }
         let records = try await store.keys(matching: AccessKey(key).hash)
         guard !records.isEmpty else { throw APIFailure(.keyUnknown) }
-        let number = try form.parameters.requiredInteger("service_id")
+        let number = try service?.rawValue ?? form.parameters.requiredInteger("service_id")
         guard let record = records.first(where: { $0.service.rawValue == number }) else {
             throw APIFailure(.unknownService)
         }
@@ -164,7 +172,7 @@ package struct APIRouter: Sendable {
         return name
     }
 
-    private static func response(_ answer: Answer, callback: String?) -> APIResponse {
+    static func response(_ answer: Answer, callback: String?) -> APIResponse {
         var body = answer.json
         // The comment keeps the answer from being read as another kind of file by its first bytes.
         if let callback { body = Array("/**/\(callback)(".utf8) + body + Array(")".utf8) }

@@ -59,7 +59,9 @@ struct Endpoint: Sendable {
         }
     }
 
-    static let all = EntityEndpoints.all + TrackEndpoints.all + AnalysisEndpoints.all + FenceEndpoints.all
+    static let all =
+        EntityEndpoints.all + TrackEndpoints.all + AnalysisEndpoints.all + FenceEndpoints.all
+        + ExportEndpoints.all
 
     /// By their paths.
     static let named = Dictionary(uniqueKeysWithValues: all.map { ($0.path, $0) })

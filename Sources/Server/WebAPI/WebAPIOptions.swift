@@ -18,6 +18,15 @@ package struct WebAPIOptions: Sendable {
     /// How `fence/list` writes the vertices of a fence.
     package var fenceVertices: FenceVertices
 
+    /// Seconds that the end of an export's range must be past.
+    package var exportAge: Int64
+    /// The file of an export needs a key beside its address.
+    package var exportsNeedKey: Bool
+    /// Times of export jobs are 14 digits, without signs between them.
+    package var hasExportTimesAsDigits: Bool
+    /// Scheme, host and port in links to this server; nil: as the client reached it.
+    package var publicOrigin: String?
+
     package enum FenceVertices: String, Sendable, CaseIterable {
         /// An array of objects with `longitude` and `latitude`.
         case objects
@@ -33,7 +42,9 @@ package struct WebAPIOptions: Sendable {
     package init(
         zoneMinutes: Int = 480, emptyListStatus: EmptyListStatus = .notFound, strictMethods: Bool = false,
         futureTolerance: Int64 = 600, maximumAge: Int64? = nil, maximumRawPoints: Int = 200_000,
-        maximumProcessedPoints: Int = 20_000, fenceVertices: FenceVertices = .objects
+        maximumProcessedPoints: Int = 20_000, fenceVertices: FenceVertices = .objects,
+        exportAge: Int64 = 6 * 3600, exportsNeedKey: Bool = true, hasExportTimesAsDigits: Bool = false,
+        publicOrigin: String? = nil
     ) {
         self.zoneMinutes = zoneMinutes
         self.emptyListStatus = emptyListStatus
@@ -43,5 +54,9 @@ package struct WebAPIOptions: Sendable {
         self.maximumRawPoints = maximumRawPoints
         self.maximumProcessedPoints = maximumProcessedPoints
         self.fenceVertices = fenceVertices
+        self.exportAge = exportAge
+        self.exportsNeedKey = exportsNeedKey
+        self.hasExportTimesAsDigits = hasExportTimesAsDigits
+        self.publicOrigin = publicOrigin
     }
 }

@@ -34,9 +34,10 @@ package struct WebListener: Service {
     }
 
     /// Bytes that one write of an answer carries: a slow client shows progress with each.
-    private static let pieceBytes = 65_536
+    static let pieceBytes = 65_536
 
     private let router: APIRouter
+    private let files: @Sendable (String) -> String
     private let host: String
     private let port: Int
     private let identity: ServerIdentity?
@@ -52,14 +53,16 @@ package struct WebListener: Service {
     package static let applicationProtocols = ["http/1.1"]
 
     /// With an identity it speaks HTTPS. Port 0 lets the kernel choose; `onBound` gets the port once it listens. `memory` and
-    /// `counters` are those of all listeners.
+    /// `counters` are those of all listeners. `files` tells where the file of an export is, by the export's token.
     package init(
-        router: APIRouter, host: String, port: Int, identity: ServerIdentity?,
+        router: APIRouter, files: @escaping @Sendable (String) -> String, host: String, port: Int,
+        identity: ServerIdentity?,
         limits: Limits = Limits(), memory: RequestMemory = RequestMemory(), counters: WebCounters = WebCounters(),
         durations: RequestDurations = RequestDurations(),
         group: any EventLoopGroup, logger: Logger, onBound: @escaping @Sendable (Int) -> Void = { _ in }
     ) {
         self.router = router
+        self.files = files
         self.host = host
         self.port = port
         self.identity = identity
@@ -80,7 +83,7 @@ package struct WebListener: Service {
         quiet.logLevel = max(logger.logLevel, .warning)
         let application = Application(
             responder: CallbackResponder<ListenerContext> { [self] request, context in
-                try await respond(to: request, on: context.channel)
+                try await respond(to: request, context)
             },
             server: try server(),
             configuration: ApplicationConfiguration(address: .hostname(host, port: port)),
@@ -93,6 +96,8 @@ package struct WebListener: Service {
                 "\(host):\(port) cannot be listened on (\(error)): choose another port, or end what uses it")
         }
     }
+
+    func path(of file: ServedFile) -> String { files(file.token) }
 
     private func server() throws -> HTTPServerBuilder {
         let (limits, memory, counters, identity) = (limits, memory, counters, identity)
@@ -113,11 +118,12 @@ package struct WebListener: Service {
         }
     }
 
-    private func respond(to request: Request, on channel: any Channel) async throws -> Response {
-        let answer: APIResponse
+    private func respond(to request: Request, _ context: ListenerContext) async throws -> Response {
+        let (answer, channel): (APIResponse, any Channel)
+        channel = context.channel
         if let body = try await body(of: request, on: channel) {
             let began = ContinuousClock.now
-            answer = await router.respond(to: APIRequest(request, body: body))
+            answer = await router.respond(to: APIRequest(request, body: body, isSecure: identity != nil))
             durations.record(ContinuousClock.now - began)
         } else {
             // What is left of the body is read and dropped, until its time is over.
@@ -129,6 +135,7 @@ package struct WebListener: Service {
         for (name, value) in answer.headers {
             if let name = HTTPField.Name(name) { fields.append(HTTPField(name: name, value: value)) }
         }
+        if let file = answer.file { return try await respond(with: file, fields, to: request, context) }
         fields[.contentLength] = answer.httpStatus == 204 ? nil : String(answer.body.count)
         return Response(
             status: HTTPResponse.Status(code: answer.httpStatus), headers: fields,
@@ -171,19 +178,32 @@ extension WebListener.Limits {
     }
 }
 
-private struct ListenerContext: InitializableFromSource {
+struct ListenerContext: RequestContext {
+    var coreContext: CoreRequestContextStorage
     let channel: any Channel
 
     init(source: ApplicationRequestContextSource) {
+        coreContext = CoreRequestContextStorage(source: source)
         channel = source.channel
     }
 }
 
 extension APIRequest {
-    fileprivate init(_ request: Request, body: [UInt8]) {
+    fileprivate init(_ request: Request, body: [UInt8], isSecure: Bool) {
         self.init(
             method: request.method.rawValue, target: request.head.path ?? "/",
             contentType: request.headers[.contentType],
-            requestedHeaders: request.headers[.accessControlRequestHeaders], body: body)
+            requestedHeaders: request.headers[.accessControlRequestHeaders], body: body,
+            origin: request.head.authority.flatMap { Self.origin(of: $0, isSecure: isSecure) })
+    }
+
+    /// Nil when the client names no host that can stand in a link.
+    private static func origin(of authority: String, isSecure: Bool) -> String? {
+        let isUsable = authority.utf8.allSatisfy { byte in
+            (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
+                || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) || ".-_:[]".utf8.contains(byte)
+        }
+        guard isUsable, !authority.isEmpty, authority.utf8.count <= 261 else { return nil }
+        return "\(isSecure ? "https" : "http")://\(authority)"
     }
 }

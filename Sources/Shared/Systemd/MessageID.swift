@@ -52,6 +52,7 @@ package enum MessageID: String, Hashable, Sendable, CaseIterable, CustomStringCo
     case callbacksFailing = "433cb4cbab464035988cdcf11f7d1654"
     case callbacksWorking = "011f1669e6c84a69921a3cd9951a1fe3"
     case callbacksGivenUp = "cd71284bfdf04e78b351ca0ae461cc0b"
+    case exportFailing = "296f31c7edbc487d8c7eeaaf612ad8b0"
 
     /// The metadata key that becomes MESSAGE_ID.
     package static let metadataKey = "message_id"

@@ -27,6 +27,7 @@ extension ServerConfiguration {
         let api = readAPI(&reader)
         let callbacks = Callbacks(
             takesPrivateAddresses: reader.boolean("callbacks", "private_addresses", default: false))
+        let exports = readExports(&reader, beside: store.path)
         let tls = readTLS(&reader)
         let enrollment = Enrollment(
             host: reader.optionalHost("enrollment", "host"),
@@ -36,9 +37,8 @@ extension ServerConfiguration {
         let level = reader.choice("log", "level", default: Logger.Level.info)
         let limit = reader.integer("shutdown", "time_limit", default: 15, range: 1...600, unit: "s")
         return ServerConfiguration(
-            store: store, device: device, gateway: gateway, web: web, api: api, callbacks: callbacks, tls: tls,
-            enrollment: enrollment,
-            logLevel: level, metrics: metrics,
+            store: store, device: device, gateway: gateway, web: web, api: api, callbacks: callbacks,
+            exports: exports, tls: tls, enrollment: enrollment, logLevel: level, metrics: metrics,
             shutdownLimit: limit, effective: try reader.finish())
     }
 
@@ -109,6 +109,15 @@ extension ServerConfiguration {
             maximumProcessedPoints: reader.integer(
                 "api", "maximum_processed_points", default: 20_000, range: 1...10_000_000),
             hasFenceVerticesAsText: reader.boolean("api", "fence_vertexes_as_text", default: false))
+    }
+
+    private static func readExports(_ reader: inout ConfigurationReader, beside store: String) -> Exports {
+        let parent = store.lastIndex(of: "/").map { String(store[..<$0]) } ?? "."
+        return Exports(
+            directory: reader.optionalString("exports", "directory").map { reader.resolve($0) } ?? "\(parent)/exports",
+            minimumAge: reader.integer("exports", "minimum_age", default: 21_600, range: 0...31_536_000, unit: "s"),
+            arePublic: reader.boolean("exports", "public", default: false),
+            hasTimesAsDigits: reader.boolean("exports", "times_as_digits", default: false))
     }
 
     private static func readMetrics(_ reader: inout ConfigurationReader) -> MetricsAddress? {

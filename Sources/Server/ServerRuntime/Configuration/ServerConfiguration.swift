@@ -83,6 +83,17 @@ package struct ServerConfiguration: Sendable {
         package var takesPrivateAddresses: Bool
     }
 
+    /// Files with the points of a service.
+    package struct Exports: Hashable, Sendable {
+        package var directory: String
+        /// Seconds that the end of an export's range must be past.
+        package var minimumAge: Int
+        /// Who has the address of a file may read it without a key.
+        package var arePublic: Bool
+        /// Times of jobs are 14 digits.
+        package var hasTimesAsDigits: Bool
+    }
+
     package struct TLS: Hashable, Sendable {
         package var certificate: String
         package var key: String
@@ -103,6 +114,7 @@ package struct ServerConfiguration: Sendable {
     package var web: Web
     package var api: API
     package var callbacks: Callbacks
+    package var exports: Exports
     package var tls: TLS
     package var enrollment: Enrollment
     package var logLevel: Logger.Level

@@ -108,6 +108,16 @@ extension ServerSample {
 # clients. Default: only to public addresses.
 # private_addresses = false
 
+[exports]
+# Where the files of export/createjob are kept, for 48 hours. Default: the folder "exports" beside the store.
+# directory = "/var/lib/saker-server/exports"
+# Least seconds that the end of an export's time range must be past, 0 ... 31536000: vehicles without a network upload later.
+# minimum_age = 21600
+# Whoever has the address of a file may read it without a key. An address has 32 random digits.
+# public = false
+# Times of jobs are 14 digits (20260302101530), as one known client needs them; otherwise 2026-03-02 10:15:30.
+# times_as_digits = false
+
 [tls]
 # The server's certificate with its chain, and its private key without a password: PEM files. Under systemd a credential
 # "tls-key" that is not empty replaces the key file. The server reads both again on reload (SIGHUP), and when the files have

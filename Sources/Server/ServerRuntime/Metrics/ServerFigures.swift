@@ -22,13 +22,14 @@ final class ServerFigures: Sendable {
     private let requestMemory: RequestMemory
     private let merging: MergeRecord
     private let callbacks: CallbackCounters
+    private let exports: ExportCounters
     private let started: Double
     private let scrapes = Atomic<UInt64>(0)
 
     init(
         _ configuration: ServerConfiguration, store: any StoreUpkeep, ingest: IngestWriter, gateway: GatewayServer,
         api: APICounters, durations: RequestDurations, web: WebCounters, requestMemory: RequestMemory,
-        merging: MergeRecord, callbacks: CallbackCounters,
+        merging: MergeRecord, callbacks: CallbackCounters, exports: ExportCounters,
         started: Double = Date().timeIntervalSince1970
     ) {
         self.configuration = configuration
@@ -41,6 +42,7 @@ final class ServerFigures: Sendable {
         self.requestMemory = requestMemory
         self.merging = merging
         self.callbacks = callbacks
+        self.exports = exports
         self.started = started
     }
 
@@ -108,6 +110,10 @@ final class ServerFigures: Sendable {
         page.add(ServerMetrics.callbackRequests, called.failed, "failed")
         page.add(ServerMetrics.callbackAlarms, called.takenAlarms, "taken")
         page.add(ServerMetrics.callbackAlarms, called.givenUpAlarms, "given_up")
+        let exported = exports.counts
+        page.add(ServerMetrics.exports, exported.done, "done")
+        page.add(ServerMetrics.exports, exported.failed, "failed")
+        page.add(ServerMetrics.exportedPoints, Int(exported.points))
         page.add(ServerMetrics.ignoredAttributes, device.batchesWithIgnoredAttributes)
         let clock = Timestamp(milliseconds: Int64(Date().timeIntervalSince1970 * 1000))
         page.add(ServerMetrics.clockWrong, ingest.clock.problem(at: clock) != nil)

@@ -99,6 +99,11 @@ package enum ServerMetrics {
     static let callbackAlarms = Metric(
         "saker_server_callback_alarms_total", .counter, labels: ["state"],
         "Alarms that no longer wait for an operator's URL, by state: taken, or given_up after ten minutes.")
+    static let exports = Metric(
+        "saker_server_exports_total", .counter, labels: ["state"],
+        "Attempts to write the file of an export job, by state: done, or failed, which is tried again.")
+    static let exportedPoints = Metric(
+        "saker_server_exported_points_total", .counter, "Points in the files of export jobs that are done.")
     static let failedBatches = Metric(
         "saker_server_batches_failed_total", .counter, "Batches given back because the store failed.")
     static let ignoredAttributes = Metric(
@@ -117,7 +122,8 @@ package enum ServerMetrics {
 
     private static let ingest = [
         points, refusedPoints, rescuedPoints, batches, duplicates, replacedBatches, staleBatches, rewoundBatches,
-        failedBatches, fenceAlarms, latePoints, pointsAhead, callbackRequests, callbackAlarms, ignoredAttributes,
+        failedBatches, fenceAlarms, latePoints, pointsAhead, callbackRequests, callbackAlarms, exports,
+        exportedPoints, ignoredAttributes,
         clockWrong,
         waiting, commits, failedCommits,
     ]

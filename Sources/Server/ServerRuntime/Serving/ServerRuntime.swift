@@ -10,6 +10,7 @@ import ServerIdentity
 import ServiceLifecycle
 package import Systemd
 import TimeZones
+import TrackExport
 import TrackModel
 import TrackStore
 import UnixSignals
@@ -29,6 +30,7 @@ package struct ServerRuntime: Sendable {
     private let requestMemory: RequestMemory
     private let mergeRecord = MergeRecord()
     private let callbackCounters = CallbackCounters()
+    private let exportCounters = ExportCounters()
     private let callbacks: CallbackClient
 
     /// `portsFile` is written, as JSON, once every port listens.
@@ -142,6 +144,8 @@ package struct ServerRuntime: Sendable {
         }
     }
 
+    private var exportDirectory: ExportDirectory { ExportDirectory(configuration.exports.directory) }
+
     private func webIdentity() throws(ServerError) -> ServerIdentity {
         let files = ServerIdentity.Files(certificateChain: configuration.tls.certificate, key: configuration.tls.key)
         return try identity(files, configuration.web.minimumTLS, WebListener.applicationProtocols)
@@ -174,7 +178,11 @@ package struct ServerRuntime: Sendable {
                 strictMethods: api.strictMethods, futureTolerance: Int64(api.futureTolerance),
                 maximumAge: api.maximumAge.map(Int64.init), maximumRawPoints: api.maximumRawPoints,
                 maximumProcessedPoints: api.maximumProcessedPoints,
-                fenceVertices: api.hasFenceVerticesAsText ? .text : .objects),
+                fenceVertices: api.hasFenceVerticesAsText ? .text : .objects,
+                exportAge: Int64(configuration.exports.minimumAge),
+                exportsNeedKey: !configuration.exports.arePublic,
+                hasExportTimesAsDigits: configuration.exports.hasTimesAsDigits,
+                publicOrigin: configuration.enrollment.webAddress),
             logger: logger, counters: apiCounters,
             checkCallback: { target, service in await check.problem(with: target, of: service) },
             now: SystemClock.now)
@@ -240,6 +248,10 @@ package struct ServerRuntime: Sendable {
         services.append(
             CallbackSending(
                 store: store, client: callbacks, counters: callbackCounters, logger: logger, now: SystemClock.now))
+        services.append(
+            Exporting(
+                store: store, directory: exportDirectory, record: exportCounters, logger: logger,
+                now: SystemClock.now))
         if let timeout = notifier.watchdogTimeout {
             services.append(
                 Watchdog(store: store, notifier: notifier, timeout: timeout) {
@@ -253,7 +265,8 @@ package struct ServerRuntime: Sendable {
         if let address = configuration.metrics {
             let figures = ServerFigures(
                 configuration, store: store, ingest: ingest, gateway: gateway, api: apiCounters, durations: durations,
-                web: webCounters, requestMemory: requestMemory, merging: mergeRecord, callbacks: callbackCounters)
+                web: webCounters, requestMemory: requestMemory, merging: mergeRecord, callbacks: callbackCounters,
+                exports: exportCounters)
             services.append(
                 MetricsService(
                     address: address, figures: figures, logger: logger, onBound: { ports.note(.metrics, $0) },
@@ -271,9 +284,9 @@ package struct ServerRuntime: Sendable {
         _ name: BoundPorts.Name, _ place: ServerConfiguration.Web.Listener, _ router: APIRouter,
         _ identity: ServerIdentity?, _ ports: BoundPorts
     ) -> WebListener {
-        let web = configuration.web
+        let (web, exports) = (configuration.web, exportDirectory)
         return WebListener(
-            router: router, host: place.host, port: place.port, identity: identity,
+            router: router, files: { exports.file($0) }, host: place.host, port: place.port, identity: identity,
             limits: WebListener.Limits(
                 timeout: Int64(web.timeout), maximumConnections: web.connections,
                 connectionsPerAddress: web.connectionsPerAddress, maximumHeaderBytes: web.headerBytes),

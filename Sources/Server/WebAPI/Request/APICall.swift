@@ -18,6 +18,8 @@ struct APICall: Sendable {
     let districts: DistrictCache
     let checkCallback: CallbackChecking
     let now: Timestamp
+    /// Where the client's links to this server begin; nil: with a path.
+    let origin: String?
     let logger: Logger
     let counters: APICounters
 

@@ -9,14 +9,18 @@ package struct APIRequest: Sendable {
     /// Value of `Access-Control-Request-Headers`, which a browser sends before a request to another origin.
     package var requestedHeaders: String?
     package var body: [UInt8]
+    /// How the client reaches this server, such as `https://tracks.example:8443`; nil when it did not say so.
+    package var origin: String?
 
     package init(
-        method: String, target: String, contentType: String? = nil, requestedHeaders: String? = nil, body: [UInt8] = []
+        method: String, target: String, contentType: String? = nil, requestedHeaders: String? = nil, body: [UInt8] = [],
+        origin: String? = nil
     ) {
         self.method = method
         self.target = target
         self.contentType = contentType
         self.requestedHeaders = requestedHeaders
         self.body = body
+        self.origin = origin
     }
 }

@@ -18,6 +18,7 @@ package actor ReferenceTrackStore: TrackStore {
     }
 
     private struct Entity {
+        let number: Int64
         var record: EntityRecord
         /// In the order of storing.
         var points: [StoredPoint] = []
@@ -36,6 +37,7 @@ package actor ReferenceTrackStore: TrackStore {
     var keyList: [AccessKeyRecord] = []
     var keyTimes: [AccessKeyUse: Timestamp] = [:]
     private var entityTable: [EntityKey: Entity] = [:]
+    private var lastEntity: Int64 = 0
     private var claims: [ClaimKey: Claim] = [:]
     private var lastStored: Timestamp?
     /// The last number that a claim or a version got.
@@ -54,6 +56,8 @@ package actor ReferenceTrackStore: TrackStore {
     var districtList: [(entry: DistrictEntry, shape: ShapeDraft)] = []
     var districtVersion: Int64 = 0
     var lastDistrict: Int64 = 0
+    var exportList: [KeptExport] = []
+    var lastExport: Int64 = 0
     private var isClosed = false
 
     package init() {}
@@ -141,6 +145,18 @@ package actor ReferenceTrackStore: TrackStore {
         }
         claims = claims.filter { $0.key.entity != key }
         withdrawPushes(of: key, at: now)
+    }
+
+    package func exportedEntities(
+        in service: ServiceID, from: Timestamp, through: Timestamp, after: Int64, limit: Int
+    ) throws(TrackStoreError) -> [ExportedEntity] {
+        try checkOpen()
+        let found = entityTable.filter { key, entity in
+            key.service == service && entity.number > after
+                && entity.points.contains { (from...max(from, through)).contains($0.point.fix.time) }
+        }
+        return found.map { ExportedEntity(number: $0.value.number, name: $0.value.record.name) }
+            .sorted { $0.number < $1.number }.prefix(max(0, limit)).map { $0 }
     }
 
     package func entity(named name: String, in service: ServiceID) throws(TrackStoreError) -> EntityRecord? {
@@ -322,7 +338,9 @@ package actor ReferenceTrackStore: TrackStore {
     }
 
     private func insert(_ entity: NewEntity, _ key: EntityKey, at now: Timestamp) {
+        lastEntity += 1
         entityTable[key] = Entity(
+            number: lastEntity,
             record: EntityRecord(
                 name: entity.name, description: entity.description, created: now, modified: now, latest: nil))
     }

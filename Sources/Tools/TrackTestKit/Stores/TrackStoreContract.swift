@@ -5,7 +5,8 @@ package import TrackStore
 package enum TrackStoreContract {
     /// Every suite.
     package static var all: [TrackStoreCheck] {
-        services + columns + entities + points + pushes + fences + alarms + callbacks + districts + upkeep
+        services + columns + entities + points + pushes + fences + alarms + callbacks + districts + exports
+            + upkeep
     }
 
     /// ``PointStore``

@@ -1,0 +1,148 @@
+import Logging
+import ServiceLifecycle
+import Systemd
+import TrackExport
+import TrackModel
+import TrackStore
+import WebAPI
+
+/// Writes the files of export jobs, one after the other, and removes files whose time is over.
+struct Exporting: Service {
+    /// How long a claim holds that nobody prolongs, and how often it is prolonged, milliseconds.
+    private static let claim: Int64 = 60_000
+    private static let renewal: Int64 = 15_000
+    /// Between two attempts at a job that failed, milliseconds: the disk may have room then.
+    private static let pause: Int64 = 60_000
+
+    let store: any TrackStore
+    let directory: ExportDirectory
+    let record: ExportCounters
+    let logger: Logger
+    let now: @Sendable () -> Timestamp
+    private let look = Duration.seconds(2)
+    private let pointsAtOnce: Int
+    /// Names this process among the servers that share a store.
+    private let worker = Int64.random(in: .min ... .max)
+
+    init(
+        store: any TrackStore, directory: ExportDirectory, record: ExportCounters, logger: Logger,
+        pointsAtOnce: Int = ExportWork.pointsAtOnce, now: @escaping @Sendable () -> Timestamp
+    ) {
+        self.pointsAtOnce = pointsAtOnce
+        (self.store, self.directory, self.record) = (store, directory, record)
+        (self.logger, self.now) = (logger, now)
+    }
+
+    func run() async {
+        // Whoever waits for an answer comes first.
+        let work = Task(priority: .background) { await serve() }
+        try? await gracefulShutdown()
+        work.cancel()
+        await work.value
+    }
+
+    /// Until the task is cancelled.
+    private func serve() async {
+        var clearedAt: Timestamp?
+        var heldUntil: Timestamp?
+        while !Task.isCancelled {
+            let time = now()
+            if clearedAt.map({ time >= $0.adding(milliseconds: 60_000) || time < $0 }) ?? true {
+                await clear()
+                clearedAt = time
+            }
+            if heldUntil.map({ time >= $0 }) ?? true {
+                heldUntil = await step() ? nil : now().adding(milliseconds: Self.pause)
+            }
+            try? await Task.sleep(for: look)
+        }
+    }
+
+    /// Does every job that waits. False: one failed, and the others would fail the same way.
+    func step() async -> Bool {
+        while !Task.isCancelled {
+            do {
+                let time = now()
+                let found = try await store.claimExport(
+                    by: worker, at: time, through: time.adding(milliseconds: Self.claim))
+                guard let job = found else { return true }
+                try await write(job)
+            } catch {
+                record.failed()
+                logger.error(
+                    "an export cannot be written: the job waits, and is tried again",
+                    metadata: ["reason": "\(error)", "message_id": "\(MessageID.exportFailing)"])
+                return false
+            }
+        }
+        return true
+    }
+
+    private func write(_ job: ExportRecord) async throws {
+        do {
+            guard let result = try await content(of: job) else {
+                if Task.isCancelled { try await giveBack(job) }
+                return
+            }
+            guard try await store.settleExport(job.number, by: worker, result, at: now()) else { return }
+            record.finished(points: result.points)
+            logger.info(
+                "an export is done",
+                metadata: [
+                    "service": "\(job.service.rawValue)", "job": "\(job.number)", "points": "\(result.points)",
+                    "bytes": "\(result.bytes)",
+                ])
+        } catch {
+            try await giveBack(job)
+            throw error
+        }
+    }
+
+    /// Not in the cancelled task: the next process should not have to wait for the claim to end.
+    private func giveBack(_ job: ExportRecord) async throws {
+        let (store, worker, time) = (store, worker, now())
+        _ = try await Task { try await store.settleExport(job.number, by: worker, nil, at: time) }.value
+    }
+
+    /// Nil when the job was deleted, or when the server ends.
+    private func content(of job: ExportRecord) async throws -> ExportResult? {
+        let columns = try await store.columns(of: .track, in: job.service)
+        let lines = ExportLines(job.order, columns: columns)
+        try directory.make()
+        var file = try ExportFile(
+            path: directory.file(job.token), entry: ExportLines.fileName(of: job), modified: now())
+        var progress = ExportWork.Progress()
+        var renewedAt = now()
+        let work = ExportWork(job, store: store, pointsAtOnce: pointsAtOnce) { lines.text($0, $1) }
+        let isWhole = try await work.write(to: &file, &progress) {
+            guard !Task.isCancelled else { return false }
+            let time = now()
+            guard time >= renewedAt.adding(milliseconds: Self.renewal) else { return true }
+            renewedAt = time
+            return try await store.keepExport(
+                job.number, by: worker, through: time.adding(milliseconds: Self.claim))
+        }
+        guard isWhole else { return nil }
+        if let hole = progress.holes.first {
+            logger.error(
+                "stored points cannot be read: the export leaves them out",
+                metadata: [
+                    "reason": "\(hole.reason)", "chunks": "\(progress.holes.count)", "call": "export/createjob",
+                    "service": "\(job.service.rawValue)",
+                    "message_id": "\(MessageID.pointsUnreadable)",
+                ])
+        }
+        let bytes = try file.finish()
+        return ExportResult(points: progress.points, bytes: bytes)
+    }
+
+    /// Jobs whose time is over, and files without a job.
+    func clear() async {
+        do throws(TrackStoreError) {
+            _ = try await store.removeExports(doneBefore: now().adding(milliseconds: -ExportRules.kept))
+            _ = directory.clear(but: try await store.exportTokens())
+        } catch {
+            logger.warning("old exports could not be removed", metadata: ["reason": "\(error.detail)"])
+        }
+    }
+}

@@ -1,0 +1,124 @@
+package import TrackModel
+
+/// Jobs that write points into files.
+///
+/// A job waits, runs, and is done. The worker that writes the file of a job has a *claim* on the job, which ends by itself:
+/// when the worker is gone, another one begins the job anew.
+package protocol ExportStore: Sendable {
+    /// Throws `.unknownService`, and `.tooManyExports` when ``ExportRules/mostUnfinished`` jobs of the service are not done.
+    func addExport(
+        _ order: ExportOrder, token: String, in service: ServiceID, at now: Timestamp
+    ) async throws(TrackStoreError) -> ExportRecord
+    /// Jobs that are not done, and those that were done at that time or later, by their numbers. Throws `.unknownService`.
+    func exports(in service: ServiceID, doneSince: Timestamp) async throws(TrackStoreError) -> [ExportRecord]
+    /// Nil when no job has this token.
+    func export(token: String) async throws(TrackStoreError) -> ExportRecord?
+    /// Deletes a job, whatever its state. Throws `.unknownExport`, also for a job of another service.
+    func deleteExport(_ number: Int64, in service: ServiceID) async throws(TrackStoreError)
+    /// Claims the oldest job that is not done and that nobody else has a claim on. From then on the job runs. Nil when there
+    /// is none. Costs next to nothing then.
+    func claimExport(
+        by worker: Int64, at now: Timestamp, through end: Timestamp
+    ) async throws(TrackStoreError) -> ExportRecord?
+    /// Prolongs a claim. False when the worker does not have it any more, because the job was deleted or another worker
+    /// claimed it.
+    func keepExport(_ number: Int64, by worker: Int64, through end: Timestamp) async throws(TrackStoreError) -> Bool
+    /// Ends a claim: with a result the job is done, without one it waits again. False as in ``keepExport(_:by:through:)``.
+    func settleExport(
+        _ number: Int64, by worker: Int64, _ result: ExportResult?, at now: Timestamp
+    ) async throws(TrackStoreError) -> Bool
+    /// Removes jobs that were done before that time. Returns how many.
+    func removeExports(doneBefore: Timestamp) async throws(TrackStoreError) -> Int
+    /// The tokens of all jobs of all services: other files belong to no job.
+    func exportTokens() async throws(TrackStoreError) -> Set<String>
+    /// How many jobs are in each state, of all services.
+    func exportCounts() async throws(TrackStoreError) -> [ExportRecord.State: Int]
+    /// Entities with a number above `after` that may have points in the range, by their numbers, at most `limit`.
+    func exportedEntities(
+        in service: ServiceID, from: Timestamp, through: Timestamp, after: Int64, limit: Int
+    ) async throws(TrackStoreError) -> [ExportedEntity]
+}
+
+/// The rules of jobs that the published API has.
+package enum ExportRules {
+    /// Jobs of a service that are not done.
+    package static let mostUnfinished = 10
+    /// How long a file is kept after its job was done, milliseconds.
+    package static let kept: Int64 = 48 * 3_600_000
+    /// Of the range, seconds.
+    package static let longestRange: Int64 = 86_400
+}
+
+extension StoreDecorator {
+    package func addExport(
+        _ order: ExportOrder, token: String, in service: ServiceID, at now: Timestamp
+    ) async throws(TrackStoreError) -> ExportRecord {
+        try await passing { store async throws(TrackStoreError) in
+            try await store.addExport(order, token: token, in: service, at: now)
+        }
+    }
+
+    package func exports(
+        in service: ServiceID, doneSince: Timestamp
+    ) async throws(TrackStoreError) -> [ExportRecord] {
+        try await passing { store async throws(TrackStoreError) in
+            try await store.exports(in: service, doneSince: doneSince)
+        }
+    }
+
+    package func export(token: String) async throws(TrackStoreError) -> ExportRecord? {
+        try await passing { store async throws(TrackStoreError) in try await store.export(token: token) }
+    }
+
+    package func deleteExport(_ number: Int64, in service: ServiceID) async throws(TrackStoreError) {
+        try await passing { store async throws(TrackStoreError) in
+            try await store.deleteExport(number, in: service)
+        }
+    }
+
+    package func claimExport(
+        by worker: Int64, at now: Timestamp, through end: Timestamp
+    ) async throws(TrackStoreError) -> ExportRecord? {
+        try await passing { store async throws(TrackStoreError) in
+            try await store.claimExport(by: worker, at: now, through: end)
+        }
+    }
+
+    package func keepExport(
+        _ number: Int64, by worker: Int64, through end: Timestamp
+    ) async throws(TrackStoreError) -> Bool {
+        try await passing { store async throws(TrackStoreError) in
+            try await store.keepExport(number, by: worker, through: end)
+        }
+    }
+
+    package func settleExport(
+        _ number: Int64, by worker: Int64, _ result: ExportResult?, at now: Timestamp
+    ) async throws(TrackStoreError) -> Bool {
+        try await passing { store async throws(TrackStoreError) in
+            try await store.settleExport(number, by: worker, result, at: now)
+        }
+    }
+
+    package func removeExports(doneBefore: Timestamp) async throws(TrackStoreError) -> Int {
+        try await passing { store async throws(TrackStoreError) in
+            try await store.removeExports(doneBefore: doneBefore)
+        }
+    }
+
+    package func exportTokens() async throws(TrackStoreError) -> Set<String> {
+        try await passing { store async throws(TrackStoreError) in try await store.exportTokens() }
+    }
+
+    package func exportCounts() async throws(TrackStoreError) -> [ExportRecord.State: Int] {
+        try await passing { store async throws(TrackStoreError) in try await store.exportCounts() }
+    }
+
+    package func exportedEntities(
+        in service: ServiceID, from: Timestamp, through: Timestamp, after: Int64, limit: Int
+    ) async throws(TrackStoreError) -> [ExportedEntity] {
+        try await passing { store async throws(TrackStoreError) in
+            try await store.exportedEntities(in: service, from: from, through: through, after: after, limit: limit)
+        }
+    }
+}

@@ -1,0 +1,82 @@
+import JSON
+import TrackModel
+package import TrackStore
+
+/// The content of an export's file: one JSON object a line for each point, every value of `custom_data` a text.
+package struct ExportLines: Sendable {
+    private let coordinateType: CoordinateType
+    private let columns: [String: AttributeType]
+
+    /// `columns`: the service's track columns.
+    package init(_ order: ExportOrder, columns: [ColumnRecord]) {
+        coordinateType = order.coordinateType
+        self.columns = columns.types
+    }
+
+    /// The name of the file in the zip file of a job.
+    package static func fileName(of job: ExportRecord) -> String { ExportLink.name(of: job) + ".json" }
+
+    package func text(_ entity: ExportedEntity, _ points: [StoredPoint]) -> [UInt8] {
+        var lines: [UInt8] = []
+        // Some 250 bytes a point are usual.
+        lines.reserveCapacity(260 * points.count)
+        for stored in points {
+            var line = JSONWriter(wholeDoubles: .withoutPoint)
+            line.reserve(320)
+            line.object { write(stored, of: entity, to: &$0) }
+            lines += line.bytes
+            lines.append(UInt8(ascii: "\n"))
+        }
+        return lines
+    }
+
+    private func write(_ stored: StoredPoint, of entity: ExportedEntity, to line: inout JSONWriter) {
+        line.member("entity_id", entity.number)
+        line.member("entity_name", entity.name)
+        let place = Place(stored.point)
+        line.name("loc")
+        line.object { object in
+            place.write(as: coordinateType, to: &object)
+            object.member("coord_type", (place.isInChina ? coordinateType : .wgs84).exportName)
+        }
+        line.member("loc_time", stored.point.fix.time.seconds)
+        line.member("create_time", stored.received.seconds)
+        line.name("custom_data")
+        line.object { writeData(of: stored.point, to: &$0) }
+    }
+
+    private func writeData(of point: TrackPoint, to object: inout JSONWriter) {
+        let fix = point.fix
+        if let speed = fix.speed {
+            object.member("speed", Self.text { Speed.write(centimetresPerSecond: speed, to: &$0) })
+        }
+        if let course = fix.course { object.member("direction", "\(course / 10)") }
+        if let accuracy = fix.accuracy { object.member("radius", Self.text { $0.decimal(Int64(accuracy), digits: 1) }) }
+        if let altitude = fix.altitude { object.member("height", Self.text { $0.decimal(Int64(altitude), digits: 1) }) }
+        if let name = point.objectName { object.member("object_name", name) }
+        for (key, value) in point.attributes.sorted(by: { $0.key < $1.key }) {
+            guard let value = columns[key]?.converted(value) else { continue }
+            switch value {
+            case .integer(let value): object.member(key, "\(value)")
+            case .double(let value): object.member(key, Self.text { $0.double(value) })
+            case .string(let value): object.member(key, value)
+            }
+        }
+    }
+
+    private static func text(_ write: (inout JSONWriter) -> Void) -> String {
+        var writer = JSONWriter(wholeDoubles: .withoutPoint)
+        write(&writer)
+        return String(decoding: writer.bytes, as: UTF8.self)
+    }
+}
+
+extension CoordinateType {
+    fileprivate var exportName: String {
+        switch self {
+        case .wgs84: "COORD_TYPE_WGS84LL"
+        case .gcj02: "COORD_TYPE_GCJ02LL"
+        case .bd09ll: "COORD_TYPE_BD09LL"
+        }
+    }
+}

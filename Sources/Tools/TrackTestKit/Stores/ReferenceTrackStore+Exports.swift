@@ -1,0 +1,102 @@
+package import TrackModel
+package import TrackStore
+
+extension ReferenceTrackStore {
+    struct KeptExport {
+        var record: ExportRecord
+        var claim: (worker: Int64, end: Timestamp)?
+    }
+
+    package func addExport(
+        _ order: ExportOrder, token: String, in service: ServiceID, at now: Timestamp
+    ) throws(TrackStoreError) -> ExportRecord {
+        try check(service)
+        guard
+            exportList.count(where: { $0.record.service == service && $0.record.state != .done })
+                < ExportRules.mostUnfinished
+        else { throw TrackStoreError(.tooManyExports, "too many jobs of the service are not done") }
+        lastExport += 1
+        let record = ExportRecord(
+            number: lastExport, service: service, order: order, token: token, created: now, modified: now,
+            state: .waiting)
+        exportList.append(KeptExport(record: record))
+        return record
+    }
+
+    package func exports(
+        in service: ServiceID, doneSince: Timestamp
+    ) throws(TrackStoreError) -> [ExportRecord] {
+        try check(service)
+        return exportList.map(\.record).filter {
+            $0.service == service && ($0.state != .done || $0.modified >= doneSince)
+        }
+    }
+
+    package func export(token: String) throws(TrackStoreError) -> ExportRecord? {
+        try checkOpen()
+        return exportList.map(\.record).first { $0.token == token }
+    }
+
+    package func deleteExport(_ number: Int64, in service: ServiceID) throws(TrackStoreError) {
+        try checkOpen()
+        let index = exportList.firstIndex { $0.record.number == number && $0.record.service == service }
+        guard let index else { throw TrackStoreError(.unknownExport, "the service has no job of this number") }
+        exportList.remove(at: index)
+    }
+
+    package func claimExport(
+        by worker: Int64, at now: Timestamp, through end: Timestamp
+    ) throws(TrackStoreError) -> ExportRecord? {
+        try checkOpen()
+        let index = exportList.firstIndex { kept in
+            kept.record.state != .done && kept.claim.map { $0.end < now || $0.worker == worker } ?? true
+        }
+        guard let index else { return nil }
+        if exportList[index].record.state == .waiting {
+            (exportList[index].record.state, exportList[index].record.modified) = (.running, now)
+        }
+        exportList[index].claim = (worker, end)
+        return exportList[index].record
+    }
+
+    package func keepExport(
+        _ number: Int64, by worker: Int64, through end: Timestamp
+    ) throws(TrackStoreError) -> Bool {
+        guard let index = try claimed(number, by: worker) else { return false }
+        exportList[index].claim = (worker, end)
+        return true
+    }
+
+    package func settleExport(
+        _ number: Int64, by worker: Int64, _ result: ExportResult?, at now: Timestamp
+    ) throws(TrackStoreError) -> Bool {
+        guard let index = try claimed(number, by: worker) else { return false }
+        exportList[index].claim = nil
+        exportList[index].record.state = result == nil ? .waiting : .done
+        exportList[index].record.result = result
+        exportList[index].record.modified = now
+        return true
+    }
+
+    private func claimed(_ number: Int64, by worker: Int64) throws(TrackStoreError) -> Int? {
+        try checkOpen()
+        return exportList.firstIndex { $0.record.number == number && $0.claim?.worker == worker }
+    }
+
+    package func removeExports(doneBefore: Timestamp) throws(TrackStoreError) -> Int {
+        try checkOpen()
+        let former = exportList.count
+        exportList.removeAll { $0.record.state == .done && $0.record.modified < doneBefore }
+        return former - exportList.count
+    }
+
+    package func exportTokens() throws(TrackStoreError) -> Set<String> {
+        try checkOpen()
+        return Set(exportList.map(\.record.token))
+    }
+
+    package func exportCounts() throws(TrackStoreError) -> [ExportRecord.State: Int] {
+        try checkOpen()
+        return Dictionary(exportList.map { ($0.record.state, 1) }, uniquingKeysWith: +)
+    }
+}
