@@ -72,7 +72,7 @@ package struct ExportLines: Sendable {
 }
 
 extension CoordinateType {
-    fileprivate var exportName: String {
+    var exportName: String {
         switch self {
         case .wgs84: "COORD_TYPE_WGS84LL"
         case .gcj02: "COORD_TYPE_GCJ02LL"

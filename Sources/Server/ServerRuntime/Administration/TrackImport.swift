@@ -1,0 +1,154 @@
+import TrackExport
+package import TrackModel
+import TrackStore
+import WebAPI
+
+/// Brings points from files of exports into a service, also while a server runs on the same store.
+package struct TrackImport: Sendable {
+    /// Points that are stored at one time, and that are held for all entities together.
+    private static let batch = 1000
+    private static let held = 50_000
+    /// Refused lines that are told one by one.
+    package static let mostRefusals = 20
+
+    /// What an import has done, or would do.
+    package struct Outcome: Hashable, Sendable {
+        package var points = 0
+        package var entities = 0
+        /// Lines that are no points, and why the first of them are none.
+        package var refused = 0
+        package var refusals: [String] = []
+        /// Members of `custom_data` for which the service has no track column, ascending.
+        package var withoutColumn: [String] = []
+    }
+
+    private let store: any TrackStore
+    private let service: ServiceID
+
+    /// Opens the store of a configuration; it must exist, and have the service.
+    package init(_ configuration: ServerConfiguration, service: Int64) async throws(ServerError) {
+        try await self.init(store: try await StoreFactory.openForCommand(configuration.store), service: service)
+    }
+
+    init(store: any TrackStore, service: Int64) async throws(ServerError) {
+        let services: [ServiceRecord]
+        do throws(TrackStoreError) {
+            services = try await store.services()
+        } catch {
+            throw ServerError(error)
+        }
+        guard let known = services.first(where: { $0.id.rawValue == service }) else {
+            throw ServerError(
+                .notFound, "there is no service \(service): saker-server service list shows the services")
+        }
+        self.service = known.id
+        self.store = store
+    }
+
+    /// Imports the points of some files. A point of the same entity and time replaces the one that is there, so an import that
+    /// was cut short is run once more. No fence judges them. `isTrial`: nothing is stored.
+    package func importFiles(_ paths: [String], isTrial: Bool, now: Timestamp) async throws(ServerError) -> Outcome {
+        do {
+            var work = Work(columns: try await store.columns(of: .track, in: service), now: now)
+            for path in paths {
+                let file = try ZipFile(path)
+                let entries = file.entries.filter { $0.name.hasSuffix(".json") }
+                guard !entries.isEmpty else {
+                    throw ServerError(.file, "\(path) has no .json file in it: it is no file of an export")
+                }
+                for entry in entries {
+                    try await read(try file.reader(of: entry), "\(path): \(entry.name)", into: &work, isTrial)
+                }
+            }
+            return work.outcome
+        } catch let error as ServerError {
+            throw error
+        } catch let error as TrackStoreError {
+            throw ServerError(error)
+        } catch {
+            throw ServerError(.file, "\(error)")
+        }
+    }
+
+    private func read(
+        _ reader: ZipEntryReader, _ name: String, into work: inout Work, _ isTrial: Bool
+    ) async throws {
+        var lines = LineCutter(maximum: ExportedLine.maximumBytes)
+        work.begin(name)
+        while let piece = try reader.next() {
+            for line in lines.cut(piece) { work.take(line) }
+            if work.held >= Self.held { try await store(work.flush(), isTrial) }
+        }
+        if let last = lines.finish() { work.take(last) }
+        try await store(work.flush(), isTrial)
+    }
+
+    private func store(_ waiting: [ExactName: [TrackPoint]], _ isTrial: Bool) async throws(TrackStoreError) {
+        guard !isTrial else { return }
+        let now = SystemClock.now()
+        var batches: [IngestBatch] = []
+        for (entity, points) in waiting {
+            for start in stride(from: 0, to: points.count, by: Self.batch) {
+                batches.append(
+                    IngestBatch(
+                        service: service, entity: entity.text, position: nil,
+                        points: Array(points[start..<min(points.count, start + Self.batch)]), sequences: [],
+                        payload: nil, received: now))
+            }
+        }
+        for start in stride(from: 0, to: batches.count, by: 100) {
+            for outcome in await store.ingest(Array(batches[start..<min(batches.count, start + 100)])) {
+                if case .failed(let error) = outcome { throw error }
+            }
+        }
+    }
+
+    /// What has been read, and what of it waits to be stored.
+    private struct Work {
+        private let columns: [ColumnRecord]
+        private let now: Timestamp
+        private var name = ""
+        private var line = 0
+        private var waiting: [ExactName: [TrackPoint]] = [:]
+        private var entities: Set<ExactName> = []
+        private var unknown: Set<String> = []
+        private var counts = Outcome()
+        private(set) var held = 0
+
+        init(columns: [ColumnRecord], now: Timestamp) { (self.columns, self.now) = (columns, now) }
+
+        mutating func begin(_ file: String) { (name, line) = (file, 0) }
+
+        mutating func take(_ bytes: [UInt8]) {
+            line += 1
+            guard bytes.contains(where: { $0 > 0x20 }) else { return }
+            do throws(ExportedLine.Failure) {
+                let read = try ExportedLine(bytes, columns: columns, now: now)
+                entities.insert(ExactName(read.entity))
+                waiting[ExactName(read.entity), default: []].append(read.point)
+                // Names from outside: no more than a person reads.
+                if unknown.count < 1000 { unknown.formUnion(read.unknown) }
+                held += 1
+                counts.points += 1
+            } catch {
+                counts.refused += 1
+                if counts.refusals.count < TrackImport.mostRefusals {
+                    counts.refusals.append("\(name), line \(line): \(error.description)")
+                }
+            }
+        }
+
+        /// What waits; nothing waits then.
+        mutating func flush() -> [ExactName: [TrackPoint]] {
+            defer { (waiting, held) = ([:], 0) }
+            return waiting
+        }
+
+        var outcome: Outcome {
+            var outcome = counts
+            outcome.entities = entities.count
+            outcome.withoutColumn = unknown.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+            return outcome
+        }
+    }
+}

@@ -1,0 +1,166 @@
+import Compression
+import Glibc
+
+/// A zip file that somebody else wrote, on a disk: its entries, and their content piece by piece (APPNOTE.TXT 6.3.10, 4.3).
+///
+/// Takes stored and deflated entries, also of zip64; checks the checksum of each. Never holds a whole file.
+package final class ZipFile {
+    package struct Entry: Hashable, Sendable {
+        package let name: String
+        let method: UInt16
+        let checksum: UInt32
+        let packed: UInt64
+        package let bytes: UInt64
+        let header: UInt64
+    }
+
+    /// Why a file cannot be read.
+    package struct Failure: Error, Equatable, CustomStringConvertible {
+        package let description: String
+
+        init(_ description: String) { self.description = description }
+    }
+
+    /// Of the directory: more entries than any export has.
+    private static let mostDirectoryBytes: UInt64 = 64 << 20
+
+    private let path: String
+    private let descriptor: Int32
+    private let size: UInt64
+    package private(set) var entries: [Entry] = []
+
+    package init(_ path: String) throws(Failure) {
+        self.path = path
+        descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw Failure("\(path) cannot be read: \(String(cString: strerror(errno)))") }
+        var status = stat()
+        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+            close(descriptor)
+            throw Failure("\(path) is no file")
+        }
+        size = UInt64(status.st_size)
+        do throws(Failure) {
+            entries = try readDirectory()
+        } catch {
+            close(descriptor)
+            throw error
+        }
+    }
+
+    deinit { close(descriptor) }
+
+    // MARK: The directory
+
+    private func readDirectory() throws(Failure) -> [Entry] {
+        // The end record stands before a comment of up to 64 KiB.
+        let tail = try bytes(at: size - min(size, 65_557), count: Int(min(size, 65_557)))
+        guard
+            let end = (0...max(0, tail.count - 22)).reversed().first(where: {
+                tail.count >= 22 && tail.four($0) == 0x0605_4B50
+            })
+        else { throw Failure("\(path) is no zip file") }
+        var (count, length, offset) = (
+            UInt64(tail.two(end + 10)), UInt64(tail.four(end + 12)), UInt64(tail.four(end + 16))
+        )
+        if count == 0xFFFF || length == 0xFFFF_FFFF || offset == 0xFFFF_FFFF, end >= 20,
+            tail.four(end - 20) == 0x0706_4B50
+        {
+            let long = try bytes(at: tail.eight(end - 12), count: 56)
+            guard long.four(0) == 0x0606_4B50 else { throw damaged("its zip64 record") }
+            (count, length, offset) = (long.eight(32), long.eight(40), long.eight(48))
+        }
+        guard length <= Self.mostDirectoryBytes else { throw Failure("\(path): its directory has \(length) bytes") }
+        let directory = try bytes(at: offset, count: Int(length))
+        var (found, position): ([Entry], Int) = ([], 0)
+        while found.count < count {
+            guard position + 46 <= directory.count, directory.four(position) == 0x0201_4B50 else {
+                throw damaged("its directory")
+            }
+            let (nameEnd, extra) = (
+                position + 46 + Int(directory.two(position + 28)), Int(directory.two(position + 30))
+            )
+            let next = nameEnd + extra + Int(directory.two(position + 32))
+            guard next <= directory.count else { throw damaged("its directory") }
+            found.append(try entry(directory, position, nameEnd, extra))
+            position = next
+        }
+        return found
+    }
+
+    private func entry(_ bytes: [UInt8], _ start: Int, _ nameEnd: Int, _ extra: Int) throws(Failure) -> Entry {
+        let name = String(decoding: bytes[(start + 46)..<nameEnd], as: UTF8.self)
+        guard bytes.two(start + 8) & 1 == 0 else { throw Failure("\(path): \(name) is encrypted") }
+        var plain = UInt64(bytes.four(start + 24))
+        var packed = UInt64(bytes.four(start + 20))
+        var header = UInt64(bytes.four(start + 42))
+        var position = nameEnd
+        while position + 4 <= nameEnd + extra {
+            let (kind, length) = (bytes.two(position), Int(bytes.two(position + 2)))
+            position += 4
+            guard position + length <= nameEnd + extra else { break }
+            if kind == 1 {
+                // Only those stand here that have no room above, in this order.
+                var field = position
+                for value in 0..<3 where field + 8 <= position + length {
+                    let isLong = [plain, packed, header][value] == 0xFFFF_FFFF
+                    guard isLong else { continue }
+                    let long = bytes.eight(field)
+                    if value == 0 { plain = long } else if value == 1 { packed = long } else { header = long }
+                    field += 8
+                }
+            }
+            position += length
+        }
+        return Entry(
+            name: name, method: bytes.two(start + 10), checksum: bytes.four(start + 16), packed: packed, bytes: plain,
+            header: header)
+    }
+
+    // MARK: Content
+
+    /// Reads the content of an entry. Throws ``Failure``.
+    package func reader(of entry: Entry) throws(Failure) -> ZipEntryReader {
+        guard entry.method == 0 || entry.method == 8 else {
+            throw Failure("\(path): \(entry.name) is compressed by method \(entry.method); only deflate can be read")
+        }
+        let local = try bytes(at: entry.header, count: 30)
+        guard local.four(0) == 0x0403_4B50 else { throw damaged(entry.name) }
+        let start = entry.header + 30 + UInt64(local.two(26)) + UInt64(local.two(28))
+        let (end, overflow) = start.addingReportingOverflow(entry.packed)
+        guard !overflow, end <= size else { throw damaged(entry.name) }
+        do throws(CompressionError) {
+            return try ZipEntryReader(self, entry, start..<end)
+        } catch {
+            throw Failure("\(path): \(error.description)")
+        }
+    }
+
+    func damaged(_ what: String) -> Failure { Failure("\(path): \(what) is damaged: fetch the file again") }
+
+    func bytes(at offset: UInt64, count: Int) throws(Failure) -> [UInt8] {
+        let (end, overflow) = offset.addingReportingOverflow(UInt64(count))
+        guard !overflow, end <= size else { throw damaged("its end") }
+        var (bytes, done) = ([UInt8](repeating: 0, count: count), 0)
+        while done < count {
+            let read = bytes[done...].withUnsafeMutableBytes {
+                unsafe pread(descriptor, $0.baseAddress, $0.count, off_t(offset) + off_t(done))
+            }
+            if read < 0, errno == EINTR { continue }
+            guard read > 0 else { throw Failure("\(path) cannot be read: \(String(cString: strerror(errno)))") }
+            done += read
+        }
+        return bytes
+    }
+}
+
+extension [UInt8] {
+    fileprivate func two(_ index: Int) -> UInt16 { UInt16(truncatingIfNeeded: little(index, 2)) }
+    fileprivate func four(_ index: Int) -> UInt32 { UInt32(truncatingIfNeeded: little(index, 4)) }
+    fileprivate func eight(_ index: Int) -> UInt64 { little(index, 8) }
+
+    private func little(_ index: Int, _ count: Int) -> UInt64 {
+        var value: UInt64 = 0
+        for offset in (0..<count).reversed() { value = value << 8 | UInt64(self[index + offset]) }
+        return value
+    }
+}

@@ -1,0 +1,53 @@
+import ArgumentParser
+import Glibc
+import ServerRuntime
+import TrackModel
+
+/// `saker-server import`
+struct ImportTracks: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "import",
+        abstract: "Import points from files of exports, of this server or of the published service.",
+        discussion: """
+            Works while the server runs. A file is a zip file as export/createjob makes it: a text file with one JSON object a \
+            line. A point of the same entity and time replaces the one that is there, so an import that was cut short can be \
+            run once more. Fences do not judge the points. Values in custom_data are kept when the service has a track column \
+            of their name: make the columns first, see saker-server column.
+
+            Example: saker-server import --service 1 117_3001.zip 117_3002.zip
+            """)
+
+    @OptionGroup var file: ConfigurationOption
+    @Option(help: ArgumentHelp("The number of the service.", valueName: "number"))
+    var service: Int64
+    @Flag(help: "Read and check the files, and store nothing.")
+    var dryRun = false
+    @Argument(help: ArgumentHelp("Zip files.", valueName: "files"))
+    var files: [String]
+
+    func run() async throws {
+        var seconds = timespec()
+        clock_gettime(CLOCK_REALTIME, &seconds)
+        let outcome = try await TrackImport(try file.load(), service: service)
+            .importFiles(files, isTrial: dryRun, now: Timestamp(seconds: Int64(seconds.tv_sec)))
+        for refusal in outcome.refusals { Self.complain("refused: \(refusal)") }
+        if outcome.refused > outcome.refusals.count {
+            Self.complain("refused: \(outcome.refused - outcome.refusals.count) more lines")
+        }
+        if !outcome.withoutColumn.isEmpty {
+            Self.complain(
+                "left out, because the service has no track column of this name: "
+                    + outcome.withoutColumn.joined(separator: ", "))
+        }
+        let verb = dryRun ? "can be imported" : "imported"
+        print("\(verb): \(outcome.points) points of \(outcome.entities) entities; refused: \(outcome.refused) lines")
+        guard outcome.points > 0 || outcome.refused == 0 else {
+            throw ServerError(.file, "no line of the files is a point")
+        }
+    }
+
+    private static func complain(_ text: String) {
+        let bytes = Array((text + "\n").utf8)
+        _ = bytes.withUnsafeBytes { write(STDERR_FILENO, $0.baseAddress, $0.count) }
+    }
+}

@@ -1,0 +1,113 @@
+import Glibc
+import Testing
+import TrackModel
+import TrackStore
+import TrackTestKit
+
+@testable import TrackExport
+
+/// Zip files that other programs wrote, and broken ones.
+@Suite struct ZipFileTests {
+    /// Where Python writes a zip file, by this code with the path in `p`.
+    private func file(_ code: String) throws -> String {
+        let path = "/tmp/saker-zip-\(UInt64.random(in: 0 ... .max)).zip"
+        let program = "import zipfile,sys; p=sys.argv[1]; " + code
+        try #require(system("python3 -c '\(program)' \(path)") == 0)
+        return path
+    }
+
+    private func content(_ path: String, _ index: Int = 0) throws -> String {
+        let file = try ZipFile(path)
+        let reader = try file.reader(of: try #require(file.entries.dropFirst(index).first))
+        var bytes: [UInt8] = []
+        while let piece = try reader.next() {
+            #expect(piece.count <= 65_536)
+            bytes += piece
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    private func bytes(_ path: String) throws -> [UInt8] {
+        let descriptor = open(path, O_RDONLY)
+        defer { close(descriptor) }
+        var bytes = [UInt8](repeating: 0, count: 4 << 20)
+        let count = read(descriptor, &bytes, bytes.count)
+        return Array(bytes[..<count])
+    }
+
+    private func write(_ bytes: [UInt8], to path: String) throws {
+        let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0o600)
+        defer { close(descriptor) }
+        try #require(Glibc.write(descriptor, bytes, bytes.count) == bytes.count)
+    }
+
+    @Test(arguments: ["zipfile.ZIP_STORED", "zipfile.ZIP_DEFLATED"])
+    func filesOfPythonAreRead(_ method: String) throws {
+        let path = try file(
+            "z=zipfile.ZipFile(p,\"w\",\(method)); z.writestr(\"a.json\",\"one\\n\"*50000); z.writestr(\"b.txt\",\"\"); z.comment=b\"x\"*999; z.close()"
+        )
+        defer { unlink(path) }
+        #expect(try ZipFile(path).entries.map(\.name) == ["a.json", "b.txt"])
+        #expect(try content(path) == String(repeating: "one\n", count: 50_000))
+        #expect(try content(path, 1) == "")
+    }
+
+    @Test func filesOfZip64AreRead() throws {
+        let path = try file(
+            "z=zipfile.ZipFile(p,\"w\",zipfile.ZIP_DEFLATED); f=z.open(\"a.json\",\"w\",force_zip64=True); f.write(b\"long\"); f.close(); z.close()"
+        )
+        defer { unlink(path) }
+        #expect(try content(path) == "long")
+    }
+
+    @Test func whatOursWritesOursReads() throws {
+        let path = "/tmp/saker-zip-\(UInt64.random(in: 0 ... .max)).zip"
+        defer { unlink(path) }
+        var file = try ExportFile(path: path, entry: "1_1.json", modified: .at(0))
+        try file.append(Array("text".utf8))
+        _ = try file.finish()
+        #expect(try ZipFile(path).entries.map(\.name) == ["1_1.json"])
+        #expect(try content(path) == "text")
+    }
+
+    @Test func brokenFilesAreToldAndHarmNobody() throws {
+        let path = try file(
+            "z=zipfile.ZipFile(p,\"w\",zipfile.ZIP_DEFLATED); z.writestr(\"a.json\",\"\".join(str(i*7919%1000) for i in range(3000))); z.close()"
+        )
+        defer { unlink(path) }
+        let whole = try bytes(path)
+        let right = try content(path)
+        for length in stride(from: 0, to: whole.count, by: 13) {
+            try write(Array(whole[..<length]), to: path)
+            #expect(throws: ZipFile.Failure.self, "cut at \(length)") { try content(path) }
+        }
+        let seed = UInt64.random(in: 0 ... .max)
+        var dice = SplitMix(state: seed)
+        for _ in 0..<3000 {
+            var bytes = whole
+            for _ in 0...Int(dice.next() % 3) {
+                bytes[Int(dice.next() % UInt64(bytes.count))] = UInt8(truncatingIfNeeded: dice.next())
+            }
+            try write(bytes, to: path)
+            // Right or refused; names and times may differ.
+            if let found = try? content(path) { #expect(found == right, "seed \(seed)") }
+        }
+        try write(Array("no zip file".utf8), to: path)
+        #expect(throws: ZipFile.Failure("\(path) is no zip file")) { try ZipFile(path) }
+        #expect(throws: ZipFile.Failure.self) { try ZipFile("/tmp") }
+        #expect(throws: ZipFile.Failure.self) { try ZipFile("/nowhere/x.zip") }
+    }
+
+    @Test(arguments: [1, 2, 3, 7, 100])
+    func linesAreCutAnywhere(_ size: Int) {
+        let text = Array("one\n\ntwo\r\nthree longer\nend".utf8)
+        var cutter = LineCutter(maximum: 8)
+        var lines: [[UInt8]] = []
+        for start in stride(from: 0, to: text.count, by: size) {
+            lines += cutter.cut(Array(text[start..<min(text.count, start + size)]))
+        }
+        if let last = cutter.finish() { lines.append(last) }
+        let found = lines.map { String(decoding: $0, as: UTF8.self) }
+        #expect(found == ["one", "", "two\r", "three lon", "end"])
+    }
+}
