@@ -36,6 +36,7 @@ struct EntityRows {
         try insertion.execute(arguments: [
             id, key.service.rawValue, key.name, description, now.milliseconds, now.milliseconds,
         ])
+        try EntityTexts.add(id, key, description: description, database)
         found[key] = id
         return id
     }

@@ -20,15 +20,22 @@ struct EntityState {
     private static let isLater = "excluded.time >= COALESCE(time, excluded.time)"
 
     /// The latest point changes when the new one is as late; without a new one, and without new fences, they stay.
+    ///
+    /// The cell stays in any case: see ``cellUpdate``. Returns the time of the latest point and the cell.
     static let update = """
-        INSERT INTO state (entity, version, fences, time, latitude, longitude, received, payload)
-        VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+        INSERT INTO state (entity, version, fences, time, latitude, longitude, received, payload, datum, service)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
         ON CONFLICT (entity) DO UPDATE SET
             version = excluded.version, fences = COALESCE(excluded.fences, fences),
             time = CASE WHEN \(isLater) THEN excluded.time ELSE time END,
             latitude = CASE WHEN \(isLater) THEN excluded.latitude ELSE latitude END,
             longitude = CASE WHEN \(isLater) THEN excluded.longitude ELSE longitude END,
             received = CASE WHEN \(isLater) THEN excluded.received ELSE received END,
-            payload = CASE WHEN \(isLater) THEN excluded.payload ELSE payload END
+            payload = CASE WHEN \(isLater) THEN excluded.payload ELSE payload END,
+            datum = CASE WHEN \(isLater) THEN excluded.datum ELSE datum END
+        RETURNING time, cell
         """
+
+    /// A statement of its own: SQLite writes the index of cells whenever a statement names its column.
+    static let cellUpdate = "UPDATE state SET cell = ? WHERE entity = ?"
 }

@@ -24,6 +24,7 @@ struct IngestTransaction {
     private let claimUpdate: Statement
     private let stateSelection: Statement
     private let stateUpdate: Statement
+    private let cellUpdate: Statement
     private let chunkInsertion: Statement
     private let hintUpdate: Statement
     private let hintRemoval: Statement
@@ -42,15 +43,17 @@ struct IngestTransaction {
             sql: "UPDATE claim SET stored_through = ?, updated = ? WHERE entity = ? AND stream = ?")
         stateSelection = try database.cachedStatement(sql: EntityState.selection)
         stateUpdate = try database.cachedStatement(sql: EntityState.update)
+        cellUpdate = try database.cachedStatement(sql: EntityState.cellUpdate)
         chunkInsertion = try database.cachedStatement(sql: NewChunk.insertion)
         hintUpdate = try database.cachedStatement(
             sql: """
-                INSERT INTO hint (entity, time, latitude, longitude, received, payload)
-                SELECT ?1, ?2, ?3, ?4, ?5, ?6
+                INSERT INTO hint (entity, time, latitude, longitude, received, payload, datum, service, cell)
+                SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9
                 WHERE NOT EXISTS (SELECT 1 FROM state WHERE entity = ?1 AND time >= ?2)
                 ON CONFLICT (entity) DO UPDATE SET
                     time = excluded.time, latitude = excluded.latitude, longitude = excluded.longitude,
-                    received = excluded.received, payload = excluded.payload
+                    received = excluded.received, payload = excluded.payload, datum = excluded.datum,
+                    cell = excluded.cell
                 WHERE excluded.time > hint.time
                 """)
         hintRemoval = try database.cachedStatement(sql: "DELETE FROM hint WHERE entity = ? AND time <= ?")
@@ -161,13 +164,19 @@ struct IngestTransaction {
         }
         if content.chunks.isEmpty { version = try numbers.next() }
         let place = content.latest?.fix.coordinate
-        try stateUpdate.execute(arguments: [
-            entity, version, batch.fences.map { Data($0) }, content.latest?.fix.time.milliseconds, place?.latitudeE7,
-            place?.longitudeE7, content.latest.map { _ in batch.received.milliseconds },
-            content.latest.map { _ in Data(content.record) },
-        ])
-        // From here on the track has reached the time of the hint.
+        let state = try Row.fetchOne(
+            stateUpdate,
+            arguments: [
+                entity, version, batch.fences.map { Data($0) }, content.latest?.fix.time.milliseconds,
+                place?.latitudeE7, place?.longitudeE7, content.latest.map { _ in batch.received.milliseconds },
+                content.latest.map { _ in Data(content.record) }, content.latest?.coordinateType.number,
+                batch.service.rawValue,
+            ])
         if let latest = content.latest {
+            let (time, cell): (Int64?, Int64?) = (state?[0], state?[1])
+            let new = PlaceCell.number(of: latest)
+            if time == latest.fix.time.milliseconds, cell != new { try cellUpdate.execute(arguments: [new, entity]) }
+            // From here on the track has reached the time of the hint.
             try hintRemoval.execute(arguments: [entity, latest.fix.time.milliseconds])
         }
         return version
@@ -177,7 +186,7 @@ struct IngestTransaction {
         let place = hint.fix.coordinate
         try hintUpdate.execute(arguments: [
             entity, hint.fix.time.milliseconds, place.latitudeE7, place.longitudeE7, batch.received.milliseconds,
-            Data(record),
+            Data(record), hint.coordinateType.number, batch.service.rawValue, PlaceCell.number(of: hint),
         ])
     }
 

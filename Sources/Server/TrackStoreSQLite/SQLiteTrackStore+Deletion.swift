@@ -14,6 +14,9 @@ extension SQLiteTrackStore {
             guard let id = try entities.find(key) else {
                 throw TrackStoreError(.unknownEntity, "the service has no entity of this name")
             }
+            let texts = try database.cachedStatement(sql: "SELECT description FROM entity WHERE id = ?")
+            try EntityTexts.remove(
+                id, key, description: try String.fetchOne(texts, arguments: [id]) ?? "", database)
             // What still waits ends with the entity; what had ended before stays as it ended.
             try database.execute(
                 sql: """

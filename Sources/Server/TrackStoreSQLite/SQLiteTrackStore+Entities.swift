@@ -30,15 +30,20 @@ extension SQLiteTrackStore {
     ) async throws(TrackStoreError) {
         try await writing { database in
             try self.check(service, database)
-            let id = try Int64.fetchOne(
-                database,
-                sql: """
-                    UPDATE entity SET description = COALESCE(?, description), modified = ?
-                    WHERE service = ? AND name = ? RETURNING id
-                    """,
-                arguments: [change.description, now.milliseconds, service.rawValue, change.name])
-            guard let id else {
+            let former = try Row.fetchOne(
+                database, sql: "SELECT id, description FROM entity WHERE service = ? AND name = ?",
+                arguments: [service.rawValue, change.name])
+            guard let former else {
                 throw TrackStoreError(.unknownEntity, "the service has no entity of this name")
+            }
+            let (id, description): (Int64, String) = (former[0], former[1])
+            try database.execute(
+                sql: "UPDATE entity SET description = ?, modified = ? WHERE id = ?",
+                arguments: [change.description ?? description, now.milliseconds, id])
+            if let new = change.description {
+                let key = EntityKey(service: service, name: change.name)
+                try EntityTexts.remove(id, key, description: description, database)
+                try EntityTexts.add(id, key, description: new, database)
             }
             try Self.setValues(change.values, of: id, in: service, database)
         }
@@ -58,58 +63,40 @@ extension SQLiteTrackStore {
     package func entities(
         in service: ServiceID, matching filter: EntityFilter, page: Page
     ) async throws(TrackStoreError) -> (total: Int, entities: [EntityRecord]) {
-        var condition = " WHERE e.service = ?"
-        var arguments: [any DatabaseValueConvertible & Sendable] = [service.rawValue]
-        if let names = filter.names {
-            let distinct = Set(names.map { EntityKey(service: service, name: $0) }).map(\.name)
-            guard distinct.count <= EntityFilter.maximumNames else {
-                throw TrackStoreError(
-                    .tooManyNames,
-                    "a filter takes at most \(EntityFilter.maximumNames) names, this one has \(distinct.count)")
-            }
-            condition += " AND e.name IN (\(distinct.map { _ in "?" }.joined(separator: ", ")))"
-            arguments += distinct
-        }
-        if let since = filter.activeSince {
-            condition += " AND COALESCE(h.time, l.time) >= ?"
-            arguments.append(since.milliseconds)
-        }
-        if let since = filter.inactiveSince {
-            condition += " AND COALESCE(h.time, l.time, \(Int64.min)) < ?"
-            arguments.append(since.milliseconds)
-        }
-        for (key, value) in filter.values {
-            condition += """
-                 AND EXISTS (SELECT 1 FROM entity_value v JOIN attribute_column c ON c.id = v.attribute_column
-                    WHERE v.entity = e.id AND c.key = ? AND c.kind = \(ColumnKind.entity.number) AND v.value = ?)
-                """
-            arguments += [key, value]
-        }
-        return try await reading { [condition, arguments] database in
-            let count = "SELECT COUNT(*) FROM entity e" + Self.joinLatest + condition
-            let list = Self.selectEntities + condition + " ORDER BY e.name LIMIT ? OFFSET ?"
-            let bounds: [any DatabaseValueConvertible & Sendable] = [max(0, page.limit), max(0, page.offset)]
-            return (
-                try Int.fetchOne(database, sql: count, arguments: StatementArguments(arguments)) ?? 0,
-                try Self.records(
-                    try Row.fetchAll(database, sql: list, arguments: StatementArguments(arguments + bounds)), database)
-            )
+        let condition = try EntityCondition(filter, in: service)
+        return try await reading { database in
+            try Self.entities(meeting: condition, sortedBy: EntityOrder(), page, database)
         }
     }
 
+    /// A page of the entities that meet a condition. No entity has a distance here.
+    static func entities(
+        meeting condition: EntityCondition, sortedBy order: EntityOrder, _ page: Page, _ database: Database
+    ) throws -> (total: Int, entities: [EntityRecord]) {
+        let count = "SELECT COUNT(*) FROM entity e" + joinLatest + " WHERE " + condition.sql
+        let (sorting, key) = EntityCondition.sorting(order)
+        let list = selectEntities + " WHERE " + condition.sql + " ORDER BY " + sorting + " LIMIT ? OFFSET ?"
+        let bounds: [any DatabaseValueConvertible & Sendable] = [max(0, page.limit), max(0, page.offset)]
+        let arguments: [any DatabaseValueConvertible & Sendable] = condition.arguments + key + bounds
+        return (
+            try Int.fetchOne(database, sql: count, arguments: StatementArguments(condition.arguments)) ?? 0,
+            try records(try Row.fetchAll(database, sql: list, arguments: StatementArguments(arguments)), database)
+        )
+    }
+
     /// There is a hint only while it is later than the latest stored point.
-    private static let joinLatest = """
+    static let joinLatest = """
          LEFT JOIN state l ON l.entity = e.id LEFT JOIN hint h ON h.entity = e.id
         """
 
-    private static let selectEntities = """
+    static let selectEntities = """
         SELECT e.name, e.description, e.created, e.modified, COALESCE(h.received, l.received),
             COALESCE(h.payload, l.payload), e.id
         FROM entity e
         """ + joinLatest
 
     /// Rows of ``selectEntities`` with the values of their columns.
-    private static func records(_ rows: [Row], _ database: Database) throws -> [EntityRecord] {
+    static func records(_ rows: [Row], _ database: Database) throws -> [EntityRecord] {
         var values: [Int64: [String: String]] = [:]
         for start in stride(from: 0, to: rows.count, by: entitiesAtOnce) {
             let some: [Int64] = rows[start..<min(start + entitiesAtOnce, rows.count)].map { $0[6] }

@@ -76,6 +76,14 @@ extension SQLiteTrackStore {
                 + (SELECT COUNT(*) FROM claim WHERE epoch > last) FROM c
             """, "numbers are beyond the counter, which may give them out again"
         ),
+        (
+            "SELECT COUNT(*) FROM entity e LEFT JOIN entity_text_docsize t ON t.id = e.id WHERE t.id IS NULL",
+            "entities are missing in the index of names, so no search by text finds them"
+        ),
+        (
+            "SELECT COUNT(*) FROM entity_text_docsize t LEFT JOIN entity e ON e.id = t.id WHERE e.id IS NULL",
+            "entries of the index of names belong to no entity"
+        ),
     ]
 
     /// `table`: `state`, or `hint`, which has the same columns of a point.
@@ -83,19 +91,32 @@ extension SQLiteTrackStore {
         try await reading { database in
             let rows = try Row.fetchCursor(
                 database,
-                sql: "SELECT entity, time, latitude, longitude, payload FROM \(table) WHERE time IS NOT NULL")
+                sql: """
+                    SELECT p.entity, p.time, p.latitude, p.longitude, p.payload, p.datum, p.cell, p.service, e.service
+                    FROM \(table) p LEFT JOIN entity e ON e.id = p.entity WHERE p.time IS NOT NULL
+                    """)
             var problems: [String] = []
             while let row = try rows.next(), problems.count < Self.maximumProblems {
                 let entity: Int64 = row[0]
                 let payload: Data = row[4]
-                guard let fix = (try? PointRecord.decode([UInt8](payload)))?.fix else {
+                guard let point = try? PointRecord.decode([UInt8](payload)) else {
                     problems.append("the latest point of entity \(entity) cannot be read")
                     continue
                 }
+                let fix = point.fix
                 if row[1] != fix.time.milliseconds || row[2] != fix.coordinate.latitudeE7
                     || row[3] != fix.coordinate.longitudeE7
                 {
                     problems.append("the latest point of entity \(entity) is not what its columns say")
+                }
+                if row[5] != point.coordinateType.number {
+                    problems.append("the latest point of entity \(entity) is not in the datum that its row names")
+                }
+                if row[6] != PlaceCell.number(of: point) {
+                    problems.append("entity \(entity) is not in the cell that its row names: searches by place miss it")
+                }
+                if row[7] as Int64? != row[8] as Int64? {
+                    problems.append("the latest point of entity \(entity) has the service of another entity")
                 }
             }
             return problems

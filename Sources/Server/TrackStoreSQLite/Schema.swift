@@ -181,8 +181,12 @@ enum Schema {
         """,
         fences,
         fenceHistory,
+        search,
         exports,
     ]
+
+    /// What a step does beside its statements, by the version that it reaches: it needs code that SQL does not have.
+    private static let fillings: [Int: @Sendable (Database) throws -> Void] = [10: { try fillSearch($0) }]
 
     /// Runs the steps that the file has not seen, each in a transaction of its own.
     static func migrate(_ database: Database) throws {
@@ -192,6 +196,7 @@ enum Schema {
                 // Another process may have been faster.
                 guard try Int.fetchOne(database, sql: "PRAGMA user_version") == next else { return .rollback }
                 try database.execute(sql: steps[next])
+                try fillings[next + 1]?(database)
                 try database.execute(sql: "PRAGMA user_version = \(next + 1)")
                 try database.execute(sql: "PRAGMA application_id = \(applicationID)")
                 return .commit

@@ -167,6 +167,14 @@ package actor ReferenceTrackStore: TrackStore {
     package func entities(
         in service: ServiceID, matching filter: EntityFilter, page: Page
     ) throws(TrackStoreError) -> (total: Int, entities: [EntityRecord]) {
+        let matches = try records(in: service, matching: filter)
+        return (matches.count, Array(matches.dropFirst(max(0, page.offset)).prefix(max(0, page.limit))))
+    }
+
+    /// In the order of their names.
+    func records(
+        in service: ServiceID, matching filter: EntityFilter
+    ) throws(TrackStoreError) -> [EntityRecord] {
         try checkOpen()
         let wanted = filter.names.map { Set($0.map { EntityKey(service: service, name: $0) }) }
         guard wanted.map({ $0.count <= EntityFilter.maximumNames }) ?? true else {
@@ -184,8 +192,7 @@ package actor ReferenceTrackStore: TrackStore {
             return true
         }
         .sorted { $0.key.name.utf8.lexicographicallyPrecedes($1.key.name.utf8) }
-        let slice = matches.dropFirst(max(0, page.offset)).prefix(max(0, page.limit))
-        return (matches.count, slice.map(\.value.record))
+        return matches.map(\.value.record)
     }
 
     // MARK: Points

@@ -5,7 +5,7 @@ package import TrackStore
 package enum TrackStoreContract {
     /// Every suite.
     package static var all: [TrackStoreCheck] {
-        services + columns + entities + points + pushes + fences + alarms + callbacks + districts + exports
+        services + columns + entities + searches + points + pushes + fences + alarms + callbacks + districts + exports
             + upkeep
     }
 

@@ -1,0 +1,83 @@
+import Foundation
+import GRDB
+import TrackModel
+import TrackStore
+import TrackWire
+
+extension Schema {
+    /// The step from version 9 to 10; ``fillSearch(_:)`` fills what it makes.
+    static let search = """
+        ALTER TABLE state ADD COLUMN service INTEGER;
+        ALTER TABLE state ADD COLUMN datum INTEGER CHECK (datum IN (0, 1, 2));
+        ALTER TABLE state ADD COLUMN cell INTEGER;
+        ALTER TABLE hint ADD COLUMN service INTEGER;
+        ALTER TABLE hint ADD COLUMN datum INTEGER CHECK (datum IN (0, 1, 2));
+        ALTER TABLE hint ADD COLUMN cell INTEGER;
+
+        CREATE VIRTUAL TABLE entity_text USING fts5 (
+            grams, content = '', detail = none, tokenize = 'ascii'
+        );
+        """
+
+    /// Rows that are read before they are changed.
+    private static let rowsAtOnce = 10_000
+
+    static func fillSearch(_ database: Database) throws {
+        for table in ["state", "hint"] {
+            try fillPlaces(of: table, database)
+            // Made at the end, because that is faster.
+            try database.execute(
+                sql: "CREATE INDEX \(table)_by_cell ON \(table) (service, cell) WHERE cell IS NOT NULL")
+        }
+        var last: Int64 = 0
+        while true {
+            let rows = try Row.fetchAll(
+                database,
+                sql: "SELECT id, service, name, description FROM entity WHERE id > ? ORDER BY id LIMIT \(rowsAtOnce)",
+                arguments: [last])
+            for row in rows {
+                let service = try service(row[1])
+                try EntityTexts.add(
+                    row[0], EntityKey(service: service, name: row[2]), description: row[3], database)
+                last = row[0]
+            }
+            if rows.count < rowsAtOnce { return }
+        }
+    }
+
+    private static func fillPlaces(of table: String, _ database: Database) throws {
+        let update = try database.makeStatement(
+            sql: "UPDATE \(table) SET service = ?, datum = ?, cell = ? WHERE entity = ?")
+        var last: Int64 = 0
+        while true {
+            let rows = try Row.fetchAll(
+                database,
+                sql: """
+                    SELECT p.entity, e.service, p.payload, p.latitude, p.longitude
+                    FROM \(table) p JOIN entity e ON e.id = p.entity
+                    WHERE p.entity > ? ORDER BY p.entity LIMIT \(rowsAtOnce)
+                    """, arguments: [last])
+            for row in rows {
+                last = row[0]
+                let service: Int64 = row[1]
+                guard let payload: Data = row[2] else {
+                    try update.execute(arguments: [service, nil, nil, last])
+                    continue
+                }
+                // What cannot be read is where its columns say: the integrity check names it.
+                let type = (try? PointRecord.decode([UInt8](payload)))?.coordinateType ?? .wgs84
+                let place = Coordinate(latitudeE7: row[3], longitudeE7: row[4])
+                let cell = place.map { PlaceCell.number(of: KnownPlace($0, type).wgs84) }
+                try update.execute(arguments: [service, type.number, cell, last])
+            }
+            if rows.count < rowsAtOnce { return }
+        }
+    }
+
+    private static func service(_ number: Int64) throws -> ServiceID {
+        guard let service = ServiceID(rawValue: number) else {
+            throw TrackStoreError(.corrupt, "an entity has the service \(number), which is no number of a service")
+        }
+        return service
+    }
+}

@@ -1,0 +1,55 @@
+import GRDB
+import TrackModel
+import TrackStore
+
+/// The conditions of a filter as SQL: `e` is the table `entity`, `l` and `h` are `state` and `hint` of the same entity.
+struct EntityCondition: Sendable {
+    private(set) var sql = "e.service = ?"
+    private(set) var arguments: [any DatabaseValueConvertible & Sendable]
+
+    /// Throws `.tooManyNames`.
+    init(_ filter: EntityFilter, in service: ServiceID) throws(TrackStoreError) {
+        arguments = [service.rawValue]
+        if let names = filter.names {
+            let distinct = Set(names.map { EntityKey(service: service, name: $0) }).map(\.name)
+            guard distinct.count <= EntityFilter.maximumNames else {
+                throw TrackStoreError(
+                    .tooManyNames,
+                    "a filter takes at most \(EntityFilter.maximumNames) names, this one has \(distinct.count)")
+            }
+            sql += " AND e.name IN (\(distinct.map { _ in "?" }.joined(separator: ", ")))"
+            arguments += distinct
+        }
+        if let since = filter.activeSince {
+            sql += " AND COALESCE(h.time, l.time) >= ?"
+            arguments.append(since.milliseconds)
+        }
+        if let since = filter.inactiveSince {
+            sql += " AND COALESCE(h.time, l.time, \(Int64.min)) < ?"
+            arguments.append(since.milliseconds)
+        }
+        for (key, value) in filter.values {
+            sql += " AND \(Self.value) = ?"
+            arguments += [key, value]
+        }
+    }
+
+    /// The value of the entity in the column of a key.
+    static let value = """
+        (SELECT v.value FROM attribute_column c JOIN entity_value v ON v.attribute_column = c.id
+            WHERE c.service = e.service AND c.kind = \(ColumnKind.entity.number) AND c.key = ? AND v.entity = e.id)
+        """
+
+    /// What stands after ORDER BY, and the values that it binds.
+    static func sorting(_ order: EntityOrder) -> (sql: String, arguments: [any DatabaseValueConvertible & Sendable]) {
+        let direction = order.isDescending ? " DESC" : ""
+        return switch order.key {
+        case .name: ("e.name" + direction, [])
+        case .description: ("e.description" + direction + ", e.name", [])
+        case .time: ("COALESCE(h.time, l.time)" + direction + " NULLS LAST, e.name", [])
+        case .value(let key): (value + direction + " NULLS LAST, e.name", [key])
+        // All are without one.
+        case .distance: ("e.name", [])
+        }
+    }
+}

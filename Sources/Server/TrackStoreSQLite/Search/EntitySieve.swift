@@ -1,0 +1,144 @@
+import GRDB
+import TrackModel
+import TrackStore
+
+/// A search by place or by text: an index proposes entities, their rows decide.
+struct EntitySieve {
+    private let search: EntitySearch
+    private let condition: EntityCondition
+    private let service: ServiceID
+    private let keyword: [UInt8]
+    /// All that match, in the order in which they were met, or of the search after ``page(_:)``.
+    private(set) var found: [EntityRank] = []
+
+    init(_ search: EntitySearch, _ condition: EntityCondition, _ service: ServiceID) {
+        self.search = search
+        self.condition = condition
+        self.service = service
+        keyword = SearchText.folded(search.keyword)
+    }
+
+    mutating func run(_ database: Database) throws {
+        if search.filter.names != nil {
+            try scan("entity e" + SQLiteTrackStore.joinLatest, where: "TRUE", [], Self.latest, database)
+        } else if let area = search.area {
+            guard let extent = area.extent else { return }
+            try scan(extent, database)
+        } else {
+            try scan(
+                "entity_text t CROSS JOIN entity e ON e.id = t.rowid" + SQLiteTrackStore.joinLatest,
+                where: "entity_text MATCH ?", [EntityTexts.query(keyword, in: service)], Self.latest, database)
+        }
+    }
+
+    /// The numbers of the rows of a page.
+    mutating func page(_ page: Page) -> [Int64] {
+        let order = search.order
+        if order.key == .name, order.isDescending {
+            found.sort { $1.name < $0.name }
+        } else {
+            found.sort { $0.precedes($1, isDescending: order.isDescending) }
+        }
+        let first = min(max(0, page.offset), found.count)
+        let last = first + min(max(0, page.limit), found.count - first)
+        return found[first..<last].map(\.entity)
+    }
+
+    // MARK: Candidates
+
+    /// The columns of the latest position when `l` and `h` may both be there, or neither.
+    private static let latest =
+        "COALESCE(h.time, l.time), COALESCE(h.latitude, l.latitude), COALESCE(h.longitude, l.longitude), "
+        + "COALESCE(h.datum, l.datum)"
+
+    /// Candidates by the cells of their places, first of the points that are stored, then of hints.
+    private mutating func scan(_ extent: SearchExtent, _ database: Database) throws {
+        let (rows, columns) = PlaceCell.cells(of: extent)
+        // Most stores have no hint at most times.
+        let hasHints = try Int.fetchOne(database, sql: "SELECT 1 FROM hint LIMIT 1") != nil
+        for range in columns {
+            let bounds: [any DatabaseValueConvertible & Sendable] = [
+                rows.lowerBound, range.lowerBound, range.upperBound, service.rawValue, rows.upperBound,
+            ]
+            try scan(
+                "line CROSS JOIN state l INDEXED BY state_by_cell" + Self.inLine("l")
+                    + " CROSS JOIN entity e ON e.id = l.entity"
+                    + (hasHints ? " LEFT JOIN hint h ON h.entity = l.entity" : Self.noHint),
+                where: hasHints ? "h.entity IS NULL" : "TRUE", [], lines: bounds,
+                "l.time, l.latitude, l.longitude, l.datum", database)
+            guard hasHints else { continue }
+            try scan(
+                "line CROSS JOIN hint h INDEXED BY hint_by_cell" + Self.inLine("h")
+                    + " CROSS JOIN entity e ON e.id = h.entity LEFT JOIN state l ON l.entity = h.entity",
+                where: "TRUE", [], lines: bounds, "h.time, h.latitude, h.longitude, h.datum", database)
+        }
+    }
+
+    /// The rows of the grid: each is one range of cells.
+    private static let lines = """
+        WITH RECURSIVE line (row, west, east, service) AS (
+            VALUES (?, ?, ?, ?) UNION ALL SELECT row + 1, west, east, service FROM line WHERE row < ?)
+
+        """
+
+    private static func inLine(_ table: String) -> String {
+        """
+         ON \(table).service = line.service AND \(table).cell BETWEEN (line.row << \(PlaceCell.columnBits)) + line.west
+            AND (line.row << \(PlaceCell.columnBits)) + line.east
+        """
+    }
+
+    /// Conditions name the columns of `h` in any case.
+    private static let noHint = " LEFT JOIN (SELECT NULL AS entity, NULL AS time) h ON FALSE"
+
+    private mutating func scan(
+        _ source: String, where first: String, _ arguments: [any DatabaseValueConvertible & Sendable],
+        lines: [any DatabaseValueConvertible & Sendable] = [], _ latest: String, _ database: Database
+    ) throws {
+        var key = (sql: "NULL", arguments: [] as [any DatabaseValueConvertible & Sendable])
+        if case .value(let name) = search.order.key { key = (EntityCondition.value, [name]) }
+        // Values are bound in the order in which the text names them.
+        let statement = try database.cachedStatement(
+            sql: (lines.isEmpty ? "" : Self.lines)
+                + "SELECT e.id, e.name, e.description, \(latest), \(key.sql) FROM \(source) "
+                + "WHERE \(first) AND \(condition.sql)")
+        let all: [any DatabaseValueConvertible & Sendable] = lines + key.arguments + arguments + condition.arguments
+        let rows = try Row.fetchCursor(statement, arguments: StatementArguments(all))
+        while let row = try rows.next() { take(row) }
+    }
+
+    // MARK: The decision
+
+    private mutating func take(_ row: Row) {
+        let name: String = row[1]
+        if !keyword.isEmpty {
+            let description: String = row[2]
+            guard
+                SearchText.contains(SearchText.folded(name), keyword)
+                    || SearchText.contains(SearchText.folded(description), keyword)
+            else { return }
+        }
+        var distance: Double?
+        if let area = search.area {
+            guard let place = Self.place(row), area.contains(place) else { return }
+            if search.order.key == .distance { distance = area.distance(to: place) }
+        }
+        let key: EntityRank.Key? =
+            switch search.order.key {
+            case .name: nil
+            case .description: .text(EntityRank.Text(row[2]))
+            case .time: (row[3] as Int64?).map { .number(Double($0)) }
+            case .distance: distance.map { .number($0) }
+            case .value: (row[7] as String?).map { .text(EntityRank.Text($0)) }
+            }
+        found.append(EntityRank(entity: row[0], key: key, name: EntityRank.Text(name)))
+    }
+
+    /// Of the latest position; nil for an entity without one.
+    private static func place(_ row: Row) -> KnownPlace? {
+        guard let latitude: Int32 = row[4], let longitude: Int32 = row[5],
+            let coordinate = Coordinate(latitudeE7: latitude, longitudeE7: longitude)
+        else { return nil }
+        return KnownPlace(coordinate, CoordinateType(number: row[6] ?? 0) ?? .wgs84)
+    }
+}

@@ -1,0 +1,58 @@
+import GRDB
+import TrackModel
+import TrackStore
+
+/// The index of names and descriptions: the table `entity_text`.
+///
+/// Its words are *grams*: stretches of one, two and three neighbouring characters of a folded text, each with the number of
+/// its service in front. So a search for a part of a text asks for the grams of the part, and reads nothing of other services.
+/// The index only proposes entities: the texts themselves decide.
+enum EntityTexts {
+    /// A longer part is looked up by its first grams.
+    private static let mostGrams = 16
+
+    static func add(_ entity: Int64, _ key: EntityKey, description: String, _ database: Database) throws {
+        let insertion = try database.cachedStatement(sql: "INSERT INTO entity_text (rowid, grams) VALUES (?, ?)")
+        try insertion.execute(arguments: [entity, grams(key, description: description)])
+    }
+
+    /// The texts must be those with which the entity was added.
+    static func remove(_ entity: Int64, _ key: EntityKey, description: String, _ database: Database) throws {
+        let removal = try database.cachedStatement(
+            sql: "INSERT INTO entity_text (entity_text, rowid, grams) VALUES ('delete', ?, ?)")
+        try removal.execute(arguments: [entity, grams(key, description: description)])
+    }
+
+    /// What the index must match when a text holds a folded part, which is not empty.
+    static func query(_ part: [UInt8], in service: ServiceID) -> String {
+        let scalars = Array(String(decoding: part, as: UTF8.self).unicodeScalars)
+        let length = min(scalars.count, 3)
+        var words: [String] = []
+        for start in 0...(scalars.count - length) where words.count < mostGrams {
+            let word = word(scalars[start..<(start + length)], service)
+            if !words.contains(word) { words.append(word) }
+        }
+        return words.joined(separator: " AND ")
+    }
+
+    private static func grams(_ key: EntityKey, description: String) -> String {
+        // The index passes over repeats of a word.
+        var words: [String] = []
+        for text in [key.name, description] {
+            let scalars = Array(String(decoding: SearchText.folded(text), as: UTF8.self).unicodeScalars)
+            for start in scalars.indices {
+                for end in (start + 1)...(start + 3) where end <= scalars.count {
+                    words.append(word(scalars[start..<end], key.service))
+                }
+            }
+        }
+        return words.joined(separator: " ")
+    }
+
+    /// Letters and digits alone: the index takes everything else for the space between words.
+    private static func word(_ gram: ArraySlice<Unicode.Scalar>, _ service: ServiceID) -> String {
+        var word = String(service.rawValue, radix: 16)
+        for scalar in gram { word += "z" + String(scalar.value, radix: 16) }
+        return word
+    }
+}

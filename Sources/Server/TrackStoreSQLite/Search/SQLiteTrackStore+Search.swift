@@ -1,0 +1,34 @@
+import GRDB
+package import TrackModel
+package import TrackStore
+
+extension SQLiteTrackStore {
+    package func search(
+        _ search: EntitySearch, in service: ServiceID, page: Page
+    ) async throws(TrackStoreError) -> EntityFindings {
+        let condition = try EntityCondition(search.filter, in: service)
+        return try await reading { database in
+            guard search.area != nil || !search.keyword.isEmpty else {
+                let found = try Self.entities(meeting: condition, sortedBy: search.order, page, database)
+                return EntityFindings(total: found.total, entities: found.entities.map { FoundEntity($0, in: nil) })
+            }
+            var sieve = EntitySieve(search, condition, service)
+            try sieve.run(database)
+            let wanted = sieve.page(page)
+            let records = try Self.records(of: wanted, database)
+            return EntityFindings(
+                total: sieve.found.count,
+                entities: wanted.compactMap { records[$0] }.map { FoundEntity($0, in: search.area) })
+        }
+    }
+
+    /// By the numbers of their rows.
+    private static func records(of entities: [Int64], _ database: Database) throws -> [Int64: EntityRecord] {
+        let list = "[" + entities.map(String.init).joined(separator: ",") + "]"
+        let select = try database.cachedStatement(
+            sql: selectEntities + " WHERE e.id IN (SELECT value FROM json_each(?))")
+        let rows = try Row.fetchAll(select, arguments: [list])
+        let ids: [Int64] = rows.map { $0[6] }
+        return Dictionary(uniqueKeysWithValues: zip(ids, try records(rows, database)))
+    }
+}
