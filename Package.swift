@@ -137,14 +137,16 @@ let server: [Target] = [
     .room("TrackStore", in: "Server", "Geodesy", "Geofencing", "TrackModel", "TrackWire", .crypto),
     .room("TrackAnalysis", in: "Server", "Geodesy", "TrackModel"),
     .room("RoadMatching", in: "Server", "Geodesy", "JSON", "TrackAnalysis", "TrackModel"),
+    .room(
+        "RoadEngine", in: "Server", "Exposition", "RoadMatching", "Systemd", "TrackAnalysis", "TrackModel", .log,
+        .nioCore, .nioHTTP1, .httpClient),
     .room("TrackStoreSQLite", in: "Server", "Geodesy", "Geofencing", "TrackStore", "TrackModel", "TrackWire", .grdb),
     .room("FenceJudging", in: "Server", "FenceJSON", "Geofencing", "TrackStore", "TrackModel"),
     .room(
         "Ingest", in: "Server", "Exposition", "FenceJudging", "Geofencing", "Systemd", "TrackStore", "TrackModel", .log),
     .room(
-        "WebAPI", in: "Server", "FenceFiles", "FenceJudging", "Geodesy", "Geofencing", "Ingest", "JSON", "Systemd",
-        "TrackAnalysis",
-        "TrackModel", "TrackStore", .log, .crypto),
+        "WebAPI", in: "Server", "FenceFiles", "FenceJudging", "Geodesy", "Geofencing", "Ingest", "JSON",
+        "RoadMatching", "Systemd", "TrackAnalysis", "TrackModel", "TrackStore", .log, .crypto),
     .room("TrackExport", in: "Server", "Compression", "TrackModel", "TrackStore"),
     .room("AlarmCallbacks", in: "Server", "JSON", "TrackModel", "TrackStore", "WebAPI", .crypto),
     .room("ServerIdentity", in: "Server", "TrackModel", .nioCore, .nioSSL),
@@ -158,10 +160,9 @@ let server: [Target] = [
     .room(
         "ServerRuntime", in: "Server", "AlarmCallbacks", "CAllocator", "ConfigurationFile", "Exposition", "FenceFiles",
         "FenceJSON",
-        "Gateway", "Geodesy", "Geofencing", "Ingest", "JSON", "ServerIdentity", "Systemd", "TimeZones", "TrackExport",
-        "TrackFiles", "TrackModel", "TrackStore", "TrackStoreSQLite", "WebAPI", "WebListener", .log, .lifecycle,
-        .signals, .nioCore, .nioPosix,
-        .nioHTTP1, .nioSSL, .httpClient, .crypto, .asn1, .x509),
+        "Gateway", "Geodesy", "Geofencing", "Ingest", "JSON", "RoadEngine", "RoadMatching", "ServerIdentity", "Systemd",
+        "TimeZones", "TrackExport", "TrackFiles", "TrackModel", "TrackStore", "TrackStoreSQLite", "WebAPI", "WebListener",
+        .log, .lifecycle, .signals, .nioCore, .nioPosix, .nioHTTP1, .nioSSL, .httpClient, .crypto, .asn1, .x509),
 ]
 
 // MARK: - Programs: one file each, arguments to an exit code; the command line is larger
@@ -194,8 +195,8 @@ let tools: [Target] = [
         "TrackModel", "TrackStore", "TrackStoreSQLite", "TrackTestKit", "TrackWire", .log, .nioCore, .nioTLS),
     .program("saker-simulate", in: "Tools", "SystemSimulation", .arguments),
     .room(
-        "TrackTestKit", in: "Tools", "AgentControl", "Geodesy", "Geofencing", "Ingest", "JSON", "SecureLink",
-        "TrackCache", "TrackModel", "TrackStore", "Varlink", .log, .nioCore),
+        "TrackTestKit", in: "Tools", "AgentControl", "Geodesy", "Geofencing", "Ingest", "JSON", "RoadMatching",
+        "SecureLink", "TrackAnalysis", "TrackCache", "TrackModel", "TrackStore", "Varlink", .log, .nioCore),
     .room("ProgramTestKit", in: "Tools", "CNetworkNamespace", "TrackCache", "TrackModel", .sqlite),
     // The programs themselves are dependencies so that they are built beside it.
     .program("saker-crash", in: "Tools", "ProgramTestKit", "saker", "saker-server", "sakerd", .arguments),
@@ -255,7 +256,10 @@ let tests: [Target] = [
         "Systemd", "TrackCache", "TrackModel", "TrackTestKit",
         "TrackWire", "Varlink", .log, .nioCore, .nioPosix, .nioEmbedded, .crypto, .nioSSL, .nioTLS, .asn1, .x509),
     .tests(of: "TrackAnalysis", "Geodesy", "ProgramTestKit", "TrackModel"),
-    .tests(of: "RoadMatching", "Geodesy", "JSON", "ProgramTestKit", "TrackAnalysis", "TrackModel"),
+    .tests(of: "RoadMatching", "Geodesy", "JSON", "ProgramTestKit", "TrackAnalysis", "TrackModel", "TrackTestKit"),
+    .tests(
+        of: "RoadEngine", "Exposition", "Geodesy", "JSON", "ProgramTestKit", "RoadMatching", "TrackAnalysis",
+        "TrackModel", "TrackTestKit", .log, .nioCore, .nioHTTP1, .nioPosix),
     .tests(of: "TrackStore", "TrackModel", "TrackTestKit"),
     .tests(
         of: "TrackStoreSQLite", "Geodesy", "Geofencing", "ProgramTestKit", "TrackModel", "TrackStore", "TrackTestKit",
@@ -265,8 +269,8 @@ let tests: [Target] = [
         of: "Ingest", "Exposition", "FenceDelivery", "FenceJudging", "Geodesy", "Geofencing", "Systemd",
         "ProgramTestKit", "TrackModel", "TrackStore", "TrackTestKit", .log),
     .tests(
-        of: "WebAPI", "Geodesy", "Geofencing", "Ingest", "JSON", "Systemd", "TrackAnalysis", "TrackModel", "TrackStore",
-        "TrackTestKit", .log),
+        of: "WebAPI", "Geodesy", "Geofencing", "Ingest", "JSON", "RoadEngine", "RoadMatching", "Systemd",
+        "TrackAnalysis", "TrackModel", "TrackStore", "TrackTestKit", .log),
     .tests(of: "TrackExport", "TrackModel", "TrackStore", "TrackTestKit"),
     .tests(of: "AlarmCallbacks", "Geofencing", "JSON", "TrackModel", "TrackStore"),
     .tests(of: "ServerIdentity", "ProgramTestKit", "TrackModel"),

@@ -25,6 +25,8 @@ struct TestKitTests {
         for value in ["true", "1", "false"] {
             #expect(missing.verdict(in: ["CI": value]) == .fails(reason + ". CI is set, so no test may be left out"))
         }
+        let index = Need("a star", mayBeMissing: true) { "nobody answers" }
+        #expect(index.verdict(in: ["CI": "true"]) == .isSkipped("this machine lacks a star: nobody answers"))
         let right = Need("the rights of root") { "the user is 1000" }
         #expect(right.verdict(in: [:]) == .isSkipped("this machine lacks the rights of root: the user is 1000"))
     }

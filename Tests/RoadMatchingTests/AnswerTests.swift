@@ -4,6 +4,7 @@ import ProgramTestKit
 import Testing
 import TrackAnalysis
 import TrackModel
+import TrackTestKit
 
 @testable import RoadMatching
 

@@ -2,6 +2,7 @@ import ProgramTestKit
 import Testing
 import TrackAnalysis
 import TrackModel
+import TrackTestKit
 
 @testable import RoadMatching
 
@@ -113,17 +114,17 @@ import TrackModel
         func key(_ owner: Int, tiles: Int64 = 1) -> MatchKey {
             MatchKey(owner: "\(owner)", samples, .car, tiles: tiles)
         }
-        var memory = MatchMemory(bytes: 3 * match.bytes)
-        for owner in 0..<3 { memory.remember(match, key(owner)) }
-        #expect(memory.match(key(0)) == match && memory.match(key(0, tiles: 2)) == nil)
-        memory.remember(match, key(3))
+        var memory = RoadMemory<MatchKey, ChunkMatch>(bytes: 3 * match.bytes)
+        for owner in 0..<3 { memory.remember(match, key(owner), bytes: match.bytes) }
+        #expect(memory.value(key(0)) == match && memory.value(key(0, tiles: 2)) == nil)
+        memory.remember(match, key(3), bytes: match.bytes)
         // The one that was used longest ago goes.
-        #expect((0..<4).map { memory.match(key($0)) != nil } == [true, false, true, true])
-        memory.remember(match, key(3))
+        #expect((0..<4).map { memory.value(key($0)) != nil } == [true, false, true, true])
+        memory.remember(match, key(3), bytes: match.bytes)
         #expect(memory.bytes == 3 * match.bytes)
-        var small = MatchMemory(bytes: match.bytes - 1)
-        small.remember(match, key(0))
-        #expect(small.bytes == 0 && small.match(key(0)) == nil)
+        var small = RoadMemory<MatchKey, ChunkMatch>(bytes: match.bytes - 1)
+        small.remember(match, key(0), bytes: match.bytes)
+        #expect(small.bytes == 0 && small.value(key(0)) == nil)
     }
 
     @Test func aKeyNamesItsPlaces() {

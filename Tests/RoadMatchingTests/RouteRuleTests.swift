@@ -2,6 +2,7 @@ import Geodesy
 import Testing
 import TrackAnalysis
 import TrackModel
+import TrackTestKit
 
 @testable import RoadMatching
 

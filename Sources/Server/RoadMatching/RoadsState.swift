@@ -1,9 +1,10 @@
 /// What roads did for an answer, in words for the client.
 package enum RoadsState: Hashable, Sendable {
-    /// Every part that was sent lies on roads.
-    case used(matched: Double)
+    /// Every part that was sent lies on roads, and every way that was asked for is known. `matched` is the share of the
+    /// points on roads, nil when only ways were asked for.
+    case used(matched: Double?)
     /// Some of it does.
-    case partly(matched: Double)
+    case partly(matched: Double?)
     /// The engine works and knows no roads here.
     case none
     /// No engine is configured, or nobody asked for roads.
@@ -25,6 +26,29 @@ package enum RoadsState: Hashable, Sendable {
         }
     }
 
+    /// The state after asking for routes: `found` of `asked` are believed.
+    package init(found: Int, asked: Int, failures: [RoadFailure]) {
+        if found == asked {
+            self = .used(matched: nil)
+        } else if found > 0 {
+            self = .partly(matched: nil)
+        } else if let trouble = failures.first(where: { $0 != .noMapHere }) {
+            self = .unavailable(trouble)
+        } else {
+            self = .none
+        }
+    }
+
+    /// The state of an answer that asked for a match and for routes.
+    package func with(routes: RoadsState) -> RoadsState {
+        switch (self, routes) {
+        case (_, .off), (.used, .used): self
+        case (.off, _): routes
+        case (.used, _), (.partly, _), (_, .used), (_, .partly): .partly(matched: matched)
+        case (.none, _), (.unavailable, _): self
+        }
+    }
+
     /// The word in answers.
     package var name: String {
         switch self {
@@ -36,7 +60,7 @@ package enum RoadsState: Hashable, Sendable {
         }
     }
 
-    /// The share of points on roads, when there are some.
+    /// The share of points on roads, when it is known.
     package var matched: Double? {
         switch self {
         case .used(let matched), .partly(let matched): matched

@@ -53,6 +53,8 @@ package enum MessageID: String, Hashable, Sendable, CaseIterable, CustomStringCo
     case callbacksWorking = "011f1669e6c84a69921a3cd9951a1fe3"
     case callbacksGivenUp = "cd71284bfdf04e78b351ca0ae461cc0b"
     case exportFailing = "296f31c7edbc487d8c7eeaaf612ad8b0"
+    case roadsFailing = "6c04becec67175e9a5d04478fa094aff"
+    case roadsWorking = "4077b63b4a48d8d2c7ddb9c53315412f"
 
     /// The metadata key that becomes MESSAGE_ID.
     package static let metadataKey = "message_id"

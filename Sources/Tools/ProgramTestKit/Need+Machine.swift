@@ -5,8 +5,13 @@ extension Need {
     package static let all = [
         gpsd, python, systemdAnalyze, systemdSysusers, journalctl, zsh, fish, softHSM, pkcs11Tool, root,
         networkNamespaces,
-        smallDisks, loopDevices, allRecordings, timeZones,
+        smallDisks, loopDevices, allRecordings, timeZones, valhalla,
     ]
+
+    /// Only continuous integration that reaches PyPI, or a developer who does, has it.
+    package static let valhalla = Need("Valhalla \(Valhalla.version)", mayBeMissing: true) {
+        failure { _ = try Valhalla.programs() }
+    }
 
     package static let timeZones = file("/usr/share/zoneinfo/Europe/Berlin", package: "tzdata")
     package static let gpsd = file(gpsdPath, package: "gpsd")

@@ -12,12 +12,18 @@ package struct Need: Sendable {
     package let name: String
     /// The Debian package that has it. Nil when no package can give it: a right, or a file beside the repository.
     package let package: String?
+    /// A package index that cannot be reached must not stop continuous integration: there too the test is skipped.
+    package let mayBeMissing: Bool
     private let search: Search
 
     /// `obstacle`: why the machine does not have it; nil when it does. It is asked once.
-    package init(_ name: String, package: String? = nil, obstacle: @escaping @Sendable () -> String?) {
+    package init(
+        _ name: String, package: String? = nil, mayBeMissing: Bool = false,
+        obstacle: @escaping @Sendable () -> String?
+    ) {
         self.name = name
         self.package = package
+        self.mayBeMissing = mayBeMissing
         search = Search(obstacle)
     }
 
@@ -55,7 +61,8 @@ package struct Need: Sendable {
         let remedy = package.map { "; install the Debian package \($0) (scripts/install-deps does)" } ?? ""
         let reason = "this machine lacks \(name): \(obstacle)\(remedy)"
         let isContinuous = environment["CI", default: ""] != ""
-        return isContinuous ? .fails(reason + ". CI is set, so no test may be left out") : .isSkipped(reason)
+        return isContinuous && !mayBeMissing
+            ? .fails(reason + ". CI is set, so no test may be left out") : .isSkipped(reason)
     }
 
     /// For a test that needs it for some of its arguments only: ends the running case unless the machine has it.

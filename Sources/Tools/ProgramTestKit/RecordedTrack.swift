@@ -4,8 +4,11 @@ package import TrackModel
 /// A recorded drive as track points.
 package enum RecordedTrack {
     /// ``Recordings/theHague``: one point a second, with altitude, course, speed, satellites and precision.
-    package static func theHague() throws -> [TrackPoint] {
-        try String(contentsOfFile: Recordings.path(Recordings.theHague), encoding: .utf8)
+    package static func theHague() throws -> [TrackPoint] { try points(of: Recordings.theHague) }
+
+    /// A GPX file of ``Recordings``.
+    package static func points(of name: String) throws -> [TrackPoint] {
+        try String(contentsOfFile: Recordings.path(name), encoding: .utf8)
             .components(separatedBy: "<trkpt ").dropFirst().compactMap(point)
     }
 

@@ -3,12 +3,16 @@ import Foundation
 /// Receivers and tracks that other people recorded. They are in the folder `shared/data` beside the repository, and no
 /// part of it.
 package enum Recordings {
-    package static let folder: String = {
+    package static let folder =
+        URL(fileURLWithPath: repository).deletingLastPathComponent().appendingPathComponent("shared/data").path
+
+    /// The folder of this repository.
+    static let repository: String = {
         var folder = URL(fileURLWithPath: #filePath)
         repeat {
             folder.deleteLastPathComponent()
         } while folder.path != "/" && !FileManager.default.fileExists(atPath: folder.path + "/Package.swift")
-        return folder.deletingLastPathComponent().appendingPathComponent("shared/data").path
+        return folder.path
     }()
 
     /// Every recorded receiver, as named in ``path(_:)``.

@@ -30,6 +30,9 @@ package struct RouteAnswer: Hashable, Sendable {
         (self.tunnel, self.toll) = (tunnel, toll)
     }
 
+    /// Bytes that the value takes, about.
+    package var bytes: Int { 16 * shape.count + 64 }
+
     /// The crossings of the route with the classes of the road behind each.
     private static func intersections(
         of route: JSONValue, vertices: Int

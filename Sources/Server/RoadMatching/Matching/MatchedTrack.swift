@@ -27,19 +27,23 @@ package struct MatchedTrack: Hashable, Sendable {
     /// `denoised` is the track before its stops were collapsed. A collapsed stop has speed 0 from its first sample on,
     /// where the vehicle still braked. Speeds and places are those of the fixes, ways and limits those of the roads.
     /// Events name their samples, so that the caller can show them on the road.
-    package func behaviour(_ options: DrivingOptions, denoised: some Sequence<TrackSample>) -> DrivingBehaviour {
+    /// With `alongRoads` false, only the limits are those of the roads, and ways are great circles.
+    package func behaviour(
+        _ options: DrivingOptions, denoised: some Sequence<TrackSample>, alongRoads: Bool = true
+    ) -> DrivingBehaviour {
         var analyzer = DrivingAnalyzer(options)
         var (position, before): (Int, RoadSample?) = (0, nil)
         for sample in denoised {
             while position < samples.count, samples[position].sample.index < sample.index { position += 1 }
             guard position < samples.count, samples[position].sample.index == sample.index else {
                 // One of the many samples of a stop.
-                analyzer.add(sample, limit: before?.edge?.limit, path: 0)
+                analyzer.add(sample, limit: before?.edge?.limit, path: alongRoads ? 0 : nil)
                 continue
             }
             let road = samples[position]
             let stands = road.sample.isInStop && before?.sample.isInStop == true
-            analyzer.add(sample, limit: road.edge?.limit, path: road.path ?? (stands ? 0 : nil))
+            let path = road.path ?? (stands ? 0 : nil)
+            analyzer.add(sample, limit: road.edge?.limit, path: alongRoads ? path : nil)
             before = road
         }
         return analyzer.finish()

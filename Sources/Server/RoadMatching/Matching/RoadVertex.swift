@@ -1,5 +1,5 @@
 package import Geodesy
-internal import TrackAnalysis
+package import TrackAnalysis
 package import TrackModel
 
 /// A corner of the road between two samples: the Web API's point with `_supplement`.
@@ -8,6 +8,11 @@ package struct RoadVertex: Hashable, Sendable {
     package let place: Degrees
     /// Between the times of the samples, as the length is.
     package let time: Timestamp
+
+    /// The corner as a sample of a line.
+    package func sample(index: Int) -> TrackSample {
+        TrackSample(index: index, time: time.milliseconds, latitudeE7: 0, longitudeE7: 0).moved(to: place)
+    }
 
     /// The corner at a share of the way between two samples.
     init(_ place: Degrees, share: Double, from start: TrackSample, to end: TrackSample) {

@@ -6,7 +6,7 @@ package struct SupplementPlan: Hashable, Sendable {
     static let parked = 50.0
     static let parkedRadii = 2.0
     /// Routes of one request: the longest interruptions are asked for.
-    static let most = 100
+    package static let most = 100
     /// Times the mode's greatest speed that a route may need.
     static let haste = 1.2
     /// A route may be this many times as long as the straight line, and metres besides.

@@ -1,0 +1,304 @@
+package import Logging
+package import RoadMatching
+import Synchronization
+import Systemd
+package import TrackAnalysis
+package import TrackModel
+
+/// Asks the road engine, as ``RoadMatching`` decides: a few calls at a time, none while the engine is in trouble, and none
+/// for what is known already.
+package final class RoadClient: Roads {
+    package struct Settings: Sendable {
+        /// Calls under way at a time, of all requests together.
+        package var concurrency: Int
+        /// Milliseconds of one call, and of all calls for one request.
+        package var callPatience: Int64
+        package var requestPatience: Int64
+        /// What the operator's vehicles are.
+        package var driving: RoadCosting
+
+        package init(
+            concurrency: Int = 4, callPatience: Int64 = RoadDeadlines.call,
+            requestPatience: Int64 = RoadDeadlines.request, driving: RoadCosting = .car
+        ) {
+            (self.concurrency, self.callPatience) = (concurrency, callPatience)
+            (self.requestPatience, self.driving) = (requestPatience, driving)
+        }
+    }
+
+    /// Milliseconds after which the map's time is asked for again.
+    static let mapAge: Int64 = 60_000
+    /// Bytes of remembered matches and of remembered routes.
+    static let matchBytes = 32 << 20
+    static let routeBytes = 4 << 20
+
+    private struct State {
+        var breaker = CircuitBreaker()
+        var matches = RoadMemory<MatchKey, ChunkMatch>(bytes: RoadClient.matchBytes)
+        var routes = RoadMemory<RouteKey, RouteAnswer>(bytes: RoadClient.routeBytes)
+        /// The map's time; 0 before the engine told it.
+        var tiles: Int64 = 0
+        var tilesAsked: MonotonicTime?
+    }
+
+    private let transport: any RoadTransport
+    private let settings: Settings
+    private let now: @Sendable () -> MonotonicTime
+    private let logger: Logger
+    private let turns: RoadTurns
+    private let state = Mutex(State())
+    package let counters = RoadCounters()
+
+    package init(
+        _ transport: any RoadTransport, settings: Settings = Settings(), logger: Logger,
+        now: @escaping @Sendable () -> MonotonicTime
+    ) {
+        (self.transport, self.settings, self.logger, self.now) = (transport, settings, logger, now)
+        turns = RoadTurns(concurrency: settings.concurrency)
+    }
+
+    /// Whether calls fall back at once because the engine is in trouble.
+    package var isOpen: Bool { state.withLock { $0.breaker.isOpen } }
+
+    /// Bytes of what is remembered, about.
+    package var rememberedBytes: Int { state.withLock { $0.matches.bytes + $0.routes.bytes } }
+
+    package func deadlines(_ urgency: RoadUrgency) -> RoadDeadlines {
+        switch urgency {
+        case .usual:
+            RoadDeadlines(start: now(), request: settings.requestPatience, call: settings.callPatience)
+        case .latest:
+            RoadDeadlines(start: now(), request: min(RoadDeadlines.latest, settings.requestPatience))
+        }
+    }
+
+    // MARK: Matching
+
+    package func match(_ samples: [TrackSample], _ errand: RoadErrand) async -> RoadMatch {
+        let plan = TracePlan(samples)
+        let costing = RoadCosting.of(errand.mode, driving: settings.driving)
+        guard !plan.chunks.isEmpty else {
+            let track = TrackMatcher.track(plan, [])
+            return RoadMatch(track, RoadsState(track, failures: []))
+        }
+        let tiles = await tiles(errand.deadlines)
+        let outcomes = await inParallel(plan.chunks.count) { number in
+            await self.match(plan.samples(of: plan.chunks[number]), costing, tiles, errand)
+        }
+        var track = TrackMatcher.track(plan, outcomes.map { try? $0.get() })
+        var failures = outcomes.compactMap(\.failure)
+        failures += await bridge(&track, costing, tiles, errand).filter(\.isTrouble)
+        counters.matched(track)
+        return RoadMatch(track, RoadsState(track, failures: failures))
+    }
+
+    private func match(
+        _ samples: [TrackSample], _ costing: RoadCosting, _ tiles: Int64, _ errand: RoadErrand
+    ) async -> Result<ChunkMatch, RoadFailure> {
+        let key = MatchKey(owner: errand.owner, samples, costing, tiles: tiles)
+        if let known = state.withLock({ $0.matches.value(key) }) {
+            counters.remembered()
+            return .success(known)
+        }
+        let outcome = await call(TraceRequest.request(for: samples, costing), errand.deadlines) {
+            (reply) throws(RoadFailure) in
+            ChunkMatch(try TraceAnswer(reply, count: samples.count), for: samples)
+        }
+        if case .success(let match) = outcome {
+            state.withLock { $0.matches.remember(match, key, bytes: match.bytes) }
+        }
+        return outcome
+    }
+
+    /// Lays routes over holes of the path. Returns why calls gave nothing.
+    private func bridge(
+        _ track: inout MatchedTrack, _ costing: RoadCosting, _ tiles: Int64, _ errand: RoadErrand
+    ) async -> [RoadFailure] {
+        let bridges = Array(track.bridges.prefix(SupplementPlan.most))
+        guard !bridges.isEmpty else { return [] }
+        let outcomes = await inParallel(bridges.count) { number in
+            await self.route(bridges[number].request(costing), tiles, errand.deadlines)
+        }
+        for (bridge, outcome) in zip(bridges, outcomes) {
+            if let route = try? outcome.get(), bridge.accepts(route, speedCap: errand.speedCap) {
+                track.lay(route, over: bridge)
+            }
+        }
+        return outcomes.compactMap(\.failure)
+    }
+
+    // MARK: Routes
+
+    package func routes(_ interruptions: [Interruption], _ errand: RoadErrand) async -> RoadRoutes {
+        let plan = SupplementPlan(interruptions, speedCap: errand.speedCap)
+        let costing = RoadCosting.of(errand.mode, driving: settings.driving)
+        var answers = [RouteAnswer?](repeating: nil, count: interruptions.count)
+        guard !plan.asked.isEmpty else { return RoadRoutes(answers, RoadsState(found: 0, asked: 0, failures: [])) }
+        let tiles = await tiles(errand.deadlines)
+        let outcomes = await inParallel(plan.asked.count) { number in
+            await self.route(plan.request(at: plan.asked[number], costing), tiles, errand.deadlines)
+        }
+        for (position, outcome) in zip(plan.asked, outcomes) {
+            if let route = try? outcome.get(), plan.accepts(route, at: position) { answers[position] = route }
+        }
+        return RoadRoutes(
+            answers,
+            RoadsState(
+                found: answers.count { $0 != nil }, asked: plan.asked.count, failures: outcomes.compactMap(\.failure)))
+    }
+
+    private func route(
+        _ request: RoadRequest, _ tiles: Int64, _ deadlines: RoadDeadlines
+    ) async -> Result<RouteAnswer, RoadFailure> {
+        let key = RouteKey(request, tiles: tiles)
+        if let known = state.withLock({ $0.routes.value(key) }) {
+            counters.remembered()
+            return .success(known)
+        }
+        let outcome = await call(request, deadlines) { (reply) throws(RoadFailure) in
+            try RouteAnswer(reply)
+        }
+        if case .success(let route) = outcome {
+            state.withLock { $0.routes.remember(route, key, bytes: route.bytes + key.bytes) }
+        }
+        return outcome
+    }
+
+    // MARK: The map
+
+    /// The time of the engine's map: the last known one when the engine does not tell it now.
+    private func tiles(_ deadlines: RoadDeadlines) async -> Int64 {
+        let time = now()
+        let isDue = state.withLock { state in
+            guard state.tilesAsked.map({ time - $0 >= Self.mapAge }) ?? true else { return false }
+            // One request asks; the others use what is known.
+            state.tilesAsked = time
+            return true
+        }
+        guard isDue else { return state.withLock { $0.tiles } }
+        let outcome = await call(.status, deadlines) { (reply) throws(RoadFailure) in
+            try EngineStatus(reply)
+        }
+        return state.withLock { state in
+            if let status = try? outcome.get() {
+                state.tiles = status.tilesModified
+            } else if state.tiles == 0 {
+                state.tilesAsked = nil
+            }
+            return state.tiles
+        }
+    }
+
+    // MARK: Calls
+
+    /// One call, in its turn, unless the engine is in trouble.
+    private func call<Answer: Sendable>(
+        _ request: RoadRequest, _ deadlines: RoadDeadlines,
+        _ read: @Sendable (RoadReply) throws(RoadFailure) -> Answer
+    ) async -> Result<Answer, RoadFailure> {
+        let outcome = await turn(request, deadlines, read)
+        counters.called(outcome.failure)
+        return outcome
+    }
+
+    private func turn<Answer: Sendable>(
+        _ request: RoadRequest, _ deadlines: RoadDeadlines,
+        _ read: @Sendable (RoadReply) throws(RoadFailure) -> Answer
+    ) async -> Result<Answer, RoadFailure> {
+        if let failure = await obstacle(deadlines) { return .failure(failure) }
+        guard let end = deadlines.deadline(at: now()) else { return .failure(.timeout) }
+        guard await turns.take(within: end - now()) else { return .failure(.busy) }
+        defer { turns.leave() }
+        // The engine may have failed while this call waited for its turn.
+        guard !isOpen else { return .failure(.open) }
+        let start = now()
+        guard let end = deadlines.deadline(at: start) else { return .failure(.timeout) }
+        do throws(RoadFailure) {
+            let answer = try read(try await transport.exchange(request, within: end - start))
+            succeeded(after: now() - start)
+            return .success(answer)
+        } catch {
+            failed(error, after: now() - start, patience: end - start)
+            return .failure(error)
+        }
+    }
+
+    private func succeeded(after milliseconds: Int64) {
+        counters.lasted(milliseconds)
+        state.withLock { $0.breaker.succeeded() }
+    }
+
+    private func failed(_ failure: RoadFailure, after milliseconds: Int64, patience: Int64) {
+        counters.lasted(milliseconds)
+        guard failure.isTrouble else { return state.withLock { $0.breaker.succeeded() } }
+        // A client that went away, or a request that left the engine hardly any time, says nothing about the engine.
+        guard !Task.isCancelled, failure != .timeout || patience >= RoadDeadlines.latest else { return }
+        let hasOpened = state.withLock { state in
+            let wasOpen = state.breaker.isOpen
+            state.breaker.failed(at: now())
+            return !wasOpen && state.breaker.isOpen
+        }
+        guard hasOpened else { return }
+        logger.warning(
+            "the road engine does not work: answers come without roads",
+            metadata: ["reason": "\(failure.name)", "message_id": "\(MessageID.roadsFailing)"])
+    }
+
+    /// Why no call may be made now. After a while in trouble, one caller asks for the engine's status.
+    private func obstacle(_ deadlines: RoadDeadlines) async -> RoadFailure? {
+        let time = now()
+        switch state.withLock({ $0.breaker.permission(at: time) }) {
+        case .call: return nil
+        case .fallBack: return .open
+        case .probe: break
+        }
+        let patience = max(RoadDeadlines.latest, (deadlines.deadline(at: time) ?? time) - time)
+        // A task of its own: a client that goes away does not decide whether the engine works.
+        return await Task { await self.probe(within: patience) }.value
+    }
+
+    private func probe(within patience: Int64) async -> RoadFailure? {
+        do throws(RoadFailure) {
+            let status = try EngineStatus(try await transport.exchange(.status, within: patience))
+            let time = now()
+            state.withLock { state in
+                state.breaker.probeSucceeded()
+                state.tiles = status.tilesModified
+                state.tilesAsked = time
+            }
+        } catch {
+            state.withLock { $0.breaker.probeFailed(at: now()) }
+            return .open
+        }
+        logger.notice("the road engine works again", metadata: ["message_id": "\(MessageID.roadsWorking)"])
+        return nil
+    }
+
+    // MARK: Several at a time
+
+    /// The results of `work` for 0 ..< `count`, in order. One request has no more calls under way than there are turns.
+    private func inParallel<Outcome: Sendable>(
+        _ count: Int, _ work: @escaping @Sendable (Int) async -> Outcome
+    ) async -> [Outcome] {
+        if count == 1 { return [await work(0)] }
+        return await withTaskGroup(of: (Int, Outcome).self) { group in
+            var outcomes = [Outcome?](repeating: nil, count: count)
+            var next = min(settings.concurrency, count)
+            for number in 0..<next { group.addTask { (number, await work(number)) } }
+            while let (number, outcome) = await group.next() {
+                outcomes[number] = outcome
+                guard next < count else { continue }
+                let following = next
+                next += 1
+                group.addTask { (following, await work(following)) }
+            }
+            return outcomes.compactMap(\.self)
+        }
+    }
+}
+
+extension Result {
+    fileprivate var failure: Failure? {
+        if case .failure(let failure) = self { failure } else { nil }
+    }
+}
