@@ -60,16 +60,23 @@ let package = Package(
             only: ["Configuration/AgentConfiguration.swift", "Configuration/HookKinds.swift"]),
         .room(
             "ServerRuntime", in: "Server", ["ConfigurationFile", "Exposition", "Ingest", "TrackModel", .log],
-            only: ["Configuration/ServerConfiguration.swift", "Configuration/ServerConfiguration+Reading.swift"]),
+            only: [
+                "Configuration/ServerConfiguration.swift", "Configuration/ServerConfiguration+Reading.swift",
+                "Configuration/RoadAddress.swift",
+            ]),
         .room("Systemd", in: "Shared", [.log]),
         .room("FenceJudging", in: "Server", ["FenceJSON", "Geofencing", "TrackStore", "TrackModel"]),
         .room(
             "Ingest", in: "Server",
             ["Exposition", "FenceJudging", "Geofencing", "Systemd", "TrackStore", "TrackModel", .log]),
         .room("TrackAnalysis", in: "Server", ["Geodesy", "TrackModel"]),
+        .room("RoadMatching", in: "Server", ["Geodesy", "JSON", "TrackAnalysis", "TrackModel"]),
         .room(
             "WebAPI", in: "Server",
-            ["Ingest", "JSON", "Systemd", "TrackAnalysis", "TrackStore", "TrackModel", "Geodesy", .log, "Crypto"]),
+            [
+                "Ingest", "JSON", "RoadMatching", "Systemd", "TrackAnalysis", "TrackStore", "TrackModel", "Geodesy",
+                .log, "Crypto",
+            ]),
         .room("DriveSimulation", in: "Tools", ["Geodesy", "TrackModel"]),
         .room(
             "TrackTestKit", in: "Tools",

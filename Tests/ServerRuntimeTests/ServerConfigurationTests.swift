@@ -10,7 +10,7 @@ import TrackModel
 /// Keys without a default: what stands in the sample is an example.
 private let examples: Set<String> = [
     "enrollment.host", "enrollment.port", "enrollment.web_address", "metrics.listen", "tls.ca",
-    "device.client_ca", "store.key_file",
+    "device.client_ca", "store.key_file", "roads.url",
 ]
 
 private func read(_ text: String) throws -> ServerConfiguration {
@@ -84,6 +84,21 @@ struct ServerConfigurationTests {
         #expect(try read("[metrics]\nlisten = \"/run/m.sock\"").metrics?.isLocal == true)
         #expect(throws: ConfigurationError.self) { try read("[metrics]\nlisten = \"9443\"") }
         #expect(throws: ConfigurationError.self) { try read("[metrics]\nlisten = \"tracks.example.net:9443\"") }
+    }
+
+    @Test func roadsAreAskedWhereTheOperatorSays() throws {
+        #expect(try read("[roads]\ntimeout = 500").roads == nil)
+        let roads = try #require(try read("[roads]\nurl = \"http://127.0.0.1:8002/\"").roads)
+        #expect(roads.url == "http://127.0.0.1:8002" && roads.timeout == 2000 && roads.requestTimeout == 2500)
+        #expect(roads.concurrency == 4 && roads.drivingCosting == .auto && roads.showsGrades)
+        #expect(roads.attribution == "© OpenStreetMap contributors")
+        for url in ["https://roads.example.net/eu", "http://[::1]:8002"] {
+            #expect(try read("[roads]\nurl = \"\(url)\"").roads?.url == url)
+        }
+        for url in ["127.0.0.1:8002", "ftp://h", "http://", "http://h:0", "http://u@h", "http://h h", "http://[::1"] {
+            #expect(throws: ConfigurationError.self, "\(url)") { try read("[roads]\nurl = \"\(url)\"") }
+        }
+        #expect(throws: ConfigurationError.self) { try read("[roads]\ndriving_costing = \"car\"") }
     }
 
     @Test func fileNamesStartFromTheFilesOwnDirectory() throws {

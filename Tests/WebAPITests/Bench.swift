@@ -1,6 +1,7 @@
 import Ingest
 import JSON
 import Logging
+import RoadMatching
 import Testing
 import TrackModel
 import TrackStore
@@ -25,7 +26,7 @@ struct Bench: Sendable {
         store: any TrackStore = ReferenceTrackStore(), limits: IngestLimits = IngestLimits(),
         clock: ClockRule = ClockRule(made: Timestamp(milliseconds: .min)),
         log: any LogHandler = SwiftLogNoOpLogHandler(),
-        checkCallback: @escaping CallbackChecking = { _, _ in nil }
+        checkCallback: @escaping CallbackChecking = { _, _ in nil }, roads: (any Roads)? = nil
     ) async throws {
         self.store = store
         running = RunningIngest(store, limits: limits, clock: clock)
@@ -33,7 +34,7 @@ struct Bench: Sendable {
         try await store.addKey(AccessKey(Self.key).hash, secret: secret, to: service, replacing: false, at: Self.now)
         router = APIRouter(
             store: store, ingest: running.writer, options: options,
-            logger: Logger(label: "test") { _ in log }, checkCallback: checkCallback, now: { Self.now })
+            logger: Logger(label: "test") { _ in log }, checkCallback: checkCallback, roads: roads, now: { Self.now })
     }
 
     /// `ak` and `service_id` are added.

@@ -1,5 +1,6 @@
 package import Ingest
 package import Logging
+package import RoadMatching
 package import TrackModel
 package import TrackStore
 
@@ -22,6 +23,7 @@ package struct APIRouter: Sendable {
     private let pages = PageCache()
     private let districts = DistrictCache()
     private let checkCallback: CallbackChecking
+    private let roads: (any Roads)?
     let counters: APICounters
 
     /// Uploaded points go to `ingest`, which must run. The clock says when the server received what a client sends.
@@ -29,6 +31,7 @@ package struct APIRouter: Sendable {
         store: any TrackStore, ingest: IngestWriter, options: WebAPIOptions, logger: Logger,
         counters: APICounters = APICounters(),
         checkCallback: @escaping CallbackChecking = { _, _ in "url: this server sends no alarms to URLs" },
+        roads: (any Roads)? = nil,
         now: @escaping @Sendable () -> Timestamp
     ) {
         self.store = store
@@ -37,6 +40,7 @@ package struct APIRouter: Sendable {
         self.logger = logger
         self.counters = counters
         self.checkCallback = checkCallback
+        self.roads = roads
         self.now = now
     }
 
@@ -127,8 +131,8 @@ package struct APIRouter: Sendable {
     ) -> APICall {
         APICall(
             path: endpoint.path, caller: caller, parameters: endpoint.taken(of: parameters), ingest: ingest,
-            options: options, pages: pages, districts: districts, checkCallback: checkCallback, now: now(),
-            origin: origin, logger: logger, counters: counters)
+            options: options, pages: pages, districts: districts, checkCallback: checkCallback, roads: roads,
+            now: now(), origin: origin, logger: logger, counters: counters)
     }
 
     /// `service`: what the address says in place of `service_id`.

@@ -26,6 +26,10 @@ package struct WebAPIOptions: Sendable {
     package var hasExportTimesAsDigits: Bool
     /// Scheme, host and port in links to this server; nil: as the client reached it.
     package var publicOrigin: String?
+    /// Whoever shows matched tracks names this source; empty for none.
+    package var roadAttribution: String
+    /// Points of matched tracks say how important their road is.
+    package var showsRoadGrades: Bool
 
     package enum FenceVertices: String, Sendable, CaseIterable {
         /// An array of objects with `longitude` and `latitude`.
@@ -44,7 +48,8 @@ package struct WebAPIOptions: Sendable {
         futureTolerance: Int64 = 600, maximumAge: Int64? = nil, maximumRawPoints: Int = 200_000,
         maximumProcessedPoints: Int = 20_000, fenceVertices: FenceVertices = .objects,
         exportAge: Int64 = 6 * 3600, exportsNeedKey: Bool = true, hasExportTimesAsDigits: Bool = false,
-        publicOrigin: String? = nil
+        publicOrigin: String? = nil,
+        roadAttribution: String = "© OpenStreetMap contributors", showsRoadGrades: Bool = true
     ) {
         self.zoneMinutes = zoneMinutes
         self.emptyListStatus = emptyListStatus
@@ -58,5 +63,7 @@ package struct WebAPIOptions: Sendable {
         self.exportsNeedKey = exportsNeedKey
         self.hasExportTimesAsDigits = hasExportTimesAsDigits
         self.publicOrigin = publicOrigin
+        self.roadAttribution = roadAttribution
+        self.showsRoadGrades = showsRoadGrades
     }
 }

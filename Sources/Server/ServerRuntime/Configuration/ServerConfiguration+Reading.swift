@@ -28,6 +28,7 @@ extension ServerConfiguration {
         let callbacks = Callbacks(
             takesPrivateAddresses: reader.boolean("callbacks", "private_addresses", default: false))
         let exports = readExports(&reader, beside: store.path)
+        let roads = readRoads(&reader)
         let tls = readTLS(&reader)
         let enrollment = Enrollment(
             host: reader.optionalHost("enrollment", "host"),
@@ -38,7 +39,7 @@ extension ServerConfiguration {
         let limit = reader.integer("shutdown", "time_limit", default: 15, range: 1...600, unit: "s")
         return ServerConfiguration(
             store: store, device: device, gateway: gateway, web: web, api: api, callbacks: callbacks,
-            exports: exports, tls: tls, enrollment: enrollment, logLevel: level, metrics: metrics,
+            exports: exports, roads: roads, tls: tls, enrollment: enrollment, logLevel: level, metrics: metrics,
             shutdownLimit: limit, effective: try reader.finish())
     }
 
@@ -118,6 +119,23 @@ extension ServerConfiguration {
             minimumAge: reader.integer("exports", "minimum_age", default: 21_600, range: 0...31_536_000, unit: "s"),
             arePublic: reader.boolean("exports", "public", default: false),
             hasTimesAsDigits: reader.boolean("exports", "times_as_digits", default: false))
+    }
+
+    private static func readRoads(_ reader: inout ConfigurationReader) -> Roads? {
+        let text = reader.optionalString("roads", "url")
+        let roads = Roads(
+            url: text.map { $0.hasSuffix("/") ? String($0.dropLast()) : $0 } ?? "",
+            timeout: reader.integer("roads", "timeout", default: 2000, range: 100...60_000, unit: "ms"),
+            requestTimeout: reader.integer("roads", "request_timeout", default: 2500, range: 100...60_000, unit: "ms"),
+            concurrency: reader.integer("roads", "concurrency", default: 4, range: 1...64),
+            drivingCosting: reader.choice("roads", "driving_costing", default: .auto),
+            attribution: reader.string("roads", "attribution", default: "© OpenStreetMap contributors"),
+            showsGrades: reader.boolean("roads", "road_grade", default: true))
+        guard let text else { return nil }
+        if let rule = RoadAddress.problem(with: roads.url) {
+            reader.reject("roads", "url", "url = \"\(text)\": \(rule)")
+        }
+        return roads
     }
 
     private static func readMetrics(_ reader: inout ConfigurationReader) -> MetricsAddress? {

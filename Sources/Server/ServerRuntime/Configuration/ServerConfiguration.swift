@@ -94,6 +94,27 @@ package struct ServerConfiguration: Sendable {
         package var hasTimesAsDigits: Bool
     }
 
+    /// The road engine that brings tracks to roads.
+    package struct Roads: Hashable, Sendable {
+        /// Begins with `http://` or `https://`, without a slash at its end.
+        package var url: String
+        /// Milliseconds of one call, and of all calls for one request.
+        package var timeout: Int
+        package var requestTimeout: Int
+        /// Calls under way at a time.
+        package var concurrency: Int
+        package var drivingCosting: DrivingCosting
+        /// Whom answers with roads name as their source; empty for nobody.
+        package var attribution: String
+        package var showsGrades: Bool
+
+        /// What the fleet's vehicles are, in the engine's words.
+        package enum DrivingCosting: String, CaseIterable, Sendable {
+            case auto, truck, bus
+            case motorScooter = "motor_scooter"
+        }
+    }
+
     package struct TLS: Hashable, Sendable {
         package var certificate: String
         package var key: String
@@ -115,6 +136,8 @@ package struct ServerConfiguration: Sendable {
     package var api: API
     package var callbacks: Callbacks
     package var exports: Exports
+    /// Nil: there is no road engine.
+    package var roads: Roads?
     package var tls: TLS
     package var enrollment: Enrollment
     package var logLevel: Logger.Level

@@ -118,6 +118,24 @@ extension ServerSample {
 # Times of jobs are 14 digits (20260302101530), as one known client needs them; otherwise 2026-03-02 10:15:30.
 # times_as_digits = false
 
+[roads]
+# The address of a Valhalla (3.7 or later) that knows the roads: "http://127.0.0.1:8002". With it, need_mapmatch brings tracks
+# to roads, supplement_mode finds routes across interruptions, and driving behaviour knows speed limits. When the engine does
+# not answer, requests are answered without roads. docs/roads.md says how to run one. Default: no road engine.
+# url = "http://127.0.0.1:8002"
+# Most milliseconds of one call of the engine, and of all calls for one request, 100 ... 60000.
+# timeout = 2000
+# request_timeout = 2500
+# Most calls under way at a time, 1 ... 64: about as many as the engine has threads.
+# concurrency = 4
+# What the vehicles are: "auto", "truck", "bus" or "motor_scooter". "auto" also fits trucks; "truck" leaves points on roads
+# unmatched that are closed to trucks.
+# driving_costing = "auto"
+# Whoever shows matched tracks names the source of the map. Answers with roads have this text; "" for none.
+# attribution = "© OpenStreetMap contributors"
+# Points of matched tracks say how important their road is (road_grade).
+# road_grade = true
+
 [tls]
 # The server's certificate with its chain, and its private key without a password: PEM files. Under systemd a credential
 # "tls-key" that is not empty replaces the key file. The server reads both again on reload (SIGHUP), and when the files have

@@ -3,6 +3,8 @@ import Exposition
 import FoundationEssentials
 import Gateway
 import Ingest
+import RoadEngine
+import RoadMatching
 import Synchronization
 import Systemd
 import TrackModel
@@ -23,13 +25,14 @@ final class ServerFigures: Sendable {
     private let merging: MergeRecord
     private let callbacks: CallbackCounters
     private let exports: ExportCounters
+    private let roads: RoadClient?
     private let started: Double
     private let scrapes = Atomic<UInt64>(0)
 
     init(
         _ configuration: ServerConfiguration, store: any StoreUpkeep, ingest: IngestWriter, gateway: GatewayServer,
         api: APICounters, durations: RequestDurations, web: WebCounters, requestMemory: RequestMemory,
-        merging: MergeRecord, callbacks: CallbackCounters, exports: ExportCounters,
+        merging: MergeRecord, callbacks: CallbackCounters, exports: ExportCounters, roads: RoadClient?,
         started: Double = Date().timeIntervalSince1970
     ) {
         self.configuration = configuration
@@ -43,6 +46,7 @@ final class ServerFigures: Sendable {
         self.merging = merging
         self.callbacks = callbacks
         self.exports = exports
+        self.roads = roads
         self.started = started
     }
 
@@ -54,6 +58,7 @@ final class ServerFigures: Sendable {
         addDevices(to: &page)
         addIngest(to: &page)
         addAPI(to: &page)
+        if let roads { addRoads(roads, to: &page) }
         addStore(try? await store.size(), to: &page)
         return page
     }
@@ -134,6 +139,22 @@ final class ServerFigures: Sendable {
         page.add(ServerMetrics.webConnections, web.open)
         for (reason, count) in web.ended { page.add(ServerMetrics.endedConnections, count, reason) }
         page.add(ServerMetrics.requestBytes, requestMemory.bytes)
+    }
+
+    private func addRoads(_ roads: RoadClient, to page: inout MetricsPage) {
+        let counts = roads.counters.counts
+        page.add(ServerMetrics.roadCalls, counts.calls[nil] ?? 0, "answered")
+        // Two failures have one name.
+        let failures = Dictionary(grouping: RoadFailure.allCases, by: \.name).sorted { $0.key < $1.key }
+        for (name, failures) in failures {
+            page.add(ServerMetrics.roadCalls, failures.reduce(0) { $0 + (counts.calls[$1] ?? 0) }, name)
+        }
+        page.add(ServerMetrics.roadCallDurations, counts.durations)
+        page.add(ServerMetrics.roadsOpen, roads.isOpen)
+        page.add(ServerMetrics.roadPoints, counts.onRoads, "matched")
+        page.add(ServerMetrics.roadPoints, counts.offRoads, "unmatched")
+        page.add(ServerMetrics.rememberedRoads, counts.remembered)
+        page.add(ServerMetrics.roadMemory, roads.rememberedBytes)
     }
 
     /// `size` nil: the store could not tell.

@@ -3,7 +3,7 @@ package import Exposition
 /// Every metric of the server; docs/metrics.md lists the same, and a test compares the two.
 package enum ServerMetrics {
     /// In the order of the document.
-    package static let all = general + devices + ingest + api + store
+    package static let all = general + devices + ingest + api + roads + store
 
     // MARK: General
 
@@ -152,6 +152,28 @@ package enum ServerMetrics {
     private static let api = [
         requests, requestDurations, readingsWithHoles, webConnections, endedConnections, requestBytes,
     ]
+
+    // MARK: Roads
+
+    static let roadCalls = Metric(
+        "saker_server_road_calls_total", .counter, labels: ["state"],
+        "Calls of the road engine, by what became of them.")
+    static let roadCallDurations = Metric(
+        "saker_server_road_call_duration_seconds", .histogram,
+        "Time from a call of the road engine to its answer or its failure; calls that were not made do not count.")
+    static let roadsOpen = Metric(
+        "saker_server_roads_unavailable", .gauge,
+        "1 while the road engine is not called because it did not work; otherwise 0.")
+    static let roadPoints = Metric(
+        "saker_server_road_points_total", .counter, labels: ["state"],
+        "Points of tracks that were brought to roads, by state: matched or unmatched.")
+    static let rememberedRoads = Metric(
+        "saker_server_road_answers_remembered_total", .counter,
+        "Answers of the road engine that the server still knew, so that it made no call.")
+    static let roadMemory = Metric(
+        "saker_server_road_memory_bytes", .gauge, "Memory of remembered answers of the road engine, about.")
+
+    private static let roads = [roadCalls, roadCallDurations, roadsOpen, roadPoints, rememberedRoads, roadMemory]
 
     // MARK: Store
 

@@ -6,6 +6,8 @@ import Ingest
 package import Logging
 import NIOCore
 import NIOPosix
+import RoadEngine
+import RoadMatching
 import ServerIdentity
 import ServiceLifecycle
 package import Systemd
@@ -91,18 +93,24 @@ package struct ServerRuntime: Sendable {
         let ingest = IngestWriter(
             store: store, logger: logger, clock: try await clockRule(store), zones: { zones.offsets($0) })
         _ = ingest.clock.problem(at: SystemClock.now())
-        let (web, device, router) = (try webIdentity(), try deviceIdentity(), router(store, ingest))
+        let (web, device) = (try webIdentity(), try deviceIdentity())
+        let roads = RoadConnection(configuration.roads, logger: logger)
+        let router = router(store, ingest, roads?.client)
         let gateway = gateway(store, ingest, router, device)
         let group = serviceGroup(
-            store, ingest: ingest, router: router, web: web, device: device, gateway: gateway)
+            store, ingest: ingest, router: router, web: web, device: device, gateway: gateway, roads: roads?.client)
         warnOfReadableKey()
         raiseFileLimit()
         logger.info("saker-server starts")
+        let problem: ServerError?
         do {
             try await group.run()
+            problem = nil
         } catch {
-            throw explain(error)
+            problem = explain(error)
         }
+        await roads?.close()
+        if let problem { throw problem }
     }
 
     private func warnOfReadableKey() {
@@ -168,7 +176,7 @@ package struct ServerRuntime: Sendable {
         }
     }
 
-    private func router(_ store: any TrackStore, _ ingest: IngestWriter) -> APIRouter {
+    private func router(_ store: any TrackStore, _ ingest: IngestWriter, _ roads: RoadClient?) -> APIRouter {
         let api = configuration.api
         let check = CallbackCheck(callbacks)
         return APIRouter(
@@ -182,9 +190,11 @@ package struct ServerRuntime: Sendable {
                 exportAge: Int64(configuration.exports.minimumAge),
                 exportsNeedKey: !configuration.exports.arePublic,
                 hasExportTimesAsDigits: configuration.exports.hasTimesAsDigits,
-                publicOrigin: configuration.enrollment.webAddress),
+                publicOrigin: configuration.enrollment.webAddress,
+                roadAttribution: configuration.roads?.attribution ?? "",
+                showsRoadGrades: configuration.roads?.showsGrades ?? true),
             logger: logger, counters: apiCounters,
-            checkCallback: { target, service in await check.problem(with: target, of: service) },
+            checkCallback: { target, service in await check.problem(with: target, of: service) }, roads: roads,
             now: SystemClock.now)
     }
 
@@ -217,7 +227,7 @@ package struct ServerRuntime: Sendable {
     /// to, then the upkeep.
     private func serviceGroup(
         _ store: any TrackStore, ingest: IngestWriter, router: APIRouter, web identity: ServerIdentity,
-        device: ServerIdentity, gateway: GatewayServer
+        device: ServerIdentity, gateway: GatewayServer, roads: RoadClient?
     ) -> ServiceGroup {
         let web = configuration.web
         var expected: Set<BoundPorts.Name> = [.device]
@@ -266,7 +276,7 @@ package struct ServerRuntime: Sendable {
             let figures = ServerFigures(
                 configuration, store: store, ingest: ingest, gateway: gateway, api: apiCounters, durations: durations,
                 web: webCounters, requestMemory: requestMemory, merging: mergeRecord, callbacks: callbackCounters,
-                exports: exportCounters)
+                exports: exportCounters, roads: roads)
             services.append(
                 MetricsService(
                     address: address, figures: figures, logger: logger, onBound: { ports.note(.metrics, $0) },

@@ -1,4 +1,5 @@
 import JSON
+import RoadMatching
 import TrackAnalysis
 import TrackStore
 
@@ -14,26 +15,36 @@ enum AnalysisEndpoints {
 struct AnalysedTrack {
     let samples: [TrackSample]
     let writer: PlaceWriter
-    private let asksForRoads: Bool
+    let option: ProcessOption
+    private let range: TrackRange
+    private let columns: TrackColumns
     private let holes: [TrackHole]
 
     /// `collapsing`: whether the drift of stops is taken out.
     init(_ call: APICall, _ store: any PointStore, collapsing: Bool) async throws {
-        let range = try TrackRange(call)
-        let option = ProcessOption(parsing: call.parameters["process_option"])
+        range = try TrackRange(call)
+        option = ProcessOption(parsing: call.parameters["process_option"])
         writer = PlaceWriter(coordinateType: try call.outputType())
         let track = try await range.read(call, store, limit: call.options.maximumProcessedPoints)
         holes = track.holes
-        asksForRoads = option.mapMatch
-        samples =
-            TrackCleaner.clean(
-                TrackColumns(track.points.lazy.map(\.point)), option.analysisCleaning(collapsing: collapsing)
-            ).samples
+        columns = TrackColumns(track.points.lazy.map(\.point))
+        samples = TrackCleaner.clean(columns, option.analysisCleaning(collapsing: collapsing)).samples
     }
 
-    /// The members that every answer here ends with.
-    func writeRemarks(to answer: inout JSONWriter) {
-        if asksForRoads { Roads.writeOff(to: &answer) }
+    /// The track on roads, with collapsed stops; nil when there is no engine.
+    func match(_ call: APICall) async -> RoadMatch? {
+        guard let roads = call.roads else { return nil }
+        let cleaned = TrackCleaner.clean(columns, option.analysisCleaning(collapsing: true)).samples
+        return await roads.match(cleaned, option.errand(call, range.entity, roads.deadlines(.usual)))
+    }
+
+    /// The members that every answer here ends with. `roads`: nil when they were not used.
+    func writeRemarks(_ options: WebAPIOptions, roads: RoadsState? = nil, to answer: inout JSONWriter) {
+        if let roads {
+            roads.write(options, to: &answer)
+        } else if option.mapMatch {
+            RoadsState.off.write(options, to: &answer)
+        }
         holes.write(to: &answer)
     }
 }

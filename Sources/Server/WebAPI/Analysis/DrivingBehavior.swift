@@ -1,5 +1,6 @@
 import Geodesy
 import JSON
+import RoadMatching
 import TrackAnalysis
 import TrackModel
 import TrackStore
@@ -16,10 +17,14 @@ extension AnalysisEndpoints {
         let options = try DrivingOptions(call.parameters)
         // The speed 0 of a collapsed stop would be a harsh braking.
         let track = try await AnalysedTrack(call, store, collapsing: false)
-        let behaviour = DrivingAnalyzer.behaviour(options, in: track.samples)
+        let asksForRoads = track.option.mapMatch || options.speeding == 0
+        let match = asksForRoads ? await track.match(call) : nil
+        let behaviour =
+            match?.track.behaviour(options, denoised: track.samples, alongRoads: track.option.mapMatch)
+            ?? DrivingAnalyzer.behaviour(options, in: track.samples)
         return Answer { answer in
             DrivingWriter(places: track.writer).write(behaviour, to: &answer)
-            track.writeRemarks(to: &answer)
+            track.writeRemarks(call.options, roads: match?.state, to: &answer)
         }
     }
 }

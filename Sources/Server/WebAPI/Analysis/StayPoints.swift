@@ -19,7 +19,7 @@ extension AnalysisEndpoints {
             answer.array("stay_points") { list in
                 for stay in stays { list.object { write(stay, track.writer, to: &$0) } }
             }
-            track.writeRemarks(to: &answer)
+            track.writeRemarks(call.options, to: &answer)
         }
     }
 

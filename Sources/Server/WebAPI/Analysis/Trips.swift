@@ -15,7 +15,7 @@ extension AnalysisEndpoints {
             answer.array("trips") { list in
                 for trip in trips { list.object { write(trip, track.writer, to: &$0) } }
             }
-            track.writeRemarks(to: &answer)
+            track.writeRemarks(call.options, to: &answer)
         }
     }
 

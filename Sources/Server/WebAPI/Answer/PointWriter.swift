@@ -59,6 +59,13 @@ struct PointWriter {
         list.reserve(160 * points.count)
         for shown in points {
             let stored = shown.stored
+            if let supplement = shown.supplement {
+                list.object {
+                    writePosition(of: stored.point, to: &$0)
+                    $0.member("_supplement", supplement.rawValue)
+                }
+                continue
+            }
             let seconds = stored.received.seconds
             let text = former?.seconds == seconds ? former?.text : clock.text(stored.received)
             former = (seconds, text)
@@ -67,6 +74,7 @@ struct PointWriter {
                 if let processing = shown.processing {
                     object.member("locate_mode", ShownPoint.Processing.locateMode(of: stored.point.fix))
                     if let mode = processing.transportMode { object.member("transport_mode", mode) }
+                    processing.road?.write(to: &object)
                 }
                 if let text { object.member("create_time", text) }
             }

@@ -1,5 +1,6 @@
 import Ingest
 import Logging
+import RoadMatching
 import Systemd
 import TrackModel
 import TrackStore
@@ -17,6 +18,8 @@ struct APICall: Sendable {
     let pages: PageCache
     let districts: DistrictCache
     let checkCallback: CallbackChecking
+    /// Nil when the operator has no road engine.
+    let roads: (any Roads)?
     let now: Timestamp
     /// Where the client's links to this server begin; nil: with a path.
     let origin: String?

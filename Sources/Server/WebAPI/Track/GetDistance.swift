@@ -7,7 +7,7 @@ extension TrackEndpoints {
         let query = try TrackQuery(call)
         let reading = try await TrackReading(query, call, store)
         return Answer { answer in
-            reading.writeDistance(query, to: &answer)
+            reading.writeDistance(query, call.options, to: &answer)
             reading.holes.write(to: &answer)
         }
     }

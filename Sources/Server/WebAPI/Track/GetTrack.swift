@@ -10,7 +10,6 @@ extension TrackEndpoints {
         ], about: \.namedEntity
     ) { (call, store: any PointStore & ColumnStore) in
         let query = try TrackQuery(call)
-        try SupplementMode.checkContent(call.parameters["supplement_content"])
         let writer = try await call.pointWriter(store)
         let isDescending = try descending(call.parameters)
         let page = call.parameters.page(defaultSize: 100, maximumSize: 5000)
@@ -26,10 +25,10 @@ extension TrackEndpoints {
         return Answer { answer in
             answer.member("total", points.count)
             answer.member("size", shown.count)
-            reading.writeDistance(query, to: &answer)
+            reading.writeDistance(query, call.options, to: &answer)
             reading.holes.write(to: &answer)
-            // There are no road data to know toll roads from.
-            answer.member("toll_distance", 0)
+            answer.name("toll_distance")
+            answer.rounded(reading.roads.toll, digits: 4)
             if let first = points.first, let last = points.last {
                 answer.object("start_point") { writer.writePosition(of: first.stored.point, to: &$0) }
                 answer.object("end_point") { writer.writePosition(of: last.stored.point, to: &$0) }

@@ -1,4 +1,5 @@
 import JSON
+import RoadMatching
 import TrackAnalysis
 import TrackModel
 import TrackStore
@@ -21,9 +22,14 @@ extension TrackEndpoints {
             }
         }
         let shown = try await newest(of: name, latest: latest.point, option.cleaning, call, store)
+        let road = option.mapMatch ? try await LatestRoad(under: shown, of: name, option, call, store) : nil
         return Answer { answer in
-            answer.object("latest_point") { points.write(shown, to: &$0) }
-            if option.mapMatch { Roads.writeOff(to: &answer) }
+            answer.object("latest_point") {
+                points.write(road?.point ?? shown, to: &$0)
+                road?.label?.write(to: &$0)
+            }
+            if let limit = road?.limit { answer.member("limit_speed", limit) }
+            road?.state.write(call.options, to: &answer)
         }
     }
 

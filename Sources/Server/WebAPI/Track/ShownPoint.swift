@@ -1,9 +1,12 @@
+import Geodesy
+import RoadMatching
 import TrackAnalysis
 import TrackModel
 import TrackStore
 
-/// A stored point as an answer shows it.
+/// A stored point as an answer shows it, or a corner of a road between stored points.
 struct ShownPoint: Sendable {
+    /// Of a corner, only time and place mean anything.
     let stored: StoredPoint
     /// What processing tells of the point; nil for a track as it was uploaded.
     let processing: Processing?
@@ -11,27 +14,53 @@ struct ShownPoint: Sendable {
     struct Processing: Sendable {
         /// Nil when the client said how the entity travels.
         let travel: TravelKind?
+        /// Nil when no road is known.
+        let road: RoadLabel?
     }
+
+    /// What added the point; nil for a stored point.
+    let supplement: TrackLine.Kind?
 
     /// As it was uploaded.
     init(_ stored: StoredPoint) {
         self.stored = stored
         processing = nil
+        supplement = nil
     }
 
-    /// As it is in the processed track: a point of a stop stands at the mean place of the stop, and at rest.
-    init(_ stored: StoredPoint, _ sample: TrackSample, travel: TravelKind?) {
-        var point = stored.point
-        if sample.isInStop,
-            let place = Coordinate(latitudeE7: sample.latitudeE7, longitudeE7: sample.longitudeE7)
-        {
-            point.fix.coordinate = place
-            point.coordinateType = .wgs84
+    /// As it is in the processed track: a point of a stop stands at the mean place of the stop, and at rest; a matched
+    /// point is on its road.
+    init(_ stored: StoredPoint, _ sample: TrackSample, travel: TravelKind?, road: RoadLabel?) {
+        var point = sample.isInStop || road != nil ? Self.placed(stored.point, sample) : stored.point
+        if sample.isInStop {
             point.fix.speed = sample.speed
             point.fix.course = sample.course
         }
         self.stored = StoredPoint(point, received: stored.received)
-        processing = Processing(travel: travel)
+        processing = Processing(travel: travel, road: road)
+        supplement = nil
+    }
+
+    /// The point where its sample is.
+    static func placed(_ point: TrackPoint, _ sample: TrackSample) -> TrackPoint {
+        guard let place = Coordinate(latitudeE7: sample.latitudeE7, longitudeE7: sample.longitudeE7) else {
+            return point
+        }
+        var point = point
+        point.fix.coordinate = place
+        point.coordinateType = .wgs84
+        return point
+    }
+
+    /// A corner of a road; nil for one that is nowhere on the earth.
+    init?(_ corner: RoadVertex, _ kind: TrackLine.Kind) {
+        guard let place = Coordinate(latitude: corner.place.latitude, longitude: corner.place.longitude) else {
+            return nil
+        }
+        let fix = Fix(time: corner.time, coordinate: place)
+        stored = StoredPoint(TrackPoint(fix), received: corner.time)
+        processing = nil
+        supplement = kind
     }
 }
 

@@ -1,3 +1,4 @@
+import RoadMatching
 import TrackAnalysis
 
 /// How an interruption of a track counts.
@@ -19,19 +20,30 @@ enum SupplementMode: String, CaseIterable, Sendable {
         self = mode
     }
 
-    /// There is no road engine, so that no route is known: every route is as long as the straight line.
-    var supplement: Supplement {
+    /// How whoever was on the way travelled; nil when no route is asked for.
+    var travel: TravelMode? {
         switch self {
-        case .none: .none
-        case .straight: .straight
-        case .driving, .riding, .walking: .routes([], factor: 1)
+        case .none, .straight: nil
+        case .driving: .driving
+        case .riding: .riding
+        case .walking: .walking
         }
     }
 
-    /// Checks `supplement_content`. Its points come from routes, so that both of its values add none.
-    static func checkContent(_ text: String?) throws(APIFailure) {
+    /// Where no route is known, a route is as long as the straight line.
+    func supplement(_ routes: RoadRoutes?) -> Supplement {
+        switch self {
+        case .none: .none
+        case .straight: .straight
+        case .driving, .riding, .walking: .routes(routes?.answers.map { $0?.metres } ?? [], factor: 1)
+        }
+    }
+
+    /// Whether `supplement_content` asks for the points of routes.
+    static func showsPoints(parsing text: String?) throws(APIFailure) -> Bool {
         switch text.map({ Parameters.trimmed($0).lowercased() }) {
-        case nil, "only_distance", "distance_and_points": return
+        case nil, "only_distance": return false
+        case "distance_and_points": return true
         default: throw APIFailure(.parameter, "supplement_content must be only_distance or distance_and_points")
         }
     }

@@ -7,6 +7,8 @@ struct TrackQuery: Hashable, Sendable {
     /// Nil for the track as it was uploaded.
     let option: ProcessOption?
     let supplement: SupplementMode
+    /// Only `gettrack` takes it.
+    let showsRoutes: Bool
     /// km/h
     let slowBelow: Double?
     /// Only `gettrack` takes it.
@@ -19,6 +21,7 @@ extension TrackQuery {
         range = try TrackRange(call)
         option = try parameters.flag("is_processed") ? ProcessOption(parsing: parameters["process_option"]) : nil
         supplement = try SupplementMode(parsing: parameters["supplement_mode"])
+        showsRoutes = try SupplementMode.showsPoints(parsing: parameters["supplement_content"])
         slowBelow = try parameters.double("low_speed_threshold")
         explanation = try Explanation(parsing: parameters["explain"])
     }

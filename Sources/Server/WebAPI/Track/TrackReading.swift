@@ -1,4 +1,5 @@
 import JSON
+import RoadMatching
 import TrackAnalysis
 import TrackModel
 import TrackStore
@@ -7,7 +8,7 @@ import TrackStore
 struct TrackReading: Sendable {
     /// The points in ascending order, without those that the processing leaves out.
     let points: [ShownPoint]
-    /// Of the cleaned track. Thinning is for the eye and changes no distance.
+    /// Of the cleaned track, along roads where they were asked for. Thinning is for the eye and changes no distance.
     let length: TrackLength
     /// Why points of the track are missing among ``points``, with their numbers.
     let drops: [(reason: DropReason, count: Int)]
@@ -15,6 +16,7 @@ struct TrackReading: Sendable {
     let dropped: [(point: TrackPoint, reason: DropReason)]
     /// Where the store cannot read points that it holds.
     let holes: [TrackHole]
+    let roads: TrackRoads
 }
 
 extension TrackReading {
@@ -23,30 +25,67 @@ extension TrackReading {
         let limit = query.option == nil ? options.maximumRawPoints : options.maximumProcessedPoints
         let track = try await query.range.read(call, store, limit: limit)
         guard let option = query.option else {
-            self.init(
-                points: track.points.map(ShownPoint.init),
-                length: Self.length(of: track.points, slowBelow: query.slowBelow), drops: [], dropped: [],
-                holes: track.holes)
+            self = await Self.raw(track, query, call)
             return
         }
+        self = await Self.processed(track, option, query, call)
+    }
+
+    /// The track as it was uploaded. Roads can only tell ways across its interruptions.
+    private static func raw(_ track: StoredTrack, _ query: TrackQuery, _ call: APICall) async -> TrackReading {
+        let length = length(of: track.points, slowBelow: query.slowBelow)
+        var roads = TrackRoads(query.supplement.travel == nil ? nil : call.roads)
+        await roads.bridge(length.interruptions, query.supplement, query.range.entity, call)
+        var points = track.points.map { ShownPoint($0) }
+        if query.showsRoutes, let routes = roads.routes {
+            // From the end on, so that the positions before it stay right.
+            for (gap, route) in zip(length.interruptions, routes.answers).reversed() {
+                guard let route else { continue }
+                let corners = route.corners(from: gap.start, to: gap.end).compactMap { ShownPoint($0, .routed) }
+                points.insert(contentsOf: corners, at: gap.end.index)
+            }
+        }
+        return TrackReading(points: points, length: length, drops: [], dropped: [], holes: track.holes, roads: roads)
+    }
+
+    private static func processed(
+        _ track: StoredTrack, _ option: ProcessOption, _ query: TrackQuery, _ call: APICall
+    ) async -> TrackReading {
         let columns = TrackColumns(track.points.lazy.map(\.point))
         var (samples, drops) = TrackCleaner.clean(columns, option.cleaning)
-        let length = LengthMeter.length(of: samples, slowBelow: query.slowBelow)
+        var roads = TrackRoads(option.mapMatch || query.supplement.travel != nil ? call.roads : nil)
+        if option.mapMatch { await roads.match(samples, option, query.range.entity, call) }
+        if let match = roads.match { samples = match.samples.map(\.sample) }
+        let length =
+            roads.match?.length(slowBelow: query.slowBelow)
+            ?? LengthMeter.length(of: samples, slowBelow: query.slowBelow)
+        await roads.bridge(length.interruptions, query.supplement, query.range.entity, call)
         var kinds = [TravelKind?](repeating: nil, count: columns.count)
         if option.travel == .automatic {
             for (sample, kind) in zip(samples, TravelKind.kinds(of: samples, detecting: false)) {
                 kinds[sample.index] = kind
             }
         }
-        samples = TimeRatioThinning.apply(TimeRatioThinning(metres: option.thinning.tolerance), to: samples, &drops)
-        let counts = drops.counts
-        self.init(
-            points: samples.map { ShownPoint(track.points[$0.index], $0, travel: kinds[$0.index]) },
+        var line = TrackLine(samples, roads.match, length.interruptions, query.showsRoutes ? roads.routes : nil)
+        line.thin(option.thinning.tolerance, count: columns.count, &drops)
+        // Corners of roads are no points of the track.
+        let dropped = drops.dropped.filter { $0.index < columns.count }
+        let counts = Dictionary(grouping: dropped, by: \.reason).mapValues(\.count)
+        return TrackReading(
+            points: line.items.compactMap { item in
+                switch item {
+                case .corner(let corner, let kind): ShownPoint(corner, kind)
+                case .sample(let sample, let edge):
+                    ShownPoint(
+                        track.points[sample.index], sample, travel: kinds[sample.index],
+                        road: edge.map { RoadLabel($0, call.options) })
+                }
+            },
             length: length,
             drops: DropReason.allCases.compactMap { reason in counts[reason].map { (reason, $0) } },
             dropped: query.explanation == .points
-                ? drops.dropped.map { (track.points[$0.index].point, $0.reason) } : [],
-            holes: track.holes)
+                ? dropped.map { (track.points[$0.index].point, $0.reason) } : [],
+            holes: track.holes, roads: roads)
     }
 
     /// The length of a track as it was uploaded. It may have very many points, so that they are measured in parts.
@@ -64,15 +103,15 @@ extension TrackReading {
     }
 
     /// Members for the length of the track.
-    func writeDistance(_ query: TrackQuery, to object: inout JSONWriter) {
-        let total = length.total(query.supplement.supplement)
+    func writeDistance(_ query: TrackQuery, _ options: WebAPIOptions, to object: inout JSONWriter) {
+        let total = length.total(query.supplement.supplement(roads.routes))
         object.name("distance")
         object.rounded(total.metres, digits: 4)
         if query.slowBelow != nil {
             object.name("low_speed_distance")
             object.rounded(total.slow, digits: 4)
         }
-        if query.option?.mapMatch == true { Roads.writeOff(to: &object) }
+        roads.state?.write(options, to: &object)
     }
 
     /// Members for the points that the processing left out.

@@ -1,0 +1,50 @@
+import RoadMatching
+import TrackAnalysis
+import TrackModel
+
+/// What roads tell of one reading of a track.
+struct TrackRoads: Sendable {
+    /// Nil when nobody asked for it, or there is no engine.
+    private(set) var match: MatchedTrack?
+    private(set) var routes: RoadRoutes?
+    /// Nil when nobody asked for roads.
+    private(set) var state: RoadsState?
+    private let roads: (any Roads)?
+    /// For all calls of this reading together.
+    private let deadlines: RoadDeadlines?
+
+    init(_ roads: (any Roads)?) {
+        self.roads = roads
+        deadlines = roads?.deadlines(.usual)
+    }
+
+    /// Metres on toll roads.
+    var toll: Double { (match?.toll ?? 0) + (routes?.toll ?? 0) }
+
+    /// Brings a cleaned track to its roads.
+    mutating func match(_ samples: [TrackSample], _ option: ProcessOption, _ entity: ExactName, _ call: APICall) async {
+        guard let roads, let deadlines else {
+            state = .off
+            return
+        }
+        let found = await roads.match(samples, option.errand(call, entity, deadlines))
+        match = found.track
+        state = found.state
+    }
+
+    /// Finds ways across the interruptions, for a mode that asks for routes.
+    mutating func bridge(
+        _ interruptions: [Interruption], _ mode: SupplementMode, _ entity: ExactName, _ call: APICall
+    ) async {
+        guard let travel = mode.travel else { return }
+        guard let roads, let deadlines else {
+            state = state ?? .off
+            return
+        }
+        var option = ProcessOption(parsing: nil)
+        option.travel = travel
+        let found = await roads.routes(interruptions, option.errand(call, entity, deadlines))
+        routes = found
+        state = state.map { $0.with(routes: found.state) } ?? found.state
+    }
+}
