@@ -38,7 +38,10 @@ struct TrackLine: Sendable {
     /// Thins the line; `drops` also gets the positions of corners, from `count` on.
     mutating func thin(_ tolerance: Double, count: Int, _ drops: inout DropLedger) {
         guard tolerance > 0 else { return }
-        var (samples, positions): ([TrackSample], [Int: Int]) = ([], [:])
+        var samples: [TrackSample] = []
+        samples.reserveCapacity(items.count)
+        // Of the items, by the indices of their samples.
+        var positions = [Int](repeating: 0, count: count + items.count)
         for (position, item) in items.enumerated() {
             switch item {
             case .sample(let sample, _): samples.append(sample)
@@ -47,6 +50,6 @@ struct TrackLine: Sendable {
             positions[samples[position].index] = position
         }
         let kept = TimeRatioThinning.apply(TimeRatioThinning(metres: tolerance), to: samples, &drops)
-        items = kept.compactMap { positions[$0.index].map { items[$0] } }
+        items = kept.map { items[positions[$0.index]] }
     }
 }
