@@ -10,8 +10,9 @@ import TrackTestKit
 
     private func book(_ sequences: UInt64...) -> EarlyAlarmBook {
         var book = EarlyAlarmBook()
+        _ = book.loggedIn(as: "van", now: 0)
         for (index, sequence) in sequences.enumerated() {
-            book.found(UInt64(index + 1), cause: PointCause(stream: stream, sequence: sequence))
+            book.found(UInt64(index + 1), of: "van", cause: PointCause(stream: stream, sequence: sequence))
         }
         return book
     }
@@ -26,6 +27,27 @@ import TrackTestKit
         #expect(book.timerFired(now: 601_000) == [.overdue([1]), .setTimer(milliseconds: 4000)])
         book.confirmed(2)
         #expect(book.timerFired(now: 700_000) == [] && book.overdueCount == 1 && book.count == 0)
+    }
+
+    /// Without a link the server cannot send its push.
+    @Test func onlyTheTimeOfASessionCounts() {
+        var book = book(10)
+        _ = book.acknowledged(through: 10, of: stream, now: 1000)
+        book.linkClosed()
+        #expect(book.timerFired(now: 5_000_000) == [])
+        #expect(book.loggedIn(as: "van", now: 5_000_000) == [.setTimer(milliseconds: 600_000)])
+        #expect(book.timerFired(now: 5_599_999) == [.setTimer(milliseconds: 1)])
+        #expect(book.timerFired(now: 5_600_000) == [.overdue([1])])
+    }
+
+    /// The server sends pushes of an entity to the agent that is logged in as this entity.
+    @Test func anAlarmOfAnotherEntityWaitsForItsLogin() {
+        var book = book(10)
+        #expect(book.loggedIn(as: "tram", now: 0) == [])
+        #expect(book.acknowledged(through: 10, of: stream, now: 1000) == [])
+        #expect(book.timerFired(now: 5_000_000) == [] && book.count == 1)
+        #expect(book.loggedIn(as: "van", now: 6_000_000) == [.setTimer(milliseconds: 600_000)])
+        #expect(book.timerFired(now: 6_600_000) == [.overdue([1])])
     }
 
     @Test func anAlarmWhosePointTheRingHasLostIsReported() {

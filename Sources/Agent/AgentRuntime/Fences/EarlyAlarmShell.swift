@@ -57,7 +57,7 @@ final class EarlyAlarmShell {
         onJournal {
             (try? $0.unconfirmed(now: now)) ?? []
         } then: { [self] found in
-            for alarm in found { note(alarm.number, alarm.mark) }
+            for alarm in found { note(alarm.number, of: alarm.entity, alarm.mark) }
         }
     }
 
@@ -66,12 +66,12 @@ final class EarlyAlarmShell {
     /// The journal has new alarms that the agent has found.
     func found(_ alarms: [Alarm]) {
         for alarm in alarms {
-            if let mark = alarm.content.early { note(alarm.number, mark) }
+            if let mark = alarm.content.early { note(alarm.number, of: alarm.content.entity, mark) }
         }
     }
 
-    private func note(_ number: UInt64, _ mark: EarlyMark) {
-        book.found(number, cause: PointCause(stream: mark.stream, sequence: mark.sequence))
+    private func note(_ number: UInt64, of entity: String, _ mark: EarlyMark) {
+        book.found(number, of: entity, cause: PointCause(stream: mark.stream, sequence: mark.sequence))
     }
 
     /// The server's push has confirmed an early alarm.
@@ -95,13 +95,17 @@ final class EarlyAlarmShell {
     /// A login succeeded. `takesReports`: the server takes them.
     func loggedIn(as entity: String, takesReports: Bool, storedThrough: UInt64, stream: StreamID?) {
         self.entity = entity
+        perform(book.loggedIn(as: entity, now: context.now))
         if let stream {
             perform(book.acknowledged(through: storedThrough, of: stream, isLogin: true, now: context.now))
         }
         if takesReports { perform(reporting.linkOpened()) }
     }
 
-    func linkClosed() { reporting.linkClosed() }
+    func linkClosed() {
+        reporting.linkClosed()
+        book.linkClosed()
+    }
 
     /// The server has every point through this one.
     func acknowledged(through sequence: UInt64, of stream: StreamID) {

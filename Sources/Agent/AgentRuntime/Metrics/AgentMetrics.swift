@@ -185,7 +185,7 @@ package enum AgentMetrics {
         "Early alarms that the server told too.")
     static let earlyAlarmsUnconfirmed = Metric(
         "saker_agent_early_alarms_unconfirmed_total", .counter,
-        "Early alarms that the server did not tell within ten minutes after it had the point.")
+        "Early alarms that the server did not tell within ten minutes of a session after it had the point.")
     static let alarmReportsWaiting = Metric(
         "saker_agent_alarm_reports_waiting", .gauge,
         "Alarms of which the server is still to be told.")

@@ -2,9 +2,9 @@ package import TrackModel
 
 /// Early alarms that the server has not confirmed: whose point never reaches the server, and whose confirmation is overdue.
 ///
-/// The server confirms an early alarm with its own push, soon after it has stored the point that caused the alarm. A point
-/// that is gone from the ring before that never reaches the server, and the server must be told of the alarm. Knows no
-/// journal, no ring and no link. Do the actions in their order.
+/// The server confirms an early alarm with its own push, soon after it has stored the point that caused the alarm, while the
+/// agent is logged in as the alarm's entity. A point that is gone from the ring before that never reaches the server, and the
+/// server must be told of the alarm. Knows no journal, no ring and no link. Do the actions in their order.
 package struct EarlyAlarmBook: Hashable, Sendable {
     package enum Action: Hashable, Sendable {
         /// Whether the ring still has these points, by the numbers of their alarms; `looked` follows.
@@ -18,17 +18,22 @@ package struct EarlyAlarmBook: Hashable, Sendable {
     }
 
     private struct Entry: Hashable {
+        let entity: ExactName
         let cause: PointCause
-        /// When the server had the point, as far as this process knows.
-        var acknowledged: MonotonicTime?
+        /// The server has the point, as far as this process knows.
+        var isAcknowledged = false
+        /// Since when the server can send its push: it has the point, and the agent is logged in as the entity.
+        var waitsSince: MonotonicTime?
     }
 
-    /// Milliseconds from the acknowledgement of the point.
+    /// Milliseconds for which the server could send its push, in one session.
     package static let patience: Int64 = 600_000
     /// Alarms that are watched; of more, the newest.
     package static let most = 10_000
 
     private var entries: [UInt64: Entry] = [:]
+    /// As whom the agent is logged in; nil: there is no link.
+    private var present: ExactName?
     /// Their confirmation did not come in time.
     package private(set) var overdueCount: UInt64 = 0
 
@@ -38,14 +43,29 @@ package struct EarlyAlarmBook: Hashable, Sendable {
 
     // MARK: Events
 
-    /// The journal has an early alarm under this number.
-    package mutating func found(_ number: UInt64, cause: PointCause) {
-        entries[number] = Entry(cause: cause)
+    /// The journal has an early alarm of an entity under this number.
+    package mutating func found(_ number: UInt64, of entity: String, cause: PointCause) {
+        entries[number] = Entry(entity: ExactName(entity), cause: cause)
         while entries.count > Self.most, let oldest = entries.keys.min() { entries[oldest] = nil }
     }
 
     /// The server has told it too.
     package mutating func confirmed(_ number: UInt64) { entries[number] = nil }
+
+    /// A login succeeded.
+    package mutating func loggedIn(as entity: String, now: MonotonicTime) -> [Action] {
+        present = ExactName(entity)
+        for (number, entry) in entries {
+            entries[number]?.waitsSince = entry.isAcknowledged && entry.entity == present ? now : nil
+        }
+        return setTimer(now: now)
+    }
+
+    /// Until the next login the server can confirm nothing.
+    package mutating func linkClosed() {
+        present = nil
+        for number in entries.keys { entries[number]?.waitsSince = nil }
+    }
 
     /// The server has every point of the stream through this one. `isLogin`: as it said at the login; then points of other
     /// streams, and points that the ring has lost, never come.
@@ -54,13 +74,15 @@ package struct EarlyAlarmBook: Hashable, Sendable {
     ) -> [Action] {
         var isNews = false
         for (number, entry) in entries
-        where entry.acknowledged == nil && entry.cause.stream == stream && entry.cause.sequence <= sequence {
-            entries[number]?.acknowledged = now
+        where !entry.isAcknowledged && entry.cause.stream == stream && entry.cause.sequence <= sequence {
+            entries[number]?.isAcknowledged = true
+            guard entry.entity == present else { continue }
+            entries[number]?.waitsSince = now
             isNews = true
         }
         var actions: [Action] = []
         if isLogin {
-            actions += report(entries.filter { $0.value.acknowledged == nil && $0.value.cause.stream != stream }.keys)
+            actions += report(entries.filter { !$0.value.isAcknowledged && $0.value.cause.stream != stream }.keys)
             actions += pointsWereLost()
         }
         return isNews ? actions + setTimer(now: now) : actions
@@ -68,7 +90,7 @@ package struct EarlyAlarmBook: Hashable, Sendable {
 
     /// The ring has lost points, or a person has cleared some.
     package func pointsWereLost() -> [Action] {
-        let waiting = entries.filter { $0.value.acknowledged == nil }.mapValues(\.cause)
+        let waiting = entries.filter { !$0.value.isAcknowledged }.mapValues(\.cause)
         return waiting.isEmpty ? [] : [.look(waiting)]
     }
 
@@ -77,7 +99,7 @@ package struct EarlyAlarmBook: Hashable, Sendable {
         report(
             missing.filter { number in
                 guard let entry = entries[number] else { return false }
-                return entry.acknowledged == nil
+                return !entry.isAcknowledged
             })
     }
 
@@ -88,7 +110,7 @@ package struct EarlyAlarmBook: Hashable, Sendable {
 
     package mutating func timerFired(now: MonotonicTime) -> [Action] {
         let late = entries.filter { entry in
-            entry.value.acknowledged.map { now - $0 >= Self.patience } ?? false
+            entry.value.waitsSince.map { now - $0 >= Self.patience } ?? false
         }.keys.sorted()
         for number in late { entries[number] = nil }
         overdueCount += UInt64(late.count)
@@ -104,7 +126,7 @@ package struct EarlyAlarmBook: Hashable, Sendable {
     }
 
     private func setTimer(now: MonotonicTime) -> [Action] {
-        guard let first = entries.values.compactMap(\.acknowledged).min() else { return [] }
+        guard let first = entries.values.compactMap(\.waitsSince).min() else { return [] }
         return [.setTimer(milliseconds: max(0, first + Self.patience - now))]
     }
 }
