@@ -15,7 +15,8 @@ import TrackTestKit
         return (try await bench.open(), try #require(ServiceID(rawValue: 1)), bench)
     }
 
-    private func names(_ store: SQLiteTrackStore, _ service: ServiceID, _ search: EntitySearch) async throws -> [String] {
+    private func names(_ store: SQLiteTrackStore, _ service: ServiceID, _ search: EntitySearch) async throws -> [String]
+    {
         try await store.search(search, in: service, page: Page(offset: 0, limit: 99)).entities.map(\.record.name)
     }
 
@@ -39,7 +40,9 @@ import TrackTestKit
             let box = SearchBox(from: same, to: same, type: type)
             #expect(try await names(store, service, EntitySearch(area: .box(box))) == [name])
         }
-        for (keyword, found) in [("AN_0", ["van_07"]), ("货车", ["van_07"]), ("e", ["edge", "never", "van_07"]), ("x", [])] {
+        for (keyword, found) in [
+            ("AN_0", ["van_07"]), ("货车", ["van_07"]), ("e", ["edge", "never", "van_07"]), ("x", []),
+        ] {
             #expect(try await names(store, service, EntitySearch(keyword: keyword)) == found, "\(keyword)")
         }
         // And goes on: the track reaches the hint, an entity goes, a text changes.
@@ -68,8 +71,10 @@ import TrackTestKit
     @Test(arguments: [
         ("UPDATE state SET cell = cell + 1", "cell"), ("UPDATE state SET cell = NULL", "cell"),
         ("UPDATE hint SET service = 7", "service"), ("UPDATE state SET datum = 1 WHERE datum = 0", "datum"),
+        ("UPDATE state SET datum = NULL", "datum"), ("UPDATE state SET datum = 9", "datum"),
         ("DELETE FROM entity_text_docsize WHERE id = 1", "index of names"),
         ("INSERT INTO entity_text (rowid, grams) VALUES (99, '1z61')", "index of names"),
+        ("UPDATE state SET latitude = 5000000000000", "columns say"),
     ])
     func theIntegrityCheckSeesWhatASearchWouldMiss(change: String, word: String) async throws {
         let (store, _, bench) = try await open(SchemaNineStore.sql)
@@ -77,7 +82,15 @@ import TrackTestKit
         let file = try DatabaseQueue(path: bench.path)
         try await file.write { try $0.execute(sql: change) }
         try file.close()
-        let problems = try await bench.open().checkIntegrity()
+        let damaged = try await bench.open()
+        let problems = try await damaged.checkIntegrity()
         #expect(problems.contains { $0.contains(word) }, "\(problems)")
+        // A damaged file is answered from, as far as it can be read.
+        let south = try #require(Coordinate(latitudeE7: -900_000_000, longitudeE7: -1_800_000_000))
+        let north = try #require(Coordinate(latitudeE7: 900_000_000, longitudeE7: 1_800_000_000))
+        let everywhere = EntitySearch(area: .box(SearchBox(from: south, to: north, type: .bd09ll)))
+        let service = try #require(ServiceID(rawValue: 1))
+        _ = try await damaged.search(everywhere, in: service, page: Page(offset: 0, limit: 9))
+        _ = try await damaged.search(EntitySearch(keyword: "a"), in: service, page: Page(offset: 0, limit: 9))
     }
 }

@@ -21,7 +21,7 @@ struct EntityState {
 
     /// The latest point changes when the new one is as late; without a new one, and without new fences, they stay.
     ///
-    /// The cell stays in any case: see ``cellUpdate``. Returns the time of the latest point and the cell.
+    /// The cell stays in any case: see ``PlaceCells``.
     static let update = """
         INSERT INTO state (entity, version, fences, time, latitude, longitude, received, payload, datum, service)
         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
@@ -33,9 +33,5 @@ struct EntityState {
             received = CASE WHEN \(isLater) THEN excluded.received ELSE received END,
             payload = CASE WHEN \(isLater) THEN excluded.payload ELSE payload END,
             datum = CASE WHEN \(isLater) THEN excluded.datum ELSE datum END
-        RETURNING time, cell
         """
-
-    /// A statement of its own: SQLite writes the index of cells whenever a statement names its column.
-    static let cellUpdate = "UPDATE state SET cell = ? WHERE entity = ?"
 }

@@ -24,7 +24,7 @@ struct IngestTransaction {
     private let claimUpdate: Statement
     private let stateSelection: Statement
     private let stateUpdate: Statement
-    private let cellUpdate: Statement
+    private var cells: PlaceCells
     private let chunkInsertion: Statement
     private let hintUpdate: Statement
     private let hintRemoval: Statement
@@ -43,7 +43,7 @@ struct IngestTransaction {
             sql: "UPDATE claim SET stored_through = ?, updated = ? WHERE entity = ? AND stream = ?")
         stateSelection = try database.cachedStatement(sql: EntityState.selection)
         stateUpdate = try database.cachedStatement(sql: EntityState.update)
-        cellUpdate = try database.cachedStatement(sql: EntityState.cellUpdate)
+        cells = try PlaceCells(database, store)
         chunkInsertion = try database.cachedStatement(sql: NewChunk.insertion)
         hintUpdate = try database.cachedStatement(
             sql: """
@@ -64,6 +64,7 @@ struct IngestTransaction {
     func save() throws {
         try numbers.save()
         entities.save()
+        cells.save()
     }
 
     mutating func store(_ batch: PreparedBatch) throws -> IngestOutcome {
@@ -164,18 +165,14 @@ struct IngestTransaction {
         }
         if content.chunks.isEmpty { version = try numbers.next() }
         let place = content.latest?.fix.coordinate
-        let state = try Row.fetchOne(
-            stateUpdate,
-            arguments: [
-                entity, version, batch.fences.map { Data($0) }, content.latest?.fix.time.milliseconds,
-                place?.latitudeE7, place?.longitudeE7, content.latest.map { _ in batch.received.milliseconds },
-                content.latest.map { _ in Data(content.record) }, content.latest?.coordinateType.number,
-                batch.service.rawValue,
-            ])
+        try stateUpdate.execute(arguments: [
+            entity, version, batch.fences.map { Data($0) }, content.latest?.fix.time.milliseconds, place?.latitudeE7,
+            place?.longitudeE7, content.latest.map { _ in batch.received.milliseconds },
+            content.latest.map { _ in Data(content.record) }, content.latest?.coordinateType.number,
+            batch.service.rawValue,
+        ])
         if let latest = content.latest {
-            let (time, cell): (Int64?, Int64?) = (state?[0], state?[1])
-            let new = PlaceCell.number(of: latest)
-            if time == latest.fix.time.milliseconds, cell != new { try cellUpdate.execute(arguments: [new, entity]) }
+            try cells.put(entity, at: latest)
             // From here on the track has reached the time of the hint.
             try hintRemoval.execute(arguments: [entity, latest.fix.time.milliseconds])
         }

@@ -5,11 +5,13 @@ import TrackStore
 /// Committed rows that the writer need not look up again. Used on the writing connection alone, inside a transaction or in
 /// what follows its commit, so that no other change of this process comes between.
 struct KnownRows: Sendable {
-    /// With more rows the table begins anew: about 30 MB.
+    /// With more rows a table begins anew: about 30 MB for the names, and 10 MB for the cells.
     static let maximumEntities = 200_000
 
     private(set) var services: Set<ServiceID> = []
     private(set) var entities: [EntityKey: Int64] = [:]
+    /// Of the latest points, by the numbers of entities.
+    private(set) var cells: [Int64: Int64] = [:]
     /// SQLite's number for the changes of other connections.
     private var version: Int64?
 
@@ -20,6 +22,7 @@ struct KnownRows: Sendable {
         if current != version {
             services = []
             entities = [:]
+            cells = [:]
         }
         version = current
     }
@@ -32,6 +35,12 @@ struct KnownRows: Sendable {
         if entities.count + rows.count > Self.maximumEntities { entities.removeAll(keepingCapacity: true) }
         guard rows.count <= Self.maximumEntities else { return }
         entities.merge(rows) { _, new in new }
+    }
+
+    mutating func remember(cells new: [Int64: Int64]) {
+        if cells.count + new.count > Self.maximumEntities { cells.removeAll(keepingCapacity: true) }
+        guard new.count <= Self.maximumEntities else { return }
+        cells.merge(new) { _, new in new }
     }
 
     mutating func forget(_ entity: EntityKey) {

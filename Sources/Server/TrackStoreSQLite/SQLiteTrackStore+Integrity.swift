@@ -104,15 +104,15 @@ extension SQLiteTrackStore {
                     continue
                 }
                 let fix = point.fix
-                if row[1] != fix.time.milliseconds || row[2] != fix.coordinate.latitudeE7
-                    || row[3] != fix.coordinate.longitudeE7
+                if row[1] != fix.time.milliseconds || row[2] != Int64(fix.coordinate.latitudeE7)
+                    || row[3] != Int64(fix.coordinate.longitudeE7)
                 {
                     problems.append("the latest point of entity \(entity) is not what its columns say")
                 }
-                if row[5] != point.coordinateType.number {
+                if row[5] as Int? != point.coordinateType.number {
                     problems.append("the latest point of entity \(entity) is not in the datum that its row names")
                 }
-                if row[6] != PlaceCell.number(of: point) {
+                if row[6] as Int64? != PlaceCell.number(of: point) {
                     problems.append("entity \(entity) is not in the cell that its row names: searches by place miss it")
                 }
                 if row[7] as Int64? != row[8] as Int64? {

@@ -6,18 +6,35 @@ import TrackWire
 
 extension Schema {
     /// The step from version 9 to 10; ``fillSearch(_:)`` fills what it makes.
+    ///
+    /// `datum` has no CHECK: a statement that updates a row of a table with a CHECK opens a journal of its own, which would
+    /// cost each batch some microseconds. The integrity check looks at the column.
     static let search = """
         ALTER TABLE state ADD COLUMN service INTEGER;
-        ALTER TABLE state ADD COLUMN datum INTEGER CHECK (datum IN (0, 1, 2));
+        ALTER TABLE state ADD COLUMN datum INTEGER;
         ALTER TABLE state ADD COLUMN cell INTEGER;
         ALTER TABLE hint ADD COLUMN service INTEGER;
-        ALTER TABLE hint ADD COLUMN datum INTEGER CHECK (datum IN (0, 1, 2));
+        ALTER TABLE hint ADD COLUMN datum INTEGER;
         ALTER TABLE hint ADD COLUMN cell INTEGER;
 
         CREATE VIRTUAL TABLE entity_text USING fts5 (
             grams, content = '', detail = none, tokenize = 'ascii'
         );
         """
+
+    /// Throws `.failed` when the system's SQLite lacks what the index of texts needs.
+    static func checkLibrary(_ database: Database) throws {
+        let modules = try Int.fetchOne(database, sql: "SELECT COUNT(*) FROM pragma_module_list WHERE name = 'fts5'")
+        guard modules == 0 else { return }
+        throw TrackStoreError(
+            .failed,
+            "the SQLite library of this system (\(sqliteVersion(database))) was built without FTS5, which the store needs: "
+                + "install the distribution's libsqlite3")
+    }
+
+    private static func sqliteVersion(_ database: Database) -> String {
+        (try? String.fetchOne(database, sql: "SELECT sqlite_version()")) ?? "unknown"
+    }
 
     /// Rows that are read before they are changed.
     private static let rowsAtOnce = 10_000
@@ -66,7 +83,7 @@ extension Schema {
                 }
                 // What cannot be read is where its columns say: the integrity check names it.
                 let type = (try? PointRecord.decode([UInt8](payload)))?.coordinateType ?? .wgs84
-                let place = Coordinate(latitudeE7: row[3], longitudeE7: row[4])
+                let place = Coordinate(storedLatitude: row[3], longitude: row[4])
                 let cell = place.map { PlaceCell.number(of: KnownPlace($0, type).wgs84) }
                 try update.execute(arguments: [service, type.number, cell, last])
             }

@@ -190,6 +190,7 @@ enum Schema {
 
     /// Runs the steps that the file has not seen, each in a transaction of its own.
     static func migrate(_ database: Database) throws {
+        try checkLibrary(database)
         let version = try Int.fetchOne(database, sql: "PRAGMA user_version") ?? 0
         for next in steps.indices.dropFirst(version) {
             try database.inTransaction(.immediate) {

@@ -6,10 +6,13 @@ import TrackStore
 struct EntityCondition: Sendable {
     private(set) var sql = "e.service = ?"
     private(set) var arguments: [any DatabaseValueConvertible & Sendable]
+    /// One of a few texts, whatever the request says, so a statement of it may be kept.
+    let isCommon: Bool
 
     /// Throws `.tooManyNames`.
     init(_ filter: EntityFilter, in service: ServiceID) throws(TrackStoreError) {
         arguments = [service.rawValue]
+        isCommon = filter.names == nil && filter.values.isEmpty
         if let names = filter.names {
             let distinct = Set(names.map { EntityKey(service: service, name: $0) }).map(\.name)
             guard distinct.count <= EntityFilter.maximumNames else {

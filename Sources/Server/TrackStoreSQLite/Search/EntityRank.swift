@@ -10,7 +10,11 @@ struct EntityRank {
             self.text = text
             var (head, rest): (UInt64, UInt64) = (0, 0)
             for (index, byte) in text.utf8.prefix(16).enumerated() {
-                if index < 8 { head |= UInt64(byte) << (56 - 8 * index) } else { rest |= UInt64(byte) << (120 - 8 * index) }
+                if index < 8 {
+                    head |= UInt64(byte) << (56 - 8 * index)
+                } else {
+                    rest |= UInt64(byte) << (120 - 8 * index)
+                }
             }
             (self.head, self.rest) = (head, rest)
         }

@@ -98,10 +98,12 @@ struct EntitySieve {
         var key = (sql: "NULL", arguments: [] as [any DatabaseValueConvertible & Sendable])
         if case .value(let name) = search.order.key { key = (EntityCondition.value, [name]) }
         // Values are bound in the order in which the text names them.
-        let statement = try database.cachedStatement(
-            sql: (lines.isEmpty ? "" : Self.lines)
-                + "SELECT e.id, e.name, e.description, \(latest), \(key.sql) FROM \(source) "
-                + "WHERE \(first) AND \(condition.sql)")
+        let sql =
+            (lines.isEmpty ? "" : Self.lines)
+            + "SELECT e.id, e.name, e.description, \(latest), \(key.sql) FROM \(source) "
+            + "WHERE \(first) AND \(condition.sql)"
+        let statement =
+            condition.isCommon ? try database.cachedStatement(sql: sql) : try database.makeStatement(sql: sql)
         let all: [any DatabaseValueConvertible & Sendable] = lines + key.arguments + arguments + condition.arguments
         let rows = try Row.fetchCursor(statement, arguments: StatementArguments(all))
         while let row = try rows.next() { take(row) }
@@ -136,9 +138,7 @@ struct EntitySieve {
 
     /// Of the latest position; nil for an entity without one.
     private static func place(_ row: Row) -> KnownPlace? {
-        guard let latitude: Int32 = row[4], let longitude: Int32 = row[5],
-            let coordinate = Coordinate(latitudeE7: latitude, longitudeE7: longitude)
-        else { return nil }
+        guard let coordinate = Coordinate(storedLatitude: row[4], longitude: row[5]) else { return nil }
         return KnownPlace(coordinate, CoordinateType(number: row[6] ?? 0) ?? .wgs84)
     }
 }

@@ -25,34 +25,38 @@ enum EntityTexts {
 
     /// What the index must match when a text holds a folded part, which is not empty.
     static func query(_ part: [UInt8], in service: ServiceID) -> String {
-        let scalars = Array(String(decoding: part, as: UTF8.self).unicodeScalars)
-        let length = min(scalars.count, 3)
+        let characters = characters(part)
+        let length = min(characters.count, 3)
         var words: [String] = []
-        for start in 0...(scalars.count - length) where words.count < mostGrams {
-            let word = word(scalars[start..<(start + length)], service)
+        for start in 0...(characters.count - length) where words.count < mostGrams {
+            let word = String(decoding: prefix(service) + characters[start..<(start + length)].joined(), as: UTF8.self)
             if !words.contains(word) { words.append(word) }
         }
         return words.joined(separator: " AND ")
     }
 
     private static func grams(_ key: EntityKey, description: String) -> String {
+        let prefix = prefix(key.service)
         // The index passes over repeats of a word.
-        var words: [String] = []
+        var words: [UInt8] = []
         for text in [key.name, description] {
-            let scalars = Array(String(decoding: SearchText.folded(text), as: UTF8.self).unicodeScalars)
-            for start in scalars.indices {
-                for end in (start + 1)...(start + 3) where end <= scalars.count {
-                    words.append(word(scalars[start..<end], key.service))
+            let characters = characters(SearchText.folded(text))
+            for start in characters.indices {
+                for end in (start + 1)...(start + 3) where end <= characters.count {
+                    words += prefix
+                    for character in characters[start..<end] { words += character }
+                    words.append(UInt8(ascii: " "))
                 }
             }
         }
-        return words.joined(separator: " ")
+        return String(decoding: words, as: UTF8.self)
     }
 
-    /// Letters and digits alone: the index takes everything else for the space between words.
-    private static func word(_ gram: ArraySlice<Unicode.Scalar>, _ service: ServiceID) -> String {
-        var word = String(service.rawValue, radix: 16)
-        for scalar in gram { word += "z" + String(scalar.value, radix: 16) }
-        return word
+    // Letters and digits alone: the index takes everything else for the space between words.
+
+    private static func prefix(_ service: ServiceID) -> [UInt8] { Array(String(service.rawValue, radix: 16).utf8) }
+
+    private static func characters(_ text: [UInt8]) -> [[UInt8]] {
+        String(decoding: text, as: UTF8.self).unicodeScalars.map { Array("z\(String($0.value, radix: 16))".utf8) }
     }
 }

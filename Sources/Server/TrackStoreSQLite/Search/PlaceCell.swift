@@ -31,6 +31,16 @@ enum PlaceCell {
     private static func column(_ longitudeE7: Int32) -> Int64 { (Int64(longitudeE7) + 1_800_000_000) >> bits }
 }
 
+extension Coordinate {
+    /// Of two columns; nil for numbers that are no place, which only a damaged file has.
+    init?(storedLatitude latitude: Int64?, longitude: Int64?) {
+        guard let latitude = latitude.flatMap({ Int32(exactly: $0) }),
+            let longitude = longitude.flatMap({ Int32(exactly: $0) })
+        else { return nil }
+        self.init(latitudeE7: latitude, longitudeE7: longitude)
+    }
+}
+
 extension CoordinateType {
     /// As the file keeps it.
     var number: Int {

@@ -73,8 +73,7 @@ extension APICall {
     }
 
     private func places(_ name: String, exactly count: Int, _ form: String) throws(APIFailure) -> [Coordinate] {
-        let places = try PlaceList.parse(try parameters.required(name), name, most: count)
-            .compactMap { Coordinate(latitude: $0.latitude, longitude: $0.longitude) }
+        let places = try PlaceList.coordinates(try parameters.required(name), name, most: count)
         guard places.count == count else { throw APIFailure(.parameter, "\(name) must be \(form)") }
         return places
     }

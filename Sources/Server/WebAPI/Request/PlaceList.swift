@@ -28,4 +28,9 @@ enum PlaceList {
         }
         return places
     }
+
+    /// The same, rounded to 1e-7 degree.
+    static func coordinates(_ text: String, _ name: String, most: Int) throws(APIFailure) -> [Coordinate] {
+        try parse(text, name, most: most).compactMap { Coordinate(latitude: $0.latitude, longitude: $0.longitude) }
+    }
 }

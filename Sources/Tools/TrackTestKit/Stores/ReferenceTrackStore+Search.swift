@@ -22,11 +22,30 @@ extension ReferenceTrackStore {
     private static func sorted(_ found: [FoundEntity], by order: EntityOrder) -> [FoundEntity] {
         switch order.key {
         case .name: order.isDescending ? found.reversed() : found
-        case .description: sorted(found, order) { Array($0.record.description.utf8) } by: { $0.lexicographicallyPrecedes($1) }
-        case .time: sorted(found, order) { $0.record.latest?.point.fix.time } by: { $0 < $1 }
-        case .distance: sorted(found, order) { $0.distance } by: { $0 < $1 }
+        case .description:
+            sorted(found, order) {
+                Array($0.record.description.utf8)
+            } by: {
+                $0.lexicographicallyPrecedes($1)
+            }
+        case .time:
+            sorted(found, order) {
+                $0.record.latest?.point.fix.time
+            } by: {
+                $0 < $1
+            }
+        case .distance:
+            sorted(found, order) {
+                $0.distance
+            } by: {
+                $0 < $1
+            }
         case .value(let key):
-            sorted(found, order) { $0.record.values[key].map { Array($0.utf8) } } by: { $0.lexicographicallyPrecedes($1) }
+            sorted(found, order) {
+                $0.record.values[key].map { Array($0.utf8) }
+            } by: {
+                $0.lexicographicallyPrecedes($1)
+            }
         }
     }
 

@@ -22,7 +22,8 @@ extension TrackStoreContract {
                 try await search.mustFind(box, ["inside", "north east", "south west"])
                 let degenerate = SearchArea.box(try .from(39.9, 116.4, to: 39.9, 116.4))
                 try await search.mustFind(degenerate, ["south west"])
-                try await search.mustFind(.box(try .from(40, 116.5, to: 39.9, 116.4)), ["inside", "north east", "south west"])
+                try await search.mustFind(
+                    .box(try .from(40, 116.5, to: 39.9, 116.4)), ["inside", "north east", "south west"])
                 try await search.mustFind(.box(try .from(-90, -180, to: 90, 180)), search.places.keys.sorted())
                 try await search.mustFind(.box(try .from(10, 10, to: 11, 11)), [])
             },
@@ -30,7 +31,8 @@ extension TrackStoreContract {
                 let search = try await SearchBench(
                     subject,
                     [
-                        "east": (10, 179.9), "west": (10, -179.9), "plus": (10, 180), "minus": (10, -180), "far": (10, 0),
+                        "east": (10, 179.9), "west": (10, -179.9), "plus": (10, 180), "minus": (10, -180),
+                        "far": (10, 0),
                         "pole": (90, 12), "other pole": (-90, -12),
                     ])
                 try await search.mustFind(
@@ -58,10 +60,12 @@ extension TrackStoreContract {
                             let shown = KnownPlace(point).shown(as: asked)
                             // 4 mm around the place as a client sees it: nobody else is so near in any datum.
                             let corner = try unwrapped(
-                                Coordinate(latitudeE7: shown.latitudeE7 + 1, longitudeE7: shown.longitudeE7), "a corner")
+                                Coordinate(latitudeE7: shown.latitudeE7 + 1, longitudeE7: shown.longitudeE7), "a corner"
+                            )
                             let box = SearchBox(from: shown, to: corner, type: asked)
                             let wanted =
-                                name == "delft" ? CoordinateType.allCases.map { "delft \($0)" }.sorted() : ["\(name) \(type)"]
+                                name == "delft"
+                                ? CoordinateType.allCases.map { "delft \($0)" }.sorted() : ["\(name) \(type)"]
                             try await search.mustFind(.box(box), wanted)
                         }
                         _ = place
@@ -72,7 +76,8 @@ extension TrackStoreContract {
                 let search = try await SearchBench(
                     subject,
                     [
-                        "here": (52, 4), "near": (52.001, 4), "far": (52.01, 4), "farther": (52.02, 4.01), "away": (53, 4),
+                        "here": (52, 4), "near": (52.001, 4), "far": (52.01, 4), "farther": (52.02, 4.01),
+                        "away": (53, 4),
                     ])
                 let centre = try Coordinate.at(52, 4)
                 let edge = SurfaceDistance.between(centre, try .at(52.01, 4))
@@ -95,7 +100,8 @@ extension TrackStoreContract {
                 try await search.mustFind(.around(try .at(0, -179.9999), radius: 500), ["east", "west"])
                 try await search.mustFind(.around(try .at(89.999, -10), radius: 500), ["by", "pole"])
             },
-            TrackStoreCheck("a polygon finds what is in it, also across the antimeridian; nothing is nowhere") { subject in
+            TrackStoreCheck("a polygon finds what is in it, also across the antimeridian; nothing is nowhere") {
+                subject in
                 let search = try await SearchBench(
                     subject,
                     ["in": (0.5, 0.5), "corner": (0, 0), "out": (0.9, 0.2), "east": (5, 179.9), "west": (5, -179.9)])
@@ -104,14 +110,19 @@ extension TrackStoreContract {
                     return .shape(try ShapeDraft(.polygon([[ring]])).shape())
                 }
                 try await search.mustFind(try polygon([(0, 0), (0, 1), (1, 1)]), ["corner", "in"])
-                try await search.mustFind(try polygon([(4, 179.5), (6, 179.5), (6, -179.5), (4, -179.5)]), ["east", "west"])
+                try await search.mustFind(
+                    try polygon([(4, 179.5), (6, 179.5), (6, -179.5), (4, -179.5)]), ["east", "west"])
                 try await search.mustFind(.shape(.nowhere), [])
             },
-            TrackStoreCheck("the latest position counts: the newest point, a hint before its track, nothing of the deleted") {
+            TrackStoreCheck(
+                "the latest position counts: the newest point, a hint before its track, nothing of the deleted"
+            ) {
                 subject in
                 let (store, service) = try await subject.withService()
                 let search = SearchBench(store, service)
-                let (here, there) = (SearchArea.box(try .from(1, 1, to: 2, 2)), SearchArea.box(try .from(5, 5, to: 6, 6)))
+                let (here, there) = (
+                    SearchArea.box(try .from(1, 1, to: 2, 2)), SearchArea.box(try .from(5, 5, to: 6, 6))
+                )
                 try await store.put("van", (1.5, 1.5), at: 100, in: service)
                 try await search.mustFind(here, ["van"])
                 try await store.put("van", (5.5, 5.5), at: 50, in: service)
@@ -140,7 +151,8 @@ extension TrackStoreContract {
 
     private static var textChecks: [TrackStoreCheck] {
         [
-            TrackStoreCheck("a keyword is any part of a name or of a description, in capital or small letters") { subject in
+            TrackStoreCheck("a keyword is any part of a name or of a description, in capital or small letters") {
+                subject in
                 let (store, service) = try await subject.withService()
                 let texts = [
                     ("Van_07", ""), ("caf\u{E9}", ""), ("tete\u{301}", ""), ("truck", "Vanessa%"),
@@ -154,7 +166,8 @@ extension TrackStoreContract {
                 let cases: [(String, [String])] = [
                     ("van", ["Van_07", "truck", "van-071"]), ("VAN_0", ["Van_07"]), ("07", ["Van_07", "van-071"]),
                     ("7", ["Van_07", "van-071"]), ("blue ONE", ["van-071"]), ("货车", ["京A12345"]), ("货", ["京A12345"]),
-                    ("京a1234", ["京A12345"]), ("色货车", ["京A12345"]), ("%", ["truck"]), ("_", ["Van_07", "x"]), ("*\"", ["x"]),
+                    ("京a1234", ["京A12345"]), ("色货车", ["京A12345"]), ("%", ["truck"]), ("_", ["Van_07", "x"]),
+                    ("*\"", ["x"]),
                     ("ÜBER", ["x"]), ("\u{E9}", ["caf\u{E9}"]), ("E\u{301}", ["tete\u{301}"]), ("van_08", []),
                     ("07the", []), (String(repeating: "van", count: 200), []), (" ", ["van-071", "x"]),
                     ("", texts.map(\.0)),
@@ -236,7 +249,8 @@ extension TrackStoreContract {
                                     page: Page(offset: offset, limit: limit))
                                 try expect(page.total, is: wanted.count, "total")
                                 let slice = Array(wanted.dropFirst(max(0, offset)).prefix(max(0, limit)))
-                                try expect(page.entities.map(\.record.name), is: slice, "page \(offset), \(limit), \(order)")
+                                try expect(
+                                    page.entities.map(\.record.name), is: slice, "page \(offset), \(limit), \(order)")
                             }
                         }
                     }
@@ -256,7 +270,8 @@ extension TrackStoreContract {
                     try await search.mustFind(
                         EntitySearch(filter: filter, keyword: "a"), names.filter { $0.hasPrefix("a") })
                     try await search.mustFind(
-                        EntitySearch(filter: filter, keyword: "1", area: everywhere), names.filter { $0.hasSuffix("1") })
+                        EntitySearch(filter: filter, keyword: "1", area: everywhere), names.filter { $0.hasSuffix("1") }
+                    )
                 }
             },
             TrackStoreCheck("a search says what a list says of an entity") { subject in
