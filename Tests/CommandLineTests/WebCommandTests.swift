@@ -245,6 +245,61 @@ private final class TinyWebServer: Sendable {
         #expect(requests.first?.hasSuffix("entity_name=van&entity_desc=blue%20van") == true)
     }
 
+    @Test func entitiesAreFoundByTextAndByPlace() async throws {
+        let body = """
+            {"status":0,"total":1,"size":1,"entities":[{"entity_name":"van","latest_location":\
+            {"loc_time":1772670000,"latitude":31.2281,"longitude":121.4771,"distance":120.4}}]}
+            """
+        let (near, asked) = try await run(["entity", "near", "31.22,121.47", "--radius", "500"], .init(body: body))
+        #expect(near.status == 0, "\(near.errors)")
+        #expect(near.lines[0].contains("DISTANCE"))
+        #expect(
+            near.lines[1].hasPrefix("van     2026-03-05 00:20:00  ") && near.lines[1].contains("  120 m"),
+            "\(near.lines)")
+        let expected =
+            "center=31.22%2C121.47&radius=500&coord_type_input=wgs84&sortby=distance&coord_type_output=wgs84&page_index=1"
+        #expect(asked.first?.contains("GET /api/v3/entity/aroundsearch?") == true)
+        #expect(asked.first?.contains(expected) == true, "\(asked)")
+        let searches: [([String], String)] = [
+            (
+                ["search", "货 车", "--sort", "loc_time:desc"],
+                "entity/search?query=%E8%B4%A7%20%E8%BD%A6&sortby=loc_time%3Adesc"
+            ),
+            (
+                ["within", "--bounds", "-1,2;3,4"],
+                "entity/boundsearch?bounds=-1.0%2C2.0%3B3.0%2C4.0&coord_type_input=wgs84"
+            ),
+            (
+                ["within", "--polygon", "1,2; 3,4 ;5,6"],
+                "entity/polygonsearch?vertexes=1.0%2C2.0%3B3.0%2C4.0%3B5.0%2C6.0&coord_type_input=wgs84"
+            ),
+            (["within", "--district", "x"], "entity/districtsearch?keyword=x"),
+        ]
+        for (arguments, call) in searches {
+            let (result, requests) = try await run(["entity"] + arguments, .init(body: body))
+            #expect(result.lines.count == 2 && result.lines[1].hasPrefix("van "), "\(result.errors)")
+            #expect(!result.lines[0].contains("DISTANCE"))
+            let request = requests.first?.replacing("ak=AKtest%2F0123%26456&service_id=42&", with: "")
+            #expect(request?.hasPrefix("GET /api/v3/\(call)&") == true, "\(requests)")
+        }
+        let (json, _) = try await run(["entity", "search", "v", "--json"], .init(body: body))
+        #expect(json.output.contains(#""entities":[{"#))
+        let nothing = #"{"status":3003,"message":"指定entity不存在","total":0,"size":0,"entities":[]}"#
+        #expect(try await run(["entity", "search", "v"], .init(body: nothing)).0.output == "Nothing was found.\n")
+    }
+
+    @Test(arguments: [
+        ["search"], ["near"], ["near", "1"], ["near", "1,2", "--radius", "0"], ["near", "1,2", "--radius", "5001"],
+        ["near", "nan,2"], ["within"], ["within", "--bounds", "1,2"], ["within", "--bounds", "1,2;3,4;5,6"],
+        ["within", "--polygon", "1,2;3,4"], ["within", "--bounds", "1,2;3,4", "--district", "x"],
+        ["within", "--bounds", "1,2;300,4"],
+    ])
+    func aSearchThatIsNoneIsWrongUsage(arguments: [String]) async throws {
+        let (result, requests) = try await run(["entity"] + arguments)
+        #expect(result.status == 2, "\(result.output)")
+        #expect(requests.isEmpty)
+    }
+
     @Test func aRefusalIsExitCode1WithWhatToDo() async throws {
         let (result, _) = try await run(
             ["track", "latest", "van"], .init(body: "{\"status\":3003,\"message\":\"指定entity不存在\\u001b\"}"))
