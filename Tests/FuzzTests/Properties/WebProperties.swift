@@ -44,9 +44,12 @@ enum WebProperties {
     /// First byte: which reader gets the rest.
     @Sendable static func checkParameters(_ input: [UInt8]) throws {
         var reader = InputReader(input)
-        let choice = reader.byte() % 6
+        let first = reader.byte()
+        let choice = first % 6
         let bytes = Array(reader.rest)
         let text = String(decoding: bytes, as: UTF8.self)
+        // So that the kept inputs go on meaning what they meant.
+        if (0xF0...0xF7).contains(first) { return try checkSearch(text) }
         switch choice {
         case 0: try checkForm(text)
         case 1: try checkMultipart(bytes)
@@ -65,6 +68,35 @@ enum WebProperties {
             try require(target.endpoint?.hasPrefix("/") != true, "an endpoint with a slash")
             try require(target.endpoint == RequestTarget(target.usualPath).endpoint, "the usual path leads elsewhere")
         default: try checkPoint(bytes)
+        }
+    }
+
+    /// The order of a search and the places of its area.
+    private static func checkSearch(_ text: String) throws {
+        let columns: Set<String> = ["team"]
+        if let order = try accepted({ () throws(APIFailure) in try EntityOrder(parsing: text, columns: columns) }) {
+            try require(order.key != .distance, "a distance without a centre")
+            if case .value(let key) = order.key { try require(columns.contains(key), "an unknown column") }
+        }
+        guard
+            let places = try accepted({ () throws(APIFailure) in
+                try PlaceList.coordinates(text, "vertexes", most: 100)
+            })
+        else { return }
+        try require(places.count <= 100, "too many places")
+        guard let first = places.first, let second = places.last else { return }
+        for type in CoordinateType.allCases {
+            let box = SearchBox(from: first, to: second, type: type)
+            for corner in [first, second] {
+                let place = KnownPlace(corner, type)
+                try require(box.contains(place), "a box without its corner \(place)")
+                let wgs84 = place.wgs84
+                let extent = box.extent
+                try require(
+                    extent.latitudes.contains(wgs84.latitudeE7)
+                        && extent.longitudes.contains { $0.contains(wgs84.longitudeE7) },
+                    "a box whose extent lacks its corner \(place)")
+            }
         }
     }
 
