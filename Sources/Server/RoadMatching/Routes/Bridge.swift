@@ -34,12 +34,14 @@ extension MatchedTrack {
     /// The holes that a route may bridge.
     package var bridges: [Bridge] {
         samples.indices.dropFirst().compactMap { position in
-            let (before, after) = (samples[position - 1], samples[position])
-            guard before.edge != nil, after.edge != nil, after.path == nil,
-                after.sample.milliseconds(since: before.sample) < Interruption.span,
-                Bridge.reach.contains(before.sample.distance(to: after.sample))
+            // Nearly every sample has a path. It is looked at in place: copies of all samples cost as much as the match.
+            guard samples[position].path == nil, samples[position].edge != nil, samples[position - 1].edge != nil else {
+                return nil
+            }
+            let (start, end) = (samples[position - 1].sample, samples[position].sample)
+            guard end.milliseconds(since: start) < Interruption.span, Bridge.reach.contains(start.distance(to: end))
             else { return nil }
-            return Bridge(position: position, start: before.sample, end: after.sample)
+            return Bridge(position: position, start: start, end: end)
         }
     }
 
