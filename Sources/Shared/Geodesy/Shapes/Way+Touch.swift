@@ -17,14 +17,32 @@ extension Way {
     /// The same for a way that begins at an offset from the ring's corner.
     private func mayCross(_ ring: Span<GridOffset>, x: Int64, y: Int64) -> Bool {
         let (low, high) = (min(y, y + northE7), max(y, y + northE7))
-        var from = ring[ring.count - 1]
-        for index in 0..<ring.count {
-            let to = ring[index]
-            defer { from = to }
-            // Most edges lie north or south of the way.
-            let (fromY, toY) = (Int64(from.y), Int64(to.y))
-            if (fromY < low && toY < low) || (fromY > high && toY > high) { continue }
-            if mayCross(from, to, x: Double(x), y: Double(y)) { return true }
+        // No vertex lies outside these numbers.
+        let limits = 0...Int64(UInt32.max)
+        guard high >= limits.lowerBound, low <= limits.upperBound else { return false }
+        let (south, north) = (UInt32(max(low, limits.lowerBound)), UInt32(min(high, limits.upperBound)))
+        var last = ring[ring.count - 1]
+        // First which edges are neither north nor south of the way, without a branch, then those few.
+        for start in stride(from: 0, to: ring.count, by: 64) {
+            let count = min(64, ring.count - start)
+            var (below, above) = (UInt64(0), UInt64(0))
+            for index in 0..<count {
+                let height = ring[start + index].y
+                below |= (height < south ? 1 : 0) &<< UInt64(truncatingIfNeeded: index)
+                above |= (height > north ? 1 : 0) &<< UInt64(truncatingIfNeeded: index)
+            }
+            // Bit n: the edge that ends in vertex n.
+            let isBelow = below & (below &<< 1 | (last.y < south ? 1 : 0))
+            let isAbove = above & (above &<< 1 | (last.y > north ? 1 : 0))
+            var near = ~(isBelow | isAbove)
+            if count < 64 { near &= (1 &<< UInt64(count)) - 1 }
+            while near != 0 {
+                let index = start + near.trailingZeroBitCount
+                near &= near - 1
+                let from = index == start ? last : ring[index - 1]
+                if mayCross(from, ring[index], x: Double(x), y: Double(y)) { return true }
+            }
+            last = ring[start + count - 1]
         }
         return false
     }
