@@ -24,6 +24,7 @@ package struct BatchJudge: Sendable {
 
     private var judge = FenceJudge()
     private var found: [FenceAlarm] = []
+    private var points: [FencePoint] = []
 
     package init() {}
 
@@ -35,31 +36,59 @@ package struct BatchJudge: Sendable {
         var memory = state.memory
         let before = state.memory.lastTime ?? Timestamp(milliseconds: .min)
         let latest = batch.received.adding(milliseconds: Self.lead)
-        for point in Self.newPoints(of: batch) {
-            guard point.fix.time <= latest else {
-                verdict.ahead += 1
-                continue
+        points.removeAll(keepingCapacity: true)
+        for point in Self.newPoints(of: batch) { points.append(FencePoint(point)) }
+        let inTime = points.firstIndex { $0.time > latest } ?? points.count
+        verdict.ahead = points.count - inTime
+        var start = 0
+        while start < inTime {
+            // The points that one set judges.
+            let set = fences.lastIndex { $0.after < points[start].time } ?? fences.startIndex
+            guard set < fences.endIndex else { break }
+            var end = inTime
+            if set + 1 < fences.endIndex {
+                end = points[start..<inTime].firstIndex { $0.time > fences[set + 1].after } ?? inTime
             }
-            guard let set = fences.last(where: { $0.after < point.fix.time }) ?? fences.first else { continue }
+            judge(points[start..<max(end, start + 1)], &memory, by: fences[set], &verdict) { found, label, isStale in
+                Self.caused(found, by: batch, label, isStale: isStale) { time in
+                    time > before ? batch.received : state.received(time) ?? batch.received
+                }
+            }
+            start = max(end, start + 1)
+        }
+        if verdict.judged > 0 { verdict.state.went(on: memory, at: batch.received) }
+        return verdict
+    }
+
+    /// Points that one set judges, in the order of their times.
+    private mutating func judge(
+        _ points: ArraySlice<FencePoint>, _ memory: inout EntityMemory, by set: JudgingFences, _ verdict: inout Verdict,
+        caused: (FenceAlarm, FenceLabel, _ isStale: Bool) -> CausedAlarm
+    ) {
+        let (everyones, own) = (set.everyones.set, set.own?.set)
+        var rest = points
+        while let point = rest.first {
             if memory.lastTime.map({ $0 <= set.after }) ?? false {
                 if set.beginsAnew { memory.beginAnew() }
                 for fence in set.fresh { memory.forget(fence: fence) }
             }
+            let passed = point.time > set.after ? judge.passOver(rest, of: &memory, by: everyones, own: own) : 0
+            guard passed == 0 else {
+                verdict.judged += passed
+                rest = rest.dropFirst(passed)
+                continue
+            }
+            rest = rest.dropFirst()
             found.removeAll(keepingCapacity: true)
-            switch judge.judge(FencePoint(point), of: &memory, by: set.everyones.set, own: set.own?.set, into: &found) {
+            switch judge.judge(point, of: &memory, by: everyones, own: own, into: &found) {
             case .judged: verdict.judged += 1
             case .late: verdict.late += 1
             }
             for alarm in found {
                 guard let label = set.label(of: alarm.fence) else { continue }
-                let caused = Self.caused(alarm, by: batch, label, isStale: set.isStale(alarm)) { time in
-                    time > before ? batch.received : state.received(time) ?? batch.received
-                }
-                verdict.alarms.append(caused)
+                verdict.alarms.append(caused(alarm, label, set.isStale(alarm)))
             }
         }
-        if verdict.judged > 0 { verdict.state.went(on: memory, at: batch.received) }
-        return verdict
     }
 
     /// The points that are not stored yet, as far as their session knows, in the order of their times; of equal times the

@@ -40,6 +40,27 @@ struct BoxTree {
         }
     }
 
+    /// Whether some box meets a box.
+    func meets(_ box: TreeBox.Query) -> Bool {
+        guard !boxes.isEmpty else { return false }
+        return boxes.withUnsafeBufferPointer { boxes in
+            boxes[boxes.count - 1].meets(box)
+                && (starts.count == 1 || meets(box, level: starts.count - 1, node: 0, boxes))
+        }
+    }
+
+    private func meets(
+        _ box: TreeBox.Query, level: Int, node: Int, _ boxes: UnsafeBufferPointer<TreeBox>
+    ) -> Bool {
+        let below = starts[level - 1]
+        let first = below + node * Self.fan
+        let end = min(first + Self.fan, starts[level])
+        for child in first..<end where boxes[child].meets(box) {
+            if level == 1 || meets(box, level: level - 1, node: child - below, boxes) { return true }
+        }
+        return false
+    }
+
     private func find(
         _ box: TreeBox.Query, level: Int, node: Int, _ boxes: UnsafeBufferPointer<TreeBox>, _ found: inout [UInt32]
     ) {

@@ -134,6 +134,17 @@ package struct FenceSet: Sendable {
         for (changed, slot) in changedBoxes where changed.meets(query) { found.append(slot) }
     }
 
+    /// Whether the box of some fence meets a box. A fence that was removed may still count.
+    func meets(_ box: ShapeBox) -> Bool {
+        guard count > 0 else { return false }
+        let (first, second) = TreeBox.boxes(of: box)
+        return meets(first.query) || second.map { meets($0.query) } ?? false
+    }
+
+    private func meets(_ query: TreeBox.Query) -> Bool {
+        packed.tree.meets(query) || changedBoxes.contains { $0.0.meets(query) }
+    }
+
     /// Appends every slot, for tests that look at each fence.
     func findAll(into found: inout [UInt32]) {
         for slot in packed.plans.indices where !isRemoved(UInt32(slot)) { found.append(UInt32(slot)) }

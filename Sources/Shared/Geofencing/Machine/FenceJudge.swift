@@ -16,6 +16,7 @@ package struct FenceJudge {
         set { search.findsAll = newValue }
     }
     private var search = FenceSearch()
+    var passing = PassingLength()
     private var told = FenceTelling()
     private var steps: [(denoise: Int32, step: FenceStep)] = []
 
@@ -44,7 +45,7 @@ package struct FenceJudge {
         return .judged
     }
 
-    private static func denoises(_ fences: FenceSet, _ own: FenceSet?) -> [Int32] {
+    static func denoises(_ fences: FenceSet, _ own: FenceSet?) -> [Int32] {
         guard let own, !own.denoises.isEmpty else { return fences.denoises }
         return fences.denoises.isEmpty ? own.denoises : Array(Set(fences.denoises + own.denoises)).sorted()
     }

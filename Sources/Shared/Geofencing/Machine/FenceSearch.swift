@@ -34,10 +34,7 @@ struct FenceSearch {
         if findsAll {
             set.findAll(into: &slots)
         } else {
-            // The last point of the strictest denoise: before there is one, places are unknown.
-            let last = memory.lastPoint(denoise: set.denoises.first ?? 0)
-            let isSettled = last.map { $0.time >= set.newestChange } ?? false
-            let margin = isSettled ? 0 : Self.reachOfUnknown
+            let margin = Self.margin(of: set, memory)
             var hasWay = false
             for previous in memory.points
             where previous.time < set.newestChange || Self.hasWay(from: previous, to: point) {
@@ -49,6 +46,14 @@ struct FenceSearch {
         for slot in slots {
             candidates.append(Candidate(fence: set.leaf(at: slot).id, slot: slot, isOwn: isOwn))
         }
+    }
+
+    /// Metres around a way in which a fence matters.
+    static func margin(of set: FenceSet, _ memory: EntityMemory) -> Double {
+        // The last point of the strictest denoise: before there is one, places are unknown.
+        let last = memory.lastPoint(denoise: set.denoises.first ?? 0)
+        let isSettled = last.map { $0.time >= set.newestChange } ?? false
+        return isSettled ? 0 : reachOfUnknown
     }
 
     /// Only a way that can be travelled is looked at: who jumps around the world must not ask for every fence.
