@@ -60,6 +60,26 @@ import Testing
         }
     }
 
+    @Test func pushesAreAcknowledged() async throws {
+        try await withServer { server in
+            let made = try await server.fleet(["--mode", "backlog", "--vehicles", "2", "--points", "10"])
+            try #require(made.status == 0, "\(made.errors)")
+            for _ in 1...3 {
+                let settings = server.directory.appending(path: "server.toml").path
+                let queued = try await ServerProcess.run(
+                    "saker-server", ["push", "send", "--config", settings, "--all", "--text", "hello", "1"])
+                try #require(queued.status == 0, "\(queued.errors)")
+            }
+            let held = try report(
+                try await server.fleet(["--mode", "idle", "--vehicles", "2", "--duration", "1.5", "--json"]))
+            #expect(held.pushes == 6)
+            // The server has taken that they came.
+            let again = try report(
+                try await server.fleet(["--mode", "idle", "--vehicles", "2", "--duration", "0.5", "--json"]))
+            #expect(again.pushes == 0)
+        }
+    }
+
     @Test func aRefusedPointEndsTheRun() async throws {
         try await withServer { server in
             let output = try await server.fleet([

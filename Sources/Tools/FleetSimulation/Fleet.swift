@@ -117,6 +117,7 @@ package enum Fleet {
             sum.batches += counts.batches
             sum.points += counts.points
             sum.heartbeats += counts.heartbeats
+            sum.pushes += counts.pushes
             sum.bytesSent += counts.bytesSent
             sum.bytesReceived += counts.bytesReceived
             sum.login.merge(counts.login)
@@ -130,8 +131,8 @@ package enum Fleet {
             handshakesPerSecond: Double(sum.logins) / connected, login: .init(sum.login), seconds: passed,
             batches: sum.batches, batchesPerSecond: Double(sum.batches) / passed, points: sum.points,
             pointsPerSecond: Double(sum.points) / passed, acknowledgement: .init(sum.acknowledgement),
-            lag: .init(sum.lag), heartbeats: sum.heartbeats, bytesSent: sum.bytesSent,
-            bytesReceived: sum.bytesReceived)
+            lag: .init(sum.lag), heartbeats: sum.heartbeats, pushes: sum.pushes,
+            bytesSent: sum.bytesSent, bytesReceived: sum.bytesReceived)
     }
 
     private static func seconds(_ amount: TimeAmount) -> Double { max(1, Double(amount.nanoseconds)) / 1e9 }

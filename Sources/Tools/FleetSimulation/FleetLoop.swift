@@ -10,6 +10,7 @@ struct FleetCounts: Sendable {
     var batches = 0
     var points = 0
     var heartbeats = 0
+    var pushes = 0
     var bytesSent: UInt64 = 0
     var bytesReceived: UInt64 = 0
     /// From the start of a connection to its Welcome.

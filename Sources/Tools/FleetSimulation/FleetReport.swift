@@ -32,6 +32,8 @@ package struct FleetReport: Codable, Hashable, Sendable {
     /// How late the generator itself was. A large value means that the machine was too busy.
     package var lag: Latency
     package var heartbeats: Int
+    /// Pushes that came, each acknowledged at once: the alarms of fences.
+    package var pushes: Int
     /// Bytes of frames before encryption.
     package var bytesSent: UInt64
     package var bytesReceived: UInt64
@@ -53,6 +55,7 @@ package struct FleetReport: Codable, Hashable, Sendable {
         } else {
             lines.append("held for \(rounded(seconds)) s, \(heartbeats) heartbeats answered")
         }
+        if pushes > 0 { lines.append("\(pushes) pushes acknowledged") }
         lines.append("bytes: \(bytesSent) sent, \(bytesReceived) received, before encryption")
         return lines.joined(separator: "\n")
     }

@@ -94,6 +94,7 @@ final class FleetVehicle: ChannelInboundHandler {
         case (.welcome(let welcome)?, .loggingIn): try take(welcome)
         case (.uploadAck(let acknowledgement)?, .open): try take(acknowledgement)
         case (.heartbeat?, .open): loop.counts.heartbeats += 1
+        case (.push(let push)?, .open): take(push)
         case (.refused(let refused)?, _):
             throw FleetError(.refused, "login refused, \(refused.code): \(refused.reason)")
         case (.closing(let closing)?, _):
@@ -133,6 +134,14 @@ final class FleetVehicle: ChannelInboundHandler {
         waiting.removeFirst(settled.count)
         if loop.plan.mode == .backlog { pump() } else { sendDue() }
         if isDone { loop.vehicleIsDone() }
+    }
+
+    /// An agent acknowledges a push when it is on the disk; a simulated vehicle has none.
+    private func take(_ push: Push) {
+        loop.counts.pushes += 1
+        var acknowledgement = PushAck()
+        acknowledgement.ids = [push.id]
+        send(ByteBuffer(bytes: WireCodec.encode(ClientFrame(.pushAck(acknowledgement)))))
     }
 
     // MARK: Sending
