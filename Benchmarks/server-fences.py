@@ -2,11 +2,13 @@
 
     server-fences.py make   BASE CA KEY PUBLIC VEHICLES PRIVATE    circles over everyone, and for each vehicle some of its own
     server-fences.py change BASE CA KEY PUBLIC                     figures of 1,000 changes, a point of a vehicle after each
+    server-fences.py alarms FILE                                   how many alarms a store has
 """
 
 import http.client
 import json
 import random
+import sqlite3
 import ssl
 import sys
 import time
@@ -41,13 +43,15 @@ def circle(random_numbers):
 
 def make(client, public, vehicles, private):
     numbers = random.Random(1)
-    for vehicle in range(vehicles):
-        client.post("entity/add", entity_name=f"sim-{vehicle}")
+    # Of the fleets with batches of 1,000 and of six.
+    names = [[f"b1000-{vehicle}", f"b6-{vehicle}"] for vehicle in range(vehicles)]
+    for name in sum(names, []):
+        client.post("entity/add", entity_name=name)
     for number in range(public):
         client.post("fence/createcirclefence", fence_name=number, monitored_person="#allentity", **circle(numbers))
-    for vehicle in range(vehicles):
+    for watched in names:
         for _ in range(private):
-            client.post("fence/createcirclefence", monitored_person=f"sim-{vehicle}", **circle(numbers))
+            client.post("fence/createcirclefence", monitored_person=",".join(watched), **circle(numbers))
 
 
 def change(client, public):
@@ -63,7 +67,7 @@ def change(client, public):
             "track/addpoint", entity_name="probe", latitude=52.08, longitude=4.31, coord_type_input="wgs84",
             loc_time=int(time.time()) - 2000 + number)
         points.append(1000 * (time.perf_counter() - begin))
-    print(f"server_fences.point.first\t{points[0]:.1f}\tms, the first point: all fences are read")
+    print(f"server_fences.point.first\t{points[0]:.1f}\tms, the first point")
     for name, times in [("change", changes), ("point", points[1:])]:
         times.sort()
         for share in [50, 99]:
@@ -72,6 +76,9 @@ def change(client, public):
         print(f"server_fences.{name}.max\t{times[-1]:.2f}\tms to the answer over HTTPS")
 
 
+if sys.argv[1] == "alarms":
+    print(sqlite3.connect(sys.argv[2]).execute("SELECT count(*) FROM alarm").fetchone()[0])
+    sys.exit()
 arguments = sys.argv[5:]
 client = Client(*sys.argv[2:5])
 if sys.argv[1] == "make":
