@@ -51,7 +51,7 @@ import TrackTestKit
         definition.watch = try FenceWatch(["truck"])
         let record = try await store.createFence(definition, in: service, at: .at(100))
         #expect(record.fence.id == 1)
-        #expect(try await store.fences(naming: [EntityKey(service: service, name: "truck")]).map(\.count) == [1])
+        #expect(try await store.fences(naming: [EntityKey(service: service, name: "truck")]).fences.map(\.count) == [1])
         try await store.setCallback(CallbackTarget(url: "https://example.org", secret: "s"), of: service)
         var batch = upload([point(2000)], to: service, received: .at(2001))
         let key = try #require(AlarmKey(bytes: [UInt8](repeating: 7, count: 16)))

@@ -51,6 +51,63 @@ import TrackTestKit
         }
     }
 
+    @Test func theDamagedOnesAreNamed() async throws {
+        let (store, service) = try await spoiled([3, 4, 7], of: 7)
+        let all = try await store.readableFences(
+            in: service, matching: FenceFilter(), page: Page(offset: 0, limit: 9))
+        #expect(all.unreadable.map(\.fence) == [3, 4, 7])
+        #expect(all.last == 7)
+        for atOnce in 1...8 {
+            let found = try await store.allReadableFences(in: service, matching: FenceFilter(), atOnce: atOnce)
+            #expect(found == all, "\(atOnce) at once")
+        }
+        let named = try await store.fences(naming: [EntityKey(service: service, name: "van")])
+        #expect(named.fences.map { $0.map(\.record.fence.id) } == [[2, 6]])
+        #expect(named.unreadable.map(\.fence) == [4])
+    }
+
+    /// A vehicle must not go on judging by a fence that the server cannot judge by any more.
+    @Test func whatChangedBesideADamagedFenceIsTold() async throws {
+        let store = try await bench.open()
+        let service = try await store.createService(named: "fleet", at: .at(0)).id
+        for name in ["van", "bus"] { try await store.addEntity(NewEntity(name: name), in: service, at: .at(0)) }
+        for (number, names) in [nil, nil, nil, ["van"], ["van"], ["van"]].enumerated() {
+            var definition = FenceDefinition(
+                ShapeDraft(.circle(centre: Degrees(latitude: 52, longitude: 4), radius: Double(number + 1))))
+            definition.watch = try names.map { try FenceWatch($0) } ?? .everyone
+            _ = try await store.createFence(definition, in: service, at: .at(Int64(number)))
+        }
+        let version = try await store.fences(naming: []).version
+        for fence in 1...6 as ClosedRange<Int32> {
+            _ = try await store.editFence(fence, in: service, at: .at(10 + Int64(fence))) {
+                (definition) throws(TrackStoreError) in
+                var definition = definition
+                definition.denoise = 50
+                return definition
+            }
+        }
+        try await store.pool.write { database in
+            // What 1 and 4 are now, and what 2 and 5 were then.
+            try database.execute(sql: "UPDATE fence SET content = X'FF' WHERE id IN (1, 4)")
+            try database.execute(sql: "UPDATE former_fence SET content = X'FF' WHERE fence IN (2, 5)")
+            #expect(database.changesCount == 2)
+        }
+        func changes(_ entity: String) async throws -> (told: [String], unreadable: [Int32]) {
+            let difference = try await store.fenceDifference(
+                of: EntityKey(service: service, name: entity), since: version)
+            let told = try #require(difference.changes).map { change in
+                "\(change.fence)\(change.former == nil ? "" : " was")\(change.present == nil ? "" : " is")"
+            }
+            return (told, difference.unreadable.map(\.fence).sorted())
+        }
+        let bus = try await changes("bus")
+        #expect(bus.told == ["1 was", "2 is", "3 was is"])
+        #expect(bus.unreadable == [1, 2])
+        let van = try await changes("van")
+        #expect(van.told == ["1 was", "2 is", "3 was is", "4 was", "5 is", "6 was is"])
+        #expect(van.unreadable == [1, 2, 4, 5])
+    }
+
     @Test func itCanBeDeletedAndThoseConcernedHearOfIt() async throws {
         let (store, service) = try await spoiled([1, 2], of: 4)
         let mark = try await store.fenceNews(after: nil, limit: 1).through

@@ -90,14 +90,3 @@ package struct LocalFence: Hashable, Sendable {
         fence = try Fence(id: number, encoded: rest.remaining)
     }
 }
-
-extension ShapeDraft {
-    /// As given.
-    var vertexCount: Int {
-        switch outline {
-        case .circle, .point: 1
-        case .polygon(let parts): parts.reduce(0) { $0 + $1.reduce(0) { $0 + $1.count } }
-        case .corridor(let line, _): line.count
-        }
-    }
-}

@@ -15,7 +15,7 @@ package struct FenceStatuses: Sendable {
         self.zones = zones
         let named = try await store.fences(naming: [entity])
         since = Dictionary(
-            named.joined().map { ($0.record.fence.id, $0.since) }, uniquingKeysWith: { first, _ in first })
+            named.fences.joined().map { ($0.record.fence.id, $0.since) }, uniquingKeysWith: { first, _ in first })
         let bytes = try await store.fenceStates(of: [entity]).first?.fences
         memory = bytes.flatMap { try? JudgedState(encoded: $0) }?.memory ?? EntityMemory()
     }

@@ -5,14 +5,14 @@ package import TrackStore
 /// The fences of a service that watch everyone. A value: a batch is judged by one state of the fences.
 package struct ServiceFences: Sendable {
     private(set) var set: FenceSet
-    private(set) var labels: [Int32: FenceLabel] = [:]
+    private(set) var labels: FenceLabels
     /// Fences that are not judged, because nobody here knows their time zone.
     package private(set) var unjudged: Set<Int32> = []
     private let zones: ZoneTable
 
     package init(_ records: [FenceRecord] = [], zones: @escaping ZoneTable) {
         self.zones = zones
-        var plans: [FencePlan] = []
+        var (plans, labels) = ([FencePlan](), [Int32: FenceLabel]())
         for record in records {
             guard let since = record.everyoneSince else { continue }
             guard let plan = record.fence.plan(watchedSince: since, zones) else {
@@ -23,9 +23,10 @@ package struct ServiceFences: Sendable {
             labels[record.fence.id] = FenceLabel(record.fence)
         }
         set = FenceSet(plans)
+        self.labels = FenceLabels(labels)
     }
 
-    package var isEmpty: Bool { labels.isEmpty }
+    package var isEmpty: Bool { labels.count == 0 }
 
     package func contains(_ fence: Int32) -> Bool { labels[fence] != nil }
 
@@ -35,31 +36,52 @@ package struct ServiceFences: Sendable {
     /// The same fences in a new index.
     package func rebuilt() -> ServiceFences {
         var fences = self
-        fences.set = set.rebuilt()
+        (fences.set, fences.labels) = (set.rebuilt(), labels.rebuilt())
+        return fences
+    }
+
+    /// These fences in an index that was built from them as they were; `changed`: which have changed since.
+    package func packed(as packed: ServiceFences, changed: Set<Int32>) -> ServiceFences {
+        var fences = packed
+        fences.unjudged = unjudged
+        for fence in changed {
+            if let label = labels[fence], let plan = set.plan(of: fence) {
+                fences.put(plan, label)
+            } else {
+                fences.remove(fence)
+            }
+        }
         return fences
     }
 
     /// The fences without some of them.
     package func without(_ fences: Set<Int32>) -> ServiceFences {
         var others = self
-        for fence in fences where others.labels.removeValue(forKey: fence) != nil { others.set.remove(fence) }
+        for fence in fences { others.remove(fence) }
         return others
     }
 
     /// A fence was made, changed or deleted; nil: it is not there any more.
     package mutating func change(_ fence: Int32, to record: FenceRecord?) {
         unjudged.remove(fence)
-        guard let record, let since = record.everyoneSince else {
-            if labels.removeValue(forKey: fence) != nil { set.remove(fence) }
-            return
-        }
+        guard let record, let since = record.everyoneSince else { return remove(fence) }
         guard let plan = record.fence.plan(watchedSince: since, zones) else {
-            if labels.removeValue(forKey: fence) != nil { set.remove(fence) }
+            remove(fence)
             unjudged.insert(fence)
             return
         }
+        put(plan, FenceLabel(record.fence))
+    }
+
+    private mutating func put(_ plan: FencePlan, _ label: FenceLabel) {
         set.put(plan)
-        labels[fence] = FenceLabel(record.fence)
+        labels[plan.id] = label
+    }
+
+    private mutating func remove(_ fence: Int32) {
+        guard labels[fence] != nil else { return }
+        labels[fence] = nil
+        set.remove(fence)
     }
 }
 

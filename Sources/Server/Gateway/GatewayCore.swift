@@ -23,6 +23,7 @@ package final class GatewayCore: Sendable {
     let pushDesk: PushDesk
     private let keyWatch: KeyWatch
     private let fenceDesk: FenceNewsDesk
+    let fences: FenceReading
     let census: ConnectionCensus
     let counters: GatewayCounters
     let logger: Logger
@@ -46,6 +47,15 @@ package final class GatewayCore: Sendable {
         pushDesk = PushDesk(store: store, registry: registry, counters: counters, sleep: tasks.sleep, logger: logger)
         keyWatch = KeyWatch(store: store, registry: registry, sleep: tasks.sleep, logger: logger)
         fenceDesk = FenceNewsDesk(store: store, registry: registry, sleep: tasks.sleep, logger: logger)
+        fences = FenceReading(store, executor: tasks.executor) { service, unreadable in
+            for fence in unreadable {
+                logger.error(
+                    "a fence cannot be read, so vehicles do not get it",
+                    metadata: [
+                        "service": "\(service.rawValue)", "fence": "\(fence.fence)", "reason": "\(fence.reason)",
+                    ])
+            }
+        }
         census = ConnectionCensus(limits: limits)
         self.store = store
         self.logger = logger

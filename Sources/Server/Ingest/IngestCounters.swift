@@ -22,6 +22,8 @@ package struct IngestCounts: Hashable, Sendable {
     package var latePoints: UInt64 = 0
     /// Points of stored batches that are dated too far ahead of the server's clock for the fences.
     package var pointsAhead: UInt64 = 0
+    /// Fences that cannot be read and so are not judged, as far as the points of some entity asked for them: a number of now.
+    package var unreadableFences = 0
     /// Live hints that reached the store.
     package var hints: UInt64 = 0
     /// The time that the store took for each committed transaction.
@@ -36,6 +38,7 @@ final class IngestCounters: Sendable {
     private let state = Mutex(IngestCounts())
 
     var counts: IngestCounts { state.withLock { $0 } }
+    var unreadableFences: Int { state.withLock { $0.unreadableFences } }
 
     func committed(in duration: Duration) {
         state.withLock { $0.commits.record(duration) }

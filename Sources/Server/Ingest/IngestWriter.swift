@@ -11,13 +11,15 @@ package import TrackStore
 /// Sessions of the gateway and requests of the Web API submit to the same writer, so every point gets the same treatment.
 /// Knows no channel, no TLS and no HTTP.
 package final class IngestWriter: Sendable {
-    private struct State {
+    struct State {
         var queue: IngestQueue
         /// The callers who wait until all jobs up to a number have ended.
         var waiters: [(through: UInt64, wake: AsyncStream<Void>.Continuation)] = []
         var isFinished = false
         /// Whether the last transaction failed.
         var isStoreFailing = false
+        /// Somebody has asked that the desk hears of changed fences.
+        var wantsNews = false
 
         mutating func takeDueWaiters() -> [AsyncStream<Void>.Continuation] {
             let settled = queue.settledThrough
@@ -27,20 +29,20 @@ package final class IngestWriter: Sendable {
         }
     }
 
-    private let store: any TrackStore
+    let store: any TrackStore
     let limits: IngestLimits
     let tasks: ServerTasks
-    private let logger: Logger
+    let logger: Logger
     /// Says whether the server may take points. Ask it before you check the times of points.
     package let clock: ClockGuard
-    private let counters = IngestCounters()
-    private let desk: FenceDesk
+    let counters = IngestCounters()
+    let desk: FenceDesk
     /// What the names of time zones stand for.
     package let zones: ZoneTable
     let requestNumbers = Atomic<UInt64>(0)
-    private let state: Mutex<State>
+    let state: Mutex<State>
     private let work: AsyncStream<Void>
-    private let wake: AsyncStream<Void>.Continuation
+    let wake: AsyncStream<Void>.Continuation
 
     package init(
         store: any TrackStore, limits: IngestLimits = IngestLimits(), logger: Logger,
@@ -48,7 +50,7 @@ package final class IngestWriter: Sendable {
     ) {
         self.store = store
         self.zones = zones
-        desk = FenceDesk(store, zones: zones, logger: logger)
+        desk = FenceDesk(store, zones: zones, logger: logger, executor: tasks.executor)
         self.limits = limits
         self.tasks = tasks
         self.logger = logger
@@ -118,7 +120,10 @@ package final class IngestWriter: Sendable {
 
     /// Stores the submitted jobs until ``finish()``, and then the rest of them. After a cancellation it stores nothing.
     package func run() async {
-        for await _ in work { await storeAll() }
+        for await _ in work {
+            await storeAll()
+            await hearOfFences()
+        }
         await storeAll()
         abandonRequests()
     }
@@ -221,11 +226,12 @@ package final class IngestWriter: Sendable {
             return note(batches.map { _ in .failed(error) }, of: batches, mayRetry: mayRetry)
         }
         let outcomes = await store(judged.map(\.batch), mayRetry: mayRetry)
-        let alarms = await desk.settle(judged, outcomes)
+        let (alarms, unreadable) = await desk.settle(judged, outcomes)
         let kept = zip(judged, outcomes).filter { $0.1.isKept }.map(\.0)
         let (late, ahead) = (kept.reduce(0) { $0 + $1.late }, kept.reduce(0) { $0 + $1.ahead })
-        if alarms + late + ahead > 0 {
+        if alarms + late + ahead > 0 || unreadable != counters.unreadableFences {
             counters.change { counts in
+                counts.unreadableFences = unreadable
                 counts.alarms &+= UInt64(alarms)
                 counts.latePoints &+= UInt64(late)
                 counts.pointsAhead &+= UInt64(ahead)

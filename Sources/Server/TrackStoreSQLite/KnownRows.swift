@@ -12,6 +12,8 @@ struct KnownRows: Sendable {
     private(set) var entities: [EntityKey: Int64] = [:]
     /// Of the latest points, by the numbers of entities.
     private(set) var cells: [Int64: Int64] = [:]
+    /// How many fences of a service watch everyone: to count them takes long when they are many.
+    var publicFences: [ServiceID: Int] = [:]
     /// SQLite's number for the changes of other connections.
     private var version: Int64?
 
@@ -23,6 +25,7 @@ struct KnownRows: Sendable {
             services = []
             entities = [:]
             cells = [:]
+            publicFences = [:]
         }
         version = current
     }

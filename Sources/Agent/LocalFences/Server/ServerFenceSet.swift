@@ -1,3 +1,4 @@
+internal import Geodesy
 package import Geofencing
 package import TrackModel
 

@@ -109,8 +109,7 @@ final class SessionWork {
         let core = core
         start(.fences, on: context, then: then) {
             do throws(TrackStoreError) {
-                return .update(
-                    try await FenceReading.update(of: entity, since: version, around: place, in: core.store))
+                return .update(try await core.fences.update(of: entity, since: version, around: place))
             } catch {
                 core.logger.error("store cannot tell of fences", metadata: ["reason": "\(error.detail)"])
                 return .failed

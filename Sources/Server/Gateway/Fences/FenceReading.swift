@@ -6,18 +6,34 @@ import TrackStore
 import TrackWire
 
 /// Reads the server fences of an entity for its vehicle.
-enum FenceReading {
-    /// Fences of one question to the store.
-    private static let page = 5000
+struct FenceReading: Sendable {
+    let store: any FenceStore
+    let everyones: EveryonesFences
+    /// Hears of fences that cannot be read.
+    let tell: @Sendable (ServiceID, [UnreadableFence]) -> Void
+
+    /// How often fences are read that somebody changes meanwhile.
+    private static let tries = 3
+
+    /// `mostBytes`: see ``EveryonesFences``.
+    init(
+        _ store: any FenceStore, mostBytes: Int = 256 << 20, executor: (any TaskExecutor)? = nil,
+        tell: @escaping @Sendable (ServiceID, [UnreadableFence]) -> Void = { _, _ in }
+    ) {
+        self.store = store
+        self.tell = tell
+        everyones = EveryonesFences(store, mostBytes: mostBytes, executor: executor, tell: tell)
+    }
 
     /// What the agent must hear of when it has a version; 0: everything. Nil: nothing.
-    static func update(
-        of entity: EntityKey, since version: Int64, around place: Coordinate?, in store: any FenceStore
+    func update(
+        of entity: EntityKey, since version: Int64, around place: Coordinate?
     ) async throws(TrackStoreError) -> FenceFeed.Update? {
-        guard version > 0 else { return try await whole(of: entity, around: place, in: store) }
+        guard version > 0 else { return try await whole(of: entity, around: place) }
         let difference = try await store.fenceDifference(of: entity, since: version)
-        guard let changes = difference.changes else { return try await whole(of: entity, around: place, in: store) }
+        guard let changes = difference.changes else { return try await whole(of: entity, around: place) }
         guard !changes.isEmpty else { return nil }
+        if !difference.unreadable.isEmpty { tell(entity.service, difference.unreadable) }
         let fences = changes.compactMap(\.present).map {
             DeliveredFence($0.record.fence, since: $0.since, of: entity.name)
         }
@@ -25,23 +41,31 @@ enum FenceReading {
         let delivery = FenceDelivery(
             version: UInt64(difference.version), base: UInt64(version), fences: fences, removed: removed)
         // More than a message may have: then the vehicle gets the nearest ones.
-        guard let parts = try? delivery.updates() else { return try await whole(of: entity, around: place, in: store) }
+        guard let parts = try? delivery.updates() else { return try await whole(of: entity, around: place) }
         return FenceFeed.Update(version: difference.version, parts: parts)
     }
 
-    private static func whole(
-        of entity: EntityKey, around place: Coordinate?, in store: any FenceStore
+    private func whole(
+        of entity: EntityKey, around place: Coordinate?
     ) async throws(TrackStoreError) -> FenceFeed.Update {
-        var fences: [WatchedFence] = []
-        var version: Int64 = 0
+        var attempt = 1
         while true {
-            let found = try await store.fences(watching: entity, page: Page(offset: fences.count, limit: page))
-            // A change between two pages: what it brings comes with the difference to the earlier version.
-            version = version == 0 ? found.version : min(version, found.version)
-            fences += found.fences
-            if found.fences.count < page { break }
+            let own = try await store.fences(naming: [entity])
+            let shelf = try await everyones.fences(of: entity.service, atLeast: own.version)
+            // Both as they were at one version. Who is changed without a pause: what the last change brings comes with the
+            // difference to the earlier version.
+            guard own.version == shelf.version || attempt == Self.tries else {
+                attempt += 1
+                continue
+            }
+            if !own.unreadable.isEmpty { tell(entity.service, own.unreadable) }
+            let named = own.fences.flatMap(\.self)
+            let numbers = Set(named.map(\.record.fence.id))
+            let fences =
+                named.isEmpty
+                ? shelf.fences : shelf.fences.filter { !numbers.contains($0.record.fence.id) } + named
+            return Self.update(fences, version: min(own.version, shelf.version), of: entity, around: place)
         }
-        return update(fences, version: version, of: entity, around: place)
     }
 
     /// All fences, or as many of the nearest as a vehicle takes.

@@ -22,28 +22,8 @@ actor FenceDesk {
     /// Entities whose fences and state are kept in memory: about 100 MB.
     private static let mostEntities = 100_000
     private static let newsAtOnce = 1000
-    private static let fencesAtOnce = 10_000
-    /// Earlier versions of fences that are kept in memory, for an entity and for a service.
+    /// Earlier versions of fences that are kept in memory, for an entity.
     private static let mostEarlier = 4
-
-    private struct Service {
-        var fences: ServiceFences
-        /// Whether some fence of the service watches entities by name.
-        var hasNaming: Bool
-        /// Some fence over everyone cannot be read: with the next change all are read anew.
-        var isUnreadable = false
-        /// Changes when nobody knows whose own fences have changed.
-        var generation = 0
-        /// The number of the last change that is in `fences`, or an earlier one.
-        var version: Int64 = 0
-        /// The fences over everyone without those that some vehicles had in another revision.
-        var others: [Set<Int32>: ServiceFences] = [:]
-
-        /// Whether a vehicle may have judged by other fences than the present ones, or has just got them.
-        func hasOthers(_ used: FencesUsed) -> Bool {
-            used.version < version || used.base > 0 && used.base < used.version
-        }
-    }
 
     private struct Entity: Sendable {
         enum Own: Sendable {
@@ -65,17 +45,32 @@ actor FenceDesk {
     private let store: any FenceStore
     private let logger: Logger
     private let zones: ZoneTable
+    private let executor: (any TaskExecutor)?
+    /// Builds the index of many fences: it takes longer than a batch may wait, so it does so beside.
+    private let pack: @Sendable (ServiceFences) async -> ServiceFences
+    private var packings = 0
     private var mark: FenceMark?
-    private var services: [ServiceID: Service] = [:]
+    private var services: [ServiceID: JudgedService] = [:]
     private var entities = RecentTable<EntityKey, Entity>(capacity: mostEntities)
     private var judge = BatchJudge()
     private var storm = AlarmStorm()
 
-    init(_ store: any FenceStore, zones: @escaping ZoneTable, logger: Logger) {
+    init(
+        _ store: any FenceStore, zones: @escaping ZoneTable, logger: Logger, executor: (any TaskExecutor)? = nil,
+        pack: @escaping @Sendable (ServiceFences) async -> ServiceFences = { $0.rebuilt() }
+    ) {
         self.store = store
         self.zones = zones
         self.logger = logger
+        self.executor = executor
+        self.pack = pack
     }
+
+    /// Whether an index is being built.
+    var isPacking: Bool { services.values.contains(where: \.isPacking) }
+
+    /// How many fences cannot be read, and so are not judged, as far as somebody has asked for them.
+    var unreadable: Int { services.values.reduce(0) { $0 + $1.unreadable.count } }
 
     // MARK: Judging
 
@@ -109,7 +104,7 @@ actor FenceDesk {
     }
 
     /// The present fences, and from the times on that the vehicle says, those by which the vehicle judged.
-    private func fences(for batch: IngestBatch, _ service: Service, _ entity: Entity) -> [JudgingFences] {
+    private func fences(for batch: IngestBatch, _ service: JudgedService, _ entity: Entity) -> [JudgingFences] {
         var own: OwnFences?
         if case .some(let fences)? = entity.own { own = fences }
         let present = JudgingFences(service.fences, own: own)
@@ -119,8 +114,8 @@ actor FenceDesk {
             }
     }
 
-    /// Remembers what was committed. Returns how many alarms were.
-    func settle(_ batches: [JudgedBatch], _ outcomes: [IngestOutcome]) -> Int {
+    /// Remembers what was committed. Returns how many alarms were, and how many fences cannot be read.
+    func settle(_ batches: [JudgedBatch], _ outcomes: [IngestOutcome]) -> (alarms: Int, unreadable: Int) {
         var alarms = 0
         for (judged, outcome) in zip(batches, outcomes) {
             let key = EntityKey(service: judged.batch.service, name: judged.batch.entity)
@@ -135,7 +130,7 @@ actor FenceDesk {
             case .replaced, .rewound, .failed: entities[key]?.state = nil
             }
         }
-        return alarms
+        return (alarms, unreadable)
     }
 
     private func remember(
@@ -173,8 +168,20 @@ actor FenceDesk {
 
     // MARK: Fences
 
+    /// Reads the fences of services before their first batch comes, as long as they are not more than `most` in all.
+    func prepare(_ ids: [ServiceID], atMost most: Int) async throws(TrackStoreError) {
+        try await hear()
+        var count = 0
+        for id in ids where services[id] == nil {
+            let everyones = FenceFilter(watch: .everyone)
+            count += try await store.fences(in: id, matching: everyones, page: Page(offset: 0, limit: 0)).total
+            guard count <= most else { return }
+            try await load(id)
+        }
+    }
+
     /// Hears of the changes of fences: the next batch is judged by them.
-    private func hear() async throws(TrackStoreError) {
+    func hear() async throws(TrackStoreError) {
         guard var heard = mark else {
             mark = try await store.fenceNews(after: nil, limit: 1).through
             return
@@ -195,34 +202,40 @@ actor FenceDesk {
     }
 
     private func apply(_ news: [FenceNews], to id: ServiceID) async throws(TrackStoreError) {
-        guard var service = services[id] else { return }
+        // No copy of the service is kept here: a change in its place would cost what all its changes cost.
+        guard let isLost = services[id]?.isLost else { return }
         // The change may be the one that mends it.
-        guard !service.isUnreadable else { return services[id] = nil }
-        for names in news.map(\.entities) {
-            guard let names else {
-                service.generation += 1
-                continue
-            }
-            for name in names { entities[EntityKey(service: id, name: name)]?.own = nil }
-        }
+        guard !isLost else { return services[id] = nil }
+        for name in news.compactMap(\.entities).joined() { entities[EntityKey(service: id, name: name)]?.own = nil }
         let numbers = Array(Set(news.map(\.fence)))
-        service.version = max(service.version, news.map(\.version).max() ?? 0)
-        service.others = [:]
         do throws(TrackStoreError) {
-            let records = try await store.fences(
-                in: id, matching: FenceFilter(fences: numbers), page: Page(offset: 0, limit: numbers.count)
-            ).fences
-            let byNumber = Dictionary(records.map { ($0.fence.id, $0) }, uniquingKeysWith: { first, _ in first })
-            let unjudged = service.fences.unjudged
-            for number in numbers { service.fences.change(number, to: byNumber[number]) }
-            if !service.fences.unjudged.isSubset(of: unjudged) { tellUnjudged(service.fences, of: id) }
-            if service.fences.isWorn { service.fences = service.fences.rebuilt() }
-            service.hasNaming = try await hasNaming(id)
-            services[id] = service
+            let found = try await store.readableFences(
+                in: id, matching: FenceFilter(fences: numbers), page: Page(offset: 0, limit: numbers.count))
+            let hasNaming = try await hasNaming(id)
+            let unjudged = services[id]?.fences.unjudged ?? []
+            let unreadable = services[id]?.apply(news, found) ?? []
+            services[id]?.hasNaming = hasNaming
+            tell(unreadable, of: id)
+            if let now = services[id]?.fences, !now.unjudged.isSubset(of: unjudged) { tellUnjudged(now, of: id) }
+            packIfWorn(id)
         } catch {
-            guard error.code == .corrupt else { throw error }
-            services[id] = unreadable(id, error)
+            try lose(id, error)
         }
+    }
+
+    /// Builds the index anew when so much has changed that judging is slow. The fences go on judging meanwhile.
+    private func packIfWorn(_ id: ServiceID) {
+        guard let fences = services[id]?.beginPacking(packings + 1) else { return }
+        packings += 1
+        let (number, pack) = (packings, pack)
+        Task.detached(executorPreference: executor) { [self] in
+            let packed = await pack(fences)
+            await self.packed(packed, of: id, number)
+        }
+    }
+
+    private func packed(_ fences: ServiceFences, of id: ServiceID, _ number: Int) {
+        if services[id]?.packed(fences, number) ?? false { packIfWorn(id) }
     }
 
     private func hasNaming(_ service: ServiceID) async throws(TrackStoreError) -> Bool {
@@ -232,23 +245,26 @@ actor FenceDesk {
 
     private func load(_ id: ServiceID) async throws(TrackStoreError) {
         do throws(TrackStoreError) {
-            let nobody = EntityKey(service: id, name: "")
-            let version = try await store.fences(watching: nobody, page: Page(offset: 0, limit: 0)).version
-            var records: [FenceRecord] = []
-            while true {
-                let page = try await store.fences(
-                    in: id, matching: FenceFilter(watch: .everyone),
-                    page: Page(offset: records.count, limit: Self.fencesAtOnce))
-                records += page.fences
-                if page.fences.count < Self.fencesAtOnce { break }
-            }
-            let fences = ServiceFences(records, zones: zones)
+            // What changes while the fences are read is heard of again.
+            let version = try await store.fences(naming: []).version
+            let found = try await store.allReadableFences(in: id, matching: FenceFilter(watch: .everyone))
+            let hasNaming = try await hasNaming(id)
+            let fences = ServiceFences(found.fences, zones: zones)
             tellUnjudged(fences, of: id)
-            services[id] = Service(fences: fences, hasNaming: try await hasNaming(id), version: version)
+            services[id] = JudgedService(fences, hasNaming: hasNaming, version: version)
+            tell(found.unreadable, of: id)
         } catch {
-            guard error.code == .corrupt else { throw error }
-            services[id] = unreadable(id, error)
+            try lose(id, error)
         }
+    }
+
+    /// Points are stored all the same: a damaged table of fences must not hold up a fleet.
+    private func lose(_ id: ServiceID, _ error: TrackStoreError) throws(TrackStoreError) {
+        guard error.code == .corrupt else { throw error }
+        logger.critical(
+            "the fences cannot be read, so no fence over everyone is judged in their service",
+            metadata: ["service": "\(id.rawValue)", "reason": "\(error.detail)"])
+        services[id] = JudgedService(lost: zones)
     }
 
     private func tellUnjudged(_ fences: ServiceFences, of id: ServiceID) {
@@ -258,12 +274,15 @@ actor FenceDesk {
             metadata: ["service": "\(id.rawValue)", "fences": "\(fences.unjudged.count)", "first": "\(first)"])
     }
 
-    /// Points are stored all the same: a damaged fence must not hold up a fleet.
-    private func unreadable(_ id: ServiceID, _ error: TrackStoreError) -> Service {
-        logger.critical(
-            "a fence cannot be read, so no fence over everyone is judged in its service",
-            metadata: ["service": "\(id.rawValue)", "reason": "\(error.detail)"])
-        return Service(fences: ServiceFences(zones: zones), hasNaming: true, isUnreadable: true)
+    /// The other fences judge all the same: a damaged fence must not hold up a fleet.
+    private func tell(_ unreadable: [UnreadableFence], of id: ServiceID) {
+        for fence in services[id]?.cannotRead(unreadable) ?? [] {
+            logger.critical(
+                "a fence cannot be read, so it is not judged: delete it, and make it anew",
+                metadata: [
+                    "service": "\(id.rawValue)", "fence": "\(fence.fence)", "reason": "\(fence.reason)",
+                ])
+        }
     }
 
     // MARK: Entities
@@ -326,22 +345,21 @@ actor FenceDesk {
         of key: EntityKey, _ used: FencesUsed
     ) async throws(TrackStoreError) -> JudgingFences? {
         do throws(TrackStoreError) {
-            guard let service = services[key.service],
-                let changes = try await store.fenceDifference(of: key, since: used.version).changes
-            else { return nil }
-            let taken = used.base > 0 ? try await store.fenceDifference(of: key, since: used.base).changes : nil
+            let difference = try await store.fenceDifference(of: key, since: used.version)
+            guard let changes = difference.changes else { return nil }
+            let taken = used.base > 0 ? try await store.fenceDifference(of: key, since: used.base) : nil
+            let named = try await store.fences(naming: [key])
+            tell(difference.unreadable + (taken?.unreadable ?? []) + named.unreadable, of: key.service)
             let fences = VehicleFences(
-                used, named: try await store.fences(naming: [key]).flatMap(\.self), changes: changes,
-                taken: taken)
-            let hidden = fences.hidden(in: service.fences)
-            let others = service.others[hidden] ?? service.fences.without(hidden)
-            if service.others.count >= Self.mostEarlier { services[key.service]?.others = [:] }
-            services[key.service]?.others[hidden] = others
+                used, named: named.fences.flatMap(\.self), changes: changes, taken: taken?.changes)
+            guard let present = services[key.service]?.fences,
+                let others = services[key.service]?.fences(without: fences.hidden(in: present))
+            else { return nil }
             return fences.judging(beside: others, zones: zones)
         } catch {
             guard error.code == .corrupt else { throw error }
             logger.critical(
-                "an earlier fence cannot be read, so the present fences judge the points of an entity",
+                "the earlier fences cannot be read, so the present ones judge the points of an entity",
                 metadata: [
                     "service": "\(key.service.rawValue)", "entity": "\(key.name)", "reason": "\(error.detail)",
                 ])
@@ -351,31 +369,19 @@ actor FenceDesk {
 
     private func readOwnFences(of keys: [EntityKey]) async throws(TrackStoreError) {
         do throws(TrackStoreError) {
-            for (key, fences) in zip(keys, try await store.fences(naming: keys)) {
-                entities[key]?.own = OwnFences(fences, zones: zones).map { .some($0) } ?? Entity.Own.none
+            for (service, keys) in Dictionary(grouping: keys, by: \.service) {
+                let found = try await store.fences(naming: keys)
+                for (key, fences) in zip(keys, found.fences) {
+                    entities[key]?.own = OwnFences(fences, zones: zones).map { .some($0) } ?? Entity.Own.none
+                }
+                tell(found.unreadable, of: service)
             }
         } catch {
             guard error.code == .corrupt else { throw error }
             logger.critical(
-                "a fence cannot be read, so no fence of some entities' own is judged",
+                "fences cannot be read, so no fence of some entities' own is judged",
                 metadata: ["entities": "\(keys.count)", "reason": "\(error.detail)"])
-            for key in keys { entities[key]?.own = Entity.Own.none }
+            for key in keys where entities[key]?.own == nil { entities[key]?.own = Entity.Own.none }
         }
-    }
-}
-
-extension IngestBatch {
-    /// Those uses of fences that some point of the batch falls into.
-    fileprivate var fencesThatCount: [FencesUsed] {
-        guard !fencesUsed.isEmpty, let first = points.lazy.map(\.fix.time).min(),
-            let last = points.lazy.map(\.fix.time).max()
-        else { return [] }
-        let begin = fencesUsed.lastIndex { $0.after < first } ?? 0
-        return fencesUsed[begin...].filter { $0.after < last }
-    }
-
-    /// Who says what a batch brings about has judged it.
-    fileprivate var isToBeJudged: Bool {
-        !points.isEmpty && expectedVersion == nil && !followsBatch && fences == nil
     }
 }

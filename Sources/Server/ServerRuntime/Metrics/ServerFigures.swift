@@ -110,6 +110,7 @@ final class ServerFigures: Sendable {
         page.add(ServerMetrics.fenceAlarms, counts.alarms)
         page.add(ServerMetrics.latePoints, counts.latePoints)
         page.add(ServerMetrics.pointsAhead, counts.pointsAhead)
+        page.add(ServerMetrics.unreadableFences, counts.unreadableFences)
         let called = callbacks.counts
         page.add(ServerMetrics.callbackRequests, called.taken, "taken")
         page.add(ServerMetrics.callbackRequests, called.failed, "failed")

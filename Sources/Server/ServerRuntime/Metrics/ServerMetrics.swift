@@ -93,6 +93,9 @@ package enum ServerMetrics {
     static let pointsAhead = Metric(
         "saker_server_fence_points_ahead_total", .counter,
         "Stored points that no fence judged, because they are dated more than ten minutes ahead of the server's clock.")
+    static let unreadableFences = Metric(
+        "saker_server_fences_unreadable", .gauge,
+        "Fences that the server cannot read and so does not judge, of those that it has asked for since its start.")
     static let callbackRequests = Metric(
         "saker_server_callback_requests_total", .counter, labels: ["state"],
         "Requests with alarms to operators' URLs, by state: taken or failed.")
@@ -122,10 +125,8 @@ package enum ServerMetrics {
 
     private static let ingest = [
         points, refusedPoints, rescuedPoints, batches, duplicates, replacedBatches, staleBatches, rewoundBatches,
-        failedBatches, fenceAlarms, latePoints, pointsAhead, callbackRequests, callbackAlarms, exports,
-        exportedPoints, ignoredAttributes,
-        clockWrong,
-        waiting, commits, failedCommits,
+        failedBatches, fenceAlarms, latePoints, pointsAhead, unreadableFences, callbackRequests, callbackAlarms,
+        exports, exportedPoints, ignoredAttributes, clockWrong, waiting, commits, failedCommits,
     ]
 
     // MARK: Web API

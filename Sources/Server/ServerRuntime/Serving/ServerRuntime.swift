@@ -93,6 +93,8 @@ package struct ServerRuntime: Sendable {
         let ingest = IngestWriter(
             store: store, logger: logger, clock: try await clockRule(store), zones: { zones.offsets($0) })
         _ = ingest.clock.problem(at: SystemClock.now())
+        notifier.status("reading the fences")
+        await ingest.prepareFences()
         let (web, device) = (try webIdentity(), try deviceIdentity())
         let roads = RoadConnection(configuration.roads, logger: logger)
         let router = router(store, ingest, roads?.client)

@@ -6,6 +6,8 @@ struct Storing: Service {
     /// Whoever submits has waited for its own batches before this service is told to end: what is left belongs to a store
     /// that hangs.
     private static let patience = Duration.seconds(2)
+    /// How often the writer hears of changed fences at least.
+    private static let interval = Duration.seconds(1)
 
     let ingest: IngestWriter
 
@@ -17,7 +19,15 @@ struct Storing: Service {
             await ingest.run()
             end.finish()
         }
+        // When no points come, changes of fences must not pile up for the first batch.
+        let following = Task {
+            while !Task.isCancelled {
+                try? await Task.sleep(for: Self.interval)
+                ingest.followFences()
+            }
+        }
         try? await gracefulShutdown()
+        following.cancel()
         ingest.finish()
         await withTaskGroup(of: Void.self) { group in
             group.addTask { for await _ in ended {} }

@@ -21,9 +21,9 @@ package struct FenceDifference: Hashable, Sendable {
     /// A fence that has changed and that watches the entity, or watched it then.
     package struct Change: Hashable, Sendable {
         package var fence: Int32
-        /// Nil: the fence did not watch the entity then.
+        /// Nil: the fence did not watch the entity then, or what it was cannot be read.
         package var former: FormerFence?
-        /// Nil: the fence does not watch the entity now.
+        /// Nil: the fence does not watch the entity now, or cannot be read, so that nobody can judge it.
         package var present: WatchedFence?
 
         package init(fence: Int32, former: FormerFence?, present: WatchedFence?) {
@@ -37,9 +37,12 @@ package struct FenceDifference: Hashable, Sendable {
     package var version: Int64
     /// In the order of their numbers; nil when the store does not know the version, or not any more.
     package var changes: [Change]?
+    /// Fences of which something is missing in ``changes``.
+    package var unreadable: [UnreadableFence]
 
-    package init(version: Int64, changes: [Change]?) {
+    package init(version: Int64, changes: [Change]?, unreadable: [UnreadableFence] = []) {
         self.version = version
         self.changes = changes
+        self.unreadable = unreadable
     }
 }

@@ -20,9 +20,12 @@ package struct FenceFilter: Hashable, Sendable {
     /// Nil: any number. Unknown numbers match nothing. At most ``FenceRules/mostNumbers`` different ones.
     package var fences: [Int32]?
     package var watch: Watch
+    /// Only fences with a greater number.
+    package var after: Int32
 
-    package init(fences: [Int32]? = nil, watch: Watch = .any) {
+    package init(fences: [Int32]? = nil, watch: Watch = .any, after: Int32 = 0) {
         self.fences = fences
         self.watch = watch
+        self.after = after
     }
 }

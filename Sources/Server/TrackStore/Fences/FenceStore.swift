@@ -30,13 +30,17 @@ package protocol FenceStore: Sendable {
         matching filter: FenceFilter, in service: ServiceID, at now: Timestamp
     ) async throws(TrackStoreError) -> [Int32]
     /// Matches in the order of their numbers, and how many there are without the page's bounds; none of an unknown service.
-    /// Throws `.tooManyNames` beyond ``FenceRules/mostNumbers``.
+    /// Throws `.tooManyNames` beyond ``FenceRules/mostNumbers``, and `.corrupt` when one of the page cannot be read.
     func fences(
         in service: ServiceID, matching filter: FenceFilter, page: Page
     ) async throws(TrackStoreError) -> (total: Int, fences: [FenceRecord])
-    /// The fences that watch each of some entities by name, in the order of their numbers: one list an entity. An entity
-    /// need not exist.
-    func fences(naming entities: [EntityKey]) async throws(TrackStoreError) -> [[WatchedFence]]
+    /// As ``fences(in:matching:page:)``, and a fence that cannot be read hides no other one.
+    func readableFences(
+        in service: ServiceID, matching filter: FenceFilter, page: Page
+    ) async throws(TrackStoreError) -> ReadableFences
+    /// The fences that watch each of some entities by name. An entity need not exist. A fence that cannot be read hides no
+    /// other one.
+    func fences(naming entities: [EntityKey]) async throws(TrackStoreError) -> NamingFences
     /// What the points of some entities are judged from: one an entity.
     func fenceStates(of entities: [EntityKey]) async throws(TrackStoreError) -> [FenceState]
     /// Word of the changes after a mark in their order, at most `limit`, whoever made them; nil: none, only the mark of now.
@@ -47,7 +51,7 @@ package protocol FenceStore: Sendable {
         after mark: FenceMark?, limit: Int
     ) async throws(TrackStoreError) -> (through: FenceMark, news: [FenceNews]?)
     /// How the fences that watch an entity have changed since a version, which ``fences(watching:page:)`` or this method told.
-    /// 0 is no version.
+    /// 0 is no version. A fence that cannot be read hides no other one.
     func fenceDifference(
         of entity: EntityKey, since version: Int64
     ) async throws(TrackStoreError) -> FenceDifference
@@ -125,7 +129,15 @@ extension StoreDecorator {
         }
     }
 
-    package func fences(naming entities: [EntityKey]) async throws(TrackStoreError) -> [[WatchedFence]] {
+    package func readableFences(
+        in service: ServiceID, matching filter: FenceFilter, page: Page
+    ) async throws(TrackStoreError) -> ReadableFences {
+        try await passing { store async throws(TrackStoreError) in
+            try await store.readableFences(in: service, matching: filter, page: page)
+        }
+    }
+
+    package func fences(naming entities: [EntityKey]) async throws(TrackStoreError) -> NamingFences {
         try await passing { store async throws(TrackStoreError) in
             try await store.fences(naming: entities)
         }

@@ -14,6 +14,7 @@ struct FenceCondition: Sendable {
         if let numbers = try Self.numbers(filter.fences) {
             condition += " AND f.id IN (\(numbers.map { String($0) }.joined(separator: ", ")))"
         }
+        if filter.after > 0 { condition += " AND f.id > \(filter.after)" }
         let isNamed =
             "EXISTS (SELECT 1 FROM fence_watch w WHERE w.service = f.service AND w.entity = ? AND w.fence = f.id)"
         switch filter.watch {
@@ -59,11 +60,34 @@ struct FenceCondition: Sendable {
     }
 
     func records(_ page: Page, _ database: Database) throws -> [FenceRecord] {
+        try rows(page, database).map { try FenceRecord($0) }
+    }
+
+    func readable(_ page: Page, _ database: Database) throws -> ReadableFences {
+        var found = ReadableFences(total: try count(database))
+        for row in try rows(page, database) {
+            if let record = try row.readable(&found.unreadable, FenceRecord.init) { found.fences.append(record) }
+        }
+        return found
+    }
+
+    private func rows(_ page: Page, _ database: Database) throws -> [Row] {
         let bounds: [any DatabaseValueConvertible & Sendable] = [max(0, page.limit), max(0, page.offset)]
         let columns = FenceRecord.columns
         return try Row.fetchAll(
             database, sql: "SELECT \(columns)" + condition + " ORDER BY f.id LIMIT ? OFFSET ?",
-            arguments: StatementArguments(arguments + bounds)
-        ).map { try FenceRecord($0) }
+            arguments: StatementArguments(arguments + bounds))
+    }
+}
+
+extension Row {
+    /// Reads a row whose first column is the number of a fence; nil when the fence cannot be read.
+    func readable<Value>(_ unreadable: inout [UnreadableFence], _ read: (Row) throws -> Value) throws -> Value? {
+        do {
+            return try read(self)
+        } catch let error as TrackStoreError where error.code == .corrupt {
+            unreadable.append(UnreadableFence(fence: self[0], reason: error.detail))
+            return nil
+        }
     }
 }

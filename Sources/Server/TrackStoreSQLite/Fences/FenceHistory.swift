@@ -67,8 +67,10 @@ struct FenceHistory {
 
     // MARK: Reading
 
-    /// Nil when the store cannot say what has changed since.
-    func changes(of entity: EntityKey, since version: Int64) throws -> [FenceDifference.Change]? {
+    /// Nil when the store cannot say what has changed since. What cannot be read is left out, and told in `unreadable`.
+    func changes(
+        of entity: EntityKey, since version: Int64, _ unreadable: inout [UnreadableFence]
+    ) throws -> [FenceDifference.Change]? {
         let (last, forgotten) = try bounds()
         if version == last { return [] }
         guard version >= forgotten, version < last else { return nil }
@@ -80,29 +82,32 @@ struct FenceHistory {
                 ?? false
         guard isKnown else { return nil }
         var changes: [Int32: FenceDifference.Change] = [:]
-        for former in try formerFences(of: entity, at: version) {
+        for former in try formerFences(of: entity, at: version, &unreadable) {
             changes[former.fence.id] = .init(fence: former.fence.id, former: former, present: nil)
         }
-        for present in try presentFences(of: entity, changedSince: version) {
-            let fence = present.record.fence.id
-            changes[fence, default: .init(fence: fence, former: nil, present: nil)].present = present
+        for row in try presentFences(of: entity, changedSince: version) {
+            let fence: Int32 = row[0]
+            changes[fence, default: .init(fence: fence, former: nil, present: nil)].present = try row.readable(
+                &unreadable, WatchedFence.init)
         }
         return changes.values.sorted { $0.fence < $1.fence }
     }
 
-    private func formerFences(of entity: EntityKey, at version: Int64) throws -> [FormerFence] {
+    private func formerFences(
+        of entity: EntityKey, at version: Int64, _ unreadable: inout [UnreadableFence]
+    ) throws -> [FormerFence] {
         let everyone = try database.cachedStatement(
             sql: """
                 SELECT fence, everyone_since, replaced, content FROM former_fence
                 WHERE service = ?1 AND until > ?2 AND version <= ?2 AND everyone_since IS NOT NULL
                 """)
-        var found = try Row.fetchAll(everyone, arguments: [entity.service.rawValue, version]).map {
-            try FormerFence($0)
+        var found = try Row.fetchAll(everyone, arguments: [entity.service.rawValue, version]).compactMap {
+            try $0.readable(&unreadable, FormerFence.init)
         }
         // Whom a fence still watches has no row of former times; of several former times the earliest end counts.
         let named = try database.cachedStatement(
             sql: """
-                SELECT f.fence, MIN(w.until), w.since, f.replaced, f.content FROM (
+                SELECT f.fence, w.since, f.replaced, f.content, MIN(w.until) FROM (
                     SELECT fence, since, \(Int64.max) AS until FROM fence_watch WHERE service = ?1 AND entity = ?2
                     UNION ALL
                     SELECT fence, since, until FROM former_watch WHERE service = ?1 AND entity = ?2 AND until > ?3) w
@@ -110,15 +115,13 @@ struct FenceHistory {
                 WHERE f.everyone_since IS NULL GROUP BY f.fence
                 """)
         let rows = try Row.fetchAll(named, arguments: [entity.service.rawValue, entity.name, version])
-        found += try rows.map { row in
-            FormerFence(
-                fence: try Fence(id: row[0], stored: row[4]), since: Timestamp(milliseconds: row[2]),
-                replaced: Timestamp(milliseconds: row[3]))
-        }.filter { $0.fence.definition.watch.contains(entity.name) }
+        found += try rows.compactMap { try $0.readable(&unreadable, FormerFence.init) }
+            .filter { $0.fence.definition.watch.contains(entity.name) }
         return found
     }
 
-    private func presentFences(of entity: EntityKey, changedSince version: Int64) throws -> [WatchedFence] {
+    /// Columns: those of a ``WatchedFence``.
+    private func presentFences(of entity: EntityKey, changedSince version: Int64) throws -> [Row] {
         let everyone = try database.cachedStatement(
             sql: """
                 SELECT \(FenceRecord.columns), everyone_since FROM fence
@@ -131,10 +134,8 @@ struct FenceHistory {
                 WHERE w.service = ? AND w.entity = ? AND f.version > ?
                 """)
         let service = entity.service.rawValue
-        let rows =
-            try Row.fetchAll(everyone, arguments: [service, version])
+        return try Row.fetchAll(everyone, arguments: [service, version])
             + Row.fetchAll(named, arguments: [service, entity.name, version])
-        return try rows.map(WatchedFence.init)
     }
 
     /// All fences that watch an entity, by name or as everyone, in the order of their numbers.
@@ -155,13 +156,13 @@ struct FenceHistory {
 
 extension WatchedFence {
     /// Columns: ``FenceRecord/columns``, since when the fence watches the entity.
-    fileprivate init(_ row: Row) throws {
+    init(_ row: Row) throws {
         self.init(record: try FenceRecord(row), since: Timestamp(milliseconds: row[4]))
     }
 }
 
 extension FormerFence {
-    /// Columns: fence, everyone_since, replaced, content.
+    /// Columns: fence, since when it watched the entity, replaced, content.
     fileprivate init(_ row: Row) throws {
         self.init(
             fence: try Fence(id: row[0], stored: row[3]), since: Timestamp(milliseconds: row[1]),

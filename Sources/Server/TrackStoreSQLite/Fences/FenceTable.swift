@@ -38,13 +38,18 @@ struct FenceTable {
         return fence
     }
 
-    /// Throws `.unknownEntity` and `.tooManyFences` for those who are watched from now on.
-    func check(_ watch: FenceWatch, beside former: FenceWatch) throws {
+    /// How many fences watch everyone.
+    func countPublic() throws -> Int {
+        try Int.fetchOne(
+            database, sql: "SELECT COUNT(*) FROM fence WHERE service = ? AND watch = 3", arguments: [service.rawValue]
+        ) ?? 0
+    }
+
+    /// Throws `.unknownEntity` and `.tooManyFences` for those who are watched from now on. `publicFences`: how many fences
+    /// watch everyone; asked only when there would be one more.
+    func check(_ watch: FenceWatch, beside former: FenceWatch, publicFences: () throws -> Int) throws {
         if watch.isEveryone, !former.isEveryone {
-            let count = try Int.fetchOne(
-                database, sql: "SELECT COUNT(*) FROM fence WHERE service = ? AND watch = 3",
-                arguments: [service.rawValue])
-            guard count ?? 0 < FenceRules.mostPublic else {
+            guard try publicFences() < FenceRules.mostPublic else {
                 throw TrackStoreError(
                     .tooManyFences,
                     "service \(service.rawValue) has \(FenceRules.mostPublic) fences that watch everyone")

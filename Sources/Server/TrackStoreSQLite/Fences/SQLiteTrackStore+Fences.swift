@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 package import Geofencing
+import Synchronization
 package import TrackModel
 package import TrackStore
 
@@ -13,9 +14,30 @@ extension SQLiteTrackStore {
         return try await writing { database in
             try self.check(service, database)
             let table = FenceTable(service, database)
-            try table.check(definition.watch, beside: .nobody)
-            return try table.keep(draft.numbered(try table.nextNumber()), former: nil, at: now)
+            let former = FenceWatch.nobody
+            try table.check(definition.watch, beside: former) { try self.publicFences(of: service, table) }
+            let record = try table.keep(draft.numbered(try table.nextNumber()), former: nil, at: now)
+            self.publicFencesChange(from: former, to: definition.watch, of: service, database)
+            return record
         }
+    }
+
+    private func publicFences(of service: ServiceID, _ table: FenceTable) throws -> Int {
+        if let known = known.withLock({ $0.publicFences[service] }) { return known }
+        let count = try table.countPublic()
+        known.withLock { $0.publicFences[service] = count }
+        return count
+    }
+
+    /// Counts with the commit. After a failed commit the fences are counted again.
+    private func publicFencesChange(
+        from former: FenceWatch, to watch: FenceWatch, of service: ServiceID, _ database: Database
+    ) {
+        guard former.isEveryone != watch.isEveryone else { return }
+        let before = known.withLock { $0.publicFences.removeValue(forKey: service) }
+        guard let before else { return }
+        let count = before + (watch.isEveryone ? 1 : -1)
+        database.afterNextTransaction { [self] _ in known.withLock { $0.publicFences[service] = count } }
     }
 
     package func updateFence(
@@ -36,8 +58,11 @@ extension SQLiteTrackStore {
             let table = FenceTable(service, database)
             guard let present = try table.record(of: fence) else { throw Self.unknown(fence, service) }
             guard present.version == version else { throw Self.changed(fence) }
-            try table.check(definition.watch, beside: present.fence.definition.watch)
-            return try table.keep(changed, former: present, at: now)
+            let was = present.fence.definition.watch
+            try table.check(definition.watch, beside: was) { try self.publicFences(of: service, table) }
+            let record = try table.keep(changed, former: present, at: now)
+            self.publicFencesChange(from: was, to: definition.watch, of: service, database)
+            return record
         }
     }
 
@@ -69,6 +94,7 @@ extension SQLiteTrackStore {
             // Not read: a fence that cannot be read can be deleted.
             let found = try condition.numbers(database)
             for fence in found { try table.delete(fence, at: now) }
+            self.known.withLock { $0.publicFences[service] = nil }
             return found
         }
     }
@@ -82,19 +108,29 @@ extension SQLiteTrackStore {
         }
     }
 
-    package func fences(naming entities: [EntityKey]) async throws(TrackStoreError) -> [[WatchedFence]] {
+    package func readableFences(
+        in service: ServiceID, matching filter: FenceFilter, page: Page
+    ) async throws(TrackStoreError) -> ReadableFences {
+        let condition = try FenceCondition(filter, service)
+        return try await reading { database in try condition.readable(page, database) }
+    }
+
+    package func fences(naming entities: [EntityKey]) async throws(TrackStoreError) -> NamingFences {
         try await reading { database in
+            var unreadable: [UnreadableFence] = []
             let selection = try database.cachedStatement(
                 sql: """
                     SELECT f.id, f.version, f.everyone_since, f.content, w.since FROM fence_watch w
                     JOIN fence f ON f.service = w.service AND f.id = w.fence
                     WHERE w.service = ? AND w.entity = ? ORDER BY w.fence
                     """)
-            return try entities.map { entity in
-                try Row.fetchAll(selection, arguments: [entity.service.rawValue, entity.name]).map {
-                    WatchedFence(record: try FenceRecord($0), since: Timestamp(milliseconds: $0[4]))
+            let fences = try entities.map { entity in
+                try Row.fetchAll(selection, arguments: [entity.service.rawValue, entity.name]).compactMap {
+                    try $0.readable(&unreadable, WatchedFence.init)
                 }
             }
+            return NamingFences(
+                version: try FenceHistory(database).bounds().last, fences: fences, unreadable: unreadable)
         }
     }
 
@@ -164,8 +200,9 @@ extension SQLiteTrackStore {
     ) async throws(TrackStoreError) -> FenceDifference {
         try await reading { database in
             let history = FenceHistory(database)
-            return FenceDifference(
-                version: try history.bounds().last, changes: try history.changes(of: entity, since: version))
+            var unreadable: [UnreadableFence] = []
+            let changes = try history.changes(of: entity, since: version, &unreadable)
+            return FenceDifference(version: try history.bounds().last, changes: changes, unreadable: unreadable)
         }
     }
 

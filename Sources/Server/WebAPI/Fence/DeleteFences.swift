@@ -32,25 +32,24 @@ extension FenceEndpoints {
                 subject = .wholeService
             case (let ids?, let name?):
                 filter = FenceFilter(fences: ids, watch: .naming(name))
-                let found = try await checkMonitored(ids, filter, call, store)
-                let isOwn = found.allSatisfy { $0.fence.definition.watch.subject == .entities([name]) }
-                subject = isOwn ? call.monitoredPerson : .wholeService
+                try await checkMonitored(ids, filter, call, store)
+                // Not read: a fence that cannot be read can be deleted.
+                let alone = FenceFilter(fences: ids, watch: .only(name))
+                let own = try await store.fences(in: call.service, matching: alone, page: Page(offset: 0, limit: 0))
+                subject = own.total == Set(ids).count ? call.monitoredPerson : .wholeService
             }
         }
     }
 
-    /// Each of the fences has to match.
-    @discardableResult
+    /// Each of the fences has to match, whether it can be read or not.
     static func checkMonitored(
         _ ids: [Int32], _ filter: FenceFilter, _ call: APICall, _ store: any FenceStore
-    ) async throws -> [FenceRecord] {
-        let found = try await store.fences(
-            in: call.service, matching: filter, page: Page(offset: 0, limit: ids.count)
-        ).fences
-        let numbers = Set(found.map(\.fence.id))
+    ) async throws {
+        let found = try await store.readableFences(
+            in: call.service, matching: filter, page: Page(offset: 0, limit: ids.count))
+        let numbers = Set(found.fences.map(\.fence.id) + found.unreadable.map(\.fence))
         if let missing = ids.first(where: { !numbers.contains($0) }) {
             throw APIFailure(.notMonitored, "fence_ids: \(missing)")
         }
-        return found
     }
 }

@@ -85,3 +85,14 @@ package struct ShapeDraft: Hashable, Sendable {
         return Shape(.corridor(CorridorShape(frame: frame, vertices: lines[0], offset: offset + buffer)))
     }
 }
+
+extension ShapeDraft {
+    /// Of the outline as given; 1 for a place.
+    package var vertexCount: Int {
+        switch outline {
+        case .circle, .point: 1
+        case .polygon(let parts): parts.reduce(0) { $0 + $1.reduce(0) { $0 + $1.count } }
+        case .corridor(let line, _): line.count
+        }
+    }
+}

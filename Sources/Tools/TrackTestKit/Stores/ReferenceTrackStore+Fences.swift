@@ -144,6 +144,13 @@ extension ReferenceTrackStore {
         return (found.count, Array(found.dropFirst(max(0, page.offset)).prefix(max(0, page.limit))))
     }
 
+    package func readableFences(
+        in service: ServiceID, matching filter: FenceFilter, page: Page
+    ) throws(TrackStoreError) -> ReadableFences {
+        let found = try fences(in: service, matching: filter, page: page)
+        return ReadableFences(total: found.total, fences: found.fences)
+    }
+
     private func matches(_ filter: FenceFilter, in service: ServiceID) throws(TrackStoreError) -> [FenceRecord] {
         try checkOpen()
         let numbers = filter.fences.map { Set($0) }
@@ -151,7 +158,7 @@ extension ReferenceTrackStore {
             throw TrackStoreError(.tooManyNames, "a filter takes at most \(FenceRules.mostNumbers) fences")
         }
         return (fenceTable[service]?.records ?? [:]).values.filter { record in
-            guard numbers?.contains(record.fence.id) ?? true else { return false }
+            guard numbers?.contains(record.fence.id) ?? true, record.fence.id > filter.after else { return false }
             let watch = record.fence.definition.watch
             switch filter.watch {
             case .any: return true
@@ -167,14 +174,15 @@ extension ReferenceTrackStore {
         .sorted { $0.fence.id < $1.fence.id }
     }
 
-    package func fences(naming entities: [EntityKey]) throws(TrackStoreError) -> [[WatchedFence]] {
+    package func fences(naming entities: [EntityKey]) throws(TrackStoreError) -> NamingFences {
         try checkOpen()
-        return entities.map { entity in
+        let found = entities.map { entity -> [WatchedFence] in
             guard let table = fenceTable[entity.service] else { return [] }
             return table.records.values.sorted { $0.fence.id < $1.fence.id }.compactMap { record in
                 table.since[record.fence.id]?[ExactName(entity.name)].map { WatchedFence(record: record, since: $0) }
             }
         }
+        return NamingFences(version: fenceVersion, fences: found)
     }
 
     package func fenceNews(

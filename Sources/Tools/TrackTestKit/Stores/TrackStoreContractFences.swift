@@ -122,6 +122,16 @@ extension TrackStoreContract {
                     in: service, matching: FenceFilter(), page: Page(offset: 1, limit: 2))
                 try expect(page.total, is: 5, "how many there are")
                 try expect(page.fences.map(\.fence.id), is: [2, 3], "the page")
+                let readable = try await store.readableFences(
+                    in: service, matching: FenceFilter(), page: Page(offset: 1, limit: 2))
+                try expect(readable, is: ReadableFences(total: 5, fences: page.fences), "the page, readable")
+                let later = try await store.list(service, FenceFilter(watch: .named, after: 2))
+                try expect(later.map(\.fence.id), is: [3, 5], "fences after a number")
+                for atOnce in 1...6 {
+                    let all = try await store.allReadableFences(
+                        in: service, matching: FenceFilter(watch: .named), atOnce: atOnce)
+                    try expect(all.fences.map(\.fence.id), is: [2, 3, 5], "all, \(atOnce) at once")
+                }
                 let many = FenceFilter(fences: Array(1...Int32(FenceRules.mostNumbers) + 1))
                 try await expect(.tooManyNames) { try await store.list(service, many) }
                 try await expect(.tooManyNames) {
@@ -140,7 +150,7 @@ extension TrackStoreContract {
             TrackStoreCheck("who is watched is watched since then, whatever else changes") { subject in
                 let (store, service) = try await subject.withFleet()
                 func watched(_ name: String) async throws -> [Int32: Timestamp] {
-                    let found = try await store.fences(naming: [EntityKey(service: service, name: name)])
+                    let found = try await store.fences(naming: [EntityKey(service: service, name: name)]).fences
                     return Dictionary(
                         found.joined().map { ($0.record.fence.id, $0.since) }, uniquingKeysWith: { first, _ in first })
                 }
@@ -189,7 +199,10 @@ extension TrackStoreContract {
                 try expect(try await watched("van"), is: [1: .at(5), 2: .at(8)], "of the van in the end")
                 let lists = try await store.fences(
                     naming: ["ghost", "van"].map { EntityKey(service: service, name: $0) })
-                try expect(lists.map(\.count), is: [0, 2], "one list an entity")
+                try expect(lists.fences.map(\.count), is: [0, 2], "one list an entity")
+                let last = try await store.fences(
+                    watching: EntityKey(service: service, name: "van"), page: Page(offset: 0, limit: 0))
+                try expect(lists.version, is: last.version, "the version of the lists")
                 // A deleted entity is named as before, and the next one of its name is watched.
                 try await store.deleteEntity(named: "van", in: service, at: .at(9))
                 try expect(try await watched("van"), is: [1: .at(5), 2: .at(8)], "of a deleted entity")

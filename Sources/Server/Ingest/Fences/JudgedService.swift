@@ -1,0 +1,100 @@
+import FenceJudging
+import Geofencing
+import TrackModel
+import TrackStore
+
+/// What the desk knows of the fences of a service.
+struct JudgedService: Sendable {
+    private(set) var fences: ServiceFences
+    /// Whether some fence of the service watches entities by name.
+    var hasNaming: Bool
+    /// Changes when nobody knows whose own fences have changed.
+    private(set) var generation = 0
+    /// The number of the last change that is in `fences`, or an earlier one.
+    private(set) var version: Int64
+    /// Fences that cannot be read, over everyone and of entities that were met: they are not judged.
+    private(set) var unreadable: Set<Int32> = []
+    /// The store cannot say which fences over everyone there are: with the next change it is asked again.
+    private(set) var isLost = false
+    /// The fences over everyone without those that some vehicles had in another revision.
+    private var others: [Set<Int32>: ServiceFences] = [:]
+    /// A new index is built beside from the fences as they were; nil: none is.
+    private var packing: Packing?
+
+    private struct Packing {
+        let number: Int
+        /// What has changed since.
+        var changed: Set<Int32> = []
+    }
+
+    /// Earlier versions of the fences that are kept in memory.
+    private static let mostOthers = 4
+
+    init(_ fences: ServiceFences, hasNaming: Bool, version: Int64) {
+        self.fences = fences
+        self.hasNaming = hasNaming
+        self.version = version
+    }
+
+    /// Nobody can say which fences over everyone there are: none is judged, and points are stored all the same.
+    init(lost zones: @escaping ZoneTable) {
+        self.init(ServiceFences(zones: zones), hasNaming: true, version: 0)
+        isLost = true
+    }
+
+    /// Whether a vehicle may have judged by other fences than the present ones, or has just got them.
+    func hasOthers(_ used: FencesUsed) -> Bool {
+        used.version < version || used.base > 0 && used.base < used.version
+    }
+
+    /// The fences over everyone without those that a vehicle had in another revision.
+    mutating func fences(without hidden: Set<Int32>) -> ServiceFences {
+        if let kept = others[hidden] { return kept }
+        if others.count >= Self.mostOthers { others = [:] }
+        let without = fences.without(hidden)
+        others[hidden] = without
+        return without
+    }
+
+    // MARK: Changes
+
+    /// Some fences were made, changed or deleted; `found`: those of them that there are now. Returns those that cannot be
+    /// read.
+    mutating func apply(_ news: [FenceNews], _ found: ReadableFences) -> [UnreadableFence] {
+        others = [:]
+        version = max(version, news.map(\.version).max() ?? 0)
+        if news.contains(where: { $0.entities == nil }) { generation += 1 }
+        let records = Dictionary(found.fences.map { ($0.fence.id, $0) }, uniquingKeysWith: { first, _ in first })
+        for fence in Set(news.map(\.fence)) {
+            unreadable.remove(fence)
+            fences.change(fence, to: records[fence])
+            packing?.changed.insert(fence)
+        }
+        return found.unreadable
+    }
+
+    /// Returns those of which nobody was told yet.
+    mutating func cannotRead(_ found: [UnreadableFence]) -> [UnreadableFence] {
+        found.filter { unreadable.insert($0.fence).inserted }
+    }
+
+    // MARK: The index
+
+    var isPacking: Bool { packing != nil }
+
+    /// The fences of which a new index is to be built beside; nil when none is, or one is being built.
+    mutating func beginPacking(_ number: Int) -> ServiceFences? {
+        guard packing == nil, fences.isWorn else { return nil }
+        packing = Packing(number: number)
+        return fences
+    }
+
+    /// The new index is there. False: nobody waits for it.
+    mutating func packed(_ new: ServiceFences, _ number: Int) -> Bool {
+        guard let packing, packing.number == number else { return false }
+        self.packing = nil
+        fences = fences.packed(as: new, changed: packing.changed)
+        others = [:]
+        return true
+    }
+}

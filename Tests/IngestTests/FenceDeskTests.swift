@@ -1,0 +1,183 @@
+import FenceJudging
+import Geodesy
+import Geofencing
+import Logging
+import Synchronization
+import Testing
+import TrackModel
+import TrackStore
+import TrackTestKit
+
+@testable import Ingest
+
+/// Many fences that change while batches come, and fences that cannot be read.
+@Suite struct FenceDeskTests {
+    private let store = ReferenceTrackStore()
+    private let service: ServiceID
+
+    init() async throws {
+        service = try await store.createService(named: "fleet", at: .at(-2000)).id
+        for name in ["van", "bus"] { try await store.haveEntity(named: name, in: service, at: .at(-1000)) }
+    }
+
+    @discardableResult
+    private func make(_ east: Double, _ names: [String]? = nil, radius: Double = 100) async throws -> Int32 {
+        var definition = FenceDefinition(
+            ShapeDraft(.circle(centre: Degrees(latitude: 40, longitude: 116 + east / 85_393.76), radius: radius)))
+        definition.watch = try names.map { try FenceWatch($0) } ?? .everyone
+        return try await store.createFence(definition, in: service, at: .at(-1000)).fence.id
+    }
+
+    /// At second s it is 10 s metres east of the middle.
+    private func batch(_ entity: String, _ times: [Int64]) throws -> IngestBatch {
+        let points = try times.map { time in
+            let place = try #require(Coordinate(latitude: 40, longitude: 116 + Double(time) * 10 / 85_393.76))
+            return TrackPoint(
+                Fix(time: .at(time), coordinate: place, speed: 1000, accuracy: 50, mode: .threeDimensional))
+        }
+        return IngestBatch(
+            service: service, entity: entity, position: nil, points: points, sequences: [], payload: nil,
+            received: .at(1000))
+    }
+
+    /// Judges and stores, as the writer does; returns the alarms.
+    private func alarms(_ desk: FenceDesk, _ entity: String, _ times: [Int64]) async throws -> [String] {
+        let judged = try await desk.judge([try batch(entity, times)])
+        let outcomes = await store.ingest(judged.map(\.batch))
+        _ = await desk.settle(judged, outcomes)
+        return judged.flatMap(\.batch.alarms).map { "\($0.alarm.action) \($0.alarm.fence)" }
+    }
+
+    private func desk(
+        _ store: any FenceStore, pack: @escaping @Sendable (ServiceFences) async -> ServiceFences = { $0.rebuilt() }
+    ) -> FenceDesk {
+        FenceDesk(
+            store, zones: { _ in nil }, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }, pack: pack)
+    }
+
+    // MARK: The index
+
+    /// Indexes that wait until somebody lets them be built.
+    private final class Packer: Sendable {
+        private let (begun, begin) = AsyncStream<Int>.makeStream()
+        private let (allowed, allow) = AsyncStream<Void>.makeStream()
+        private let (ended, end) = AsyncStream<Void>.makeStream()
+
+        func pack(_ fences: ServiceFences) async -> ServiceFences {
+            begin.yield(0)
+            for await _ in allowed { break }
+            defer { end.yield() }
+            return fences.rebuilt()
+        }
+
+        func hasBegun() async { for await _ in begun { break } }
+        func goOn() { allow.yield() }
+        func hasEnded() async { for await _ in ended { break } }
+    }
+
+    /// An index that takes long holds up no batch, and what changes meanwhile is not lost when it comes.
+    @Test func anIndexIsBuiltBesideTheBatches() async throws {
+        let packer = Packer()
+        let desk = desk(store) { await packer.pack($0) }
+        for number in 0..<20 { try await make(1_000_000 + Double(number)) }
+        #expect(try await alarms(desk, "van", [-40, -35]) == [])
+        // More changes than an overlay takes.
+        for number in 0...FenceSet.mostChanges { try await make(2_000_000 + Double(number)) }
+        let first = try await make(0)
+        #expect(try await alarms(desk, "van", [-30, -20]) == [])
+        await packer.hasBegun()
+        // While the index is being built, fences come, move and go, and the next batch is judged by them.
+        let second = try await make(0, radius: 60)
+        let gone = try await make(0, radius: 70)
+        let entered = try await alarms(desk, "van", [-15, -12, -8, 0])
+        #expect(entered == ["enter \(first)", "enter \(gone)", "enter \(second)"])
+        _ = try await store.deleteFences(matching: FenceFilter(fences: [gone]), in: service, at: .at(1))
+        #expect(try await alarms(desk, "bus", [-15, -8, 0]) == ["enter \(first)", "enter \(second)"])
+        packer.goOn()
+        await packer.hasEnded()
+        while await desk.isPacking { await Task.yield() }
+        // By the new index, and by the changes since.
+        #expect(try await alarms(desk, "van", [3, 8, 15, 20]) == ["exit \(second)", "exit \(first)"])
+        #expect(try await alarms(desk, "bus", [3, 8, 15, 20]) == ["exit \(second)", "exit \(first)"])
+    }
+
+    // MARK: Fences that cannot be read
+
+    /// A store that cannot read some fences.
+    private final class RottenStore: StoreDecorator {
+        let inner: any TrackStore
+        let rotten = Mutex<Set<Int32>>([])
+        let pages = Mutex<Int>(0)
+
+        init(_ inner: any TrackStore) { self.inner = inner }
+
+        private func isRotten(_ fence: Int32) -> Bool { rotten.withLock { $0.contains(fence) } }
+
+        func fences(
+            in service: ServiceID, matching filter: FenceFilter, page: Page
+        ) async throws(TrackStoreError) -> (total: Int, fences: [FenceRecord]) {
+            let found = try await inner.fences(in: service, matching: filter, page: page)
+            if let bad = found.fences.first(where: { isRotten($0.fence.id) }) {
+                throw TrackStoreError(.corrupt, "the fence \(bad.fence.id) cannot be read")
+            }
+            return found
+        }
+
+        func readableFences(
+            in service: ServiceID, matching filter: FenceFilter, page: Page
+        ) async throws(TrackStoreError) -> ReadableFences {
+            pages.withLock { $0 += 1 }
+            var found = try await inner.readableFences(in: service, matching: filter, page: page)
+            found.unreadable = found.fences.map(\.fence.id).filter(isRotten).map {
+                UnreadableFence(fence: $0, reason: "the fence \($0) cannot be read")
+            }
+            found.fences.removeAll { isRotten($0.fence.id) }
+            return found
+        }
+
+        func fences(naming entities: [EntityKey]) async throws(TrackStoreError) -> NamingFences {
+            var found = try await inner.fences(naming: entities)
+            let rotten = Set(found.fences.joined().map(\.record.fence.id).filter(isRotten))
+            found.unreadable = rotten.map { UnreadableFence(fence: $0, reason: "the fence \($0) cannot be read") }
+            found.fences = found.fences.map { $0.filter { !isRotten($0.record.fence.id) } }
+            return found
+        }
+    }
+
+    @Test func aFenceThatCannotBeReadHidesNoOther() async throws {
+        let rotten = RottenStore(store)
+        let desk = desk(rotten)
+        let (bad, good) = (try await make(0), try await make(0, radius: 80))
+        let (ownBad, ownGood) = (try await make(0, ["van"]), try await make(0, ["van"], radius: 60))
+        rotten.rotten.withLock { $0 = [bad, ownBad] }
+        #expect(try await alarms(desk, "van", [-20, -15, -7, 0]) == ["enter \(good)", "enter \(ownGood)"])
+        #expect(try await alarms(desk, "bus", [-20, -15, -7, 0]) == ["enter \(good)"])
+        #expect(await desk.unreadable == 2)
+        // Another fence is changed: the damaged ones stay what they are.
+        let next = try await make(0, radius: 40)
+        #expect(try await alarms(desk, "bus", [2, 5, 6, 15]) == ["enter \(next)", "exit \(next)", "exit \(good)"])
+        #expect(await desk.unreadable == 2)
+        // Who deletes it has mended it.
+        _ = try await store.deleteFences(matching: FenceFilter(fences: [bad, ownBad]), in: service, at: .at(20))
+        #expect(try await alarms(desk, "bus", [20, 25]) == [])
+        #expect(await desk.unreadable == 0)
+    }
+
+    // MARK: Before the first batch
+
+    @Test func fencesAreReadBeforeTheFirstBatch() async throws {
+        let rotten = RottenStore(store)
+        let desk = desk(rotten)
+        let fence = try await make(0)
+        try await desk.prepare([service], atMost: 10)
+        let pages = rotten.pages.withLock { $0 }
+        #expect(pages == 1)
+        #expect(try await alarms(desk, "van", [-20, -15, -7, 0]) == ["enter \(fence)"])
+        #expect(rotten.pages.withLock { $0 } == pages)
+        // Too many: the first batch reads them.
+        let other = self.desk(rotten)
+        try await other.prepare([service], atMost: 0)
+        #expect(rotten.pages.withLock { $0 } == pages)
+        #expect(try await alarms(other, "bus", [-20, -15, -7, 0]) == ["enter \(fence)"])
+    }
+}
