@@ -306,6 +306,40 @@ struct FenceTests {
         #expect(try await bench.get("fence/historyalarm", "monitored_person=van")["size"]?.integerValue == 2)
     }
 
+    /// A vehicle found them with a revision that the operator had replaced before.
+    @Test func staleAlarmsAreToldOnRequest() async throws {
+        let bench = try await bench()
+        let place = try #require(Coordinate(latitude: 40, longitude: 116))
+        func alarm(_ mark: UInt8, isStale: Bool) throws -> CausedAlarm {
+            let key = try #require(AlarmKey(bytes: [UInt8](repeating: mark, count: 16)))
+            let crossing = Crossing(
+                time: Bench.now, place: place, isEstimated: true, earliest: Bench.now, latest: Bench.now)
+            return CausedAlarm(
+                Alarm(
+                    key: key, source: .server, fence: 1, revision: 1, name: "depot", action: .enter,
+                    point: AlarmPoint(time: Bench.now, place: place, received: Bench.now), crossing: crossing,
+                    isStale: isStale))
+        }
+        let batch = IngestBatch(
+            service: bench.service, entity: "van", position: nil,
+            points: [TrackPoint(Fix(time: Bench.now, coordinate: place))], sequences: [], payload: nil,
+            received: Bench.now, alarms: [try alarm(1, isStale: false), try alarm(2, isStale: true)])
+        guard case .stored? = await bench.store.ingest([batch]).first else {
+            Issue.record("the alarms are not stored")
+            return
+        }
+        let times = "start_time=\(Bench.now.seconds - 60)&end_time=\(Bench.now.seconds)"
+        for (path, query) in [("historyalarm", "monitored_person=van"), ("batchhistoryalarm", times)] {
+            for (value, stale) in [("", [nil]), ("&include_stale=0", [nil]), ("&include_stale=1", [nil, true])]
+                as [(String, [JSONValue?])]
+            {
+                let answer = try await bench.get("fence/\(path)", query + value)
+                #expect(answer["alarms"]?.items.map { $0["stale"] } == stale, "\(path) \(value): \(answer)")
+            }
+            #expect(try await bench.get("fence/\(path)", query + "&include_stale=2").status == 2)
+        }
+    }
+
     @Test func aPlaceIsAskedWithoutBeingRemembered() async throws {
         let bench = try await bench()
         _ = try await make(bench, "circle", Self.circle + "&monitored_person=van")

@@ -6,7 +6,8 @@ package struct FormerFence: Hashable, Sendable {
     package var fence: Fence
     /// Since when the fence watched the entity.
     package var since: Timestamp
-    /// When the next change of the fence replaced or deleted it.
+    /// When a change first gave the fence another revision, deleted it, or ended its watch of the entity. A new name alone does
+    /// not count. When nothing of that has happened, when the fence was last changed.
     package var replaced: Timestamp
 
     package init(fence: Fence, since: Timestamp, replaced: Timestamp) {

@@ -83,6 +83,8 @@ struct FenceHistory {
         guard isKnown else { return nil }
         var changes: [Int32: FenceDifference.Change] = [:]
         for former in try formerFences(of: entity, at: version, &unreadable) {
+            var former = former
+            former.replaced = try end(of: former.fence, for: entity, at: version) ?? former.replaced
             changes[former.fence.id] = .init(fence: former.fence.id, former: former, present: nil)
         }
         for row in try presentFences(of: entity, changedSince: version) {
@@ -118,6 +120,26 @@ struct FenceHistory {
         found += try rows.compactMap { try $0.readable(&unreadable, FormerFence.init) }
             .filter { $0.fence.definition.watch.contains(entity.name) }
         return found
+    }
+
+    /// When the fence of a version first got another revision, was deleted, or watched the entity no longer; of a fence to which
+    /// nothing of that happened, when it was last changed.
+    private func end(of fence: Fence, for entity: EntityKey, at version: Int64) throws -> Timestamp? {
+        let states = try database.cachedStatement(
+            sql: """
+                SELECT replaced, content FROM former_fence WHERE service = ?1 AND fence = ?2 AND until > ?3
+                ORDER BY version
+                """)
+        var end: Timestamp?
+        for row in try Row.fetchAll(states, arguments: [entity.service.rawValue, fence.id, version]) {
+            // The first state is the fence itself. A later one that cannot be read is another one.
+            let then = try? Fence(id: fence.id, stored: row[1])
+            let isSame =
+                then?.revision == fence.revision && then?.definition.watch.contains(entity.name) == true
+            guard end == nil || isSame else { break }
+            end = Timestamp(milliseconds: row[0])
+        }
+        return end
     }
 
     /// Columns: those of a ``WatchedFence``.

@@ -6,13 +6,14 @@ extension FenceEndpoints {
     /// `fence/historyalarm`: of one entity, also after it or its fences were deleted.
     static let history = Endpoint(
         "fence/historyalarm", .get,
-        ["monitored_person", "fence_ids", "start_time", "end_time", "coord_type_output"], about: \.monitoredPerson
+        ["monitored_person", "fence_ids", "start_time", "end_time", "coord_type_output", "include_stale"],
+        about: \.monitoredPerson
     ) { (call, store: any AlarmStore) in
         let (start, end) = try call.alarmTimes()
         let filter = AlarmFilter(
             entity: try call.person(), fences: try call.fenceIDs(),
             from: start ?? Timestamp(milliseconds: call.now.milliseconds - FenceRules.history),
-            through: end)
+            through: end, includesStale: try call.parameters.flag("include_stale"))
         let writer = AlarmWriter(coordinateType: try call.outputType())
         let found = try await store.alarms(
             in: call.service, matching: filter, page: Page(offset: 0, limit: FenceLimits.mostAlarms))
@@ -24,7 +25,8 @@ extension FenceEndpoints {
 
     /// `fence/batchhistoryalarm`: of the whole service, at most one hour.
     static let batchHistory = Endpoint(
-        "fence/batchhistoryalarm", .get, ["start_time", "end_time", "coord_type_output", "page_index", "page_size"]
+        "fence/batchhistoryalarm", .get,
+        ["start_time", "end_time", "coord_type_output", "page_index", "page_size", "include_stale"]
     ) { (call, store: any AlarmStore) in
         let times = try call.alarmTimes()
         guard let start = times.start, let end = times.end else {
@@ -35,8 +37,10 @@ extension FenceEndpoints {
         }
         let page = call.parameters.page(defaultSize: 500, maximumSize: 1000)
         let writer = AlarmWriter(coordinateType: try call.outputType())
+        let filter = AlarmFilter(
+            from: start, through: end, includesStale: try call.parameters.flag("include_stale"))
         let found = try await store.alarms(
-            in: call.service, matching: AlarmFilter(from: start, through: end),
+            in: call.service, matching: filter,
             page: Page(offset: (page.index - 1) * page.size, limit: page.size))
         return Answer { answer in
             answer.member("total", found.total)

@@ -38,6 +38,10 @@ package struct AlarmWriter: Sendable {
             crossing.name("estimated")
             crossing.bool(alarm.crossing.isEstimated)
         }
+        if alarm.isStale {
+            object.name("stale")
+            object.bool(true)
+        }
         if let group = alarm.group { object.member("group", group) }
         if let inside = alarm.inside { object.member("inside", inside) }
         if let parameters = alarm.parameters, let value = try? JSONReader.value(of: Array(parameters.utf8)) {

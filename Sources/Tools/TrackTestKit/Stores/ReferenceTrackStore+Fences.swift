@@ -228,9 +228,16 @@ extension ReferenceTrackStore {
         let present = Self.fences(watching: entity.name, in: fenceTable[entity.service] ?? ServiceFences())
         let news = fenceNewsList.filter { $0.news.service == entity.service && $0.news.version > version }
         let changes = Set(news.map(\.news.fence)).sorted().compactMap { fence -> FenceDifference.Change? in
-            let replaced = news.first { $0.news.fence == fence }?.time
-            let before = former[fence].flatMap { watched in
-                replaced.map { FormerFence(fence: watched.record.fence, since: watched.since, replaced: $0) }
+            let before = former[fence].flatMap { watched -> FormerFence? in
+                let own = news.filter { $0.news.fence == fence }
+                let replacing = own.first { change in
+                    let table = states.last { $0.version <= change.news.version }?.table ?? ServiceFences()
+                    let then = Self.fences(watching: entity.name, in: table)[fence]
+                    return then?.record.fence.revision != watched.record.fence.revision
+                }
+                return (replacing ?? own.last).map {
+                    FormerFence(fence: watched.record.fence, since: watched.since, replaced: $0.time)
+                }
             }
             guard before != nil || present[fence] != nil else { return nil }
             return FenceDifference.Change(fence: fence, former: before, present: present[fence])

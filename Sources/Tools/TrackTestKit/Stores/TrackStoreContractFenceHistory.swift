@@ -75,6 +75,33 @@ extension TrackStoreContract {
                 let all = try await store.fences(watching: fleet[0], page: Page(offset: 0, limit: 99)).fences
                 try expect(first, is: Array(all.dropFirst().prefix(2)), "a page")
             },
+            TrackStoreCheck("a new name replaces no fence, and the end of a watch does") { subject in
+                let (store, service) = try await subject.withFleet()
+                let (van, bus) = (EntityKey(service: service, name: "van"), EntityKey(service: service, name: "bus"))
+                let made = try await store.createFence(
+                    .sample("a", watching: ["van", "bus"]), in: service, at: .at(10))
+                func edit(_ second: Int64, _ change: @escaping @Sendable (inout FenceDefinition) -> Void) async throws {
+                    _ = try await store.editFence(1, in: service, at: .at(second)) {
+                        (definition) throws(TrackStoreError) in
+                        var definition = definition
+                        change(&definition)
+                        return definition
+                    }
+                }
+                func end(_ entity: EntityKey) async throws -> Timestamp? {
+                    try await store.fenceDifference(of: entity, since: made.version).changes?.first?.former?.replaced
+                }
+                try await edit(20) { $0.name = "b" }
+                try expect(try await end(van), is: .at(20), "the last change, when nothing is replaced")
+                try await edit(30) { $0.watch = (try? FenceWatch(["bus"])) ?? .nobody }
+                try await edit(40) { $0.name = "c" }
+                try expect(try await end(van), is: .at(30), "when the watch ended")
+                try expect(try await end(bus), is: .at(40), "the last change for who is watched all the time")
+                try await edit(50) { $0.denoise = 33 }
+                try await edit(60) { $0.denoise = 44 }
+                try expect(try await end(bus), is: .at(50), "when the revision changed")
+                try expect(try await end(van), is: .at(30), "when the watch ended, after all")
+            },
             TrackStoreCheck("what was replaced is told with its time, and a version that is not known is told so") {
                 subject in
                 let (store, service) = try await subject.withFleet()
