@@ -12,15 +12,16 @@ import TrackStore
 /// host's addresses are asked for once, checked, and only a checked one is connected to; redirects are not followed.
 struct CallbackClient: Sendable {
     private let names: CallbackNames
+    private let authorities: CallbackAuthorities
     private let now: @Sendable () -> Timestamp
     private let patience: Duration
 
     /// `patience`: for one request, from the question for the address to the end of the answer.
     init(
-        names: CallbackNames, now: @escaping @Sendable () -> Timestamp,
-        patience: Duration = .milliseconds(CallbackRules.answer)
+        names: CallbackNames, authorities: CallbackAuthorities = CallbackAuthorities(file: nil),
+        now: @escaping @Sendable () -> Timestamp, patience: Duration = .milliseconds(CallbackRules.answer)
     ) {
-        (self.names, self.now, self.patience) = (names, now, patience)
+        (self.names, self.authorities, self.now, self.patience) = (names, authorities, now, patience)
     }
 
     /// Returns at most about `patience` later.
@@ -84,6 +85,11 @@ struct CallbackClient: Sendable {
         configuration.timeout = .init(connect: .seconds(4))
         configuration.connectionPool.retryConnectionEstablishment = false
         configuration.httpVersion = .http1Only
+        do throws(ServerError) {
+            configuration.tlsConfiguration = try authorities.tls()
+        } catch {
+            return (.failed(error.detail), true)
+        }
         let http = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
         let result: (CallbackAnswer, Bool)
         do {

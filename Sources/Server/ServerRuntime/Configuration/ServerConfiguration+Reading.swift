@@ -25,8 +25,7 @@ extension ServerConfiguration {
         let gateway = Gateway(callPolicy: reader.choice("gateway", "call_policy", default: .entity))
         let web = readWeb(&reader)
         let api = readAPI(&reader)
-        let callbacks = Callbacks(
-            takesPrivateAddresses: reader.boolean("callbacks", "private_addresses", default: false))
+        let callbacks = readCallbacks(&reader)
         let exports = readExports(&reader, beside: store.path)
         let roads = readRoads(&reader)
         let tls = readTLS(&reader)
@@ -136,6 +135,13 @@ extension ServerConfiguration {
             reader.reject("roads", "url", "url = \"\(text)\": \(rule)")
         }
         return roads
+    }
+
+    private static func readCallbacks(_ reader: inout ConfigurationReader) -> Callbacks {
+        let takesPrivate = reader.boolean("callbacks", "private_addresses", default: false)
+        let authorities = reader.optionalString("callbacks", "ca")
+        return Callbacks(
+            takesPrivateAddresses: takesPrivate, authorities: authorities.map { reader.resolve($0) })
     }
 
     private static func readMetrics(_ reader: inout ConfigurationReader) -> MetricsAddress? {

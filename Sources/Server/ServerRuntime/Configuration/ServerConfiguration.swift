@@ -81,6 +81,8 @@ package struct ServerConfiguration: Sendable {
     package struct Callbacks: Hashable, Sendable {
         /// The URL may lead to this machine and to private networks.
         package var takesPrivateAddresses: Bool
+        /// Authorities of URLs' certificates, beside those of the system; nil: none.
+        package var authorities: String?
     }
 
     /// Files with the points of a service.

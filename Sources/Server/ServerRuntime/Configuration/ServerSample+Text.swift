@@ -107,6 +107,8 @@ extension ServerSample {
 # networks. Whoever has an access key can then make this server send requests there, so set this only when you trust all
 # clients. Default: only to public addresses.
 # private_addresses = false
+# PEM file with the certificate authorities of https URLs, beside those of this system. The server reads it for each request.
+# ca = "callbacks-ca.pem"
 
 [exports]
 # Where the files of export/createjob are kept, for 48 hours. Default: the folder "exports" beside the store.

@@ -45,7 +45,8 @@ package struct ServerRuntime: Sendable {
             RequestMemory.Limits(
                 bytesWithoutKey: configuration.web.bytesWithoutKey, bytesWithKey: configuration.web.bytesWithKey))
         callbacks = CallbackClient(
-            names: CallbackNames(takesPrivate: configuration.callbacks.takesPrivateAddresses), now: SystemClock.now)
+            names: CallbackNames(takesPrivate: configuration.callbacks.takesPrivateAddresses),
+            authorities: CallbackAuthorities(file: configuration.callbacks.authorities), now: SystemClock.now)
         self.portsFile = portsFile
         self.notifier = notifier
         self.threshold = threshold
@@ -58,6 +59,7 @@ package struct ServerRuntime: Sendable {
         signal(SIGPIPE, SIG_IGN)
         // A reload that comes before there is anything to reload is passed over.
         signal(SIGHUP, SIG_IGN)
+        _ = try CallbackAuthorities(file: configuration.callbacks.authorities).tls()
         let lock = try ServeLock(store: configuration.store.path)
         defer { withExtendedLifetime(lock) {} }
         notifier.status("opening the store")
