@@ -216,6 +216,46 @@ import Varlink
         try await none.stop()
     }
 
+    @Test func theServersFencesAreShownOnRequest() async throws {
+        let agent = try await ScriptedServer.start(
+            answers([
+                "GetFenceStatus": .reply([
+                    "entity": "van_07", "more": false,
+                    "statuses": [["fence_id": 15, "name": "depot", "status": "unknown"]],
+                ])
+            ]))
+        let status = try await agent.saker("fence", "status", "--server", "--at", "-54.8,-68.3", "depot")
+        #expect(status.output.contains("   15  depot  unknown"), "\(status.errors)")
+        // The name is looked up among the server's fences.
+        #expect(
+            try await agent.asked == [
+                .init(
+                    method: "ListFences",
+                    parameters: ["source": "server", "name": "depot", "after": 0, "limit": 1000]),
+                .init(
+                    method: "GetFenceStatus",
+                    parameters: [
+                        "source": "server", "fences": [15], "after": 0, "limit": 1000,
+                        "place": ["latitude": -54.8, "longitude": -68.3],
+                    ]),
+            ])
+        for command in [["list", "--server"], ["show", "15", "--server"]] {
+            let result = try await SakerProgram.run(["fence"] + command + ["--socket", agent.path])
+            #expect(result.status == 0 && result.output.contains("depot"), "\(result.errors)")
+            #expect(try await agent.asked.last?.parameters["source"] == "server")
+        }
+        try await agent.stop()
+        let empty = try await ScriptedServer.start([
+            "ListFences": .reply(["fences": [], "more": false]),
+            "GetFenceStatus": .reply(["entity": "van_07", "more": false, "statuses": []]),
+        ])
+        let nothing = try await empty.saker("fence", "status", "--server")
+        #expect(nothing.output == "The vehicle has no fence of the server that watches van_07.\n")
+        let unknown = try await empty.saker("fence", "status", "--server", "yard")
+        #expect(unknown.status == 1 && unknown.errors.contains("saker fence list --server shows all"))
+        try await empty.stop()
+    }
+
     @Test func statusAsksAboutTheVehicleOrAPlace() async throws {
         let now = TimeText.now
         let agent = try await ScriptedServer.start(

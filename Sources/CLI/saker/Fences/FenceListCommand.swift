@@ -17,13 +17,11 @@ struct FenceList: AsyncParsableCommand {
     @OptionGroup var agent: AgentOptions
     @OptionGroup var selection: FenceSelectionOptions
 
-    @Flag(name: .long, help: "Lists the server's fences that the vehicle has.")
-    var server = false
+    @OptionGroup var whose: FenceSourceOptions
 
     func run() async throws {
         var fences: [LocalFenceReport] = []
-        var parameters = try await selection.parameters(agent)
-        if server { parameters["source"] = .string("server") }
+        let parameters = try await selection.parameters(agent, source: whose.source)
         try await FenceCalls.pages(
             .listFences, parameters, agent, isPrinted: true
         ) { (page: FencesReply) in
@@ -45,8 +43,10 @@ struct FenceShow: AsyncParsableCommand {
     @Argument(help: "The number or the name of the fence.")
     var fence: String
 
+    @OptionGroup var whose: FenceSourceOptions
+
     func run() async throws {
-        let report = try await FenceCalls.one(fence, agent)
+        let report = try await FenceCalls.one(fence, agent, whose.source)
         if agent.json { return Console.print(try JSONValue(encoding: report).description) }
         for line in FenceView.details(report) { Console.print(line) }
     }

@@ -22,45 +22,60 @@ struct FenceSelectionOptions: ParsableArguments {
 
     var hasConditions: Bool { group != nil || entity != nil || file != nil || layer != nil }
 
-    /// The parameters of a call. Asks the agent for the numbers of names.
-    func parameters(_ agent: AgentOptions) async throws -> [String: JSONValue?] {
+    /// The parameters of a call. Asks the agent for the numbers of names. `source`: nil for the vehicle's own fences.
+    func parameters(_ agent: AgentOptions, source: JSONValue? = nil) async throws -> [String: JSONValue?] {
         [
-            "fences": try await FenceCalls.numbers(of: fences, agent), "group": group.map(JSONValue.string),
-            "entity": entity.map(JSONValue.string),
+            "source": source, "fences": try await FenceCalls.numbers(of: fences, agent, source),
+            "group": group.map(JSONValue.string), "entity": entity.map(JSONValue.string),
             "file": file.map(JSONValue.string), "layer": layer.map(JSONValue.string),
         ]
     }
 }
 
+/// Whose fences a command shows.
+struct FenceSourceOptions: ParsableArguments {
+    @Flag(name: .long, help: "The fences that the server has sent, in the place of the vehicle's own.")
+    var server = false
+
+    var source: JSONValue? { server ? .string("server") : nil }
+}
+
 /// Calls about fences that take more than one request.
 enum FenceCalls {
     /// The numbers of the fences that a person means with numbers and names; nil when none is given.
-    static func numbers(of texts: [String], _ agent: AgentOptions) async throws -> JSONValue? {
+    static func numbers(
+        of texts: [String], _ agent: AgentOptions, _ source: JSONValue? = nil
+    ) async throws -> JSONValue? {
         guard !texts.isEmpty else { return nil }
         var numbers: [Int64] = []
-        for text in texts { numbers += try await Self.numbers(of: text, agent) }
+        for text in texts { numbers += try await Self.numbers(of: text, agent, source) }
         return .array(numbers.map(JSONValue.integer))
     }
 
     /// The numbers of the fences that a person means with a number or a name.
-    private static func numbers(of text: String, _ agent: AgentOptions) async throws -> [Int64] {
+    private static func numbers(
+        of text: String, _ agent: AgentOptions, _ source: JSONValue?
+    ) async throws -> [Int64] {
         if let number = Int64(text), number > 0 { return [number] }
-        let found = try await list(["name": .string(text)], agent)
-        guard !found.isEmpty else {
-            throw CommandFailure(.failed, "there is no fence '\(text.shortened)': saker fence list shows all".printable)
-        }
+        let found = try await list(["name": .string(text), "source": source], agent)
+        guard !found.isEmpty else { throw unknown(text, source) }
         return found.map(\.id)
     }
 
+    private static func unknown(_ text: String, _ source: JSONValue?) -> CommandFailure {
+        let list = "saker fence list\(source == nil ? "" : " --server") shows all"
+        return CommandFailure(.failed, "there is no fence '\(text.shortened)': \(list)".printable)
+    }
+
     /// The one fence that a person means.
-    static func one(_ text: String, _ agent: AgentOptions) async throws -> LocalFenceReport {
+    static func one(
+        _ text: String, _ agent: AgentOptions, _ source: JSONValue? = nil
+    ) async throws -> LocalFenceReport {
         let isNumber = Int64(text).map { $0 > 0 } == true
         let filter: [String: JSONValue?] =
             isNumber ? ["fences": .array([.integer(Int64(text) ?? 0)])] : ["name": .string(text)]
-        let found = try await list(filter, agent)
-        guard let first = found.first else {
-            throw CommandFailure(.failed, "there is no fence '\(text.shortened)': saker fence list shows all".printable)
-        }
+        let found = try await list(filter.merging(["source": source]) { $1 }, agent)
+        guard let first = found.first else { throw unknown(text, source) }
         guard found.count == 1 else {
             let numbers = found.prefix(20).map { "\($0.id)" }.joined(separator: ", ")
             throw CommandFailure(

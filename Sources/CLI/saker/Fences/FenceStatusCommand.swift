@@ -16,10 +16,12 @@ struct FenceStatusCommand: AsyncParsableCommand {
               saker fence status
               saker fence status depot --at 40.0405,116.3008
               saker fence status --at -54.8,-68.3
+              saker fence status --server                  of the fences that the server has sent
             """)
 
     @OptionGroup var agent: AgentOptions
     @OptionGroup var selection: FenceSelectionOptions
+    @OptionGroup var whose: FenceSourceOptions
 
     @Option(name: .long, parsing: .unconditional, help: ArgumentHelp("Ask about this place.", valueName: "lat,lon"))
     var at: String?
@@ -35,7 +37,7 @@ struct FenceStatusCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        var parameters = try await selection.parameters(agent)
+        var parameters = try await selection.parameters(agent, source: whose.source)
         let place = try at.map { try PlaceText.place($0, "--at") }
         if let place {
             var members: [String: JSONValue] = [
@@ -51,13 +53,20 @@ struct FenceStatusCommand: AsyncParsableCommand {
             return page.more ? page.statuses.last?.fenceID : nil
         }
         if agent.json { return }
-        for line in Self.lines(statuses, entity: entity, isPlace: place != nil, now: TimeText.now) {
-            Console.print(line)
-        }
+        let lines = Self.lines(
+            statuses, entity: entity, isPlace: place != nil, isServer: whose.server, now: TimeText.now)
+        for line in lines { Console.print(line) }
     }
 
-    static func lines(_ statuses: [FenceStatusReport], entity: String, isPlace: Bool, now: Int64) -> [String] {
-        guard !statuses.isEmpty else { return ["No fence watches \(entity)."].map(\.printable) }
+    static func lines(
+        _ statuses: [FenceStatusReport], entity: String, isPlace: Bool, isServer: Bool = false, now: Int64
+    ) -> [String] {
+        guard !statuses.isEmpty else {
+            let text =
+                isServer
+                ? "The vehicle has no fence of the server that watches \(entity)." : "No fence watches \(entity)."
+            return [text.printable]
+        }
         var table = TextTable(
             [.trailing, .leading, .leading, .trailing],
             header: ["FENCE", "NAME", "STATUS", "DISTANCE"] + (isPlace ? [] : ["SINCE", "LAST POINT"]))
