@@ -237,7 +237,9 @@ let tests: [Target] = [
     .tests(of: "TrackFiles", "ProgramTestKit"),
     .tests(
         of: "FenceFiles", "FenceJSON", "Geodesy", "Geofencing", "JSON", "ProgramTestKit", "TrackFiles", "TrackModel"),
-    .tests(of: "FenceDelivery", "Compression", "Geodesy", "Geofencing", "ProgramTestKit", "TrackModel", "TrackWire"),
+    .tests(
+        of: "FenceDelivery", "Compression", "Geodesy", "Geofencing", "ProgramTestKit", "TrackModel", "TrackWire",
+        .protobuf),
     .tests(of: "FenceJSON", "Geodesy", "Geofencing", "JSON", "TrackModel"),
     .tests(of: "GeoPackageFile", "FenceFiles", "Geodesy", "JSON", "ProgramTestKit"),
     .tests(of: "AgentLogic", "TrackModel", "TrackTestKit"),

@@ -84,6 +84,25 @@ import TrackWire
         #expect(try last.alarms().map(\.report) == [.done, .done])
     }
 
+    /// Another service would store the alarms as alarms of its own fences.
+    @Test func aReportWaitsForItsService() throws {
+        let box = try withClearedPoints()
+        box.disk.killProcess()
+        let other = try ServedAgent(box.disk, service: 8)
+        _ = try other.login()
+        #expect(try other.reports().isEmpty)
+        let told = try #require(other.agent.report().fences?.server)
+        #expect(told.reportsWaiting == 2 && told.reportsElsewhere == 2 && told.reportsWaitingSince == nil)
+        #expect(try other.alarms().map(\.report) == [.wanted, .wanted])
+        other.disk.killProcess()
+        let back = try ServedAgent(other.disk)
+        _ = try back.login()
+        let report = try #require(try back.reports().first)
+        #expect(report.alarms.count == 2 && back.agent.report().fences?.server?.reportsElsewhere == 0)
+        try back.answer(report)
+        #expect(try back.alarms().map(\.report) == [.done, .done])
+    }
+
     @Test func reportsSurviveAPowerCut() throws {
         let box = try withClearedPoints()
         box.disk.crash(seed: 3)

@@ -101,14 +101,15 @@ final class ServedAgent {
     private(set) var told: [AlarmReport] = []
 
     init(
-        _ disk: DiskSimulation = DiskSimulation(seed: 1, directories: ["/", "/state"]), entity: String = "van"
+        _ disk: DiskSimulation = DiskSimulation(seed: 1, directories: ["/", "/state"]), entity: String = "van",
+        service: Int = 7
     ) throws {
         self.disk = disk
         let text = """
             [server]
             host = "server.example"
             [service]
-            id = 7
+            id = \(service)
             ak = "0123456789abcdefghjkmnpqrstvwxyz"
             entity = "\(entity)"
             [cache]

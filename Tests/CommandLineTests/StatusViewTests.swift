@@ -101,6 +101,48 @@ import Varlink
         #expect(text.contains("4 alarms NOT ON THE DISK: no space left") && text.contains("forget them: read-only"))
     }
 
+    @Test func serverFencesAreShown() {
+        var status = SampleStatus.tracked
+        var fences = FencesStatus(
+            kept: 0, watching: 0, inside: 0, alarms: 0, late: 0, leftOut: 0, dropped: 0, waiting: 0, lastAlarmTime: nil,
+            lastError: nil, remembered: RememberedStatus(state: .durable))
+        var server = ServerFencesStatus(
+            version: 1_772_662_830_000, kept: 7, inside: 1, alarms: 0, confirmed: 0, unconfirmed: 0, reportsWaiting: 0,
+            remembered: RememberedStatus(state: .durable))
+        func lines() -> [String] {
+            fences.server = server
+            status.fences = fences
+            return StatusView(status).lines.map { $0.drop(while: { $0 == " " }) }.map(String.init)
+        }
+        // An agent of an earlier version tells less.
+        #expect(lines().contains("Server fences  7 fences, inside 1"))
+        server.changedTime = server.version
+        (server.completeWithin, server.sent) = (12_000, true)
+        (server.notJudged, server.notJudgedReasons) = (2, ["the zone Mars/Olympus is unknown"])
+        (server.alarms, server.confirmed, server.unconfirmed, server.confirmationsWaiting) = (9, 5, 1, 3)
+        (server.reportsWaiting, server.reportsWaitingSince) = (2, status.time - 60_000)
+        let shown = lines()
+        for line in [
+            "version 1772662830000, changed 2026-03-04 22:20:30 (2 h ago)",
+            "only the nearest ones: all within 12.0 km",
+            "2 judged by the server alone: the zone Mars/Olympus is unknown",
+            "9 early alarms since the start, 5 confirmed, 3 wait for the server's word, 1 NOT CONFIRMED in time",
+            "2 reports to the server waiting, no answer since 2026-03-05 00:19:30 (1 min ago)",
+        ] {
+            #expect(shown.contains(line), "\(shown)")
+        }
+        (server.lastError, server.fileError, server.sent) = ("a bad update", "a damaged file", false)
+        server.remembered = RememberedStatus(state: .failing, lastError: "read-only")
+        for part in [
+            "NOT IN USE: a bad update", "sends them again: a damaged file", "sends no fences",
+            "not on the disk, and a restart goes on with an earlier set: read-only",
+        ] {
+            #expect(lines().contains { $0.contains(part) }, "\(part)")
+        }
+        server.version = 0
+        #expect(lines().contains("Server fences  none yet"))
+    }
+
     @Test func aNameCannotCommandTheTerminal() {
         var status = SampleStatus.tracked
         status.entity = "\u{1B}]0;gone\u{07}\u{202E}evil\nnext"

@@ -3,6 +3,7 @@ import FoundationEssentials
 import Geodesy
 import Geofencing
 import ProgramTestKit
+import SwiftProtobuf
 import Testing
 import TrackModel
 import TrackWire
@@ -43,6 +44,64 @@ import TrackWire
         let empty = FenceDelivery(version: 1, fences: [])
         let nothing = try Self.put(empty.updates())
         #expect(nothing == empty)
+    }
+
+    private static func content(_ change: (inout NamedZone) -> Void) throws -> FenceUpdate {
+        var content = FenceUpdateContent()
+        var zone = NamedZone()
+        (zone.name, zone.first, zone.changes, zone.offsets) = ("Europe/Amsterdam", 3600, [-100, 50], [7200, 3600])
+        change(&zone)
+        content.zones = [zone]
+        var update = FenceUpdate()
+        (update.version, update.parts) = (1, 1)
+        update.content = Data(try Zlib.compress(try content.serializedBytes(), level: 6))
+        return update
+    }
+
+    @Test func zonesComeBackAndJudgeAsAtTheServer() throws {
+        let zone = ZoneOffsets(
+            first: 3600,
+            changes: [
+                .init(time: Timestamp(seconds: -1000), seconds: 0), .init(time: Timestamp(seconds: 5), seconds: 7200),
+                .init(time: Timestamp(seconds: 4_102_444_800), seconds: -3600),
+            ])
+        var definition = try Self.fence(3, watch: .everyone).definition
+        let window = try #require(WeeklyWindow(days: 31, from: 28_800, to: 61_200))
+        definition.validity = FenceValidity(windows: [window], zone: .named("Europe/Amsterdam"))
+        let fence = try Fence(id: 3, definition, at: Self.time)
+        let delivery = FenceDelivery(
+            version: 9, fences: [DeliveredFence(fence, since: Self.time, of: "truck")],
+            zones: ["Europe/Amsterdam": zone, "Etc/UTC": .utc])
+        let back = try #require(try Self.put(delivery.updates()))
+        #expect(back == delivery)
+        let plan = try back.fences[0].plan(zone: back.zones["Europe/Amsterdam"])
+        let judged = try fence.plan(from: Self.time, zone: zone)
+        #expect(plan == judged)
+        #expect(throws: FenceError.self) { try back.fences[0].plan() }
+    }
+
+    @Test func zonesThatAreNoneAreRefused() throws {
+        #expect(try Self.put([Self.content { _ in }])?.zones.count == 1)
+        let wrong: [(inout NamedZone) -> Void] = [
+            { $0.name = "" }, { $0.name = String(repeating: "x", count: 65) }, { $0.first = 86_401 },
+            { $0.offsets = [0, -86_401] }, { $0.offsets = [0] }, { $0.changes = [5, 0] }, { $0.changes = [5, -1] },
+            { $0.changes = [5, .max] }, { $0.changes = [.min, 1] },
+            {
+                $0.changes = Array(repeating: 1, count: 10_001)
+                $0.offsets = Array(repeating: 0, count: 10_001)
+            },
+        ]
+        for (number, change) in wrong.enumerated() {
+            #expect(throws: FenceDeliveryError.self, "\(number)") { try Self.put([Self.content(change)]) }
+        }
+        var zone = NamedZone()
+        zone.name = "Etc/UTC"
+        var content = FenceUpdateContent()
+        content.zones = Array(repeating: zone, count: 2)
+        var update = FenceUpdate()
+        (update.version, update.parts) = (1, 1)
+        update.content = Data(try Zlib.compress(try content.serializedBytes(), level: 6))
+        #expect(throws: FenceDeliveryError.self) { try Self.put([update]) }
     }
 
     @Test func aLargeDeliveryComesInParts() throws {

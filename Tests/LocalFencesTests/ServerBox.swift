@@ -2,7 +2,6 @@ import AgentLogic
 import AlarmLog
 import Geodesy
 import Geofencing
-import JSON
 import TrackCache
 import TrackModel
 import TrackTestKit
@@ -10,7 +9,7 @@ import TrackTestKit
 @testable import LocalFences
 
 /// A box with the machine of server fences, a journal and a file on a simulated disk: what the shell does, without threads.
-struct ServerBox {
+struct ServerBox: JournalingBox {
     static let entity = "van_07"
     static let now = MonotonicTime(milliseconds: 0)
     let disk: DiskSimulation
@@ -108,49 +107,9 @@ struct ServerBox {
     }
 
     private mutating func write(_ writing: AlarmOutbox.Writing) {
-        let state = FenceState(
-            entity: writing.entity, time: writing.memory.lastTime?.milliseconds ?? 0, memory: writing.memory.encoded,
-            service: writing.service)
-        do throws(CacheFileError) {
-            guard !writing.alarms.isEmpty else {
-                try journal.note(state, now: Self.now)
-                return perform(machine.journalWrote([]))
-            }
-            let alarms = writing.alarms.map { waiting in
-                FenceVerdict.Told(content: Self.content(of: waiting.alarm), isOwed: !waiting.isTold)
-            }
-            switch try journal.append(FenceVerdict(alarms: alarms, state: state), now: Self.now) {
-            case .full: perform(machine.journalRefused(reason: "full"))
-            case .taken(let outcomes):
-                perform(
-                    machine.journalWrote(
-                        outcomes.map { outcome in
-                            if case .new(let alarm) = outcome { .new(alarm.number) } else { .known }
-                        }))
-            }
-        } catch {
-            perform(machine.journalRefused(reason: "\(error)"))
-        }
-    }
-
-    private static func content(of alarm: LocalAlarm) -> NewAlarm {
-        NewAlarm(
-            id: alarm.id, type: alarm.type, entity: alarm.entity, time: alarm.time, received: 0, body: alarm.body,
-            fence: FenceMark(fence: alarm.alarm.fence, action: .enter),
-            early: alarm.cause.map { EarlyMark(stream: $0.stream, sequence: $0.sequence) })
-    }
-
-    /// The keys of the journal, in the order of its numbers.
-    var journaled: [String] {
-        do {
-            return try journal.alarms(AlarmQuery(limit: 10_000), now: Self.now).alarms.map { alarm in
-                guard case .object(let body) = try JSONReader.value(of: Array(alarm.content.body.utf8)),
-                    case .string(let key)? = body["key"]
-                else { return "no key" }
-                return key
-            }
-        } catch {
-            return ["\(error)"]
+        switch append(writing) {
+        case .written(let outcomes): perform(machine.journalWrote(outcomes))
+        case .refused(let reason): perform(machine.journalRefused(reason: reason))
         }
     }
 }

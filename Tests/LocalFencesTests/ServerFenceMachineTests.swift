@@ -48,6 +48,72 @@ import TrackTestKit
         #expect(try box.journal.alarms(AlarmQuery(), now: 0).alarms.map(\.isConfirmed) == [true, false])
     }
 
+    // MARK: Time zones
+
+    /// Open on all days from 08:00 to 17:00.
+    private static func office(_ id: Int32 = 1) throws -> ServerFence {
+        var definition = circle()
+        let window = try #require(WeeklyWindow(days: 127, from: 28_800, to: 61_200))
+        definition.validity = FenceValidity(windows: [window], zone: .named("Europe/Amsterdam"))
+        return try fence(id, definition)
+    }
+
+    /// The second of the tests at which a day begins, UTC.
+    private static let midnight = 86_400 - point(0, 0).time.seconds % 86_400
+
+    @Test(arguments: [(6 * 3600, 2), (8 * 3600, 2), (16 * 3600, 0)] as [(Int64, Int)])
+    func aFenceIsJudgedByTheZoneThatTheServerHasSent(_ second: Int64, _ told: Int) throws {
+        // Two hours ahead of UTC now, one hour until long ago.
+        let zone = ZoneOffsets(
+            first: 3600, changes: [.init(time: Self.point(-86_400, 0).time, seconds: 7200)])
+        var box = ServerBox(disk: disk)
+        try box.deliver(
+            ServerDelivery(version: 5, fences: [try Self.office()], zones: ["Europe/Amsterdam": zone, "Etc/UTC": .utc]))
+        #expect(box.machine.notJudged.isEmpty && box.machine.set.zones == ["Europe/Amsterdam": zone])
+        // The next process has it too.
+        box.start()
+        drive(&box, from: Self.midnight + second)
+        #expect(box.told.count == told)
+        #expect(box.machine.loggedIn().isEmpty)
+        // A difference leaves the zone, and without the fence it goes.
+        try box.deliver(ServerDelivery(version: 6, base: 5, fences: [try Self.fence(2)]))
+        #expect(box.machine.set.zones.count == 1)
+        try box.deliver(ServerDelivery(version: 7, base: 6, fences: [], removed: [1]))
+        #expect(box.machine.set.zones.isEmpty)
+    }
+
+    @Test func aZoneThatHasNotComeIsAskedForOnceAndInventsNoAlarm() throws {
+        var box = ServerBox(disk: disk)
+        try box.deliver(ServerDelivery(version: 5, fences: [try Self.office()]))
+        #expect(box.machine.notJudged[1]?.contains("Europe/Amsterdam") == true)
+        let begin = Self.midnight + 12 * 3600
+        for step in 0...6 as ClosedRange<Int64> { box.gather(Self.point(begin + step * 5, 300 - 50 * Double(step))) }
+        #expect(box.told.isEmpty)
+        let place = Self.point(0, 0).place
+        #expect(box.machine.loggedIn() == [.request(place)])
+        #expect(box.machine.loggedIn().isEmpty)
+        // The same version again, now with the zone, while the vehicle stands inside.
+        try box.deliver(
+            ServerDelivery(version: 5, fences: [try Self.office()], zones: ["Europe/Amsterdam": .utc]))
+        #expect(box.machine.notJudged.isEmpty)
+        for step in 7...12 as ClosedRange<Int64> { box.gather(Self.point(begin + step * 5, 300 - 50 * Double(step))) }
+        let alarms = try box.journal.alarms(AlarmQuery(), now: 0).alarms
+        #expect(alarms.map(\.content.body).allSatisfy { $0.contains("\"exit\"") } && alarms.count == 1)
+    }
+
+    @Test func aSetOfTheEarlierFormatIsRead() throws {
+        var box = ServerBox(disk: disk)
+        try box.deliver(ServerDelivery(version: 5, fences: [try Self.office()]))
+        var bytes = try #require(box.machine.content)
+        // Format 1 ends before the number of zones, which is 0 here.
+        bytes[0] = 1
+        bytes.removeLast(4)
+        #expect(try ServerFenceSet(encoded: bytes) == box.machine.set)
+        #expect(throws: MemoryCodingError.self) { try ServerFenceSet(encoded: bytes + [0, 0, 0, 0]) }
+        bytes[0] = 3
+        #expect(throws: MemoryCodingError.self) { try ServerFenceSet(encoded: bytes) }
+    }
+
     @Test func aPushThatCameFirstIsNotToldAgain() throws {
         var box = ServerBox(disk: disk)
         try box.deliver(ServerDelivery(version: 5, fences: [try Self.fence()]))

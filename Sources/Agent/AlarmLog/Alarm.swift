@@ -52,10 +52,12 @@ package struct NewAlarm: Hashable, Sendable {
     package var fence: FenceMark?
     /// Of an alarm of a server fence that the agent has found.
     package var early: EarlyMark?
+    /// The service of the agent when it found the alarm; nil for a push, and for an alarm that an earlier version has written.
+    package var service: Int64?
 
     package init(
         id: UInt64, type: UInt32, entity: String, time: Int64, received: Int64, body: String, fence: FenceMark? = nil,
-        early: EarlyMark? = nil
+        early: EarlyMark? = nil, service: Int64? = nil
     ) {
         self.id = id
         self.type = type
@@ -65,6 +67,7 @@ package struct NewAlarm: Hashable, Sendable {
         self.body = body
         self.fence = fence
         self.early = early
+        self.service = service
     }
 
     /// Longest body, bytes of UTF-8.

@@ -8,8 +8,9 @@ enum AlarmFormat {
     static let recordBytes = 48
     static let markBytes = 8
     static let earlyBytes = 24
+    static let serviceBytes = 8
     static let maximumRecordBytes =
-        recordBytes + markBytes + earlyBytes + NewAlarm.maximumEntityBytes + NewAlarm.maximumBodyBytes
+        recordBytes + markBytes + earlyBytes + serviceBytes + NewAlarm.maximumEntityBytes + NewAlarm.maximumBodyBytes
     /// Of a state, and of alarms with their state.
     static let maximumVerdictBytes = 1 << 20
     private static let magic: [UInt8] = Array("SAKER-AL".utf8)
@@ -46,6 +47,9 @@ enum AlarmFormat {
         static let news: UInt8 = 8
         static let serverState: UInt8 = 9
     }
+
+    /// In the byte of flags: the number of the service stands before the entity's name.
+    private static let hasService: UInt8 = 16
 
     // MARK: Header
 
@@ -86,7 +90,8 @@ enum AlarmFormat {
         case .alarm(let alarm):
             encode(
                 kind(of: alarm.content), number: alarm.number,
-                flags: (alarm.isOwed ? 1 : 0) | AlarmNews(alarm).flags, content: alarm.content,
+                flags: (alarm.isOwed ? 1 : 0) | AlarmNews(alarm).flags | serviceFlag(of: alarm.content),
+                content: alarm.content,
                 body: encodeMarks(of: alarm.content) + Array(alarm.content.entity.utf8)
                     + Array(alarm.content.body.utf8))
         case .state(let state):
@@ -110,9 +115,16 @@ enum AlarmFormat {
         var bytes: [UInt8] = []
         bytes.appendInteger(UInt32(bitPattern: mark.fence))
         bytes.appendInteger(UInt32(mark.action.rawValue))
-        guard let early = content.early else { return bytes }
-        bytes.appendInteger(early.sequence)
-        return bytes + early.stream.bytes
+        if let early = content.early {
+            bytes.appendInteger(early.sequence)
+            bytes += early.stream.bytes
+        }
+        if let service = content.service { bytes.appendInteger(UInt64(bitPattern: service)) }
+        return bytes
+    }
+
+    private static func serviceFlag(of content: NewAlarm) -> UInt8 {
+        content.fence != nil && content.service != nil ? hasService : 0
     }
 
     private static func encode(
@@ -158,12 +170,21 @@ enum AlarmFormat {
             else { return nil }
             let fence = Int32(bitPattern: bytes.integer(at: recordBytes, as: UInt32.self))
             let mark = FenceMark(fence: fence, action: action)
-            let end = recordBytes + markBytes
-            guard bytes[8] == Kind.earlyAlarm else { return alarm(number, bytes, at: end, mark: mark) }
-            guard bytes.count >= end + earlyBytes, let stream = StreamID(bytes: bytes[(end + 8)..<(end + 24)])
-            else { return nil }
-            let early = EarlyMark(stream: stream, sequence: bytes.integer(at: end))
-            return alarm(number, bytes, at: end + earlyBytes, mark: mark, early: early)
+            var end = recordBytes + markBytes
+            var early: EarlyMark?
+            if bytes[8] == Kind.earlyAlarm {
+                guard bytes.count >= end + earlyBytes, let stream = StreamID(bytes: bytes[(end + 8)..<(end + 24)])
+                else { return nil }
+                early = EarlyMark(stream: stream, sequence: bytes.integer(at: end))
+                end += earlyBytes
+            }
+            var service: Int64?
+            if bytes[9] & hasService != 0 {
+                guard bytes.count >= end + serviceBytes else { return nil }
+                service = Int64(bitPattern: bytes.integer(at: end))
+                end += serviceBytes
+            }
+            return alarm(number, bytes, at: end, mark: mark, early: early, service: service)
         case Kind.finished: return .finished(number)
         case Kind.news: return AlarmNews(flags: bytes[9]).map { .news(number, $0) }
         case Kind.dropped:
@@ -184,7 +205,8 @@ enum AlarmFormat {
 
     /// `offset`: where the entity's name begins.
     private static func alarm(
-        _ number: UInt64, _ bytes: [UInt8], at offset: Int, mark: FenceMark? = nil, early: EarlyMark? = nil
+        _ number: UInt64, _ bytes: [UInt8], at offset: Int, mark: FenceMark? = nil, early: EarlyMark? = nil,
+        service: Int64? = nil
     ) -> Record? {
         guard let (entity, end) = entity(bytes, at: offset),
             let body = String(validating: bytes[end...], as: UTF8.self), let news = AlarmNews(flags: bytes[9])
@@ -192,7 +214,7 @@ enum AlarmFormat {
         let content = NewAlarm(
             id: bytes.integer(at: 24), type: bytes.integer(at: 12), entity: entity,
             time: Int64(bitPattern: bytes.integer(at: 32)), received: Int64(bitPattern: bytes.integer(at: 40)),
-            body: body, fence: mark, early: early)
+            body: body, fence: mark, early: early, service: service)
         return .alarm(
             Alarm(
                 number: number, content: content, isOwed: bytes[9] & 1 != 0, isConfirmed: news.isConfirmed,

@@ -31,15 +31,20 @@ extension AlarmJournal {
     /// Alarms that the server is to be told of.
     package var reportCount: Int { entries.count { $0.news.report == .wanted } }
 
-    /// The oldest alarms of an entity that the server is to be told of. Leaves out what is damaged.
+    /// How many of them are of another entity, or were found in another service.
+    package func foreignReportCount(besides entity: String, of service: Int64) -> Int {
+        entries.count { $0.news.report == .wanted && !$0.isReported(as: entity, to: service) }
+    }
+
+    /// The oldest alarms of an entity and a service that the server is to be told of. Leaves out what is damaged.
     ///
     /// Throws when the disk refuses one of them.
     package func reports(
-        of entity: String, limit: Int, bytes: Int, now: MonotonicTime
+        of entity: String, service: Int64, limit: Int, bytes: Int, now: MonotonicTime
     ) throws(CacheFileError) -> [Alarm] {
         try readIfNeeded(now: now)
         var (found, length): ([Alarm], Int) = ([], 0)
-        for entry in entries where entry.news.report == .wanted && entry.entity.utf8.elementsEqual(entity.utf8) {
+        for entry in entries where entry.news.report == .wanted && entry.isReported(as: entity, to: service) {
             guard found.count < limit, found.isEmpty || length + entry.length <= bytes else { break }
             guard let alarm = try read(entry, now: now) else { continue }
             length += entry.length
@@ -66,5 +71,10 @@ extension AlarmJournal {
 }
 
 extension AlarmJournal.Entry {
+    /// An earlier version wrote no service: its alarms go to the service that the agent runs for.
+    fileprivate func isReported(as entity: String, to service: Int64) -> Bool {
+        entity.utf8.elementsEqual(self.entity.utf8) && service == self.service ?? service
+    }
+
     fileprivate var isUnconfirmed: Bool { early != nil && !news.isConfirmed && news.report == .none }
 }

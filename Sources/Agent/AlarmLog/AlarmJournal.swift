@@ -70,6 +70,7 @@ package final class AlarmJournal {
         let serverTime: Int64
         var isOwed: Bool
         let early: EarlyMark?
+        let service: Int64?
         var news: AlarmNews
         var offset: Int
         let length: Int
@@ -245,7 +246,8 @@ package final class AlarmJournal {
                 number: alarm.number, id: content.id, type: content.type, entity: interned(content.entity),
                 fence: content.fence,
                 time: content.time > 0 ? content.time : content.received, serverTime: content.time,
-                isOwed: alarm.isOwed, early: content.early, news: AlarmNews(alarm), offset: offset, length: length))
+                isOwed: alarm.isOwed, early: content.early, service: content.service, news: AlarmNews(alarm),
+                offset: offset, length: length))
         if content.id != 0 { ids.insert(content.id) }
     }
 

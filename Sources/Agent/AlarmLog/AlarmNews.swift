@@ -11,9 +11,9 @@ struct AlarmNews: Hashable, Sendable {
 
     private static let confirmed: UInt8 = 2
 
-    /// The byte of a record: bit 0 belongs to hooks. Nil for bits that nobody knows.
+    /// The byte of a record: bit 0 belongs to hooks, bit 4 to the service. Nil for bits that nobody knows.
     init?(flags: UInt8) {
-        guard let report = ReportState(rawValue: flags >> 2) else { return nil }
+        guard flags < 32, let report = ReportState(rawValue: flags >> 2 & 3) else { return nil }
         (isConfirmed, self.report) = (flags & Self.confirmed != 0, report)
     }
 

@@ -7,6 +7,8 @@ package struct LocalAlarm: Hashable, Sendable {
     package let alarm: FenceAlarm
     package let source: AlarmScope.Source
     package let entity: String
+    /// The number of the service that the agent ran for.
+    package let service: Int64
     /// The point that caused it; nil for a fence of the box's own, whose points need not be in the ring.
     package let cause: PointCause?
     package let key: AlarmKey
@@ -22,7 +24,7 @@ package struct LocalAlarm: Hashable, Sendable {
 
     init(_ alarm: FenceAlarm, of definition: FenceDefinition, in scope: AlarmScope, cause: PointCause? = nil) {
         self.alarm = alarm
-        (source, entity) = (scope.source, scope.entity)
+        (source, entity, service) = (scope.source, scope.entity, scope.service)
         self.cause = cause
         key = AlarmKey(alarm, in: scope)
         name = definition.name

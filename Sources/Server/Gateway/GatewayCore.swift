@@ -47,7 +47,7 @@ package final class GatewayCore: Sendable {
         pushDesk = PushDesk(store: store, registry: registry, counters: counters, sleep: tasks.sleep, logger: logger)
         keyWatch = KeyWatch(store: store, registry: registry, sleep: tasks.sleep, logger: logger)
         fenceDesk = FenceNewsDesk(store: store, registry: registry, sleep: tasks.sleep, logger: logger)
-        fences = FenceReading(store, executor: tasks.executor) { service, unreadable in
+        fences = FenceReading(store, executor: tasks.executor, zones: ingest.zones) { service, unreadable in
             for fence in unreadable {
                 logger.error(
                     "a fence cannot be read, so vehicles do not get it",

@@ -199,16 +199,31 @@ package enum AgentInterface {
           server: ?ServerFences
         )
 
-        # The server's fences on the vehicle. version: of the set; 0 without one. unconfirmed: early alarms that the server did not
-        # confirm within ten minutes after it had the point. reports_waiting: alarms of which the server is still to be told.
+        # The server's fences on the vehicle. version: of the set; 0 without one. changed_time: of the newest change in it, by the
+        # server's clock. complete_within: metres, when the set has the nearest fences only. sent: whether the server of the last
+        # login sends fences. last_error: why the newest update is not in use. file_error: why the fences could not be read at the
+        # start, until the server has sent them again. unconfirmed: early alarms that the server did not confirm within ten
+        # minutes after it had the point; confirmations_waiting: those that it may still confirm. reports_waiting: alarms of which
+        # the server is still to be told. reports_elsewhere: those of another entity or service. reports_waiting_since: the last answer to a report, while some wait for this entity.
         type ServerFences (
           version: int,
           kept: int,
           inside: int,
+          changed_time: ?int,
+          complete_within: ?int,
+          not_judged: ?int,
+          not_judged_reasons: ?[]string,
+          sent: ?bool,
+          updates_refused: ?int,
+          last_error: ?string,
+          file_error: ?string,
           alarms: int,
           confirmed: int,
           unconfirmed: int,
+          confirmations_waiting: ?int,
           reports_waiting: int,
+          reports_elsewhere: ?int,
+          reports_waiting_since: ?int,
           remembered: Remembered
         )
 

@@ -47,39 +47,3 @@ package struct FencesStatus: Codable, Hashable, Sendable {
         case lastError = "last_error"
     }
 }
-
-/// The server's fences on the vehicle.
-package struct ServerFencesStatus: Codable, Hashable, Sendable {
-    /// The set's version; fences in it; those that the entity is inside of.
-    package var version: Int64
-    package var kept: Int64
-    package var inside: Int64
-    /// Since the agent started: early alarms that were told, those that the server confirmed, and those that it did not
-    /// confirm in time.
-    package var alarms: Int64
-    package var confirmed: Int64
-    package var unconfirmed: Int64
-    /// Alarms of which the server is still to be told.
-    package var reportsWaiting: Int64
-    /// Whether the fences are on the disk.
-    package var remembered: RememberedStatus
-
-    package init(
-        version: Int64, kept: Int64, inside: Int64, alarms: Int64, confirmed: Int64, unconfirmed: Int64,
-        reportsWaiting: Int64, remembered: RememberedStatus
-    ) {
-        self.version = version
-        self.kept = kept
-        self.inside = inside
-        self.alarms = alarms
-        self.confirmed = confirmed
-        self.unconfirmed = unconfirmed
-        self.reportsWaiting = reportsWaiting
-        self.remembered = remembered
-    }
-
-    enum CodingKeys: String, CodingKey {
-        case version, kept, inside, alarms, confirmed, unconfirmed, remembered
-        case reportsWaiting = "reports_waiting"
-    }
-}

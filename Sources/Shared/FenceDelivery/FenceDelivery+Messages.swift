@@ -17,6 +17,7 @@ extension FenceDelivery {
         content.fences = fences.map(SentFence.init)
         content.removed = removed
         if let reach { content.reach = FenceReach(reach) }
+        content.zones = zones.sorted { $0.key < $1.key }.map { NamedZone($0.key, $0.value) }
         // These messages have no required fields, so encoding cannot fail.
         let plain: [UInt8] = (try? content.serializedBytes()) ?? []
         guard plain.count <= Self.mostBytes else {
@@ -68,9 +69,18 @@ extension FenceDelivery {
         guard numbers.isDisjoint(with: content.removed) else {
             throw FenceDeliveryError("a fence update brings a fence and removes it")
         }
+        guard content.zones.count <= Self.mostZones else {
+            throw FenceDeliveryError("\(content.zones.count) time zones of a fence update: at most \(Self.mostZones)")
+        }
+        var zones: [String: ZoneOffsets] = [:]
+        for zone in content.zones {
+            guard zones.updateValue(try ZoneOffsets(zone), forKey: zone.name) == nil else {
+                throw FenceDeliveryError("time zone '\(zone.name)' comes twice in a fence update")
+            }
+        }
         self.init(
             version: version, base: base, fences: fences, removed: content.removed,
-            reach: content.hasReach ? try Reach(content.reach) : nil)
+            reach: content.hasReach ? try Reach(content.reach) : nil, zones: zones)
     }
 }
 
@@ -111,5 +121,38 @@ extension FenceDelivery.Reach {
             throw FenceDeliveryError("the reach of a fence update has no place on earth")
         }
         self.init(center: center, metres: reach.metres)
+    }
+}
+
+extension NamedZone {
+    fileprivate init(_ name: String, _ zone: ZoneOffsets) {
+        self.init()
+        self.name = name
+        first = zone.first
+        var last: Int64 = 0
+        for change in zone.changes {
+            changes.append(change.time.seconds &- last)
+            offsets.append(change.seconds)
+            last = change.time.seconds
+        }
+    }
+}
+
+extension ZoneOffsets {
+    fileprivate init(_ zone: NamedZone) throws(FenceDeliveryError) {
+        guard !zone.name.isEmpty, zone.name.utf8.count <= FenceDelivery.mostZoneBytes,
+            zone.changes.count == zone.offsets.count, zone.changes.count <= FenceDelivery.mostChanges,
+            ([zone.first] + zone.offsets).allSatisfy(FenceZone.offsets.contains)
+        else { throw FenceDeliveryError("time zone '\(zone.name)' of a fence update cannot be read") }
+        var (changes, time): ([Change], Int64) = ([], 0)
+        for (number, (step, offset)) in zip(zone.changes, zone.offsets).enumerated() {
+            let (next, overflow) = time.addingReportingOverflow(step)
+            guard !overflow, number == 0 || step > 0, Int64(Int32.min) * 4 <= next, next <= Int64(Int32.max) * 4 else {
+                throw FenceDeliveryError("the changes of time zone '\(zone.name)' of a fence update do not ascend")
+            }
+            time = next
+            changes.append(Change(time: Timestamp(seconds: time), seconds: offset))
+        }
+        self.init(first: zone.first, changes: changes)
     }
 }

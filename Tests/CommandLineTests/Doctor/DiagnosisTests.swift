@@ -11,7 +11,9 @@ import Varlink
         _ = LocalTime.isUTC
     }
 
-    @Test(arguments: agentCases + configurationCases + receiverCases + clockCases + serverCases + storageCases)
+    @Test(
+        arguments: agentCases + configurationCases + receiverCases + clockCases + serverCases + storageCases
+            + fenceCases)
     func aVerdictFollowsFromTheFacts(_ given: Case) throws {
         let diagnosis = Diagnosis(given.facts)
         let check = try #require(diagnosis.checks.first { $0.name == given.name })
@@ -34,8 +36,8 @@ import Varlink
                 })
         #expect(diagnosis.checks.filter { $0.verdict != .ok } == [])
         #expect(diagnosis.exitCode == 0)
-        #expect(diagnosis.lines.last == "17 ok. Nothing keeps this vehicle from being tracked.")
-        #expect(diagnosis.json["failed"] == 0 && diagnosis.json["checks"]?.arrayValue?.count == 17)
+        #expect(diagnosis.lines.last == "18 ok. Nothing keeps this vehicle from being tracked.")
+        #expect(diagnosis.json["failed"] == 0 && diagnosis.json["checks"]?.arrayValue?.count == 18)
     }
 
     private func order(_ name: Check.Name, _ diagnosis: Diagnosis) -> Int {

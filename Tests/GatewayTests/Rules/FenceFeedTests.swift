@@ -58,6 +58,26 @@ import TrackWire
         #expect(feed.mayHaveChanged() == [.load(since: 6, around: place)])
     }
 
+    @Test func theZonesThatTheFencesNameGoWithThem() throws {
+        let time = Timestamp(milliseconds: 1000)
+        let entity = EntityKey(service: try #require(ServiceID(rawValue: 1)), name: "car")
+        let draft = ShapeDraft(.circle(centre: Degrees(latitude: 31, longitude: 100), radius: 20))
+        let window = try #require(WeeklyWindow(days: 127, from: 0, to: 3600))
+        let fences = try [FenceZone.named("Asia/Shanghai"), .named("Mars/Olympus"), .offset(60)].enumerated().map {
+            var definition = FenceDefinition(draft)
+            definition.validity = FenceValidity(windows: [window], zone: $0.element)
+            let fence = try Fence(id: Int32($0.offset + 1), definition, at: time)
+            return WatchedFence(record: FenceRecord(fence: fence, version: 8, everyoneSince: time), since: time)
+        }
+        let shanghai = ZoneOffsets(first: 28_800)
+        let update = FenceReading.update(fences, version: 8, of: entity, around: nil) { name in
+            name == "Mars/Olympus" ? nil : name == "Asia/Shanghai" ? shanghai : .utc
+        }
+        var reader = FenceDeliveryReader()
+        let delivery = try #require(try update.parts.compactMap { try reader.take($0) }.last)
+        #expect(delivery.fences.count == 3 && delivery.zones == ["Asia/Shanghai": shanghai])
+    }
+
     @Test func aVehicleGetsTheNearestOfTooManyFences() throws {
         let time = Timestamp(milliseconds: 1000)
         let entity = EntityKey(service: try #require(ServiceID(rawValue: 1)), name: "car")

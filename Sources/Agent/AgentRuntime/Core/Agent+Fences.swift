@@ -163,14 +163,29 @@ extension Agent {
 
     /// The server's fences, and what became of their alarms; nil when there was never anything to say.
     var serverFencesStatus: ServerFencesStatus? {
-        let machine = serverFences.current
-        let told = serverFences.told.values.reduce(0, +)
-        guard machine.set.version > 0 || told > 0 || earlyAlarms.reportsWaiting > 0 else { return nil }
-        return ServerFencesStatus(
+        let (shell, machine) = (serverFences, serverFences.current)
+        let told = shell.told.values.reduce(0, +)
+        let trouble = shell.updateTrouble ?? shell.fileTrouble
+        let waiting = earlyAlarms.reportsWaiting + earlyAlarms.waitingCount
+        guard machine.set.version > 0 || told > 0 || waiting > 0 || trouble != nil else { return nil }
+        var status = ServerFencesStatus(
             version: Int64(clamping: machine.set.version), kept: Int64(machine.set.fences.count),
             inside: Int64(machine.insideCount), alarms: Int64(clamping: told),
             confirmed: Int64(clamping: earlyAlarms.confirmedCount),
             unconfirmed: Int64(clamping: earlyAlarms.overdueCount),
-            reportsWaiting: Int64(earlyAlarms.reportsWaiting), remembered: serverFences.remembered)
+            reportsWaiting: Int64(earlyAlarms.reportsWaiting), remembered: shell.remembered)
+        // The number of a change is its time.
+        status.changedTime = machine.set.version > 0 ? status.version : nil
+        status.completeWithin = machine.set.reach.map { Int64($0.metres) }
+        status.notJudged = Int64(machine.notJudged.count)
+        let reasons = Set(machine.notJudged.values).sorted().prefix(ServerFencesStatus.mostReasons)
+        status.notJudgedReasons = reasons.isEmpty ? nil : Array(reasons)
+        (status.sent, status.updatesRefused) = (shell.isSent, Int64(clamping: shell.refusedUpdates))
+        (status.lastError, status.fileError) = (shell.updateTrouble, shell.fileTrouble)
+        status.confirmationsWaiting = Int64(earlyAlarms.waitingCount)
+        status.reportsElsewhere = Int64(earlyAlarms.reportsElsewhere)
+        status.reportsWaitingSince =
+            earlyAlarms.reportsWaiting > 0 ? earlyAlarms.unansweredSince?.milliseconds : nil
+        return status
     }
 }

@@ -100,9 +100,10 @@ extension Agent {
         case .replied(let number, let kind, let message): requests.answered(number, kind, message)
         case .pushed(let push, let entity): alarmShell.take(push, entity: entity)
         case .opened(let takesFences, let storedThrough, let stream):
-            serverFences.loggedIn()
+            serverFences.loggedIn(isSent: takesFences)
             earlyAlarms.loggedIn(
-                as: link.entity, takesReports: takesFences, storedThrough: storedThrough, stream: stream)
+                as: link.entity, of: link.serviceNumber, takesReports: takesFences, storedThrough: storedThrough,
+                stream: stream)
         case .fenceUpdate(let update): serverFences.take(update)
         case .reportAnswered(let answer): earlyAlarms.answered(answer)
         case .refusedPoints(let sequences, let stream): earlyAlarms.refused(sequences, of: stream)

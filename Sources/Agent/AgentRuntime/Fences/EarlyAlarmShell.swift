@@ -30,11 +30,16 @@ final class EarlyAlarmShell {
     private let timers: ShellTimers<Timer>
     private var book = EarlyAlarmBook()
     private var reporting = AlarmReporting()
-    /// Of the last login: the server takes the alarms of a report for this entity's.
+    /// Of the last login: the server takes the alarms of a report for those of this entity in this service.
     private var entity = ""
+    private var service: Int64?
     /// Alarms that the server is to be told of, after the last operation.
     private(set) var reportsWaiting = 0
+    /// Those of them that wait for a login as another entity or in another service.
+    private(set) var reportsElsewhere = 0
     private(set) var confirmedCount: UInt64 = 0
+    /// When the oldest report was sent after which the server has answered none; nil when it has answered them.
+    private(set) var unansweredSince: SystemTime?
 
     /// Bytes of the alarms in one message, and of one alarm.
     private static let messageBytes = 128 * 1024
@@ -93,8 +98,10 @@ final class EarlyAlarmShell {
     // MARK: The link
 
     /// A login succeeded. `takesReports`: the server takes them.
-    func loggedIn(as entity: String, takesReports: Bool, storedThrough: UInt64, stream: StreamID?) {
-        self.entity = entity
+    func loggedIn(
+        as entity: String, of service: Int64, takesReports: Bool, storedThrough: UInt64, stream: StreamID?
+    ) {
+        (self.entity, self.service) = (entity, service)
         perform(book.loggedIn(as: entity, now: context.now))
         if let stream {
             perform(book.acknowledged(through: storedThrough, of: stream, isLogin: true, now: context.now))
@@ -120,6 +127,7 @@ final class EarlyAlarmShell {
 
     /// The server has answered a report.
     func answered(_ answer: AlarmUploadAck) {
+        unansweredSince = nil
         let refused = answer.refused.map { (Array($0.key), $0.reason) }
         perform(reporting.acknowledged(answer.id, refused: Dictionary(refused) { first, _ in first }))
     }
@@ -170,7 +178,9 @@ final class EarlyAlarmShell {
         for action in actions {
             switch action {
             case .read: read()
-            case .send(let message, let items): tell(.send(AlarmUpload(message, items)))
+            case .send(let message, let items):
+                unansweredSince = unansweredSince ?? context.systemTime
+                tell(.send(AlarmUpload(message, items)))
             case .settle(let numbers):
                 let numbers = Set(numbers)
                 for number in numbers { book.confirmed(number) }
@@ -184,12 +194,14 @@ final class EarlyAlarmShell {
     }
 
     private func read() {
+        guard let service else { return reporting.readFailed() }
         let (now, entity) = (context.now, entity)
         let isAccepted = onJournal { journal -> [Alarm]? in
-            try? journal.reports(of: entity, limit: AlarmReporting.most, bytes: Self.messageBytes, now: now)
+            try? journal.reports(
+                of: entity, service: service, limit: AlarmReporting.most, bytes: Self.messageBytes, now: now)
         } then: { [self] found in
-            guard ExactName(entity) == ExactName(self.entity) else {
-                // Another entity has logged in meanwhile.
+            guard ExactName(entity) == ExactName(self.entity), service == self.service else {
+                // Another entity has logged in meanwhile, or in another service.
                 reporting.readFailed()
                 return perform(reporting.added())
             }
@@ -212,9 +224,14 @@ final class EarlyAlarmShell {
     private func onJournal<Result: Sendable>(
         _ operation: @escaping @Sendable (AlarmJournal) -> Result, then: @escaping (Result) -> Void = { _ in }
     ) -> Bool {
-        let work = journal?.perform(on: context.loop) { journal in (operation(journal), journal.reportCount) }
-        work?.assumeIsolated().whenSuccess { [self] result, reports in
-            reportsWaiting = reports
+        let (entity, service) = (entity, service)
+        let work = journal?.perform(on: context.loop) { journal in
+            let result = operation(journal)
+            let foreign = service.map { journal.foreignReportCount(besides: entity, of: $0) }
+            return (result, journal.reportCount, foreign ?? 0)
+        }
+        work?.assumeIsolated().whenSuccess { [self] result, reports, foreign in
+            (reportsWaiting, reportsElsewhere) = (reports, foreign)
             then(result)
         }
         return work != nil
@@ -226,10 +243,13 @@ final class EarlyAlarmShell {
     // MARK: Status
 
     var overdueCount: UInt64 { book.overdueCount }
+    /// Early alarms that the server may still confirm.
+    var waitingCount: Int { book.count }
 
     func addMetrics(to page: inout MetricsPage) {
         page.add(AgentMetrics.earlyAlarmsConfirmed, confirmedCount)
         page.add(AgentMetrics.earlyAlarmsUnconfirmed, overdueCount)
+        page.add(AgentMetrics.earlyAlarmsWaiting, waitingCount)
         page.add(AgentMetrics.alarmReportsWaiting, reportsWaiting)
         page.add(AgentMetrics.alarmsReported, reporting.counters.reported)
         page.add(AgentMetrics.alarmReportsRefused, reporting.counters.refused)

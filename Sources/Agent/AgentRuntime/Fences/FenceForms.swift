@@ -49,7 +49,7 @@ enum FenceForms {
     static func page(_ selection: FenceSelection, of machine: ServerFenceMachine) -> FencesReply {
         let (found, isCut) = machine.list(filter(selection))
         return page(isCut: isCut, found) { fence in
-            report(of: fence.fence, vertices: fence.vertexCount, trouble: fence.trouble)
+            report(of: fence.fence, vertices: fence.vertexCount, trouble: machine.notJudged[fence.fence.id])
         }
     }
 

@@ -58,7 +58,7 @@ extension NewAlarm {
         self.init(
             id: alarm.id, type: alarm.type, entity: alarm.entity, time: alarm.time, received: received.milliseconds,
             body: alarm.body, fence: FenceMark(fence: alarm.alarm.fence, action: FenceMark.Action(alarm.alarm.action)),
-            early: alarm.cause.map { EarlyMark(stream: $0.stream, sequence: $0.sequence) })
+            early: alarm.cause.map { EarlyMark(stream: $0.stream, sequence: $0.sequence) }, service: alarm.service)
     }
 }
 

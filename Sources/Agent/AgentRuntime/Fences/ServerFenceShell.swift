@@ -69,6 +69,12 @@ final class ServerFenceShell {
     private var waiting: [Waiting]?
     private var since: SystemTime
     private(set) var refusedUpdates: UInt64 = 0
+    /// Why the newest update is not in use; nil when it is.
+    private(set) var updateTrouble: String?
+    /// Why the fences of the process before could not be read; nil when they could, or when they have come again.
+    private(set) var fileTrouble: String?
+    /// Whether the server of the last login sends fences; nil before the first one.
+    private(set) var isSent: Bool?
     private var isShutDown = false
 
     private enum Waiting {
@@ -93,6 +99,7 @@ final class ServerFenceShell {
         self.tell = tell
         timers = ShellTimers(context)
         since = context.systemTime
+        fileTrouble = store?.found.trouble
         let memories = (store?.states ?? []).compactMap { state in
             state.service.flatMap { service in
                 (try? EntityMemory(encoded: state.memory)).map { (service: service, entity: state.entity, memory: $0) }
@@ -104,7 +111,7 @@ final class ServerFenceShell {
     /// Tells what the process before has left.
     func open() {
         guard let found = store?.found else { return }
-        if let trouble = found.trouble {
+        if let trouble = fileTrouble {
             context.log.warning(
                 "Server fences cannot be used: the server sends them again", metadata: ["reason": "\(trouble)"])
         }
@@ -176,10 +183,12 @@ final class ServerFenceShell {
 
     // MARK: What the server sends
 
-    /// A login succeeded: parts of an earlier one are worth nothing.
-    func loggedIn() {
+    /// A login succeeded: parts of an earlier one are worth nothing. `isSent`: its server sends fences.
+    func loggedIn(isSent: Bool) {
+        self.isSent = isSent
         reader = FenceDeliveryReader()
-        machine.loggedIn()
+        let actions = machine.loggedIn()
+        if isSent { perform(actions) }
     }
 
     func take(_ update: FenceUpdate) {
@@ -199,7 +208,9 @@ final class ServerFenceShell {
 
     private func take(_ delivery: ServerDelivery) {
         do throws(FenceRefusal) {
-            perform(try machine.delivered(delivery))
+            let actions = try machine.delivered(delivery)
+            (updateTrouble, fileTrouble) = (nil, nil)
+            perform(actions)
         } catch {
             refuse(error.description, version: delivery.version)
             tell(.judged(judged))
@@ -208,6 +219,7 @@ final class ServerFenceShell {
 
     private func refuse(_ reason: String, version: UInt64) {
         refusedUpdates += 1
+        updateTrouble = reason
         context.log.error(
             "Server fences are not taken: the next login asks for all of them",
             metadata: ["version": "\(version)", "reason": "\(reason)"])
@@ -293,6 +305,8 @@ final class ServerFenceShell {
     func addMetrics(to page: inout MetricsPage) {
         page.add(AgentMetrics.serverFences, machine.set.fences.count)
         page.add(AgentMetrics.serverFencesInside, machine.insideCount)
+        page.add(AgentMetrics.serverFencesNotJudged, machine.notJudged.count)
+        page.add(AgentMetrics.serverFencesOutdated, updateTrouble != nil)
         page.add(AgentMetrics.serverFencesRemembered, machine.saving.standing == .durable)
         page.add(AgentMetrics.serverFenceUpdatesRefused, refusedUpdates)
         page.add(AgentMetrics.pointsJudged, machine.counters.judged)
@@ -308,6 +322,6 @@ extension ServerDelivery {
             version: delivery.version, base: delivery.base,
             fences: delivery.fences.map { ServerFence($0.fence, since: $0.since, group: $0.group) },
             removed: delivery.removed,
-            reach: delivery.reach.map { ServerReach(center: $0.center, metres: $0.metres) })
+            reach: delivery.reach.map { ServerReach(center: $0.center, metres: $0.metres) }, zones: delivery.zones)
     }
 }

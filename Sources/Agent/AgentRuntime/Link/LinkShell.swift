@@ -216,6 +216,9 @@ final class LinkShell {
     /// The answer to a request is overdue.
     func answerOverdue() { perform(machine.answerOverdue(now: context.now)) }
 
+    /// Of the login.
+    var serviceNumber: Int64 { login.service.rawValue }
+
     /// By which server fences the gathered points are judged.
     func judged(by versions: JudgedVersions) { judged = versions }
 

@@ -168,6 +168,12 @@ package enum AgentMetrics {
     static let serverFencesInside = Metric(
         "saker_agent_server_fences_inside", .gauge,
         "Server fences that the present entity is inside of.")
+    static let serverFencesNotJudged = Metric(
+        "saker_agent_server_fences_not_judged", .gauge,
+        "Server fences that the agent has and does not judge.")
+    static let serverFencesOutdated = Metric(
+        "saker_agent_server_fences_outdated", .gauge,
+        "1 while the newest update of the server fences is not in use, because the agent could not use it.")
     static let serverFencesRemembered = Metric(
         "saker_agent_server_fences_remembered", .gauge,
         "1 when the server fences are on the disk, 0 while they are not.")
@@ -186,6 +192,9 @@ package enum AgentMetrics {
     static let earlyAlarmsUnconfirmed = Metric(
         "saker_agent_early_alarms_unconfirmed_total", .counter,
         "Early alarms that the server did not tell within ten minutes of a session after it had the point.")
+    static let earlyAlarmsWaiting = Metric(
+        "saker_agent_early_alarms_waiting", .gauge,
+        "Early alarms that the server may still tell.")
     static let alarmReportsWaiting = Metric(
         "saker_agent_alarm_reports_waiting", .gauge,
         "Alarms of which the server is still to be told.")
@@ -197,8 +206,8 @@ package enum AgentMetrics {
         "Alarms of which the server took no report.")
 
     private static let serverFencing = [
-        serverFences, serverFencesInside, serverFencesRemembered, serverFenceUpdatesRefused,
-        pointsJudged, earlyAlarms, earlyAlarmsConfirmed, earlyAlarmsUnconfirmed,
-        alarmReportsWaiting, alarmsReported, alarmReportsRefused,
+        serverFences, serverFencesInside, serverFencesNotJudged, serverFencesOutdated, serverFencesRemembered,
+        serverFenceUpdatesRefused, pointsJudged, earlyAlarms, earlyAlarmsConfirmed, earlyAlarmsUnconfirmed,
+        earlyAlarmsWaiting, alarmReportsWaiting, alarmsReported, alarmReportsRefused,
     ]
 }

@@ -1,3 +1,4 @@
+package import Geofencing
 package import TrackModel
 
 /// Server fences as they came: all that concern the entity, or the difference to a version that the box has.
@@ -8,15 +9,19 @@ package struct ServerDelivery: Hashable, Sendable {
     package var fences: [ServerFence]
     package var removed: [Int32]
     package var reach: ServerReach?
+    /// What the time zones of the fences stand for, by their names.
+    package var zones: [String: ZoneOffsets]
 
     package init(
-        version: UInt64, base: UInt64 = 0, fences: [ServerFence], removed: [Int32] = [], reach: ServerReach? = nil
+        version: UInt64, base: UInt64 = 0, fences: [ServerFence], removed: [Int32] = [], reach: ServerReach? = nil,
+        zones: [String: ZoneOffsets] = [:]
     ) {
         self.version = version
         self.base = base
         self.fences = fences
         self.removed = removed
         self.reach = reach
+        self.zones = zones
     }
 }
 

@@ -22,11 +22,14 @@ package struct ServerFence: Hashable, Sendable {
         (since, revised) = (min(since, time), min(revised, time))
     }
 
-    /// What is judged.
+    /// The time zone that the fence needs; nil when it needs none.
+    var zoneName: String? { fence.definition.validity?.zoneName }
+
+    /// What is judged. `zone`: what the zone of the weekly windows stands for.
     ///
-    /// - Throws: ``FenceError`` when the weekly windows name a zone: then only the server judges the fence.
-    func plan() throws(FenceError) -> FencePlan {
-        var plan = try fence.plan(from: since)
+    /// - Throws: ``FenceError`` when the weekly windows name a zone and `zone` is nil: then only the server judges the fence.
+    func plan(zone: ZoneOffsets? = nil) throws(FenceError) -> FencePlan {
+        var plan = try fence.plan(from: since, zone: zone)
         plan.group = group
         plan.revisedAt = revised
         return plan

@@ -20,7 +20,7 @@ extension ServerFenceMachine {
         guard ExactName(entity) == ExactName(set.entity) else { return [] }
         let memory = memory ?? EntityMemory()
         return list(filter).fences.compactMap { fence in
-            guard let plan = try? fence.plan() else { return nil }
+            guard let plan = try? set.plan(of: fence) else { return nil }
             return LocalFenceStatus(
                 fence: plan.id, name: fence.fence.definition.name,
                 status: place.map { FenceStatus(of: plan, at: $0) } ?? memory.status(of: plan))
@@ -29,16 +29,6 @@ extension ServerFenceMachine {
 }
 
 extension ServerFence {
-    /// Why the fence is not judged; nil when it is.
-    package var trouble: String? {
-        do throws(FenceError) {
-            _ = try plan()
-            return nil
-        } catch {
-            return error.description
-        }
-    }
-
     /// Of its shape, as given.
     package var vertexCount: Int { fence.definition.shape.vertexCount }
 }

@@ -53,6 +53,8 @@ package struct ServerFenceMachine {
     private var pending: ServerFenceSet?
     private var held: [Held] = []
     private var plans = FenceSet()
+    /// Fences of the set that are not judged here, with the reason.
+    package private(set) var notJudged: [Int32: String] = [:]
     private var judge: EntityJudge
     package private(set) var saving = MemoryMachine()
     /// Memories of the journal, until their entity runs.
@@ -61,6 +63,7 @@ package struct ServerFenceMachine {
     /// What came last could not be used: the server is to send everything.
     private var mustAskAnew = false
     private var lastRequest: Timestamp?
+    private var hasAskedForZones = false
 
     /// `found`: the set of the file; nil when there was none. `memories`: of the journal.
     package init(
@@ -178,10 +181,12 @@ package struct ServerFenceMachine {
 
     private mutating func buildPlans() -> [Action] {
         var (found, actions): ([FencePlan], [Action]) = ([], [])
+        notJudged = [:]
         for fence in set.all {
             do throws(FenceError) {
-                found.append(try fence.plan())
+                found.append(try set.plan(of: fence))
             } catch {
+                notJudged[fence.fence.id] = error.description
                 actions.append(.notJudged(fence: fence.fence.id, reason: error.description))
             }
         }
@@ -214,8 +219,16 @@ package struct ServerFenceMachine {
         return [patience, .usesChanged] + save { $0.changed() }
     }
 
-    /// A login succeeded: what was asked for before may not have arrived.
-    package mutating func loggedIn() { lastRequest = nil }
+    /// A login succeeded: what was asked for before may not have arrived. A set of a server that sent no time zones stays
+    /// without them until the server sends everything: that is asked for once.
+    package mutating func loggedIn() -> [Action] {
+        lastRequest = nil
+        guard isRunning, !hasAskedForZones, newest.lacksZones,
+            let place = memory?.points.first?.place ?? newest.reach?.center ?? Coordinate(latitudeE7: 0, longitudeE7: 0)
+        else { return [] }
+        hasAskedForZones = true
+        return [.request(place)]
+    }
 
     /// A delivery could not be read.
     package mutating func deliveryFailed() -> [Action] {

@@ -3,7 +3,8 @@ internal import TrackModel
 
 // The format: docs/formats/fences.md.
 extension ServerFenceSet {
-    private static let format: UInt8 = 1
+    /// Format 1 has no time zones.
+    private static let format: UInt8 = 2
 
     package var encoded: [UInt8] {
         var bytes: [UInt8] = [Self.format]
@@ -23,6 +24,16 @@ extension ServerFenceSet {
         bytes.append(counted: memory.encoded)
         bytes.append(fixed: UInt32(clamping: fences.count))
         for fence in all { bytes.append(counted: fence.encoded) }
+        bytes.append(fixed: UInt32(clamping: zones.count))
+        for (name, zone) in zones.sorted(by: { $0.key < $1.key }) {
+            bytes.append(counted: name.utf8)
+            bytes.append(fixed: zone.first)
+            bytes.append(fixed: UInt32(clamping: zone.changes.count))
+            for change in zone.changes {
+                bytes.append(fixed: change.time.milliseconds)
+                bytes.append(fixed: change.seconds)
+            }
+        }
         return bytes
     }
 
@@ -30,8 +41,9 @@ extension ServerFenceSet {
     package init(encoded bytes: [UInt8]) throws(MemoryCodingError) {
         var rest = FixedBytes(bytes, of: "the set of server fences")
         let format: UInt8 = try rest.integer()
-        guard format == Self.format else {
-            throw MemoryCodingError(description: "the set of server fences has format \(format), not \(Self.format)")
+        guard (1...Self.format).contains(format) else {
+            throw MemoryCodingError(
+                description: "the set of server fences has format \(format), not 1 to \(Self.format)")
         }
         let service: Int64 = try rest.integer()
         self.init(service: service, entity: try rest.text())
@@ -55,9 +67,25 @@ extension ServerFenceSet {
             let fence = try ServerFence(encoded: try rest.counted())
             fences[fence.fence.id] = fence
         }
+        let zones = format > 1 ? try Self.zones(&rest) : [:]
         guard rest.remaining.isEmpty, version > 0, !uses.isEmpty else {
             throw MemoryCodingError(description: "the set of server fences has another length, or no version")
         }
-        restore(version, fences, uses, reach, memory)
+        restore(version, fences, uses, reach, memory, zones)
+    }
+
+    private static func zones(_ rest: inout FixedBytes) throws(MemoryCodingError) -> [String: ZoneOffsets] {
+        var zones: [String: ZoneOffsets] = [:]
+        for _ in 0..<(try rest.integer(UInt32.self)) {
+            let name = try rest.text()
+            let first: Int32 = try rest.integer()
+            var changes: [ZoneOffsets.Change] = []
+            for _ in 0..<(try rest.integer(UInt32.self)) {
+                let time = Timestamp(milliseconds: try rest.integer())
+                changes.append(ZoneOffsets.Change(time: time, seconds: try rest.integer()))
+            }
+            zones[name] = ZoneOffsets(first: first, changes: changes)
+        }
+        return zones
     }
 }

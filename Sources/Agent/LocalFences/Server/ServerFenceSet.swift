@@ -23,6 +23,9 @@ package struct ServerFenceSet: Hashable, Sendable {
     /// In the order of their times; never empty when there is a set.
     package private(set) var uses: [VersionUse] = []
     package private(set) var reach: ServerReach?
+    /// What the time zones of the fences stand for at the server. Another database may differ, and vehicle and server would
+    /// tell other alarms.
+    package private(set) var zones: [String: ZoneOffsets] = [:]
     /// As the points before the newest use left it.
     package private(set) var memory = EntityMemory()
 
@@ -33,9 +36,10 @@ package struct ServerFenceSet: Hashable, Sendable {
 
     mutating func restore(
         _ version: UInt64, _ fences: [Int32: ServerFence], _ uses: [VersionUse], _ reach: ServerReach?,
-        _ memory: EntityMemory
+        _ memory: EntityMemory, _ zones: [String: ZoneOffsets]
     ) {
         (self.version, self.fences, self.uses, self.reach, self.memory) = (version, fences, uses, reach, memory)
+        self.zones = zones
     }
 
     package func isOf(_ entity: String, _ service: Int64) -> Bool {
@@ -44,6 +48,16 @@ package struct ServerFenceSet: Hashable, Sendable {
 
     /// In the order of their numbers.
     package var all: [ServerFence] { fences.values.sorted { $0.fence.id < $1.fence.id } }
+
+    /// What is judged of a fence of the set.
+    ///
+    /// - Throws: ``FenceError`` when the server has not sent its time zone.
+    package func plan(of fence: ServerFence) throws(FenceError) -> FencePlan {
+        try fence.plan(zone: fence.zoneName.flatMap { zones[$0] })
+    }
+
+    /// Some fence needs a time zone that has not come.
+    var lacksZones: Bool { fences.values.contains { $0.zoneName.map { zones[$0] == nil } ?? false } }
 
     // MARK: Changes
 
@@ -64,6 +78,8 @@ package struct ServerFenceSet: Hashable, Sendable {
         if delivery.base == 0 { new.fences = [:] }
         for number in delivery.removed { new.fences[number] = nil }
         for fence in delivery.fences { new.fences[fence.fence.id] = adapted(fence, memory) }
+        let names = Set(new.fences.values.compactMap(\.zoneName))
+        new.zones = new.zones.merging(delivery.zones) { $1 }.filter { names.contains($0.key) }
         guard new.fences.count <= limits.fences else {
             throw FenceRefusal(.tooMany, "\(new.fences.count) server fences: the box takes \(limits.fences)")
         }
@@ -85,7 +101,8 @@ package struct ServerFenceSet: Hashable, Sendable {
         guard let last = memory.lastTime else { return fence }
         var fence = fence
         let next = last.adding(milliseconds: 1)
-        if let old = fences[fence.fence.id] {
+        // A fence whose time zone has come only now was not judged before.
+        if let old = fences[fence.fence.id], old.zoneName.map({ zones[$0] != nil }) ?? true {
             fence.since = old.since
             fence.revised = old.fence.areaRevision == fence.fence.areaRevision ? old.revised : max(fence.revised, next)
         } else {

@@ -14,7 +14,8 @@ struct StatusView {
             [
                 ("Service", service), ("Gather", gather), ("Receiver", feed), ("Fix", fix), ("Connection", link),
                 ("Cache", cache), ("Points", points),
-            ] + fences + attributes + counted("Skipped", status.counters.skipped) + lost + remembered + [
+            ] + fences + ServerFencesView.rows(status) + attributes + counted("Skipped", status.counters.skipped) + lost
+            + remembered + [
                 ("Settings", [SettingsView.line(status.settings)]), ("Agent", [agent]),
             ]
         for (title, texts) in rows {

@@ -4,7 +4,7 @@ struct Check: Hashable {
         case agent, configuration, service, gather, settings
         case gpsd, device, fix, clock
         case dns, tcp, tls, certificates, login
-        case disk, cache, permissions
+        case disk, cache, fences, permissions
     }
 
     enum Verdict: String, Hashable, CaseIterable {

@@ -14,7 +14,8 @@ struct Diagnosis: Hashable {
             ClockCheck.clock(facts),
             ServerChecks.dns(facts), ServerChecks.tcp(facts), ServerChecks.tls(facts),
             CertificateCheck.certificates(facts), ServerChecks.login(facts),
-            StorageChecks.disk(facts), StorageChecks.cache(facts), StorageChecks.permissions(facts),
+            StorageChecks.disk(facts), StorageChecks.cache(facts), FenceCheck.fences(facts),
+            StorageChecks.permissions(facts),
         ]
         isAgentSilent = facts.status == nil
     }

@@ -7,8 +7,12 @@ import TrackWire
 
 /// Reads the server fences of an entity for its vehicle.
 struct FenceReading: Sendable {
+    typealias Zones = @Sendable (String) -> ZoneOffsets?
+
     let store: any FenceStore
     let everyones: EveryonesFences
+    /// What the names of time zones stand for, as the server judges by them.
+    let zones: Zones
     /// Hears of fences that cannot be read.
     let tell: @Sendable (ServiceID, [UnreadableFence]) -> Void
 
@@ -18,9 +22,11 @@ struct FenceReading: Sendable {
     /// `mostBytes`: see ``EveryonesFences``.
     init(
         _ store: any FenceStore, mostBytes: Int = 256 << 20, executor: (any TaskExecutor)? = nil,
+        zones: @escaping Zones = { _ in nil },
         tell: @escaping @Sendable (ServiceID, [UnreadableFence]) -> Void = { _, _ in }
     ) {
         self.store = store
+        self.zones = zones
         self.tell = tell
         everyones = EveryonesFences(store, mostBytes: mostBytes, executor: executor, tell: tell)
     }
@@ -39,7 +45,8 @@ struct FenceReading: Sendable {
         }
         let removed = changes.filter { $0.present == nil }.map(\.fence)
         let delivery = FenceDelivery(
-            version: UInt64(difference.version), base: UInt64(version), fences: fences, removed: removed)
+            version: UInt64(difference.version), base: UInt64(version), fences: fences, removed: removed,
+            zones: Self.named(by: fences, zones))
         // More than a message may have: then the vehicle gets the nearest ones.
         guard let parts = try? delivery.updates() else { return try await whole(of: entity, around: place) }
         return FenceFeed.Update(version: difference.version, parts: parts)
@@ -64,17 +71,21 @@ struct FenceReading: Sendable {
             let fences =
                 named.isEmpty
                 ? shelf.fences : shelf.fences.filter { !numbers.contains($0.record.fence.id) } + named
-            return Self.update(fences, version: min(own.version, shelf.version), of: entity, around: place)
+            return Self.update(
+                fences, version: min(own.version, shelf.version), of: entity, around: place, zones: zones)
         }
     }
 
     /// All fences, or as many of the nearest as a vehicle takes.
     static func update(
-        _ fences: [WatchedFence], version: Int64, of entity: EntityKey, around place: Coordinate?
+        _ fences: [WatchedFence], version: Int64, of entity: EntityKey, around place: Coordinate?,
+        zones: @escaping Zones = { _ in nil }
     ) -> FenceFeed.Update {
         func parts(_ fences: some Sequence<WatchedFence>, _ reach: FenceDelivery.Reach?) -> [FenceUpdate]? {
             let delivered = fences.map { DeliveredFence($0.record.fence, since: $0.since, of: entity.name) }
-            return try? FenceDelivery(version: UInt64(version), fences: delivered, reach: reach).updates()
+            return try? FenceDelivery(
+                version: UInt64(version), fences: delivered, reach: reach, zones: named(by: delivered, zones)
+            ).updates()
         }
         if fences.count <= FenceDelivery.mostFences, let parts = parts(fences, nil) {
             return FenceFeed.Update(version: version, parts: parts)
@@ -94,5 +105,12 @@ struct FenceReading: Sendable {
             count /= 2
         }
         return FenceFeed.Update(version: version, parts: parts([], nowhere) ?? [])
+    }
+
+    /// The zones of the fences' weekly windows, as far as they are known here.
+    private static func named(by fences: [DeliveredFence], _ zones: Zones) -> [String: ZoneOffsets] {
+        let names = Set(fences.compactMap(\.fence.definition.validity?.zoneName))
+        return Dictionary(
+            names.compactMap { name in zones(name).map { (name, $0) } }, uniquingKeysWith: { first, _ in first })
     }
 }

@@ -20,6 +20,12 @@ package struct FenceValidity: Hashable, Sendable {
         self.zone = zone
     }
 
+    /// The time zone that must be known to judge by the weekly windows; nil when none must be.
+    package var zoneName: String? {
+        guard !windows.isEmpty, case .named(let name) = zone else { return nil }
+        return name
+    }
+
     func check() throws(FenceError) {
         if let from, let through, from > through {
             throw FenceError(

@@ -828,11 +828,36 @@ package nonisolated struct FenceUpdateContent: Sendable {
   /// Clears the value of `reach`. Subsequent reads from it will return its default value.
   package mutating func clearReach() {self._reach = nil}
 
+  /// The time zones that the weekly windows of the fences name, as the server judges by them. A zone that the server does not
+  /// know is left out.
+  package var zones: [NamedZone] = []
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package init() {}
 
   fileprivate var _reach: FenceReach? = nil
+}
+
+package nonisolated struct NamedZone: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  package var name: String = String()
+
+  /// Seconds east of UTC before the first change.
+  package var first: Int32 = 0
+
+  /// When the offset changes, ascending: seconds since the change before, for the first change since 1970 UTC.
+  package var changes: [Int64] = []
+
+  /// Seconds east of UTC from each change on.
+  package var offsets: [Int32] = []
+
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  package init() {}
 }
 
 package nonisolated struct SentFence: Sendable {
@@ -2164,7 +2189,7 @@ nonisolated extension FenceUpdate: SwiftProtobuf.Message, SwiftProtobuf._Message
 
 nonisolated extension FenceUpdateContent: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".FenceUpdateContent"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}fences\0\u{1}removed\0\u{1}reach\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}fences\0\u{1}removed\0\u{1}reach\0\u{1}zones\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -2175,6 +2200,7 @@ nonisolated extension FenceUpdateContent: SwiftProtobuf.Message, SwiftProtobuf._
       case 1: try { try decoder.decodeRepeatedMessageField(value: &self.fences) }()
       case 2: try { try decoder.decodeRepeatedInt32Field(value: &self.removed) }()
       case 3: try { try decoder.decodeSingularMessageField(value: &self._reach) }()
+      case 4: try { try decoder.decodeRepeatedMessageField(value: &self.zones) }()
       default: break
       }
     }
@@ -2194,6 +2220,9 @@ nonisolated extension FenceUpdateContent: SwiftProtobuf.Message, SwiftProtobuf._
     try { if let v = self._reach {
       try visitor.visitSingularMessageField(value: v, fieldNumber: 3)
     } }()
+    if !self.zones.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.zones, fieldNumber: 4)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -2201,6 +2230,52 @@ nonisolated extension FenceUpdateContent: SwiftProtobuf.Message, SwiftProtobuf._
     if lhs.fences != rhs.fences {return false}
     if lhs.removed != rhs.removed {return false}
     if lhs._reach != rhs._reach {return false}
+    if lhs.zones != rhs.zones {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension NamedZone: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = _protobuf_package + ".NamedZone"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}name\0\u{1}first\0\u{1}changes\0\u{1}offsets\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self.name) }()
+      case 2: try { try decoder.decodeSingularSInt32Field(value: &self.first) }()
+      case 3: try { try decoder.decodeRepeatedSInt64Field(value: &self.changes) }()
+      case 4: try { try decoder.decodeRepeatedSInt32Field(value: &self.offsets) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.name.isEmpty {
+      try visitor.visitSingularStringField(value: self.name, fieldNumber: 1)
+    }
+    if self.first != 0 {
+      try visitor.visitSingularSInt32Field(value: self.first, fieldNumber: 2)
+    }
+    if !self.changes.isEmpty {
+      try visitor.visitPackedSInt64Field(value: self.changes, fieldNumber: 3)
+    }
+    if !self.offsets.isEmpty {
+      try visitor.visitPackedSInt32Field(value: self.offsets, fieldNumber: 4)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: NamedZone, rhs: NamedZone) -> Bool {
+    if lhs.name != rhs.name {return false}
+    if lhs.first != rhs.first {return false}
+    if lhs.changes != rhs.changes {return false}
+    if lhs.offsets != rhs.offsets {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
