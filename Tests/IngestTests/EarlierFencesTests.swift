@@ -170,6 +170,45 @@ import TrackTestKit
         )
     }
 
+    /// A backlog comes in one call, and the vehicle had other fences for each of its batches.
+    @Test func eachBatchOfACallIsJudgedByItsOwnFences() async throws {
+        let bench = try await Bench()
+        let service = try #require(ServiceID(rawValue: 1))
+        try await bench.store.haveEntity(named: "van", in: service, at: .at(-1000))
+        var definition = FenceDefinition(
+            ShapeDraft(.circle(centre: Degrees(latitude: 40, longitude: 116), radius: 200)))
+        definition.watch = .everyone
+        var record = try await bench.store.createFence(definition, in: service, at: .at(-900))
+        var versions = [record.version]
+        for name in 1...5 {
+            definition.name = "\(name)"
+            record = try await bench.store.updateFence(
+                1, to: definition, expecting: record.version, in: service, at: .at(-900 + Int64(name)))
+            versions.append(record.version)
+        }
+        definition.shape = ShapeDraft(.circle(centre: Degrees(latitude: 40, longitude: 116), radius: 50))
+        _ = try await bench.store.updateFence(
+            1, to: definition, expecting: record.version, in: service, at: .at(-800))
+        let batches = try versions.enumerated().map { index, version in
+            let first = -30 + 5 * Int64(index)
+            let points = try (first..<first + 5).map { second in
+                let place = try #require(Coordinate(latitude: 40, longitude: 116 + Double(second) * 10 / 85_393.76))
+                return TrackPoint(
+                    Fix(time: .at(second), coordinate: place, speed: 1000, accuracy: 50, mode: .threeDimensional))
+            }
+            let used = FencesUsed(version: version, after: .at(first - 1), base: index == 0 ? 0 : versions[index - 1])
+            return IngestBatch(
+                service: service, entity: "van", position: nil, points: points, sequences: [], payload: nil,
+                received: .at(100), fencesUsed: [used])
+        }
+        #expect(await bench.writer.submit(batches) == batches.map { _ in .success(0) })
+        let found = try await bench.store.alarms(
+            in: service, matching: AlarmFilter(includesStale: true), page: Page(offset: 0, limit: 10)
+        ).alarms.map(\.alarm)
+        #expect(found.map(\.revision) == [1])
+        #expect(found.map(\.point.time) == [.at(-19)])
+    }
+
     @Test func anAlarmOfAReplacedRevisionIsStale() async throws {
         let bench = try await Bench()
         let service = try #require(ServiceID(rawValue: 1))

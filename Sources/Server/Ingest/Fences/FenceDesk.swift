@@ -325,14 +325,21 @@ actor FenceDesk {
 
     /// Reads the fences by which vehicles judged their points, where they are others than the present ones.
     private func readEarlierFences(for batches: [IngestBatch]) async throws(TrackStoreError) {
+        // An entity may have several batches here, and each needs its own.
+        var needed: [EntityKey: Set<FencesUsed>] = [:]
+        var keys: [EntityKey] = []
         for batch in batches where batch.isToBeJudged {
-            let key = EntityKey(service: batch.service, name: batch.entity)
             guard let service = services[batch.service] else { continue }
-            let uses = batch.fencesThatCount.filter(service.hasOthers)
+            let key = EntityKey(service: batch.service, name: batch.entity)
+            if needed[key] == nil { keys.append(key) }
+            needed[key, default: []].formUnion(batch.fencesThatCount.filter(service.hasOthers))
+        }
+        for key in keys {
+            let uses = needed[key] ?? []
             if let entity = entities[key], entity.earlier.count + uses.count > Self.mostEarlier {
                 entities[key]?.earlier = entity.earlier.filter { uses.contains($0.key) }
             }
-            for used in uses {
+            for used in uses.sorted(by: { $0.version < $1.version }) {
                 guard let entity = entities[key], entity.earlier[used] == nil else { continue }
                 let earlier = try await earlierFences(of: key, used)
                 entities[key]?.earlier[used] = .some(earlier)
