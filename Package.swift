@@ -191,8 +191,9 @@ let tools: [Target] = [
     // The whole system in virtual time: it may look into every room, and no program may depend on it.
     .room(
         "SystemSimulation", in: "Tools", "AgentControl", "AgentLogic", "AgentRuntime", "AlarmLog", "Compression",
-        "ConfigurationFile", "Gateway", "GNSSFeed", "Ingest", "JSON", "SecureLink", "StoreDisk", "TrackCache",
-        "TrackModel", "TrackStore", "TrackStoreSQLite", "TrackTestKit", "TrackWire", .log, .nioCore, .nioTLS),
+        "ConfigurationFile", "FenceDelivery", "FenceJSON", "Gateway", "Geodesy", "Geofencing", "GNSSFeed", "Ingest",
+        "JSON", "LocalFences", "SecureLink", "StoreDisk", "TrackCache", "TrackModel", "TrackStore", "TrackStoreSQLite",
+        "TrackTestKit", "TrackWire", .log, .nioCore, .nioTLS),
     .program("saker-simulate", in: "Tools", "SystemSimulation", .arguments),
     .room(
         "TrackTestKit", in: "Tools", "AgentControl", "Geodesy", "Geofencing", "Ingest", "JSON", "RoadMatching",
@@ -291,8 +292,9 @@ let tests: [Target] = [
     .tests(of: "FleetSimulation", "TrackModel", "saker-server", "saker-sim"),
     .tests(of: "StoreDisk", "TrackModel", "TrackStore", "TrackStoreSQLite", "TrackTestKit", .sqlite),
     .tests(
-        "SimulationTests", "AgentControl", "AgentRuntime", "AlarmLog", "ConfigurationFile", "JSON", "SystemSimulation",
-        "TrackCache", "TrackModel", "TrackStore", "TrackTestKit", .nioCore),
+        "SimulationTests", "AgentControl", "AgentRuntime", "AlarmLog", "ConfigurationFile", "Geodesy", "Geofencing",
+        "JSON",
+        "LocalFences", "SystemSimulation", "TrackCache", "TrackModel", "TrackStore", "TrackTestKit", .nioCore),
     // The fuzzers' properties on every kept input: docs/fuzzing.md.
     .tests(
         "FuzzTests", "AgentControl", "AgentLogic", "AgentRuntime", "Compression", "ConfigurationFile",

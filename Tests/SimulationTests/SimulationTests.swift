@@ -31,6 +31,33 @@ import Testing
         }
     }
 
+    /// Fences on the vehicle, at the server, or on both: the same seeds in every run.
+    @Test func everyGuaranteeHoldsWithFences() {
+        var total = HistorySummary()
+        for seed in UInt64(101)..<117 {
+            let outcome = History(seed: seed, options: HistoryOptions(hours: 0.3, sqliteShare: 5, fenceShare: 100))
+                .run()
+            total.add(outcome.summary)
+            if let violation = outcome.violation {
+                Issue.record(
+                    """
+                    seed \(seed) breaks \(violation)
+                    \(outcome.trace.suffix(30).joined(separator: "\n"))
+                    again: saker-simulate --first-seed \(seed) --seeds 1 --hours 0.3 --fences 100 --trace
+                    """)
+            }
+        }
+        #expect(total.fenced == 16 && total.fenceChanges > 50)
+        #expect(total.ownAlarms > 20 && total.earlyAlarms > 10 && total.serverAlarms > 20 && total.hookRuns > 0)
+    }
+
+    @Test func aSeedWithFencesIsOneHistory() {
+        let options = HistoryOptions(hours: 0.2, fenceShare: 100)
+        let first = History(seed: 101, options: options).run()
+        let second = History(seed: 101, options: options).run()
+        #expect(first.summary == second.summary)
+    }
+
     @Test(arguments: [UInt64(3), 14])
     func aSeedIsOneHistory(seed: UInt64) {
         let options = HistoryOptions(hours: 0.2, sqliteShare: 30, pushShare: 50)

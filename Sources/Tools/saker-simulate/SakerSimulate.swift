@@ -23,6 +23,10 @@ import SystemSimulation
     @Option(help: "How many of 100 histories have pushes, alarms and hooks.")
     var pushes = HistoryOptions.usualPushShare
 
+    @Option(
+        help: "How many of 100 histories have fences on the vehicle or at the server, and then no pushes of operators.")
+    var fences = 0
+
     @Option(help: "Directory for SQLite's files, which are removed afterwards.")
     var directory = "/dev/shm"
 
@@ -37,12 +41,14 @@ import SystemSimulation
         guard jobs.map({ (1...1024).contains($0) }) != false else { throw ValidationError("--jobs is 1 to 1024") }
         guard (0...100).contains(sqlite) else { throw ValidationError("--sqlite is a share of 100") }
         guard (0...100).contains(pushes) else { throw ValidationError("--pushes is a share of 100") }
+        guard (0...100).contains(fences) else { throw ValidationError("--fences is a share of 100") }
         guard seeds > 0, firstSeed <= UInt64.max - seeds else { throw ValidationError("--seeds must be at least 1") }
     }
 
     func run() throws {
         try Self.makeHashingRepeatable()
-        var options = HistoryOptions(hours: hours, sqliteShare: sqlite, pushShare: pushes, directory: directory)
+        var options = HistoryOptions(
+            hours: hours, sqliteShare: sqlite, pushShare: pushes, fenceShare: fences, directory: directory)
         if trace { options.follow = { line in print(line) } }
         let start = Self.seconds()
         let workers = Workers(seeds: firstSeed..<firstSeed + seeds, options: options)
@@ -51,7 +57,7 @@ import SystemSimulation
             if !trace { broken.trace.forEach { print($0) } }
             print("\nseed \(broken.seed) breaks \(violation)")
             print(
-                "again: saker-simulate --first-seed \(broken.seed) --seeds 1 --hours \(hours) --sqlite \(sqlite) --pushes \(pushes) --trace"
+                "again: saker-simulate --first-seed \(broken.seed) --seeds 1 --hours \(hours) --sqlite \(sqlite) --pushes \(pushes) --fences \(fences) --trace"
             )
             throw ExitCode.failure
         }
@@ -87,6 +93,11 @@ import SystemSimulation
         print(
             "alarms: \(total.pushes) taken, \(total.pushesDropped) of them dropped by the bound, "
                 + "\(total.hookRuns) hooks run")
+        print(
+            "fences: \(total.fenced) histories, \(total.fenceChanges) changes; own alarms \(total.ownAlarms), early "
+                + "\(total.earlyAlarms), \(total.alarmsBeforeDisk) of them told before the disk had them; by push "
+                + "\(total.alarmsByPush); at the server \(total.serverAlarms), \(total.alarmsReported) of them reported"
+        )
         print("trace \(String(total.traceHash, radix: 16))")
     }
 

@@ -112,7 +112,7 @@ extension History {
                 let surroundings = Surroundings(
                     clock: clock, connector: connector, feeds: feeds, disk: made,
                     memory: SimulatedStateKeeper(executor: made, disk: disk, memory: memory), seed: dice.next(),
-                    alarms: alarms, hooks: hooks)
+                    alarms: alarms, hooks: hooks, fences: openFences(made), serverFences: openServerFences(made))
                 return (surroundings, CacheSnapshot(cache))
             }
             opened = executor.map { ($0, opening) }
@@ -133,6 +133,7 @@ extension History {
         (made.alarms, made.hooks) = (alarms, hooks)
         connect(made)
         watchAlarms(made)
+        watchFences(made)
         box = made
         gatheredInThisProcess = 0
         // A restart forgets what programs have set: they set it again.
@@ -140,6 +141,7 @@ extension History {
         grid = GridModel()
         adoptSettings(agent)
         note("agent boots, the ring holds \(opened.executor.cache.count), \(opened.executor.cache.state)")
+        if opened.executor.cache.state != .disk { fences?.mayDiffer = true }
         check { () throws(Violation) in
             try ledger.processStarted(opened.executor.cache, at: now, witness, found: found)
         }
@@ -213,6 +215,7 @@ extension History {
         made.connector.drop(tellingPeer: how != .power)
         made.forget()
         if box === made { box = nil }
+        fences?.own.processEnds()
         switch how {
         case .power: crashDisk()
         case .kill: disk.killProcess()
@@ -276,6 +279,7 @@ extension History {
     }
 
     func choose(_ points: [ChosenPoint]) {
+        judge(grid.takeFixes())
         guard let entity = grid.knownEntity else { return }
         for point in points {
             ledger.choose(
@@ -315,8 +319,12 @@ extension History {
         switch message {
         case "Gathering started":
             grid.startGathering(entity)
+            fencesStart(entity)
         case "Gathering stopped":
             choose(grid.stopGathering())
+            fences?.own.stopped()
+        case "The server does not confirm early alarms": earlyAlarmsAreOverdue()
+        case "Track cache is in memory": fences?.mayDiffer = true
         case "Alarms cannot be kept: none is acknowledged, the server sends them again":
             alarms.isRefusing = true
             alarms.refused()
@@ -349,7 +357,9 @@ extension History {
             grid.parkingDelay = settings.parkingDelay.map { $0 * 1000 }
             grid.parkingInterval = (settings.parkingInterval ?? 240) * 1000
             grid.optionsChanged()
+            fences?.own.optionsChanged(Self.options(settings))
         }
+        fences?.own.optionsAre(Self.options(settings))
     }
 
     private static func speed(_ activity: AgentControl.Activity) -> Double {

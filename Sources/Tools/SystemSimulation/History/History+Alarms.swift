@@ -14,7 +14,7 @@ extension History {
 
     /// The journal and the hooks of a process that begins; nil and nil in a history without pushes.
     func openAlarms(_ executor: SimulatedCacheDisk, _ process: ProcessLoop) -> (SimulatedAlarms?, SimulatedHooks?) {
-        guard profile.hasPushes else { return (nil, nil) }
+        guard profile.hasPushes || fences != nil else { return (nil, nil) }
         var hooks: SimulatedHooks?
         if profile.hasHooks {
             let count = dice.one(in: 6) ? 0 : Int.random(in: 1...Self.hookNames.count, using: &dice)
@@ -25,6 +25,7 @@ extension History {
         guard disk.hasPower else { return (nil, nil) }
         alarms.isRefusing = false
         journalPatience = PatienceModel(refusals: refusedJournalReads)
+        guard fences == nil else { return (openFenceJournal(executor, hooks?.names ?? []), hooks) }
         check { () throws(Violation) in
             try alarms.processStarts(
                 disk.contents(of: SimulatedAlarms.path), durable: disk.durableContents(of: SimulatedAlarms.path),
@@ -45,7 +46,7 @@ extension History {
             hasGivenUp: journal?.hasGivenUp ?? false)
     }
 
-    private var refusedJournalReads: Int { disk.refusedReads[SimulatedAlarms.path] ?? 0 }
+    var refusedJournalReads: Int { disk.refusedReads[SimulatedAlarms.path] ?? 0 }
 
     private func look(at journal: AlarmJournal) {
         check { () throws(Violation) in
@@ -60,7 +61,7 @@ extension History {
     }
 
     func watchAlarms(_ box: AgentBox) {
-        guard let journal = box.alarms else { return }
+        guard fences == nil, let journal = box.alarms else { return }
         journal.onOperation = { [unowned self] journal in look(at: journal) }
         box.agent.onChange = { [unowned self] change in
             guard case .alarm(let report) = change, let id = report.id else { return }
@@ -86,6 +87,7 @@ extension History {
     private var serverTime: Int64 { trueTime + 2000 }
 
     func watchPushes(_ frames: FrameWatch) {
+        guard fences == nil else { return watchFencePushes(frames) }
         frames.onPush = { [unowned self] id in check { () throws(Violation) in try alarms.sent(id) } }
         frames.onPushAcknowledgement = { [unowned self] ids in
             check { () throws(Violation) in
@@ -96,7 +98,7 @@ extension History {
     }
 
     /// On its way, or at a server that has not noted it yet: the push comes once more.
-    private func loseAcknowledgement() {
+    func loseAcknowledgement() {
         let isServer = dice.one(in: 3)
         after(Int64.random(in: 0...60, using: &dice)) { history in
             guard !history.isHealed else { return }
@@ -111,6 +113,7 @@ extension History {
     }
 
     func watchPushes(_ watch: StoreWatch) {
+        guard fences == nil else { return watchFences(watch) }
         guard profile.hasPushes else { return }
         watch.hasPushes = true
         watch.causing = { [unowned self] batches in batches.map(causing) }

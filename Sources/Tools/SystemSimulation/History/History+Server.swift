@@ -74,11 +74,13 @@ extension History {
                     }
                 }
             }
+            if let store { await history.value.lookAtFences(of: store) }
             executor.endOutside()
             guard medium.value.hasPower else { return history.value.serverLosesPower() }
             guard let store else { return history.value.storeStaysClosed() }
             history.value.serve(
-                served.value, WatchedStore(store, watch: bound, executor: executor, sleep: sleep))
+                served.value, WatchedStore(store, watch: bound, executor: executor, sleep: sleep),
+                judging: WatchedStore(store, watch: bound, executor: executor, isJudges: true, sleep: sleep))
         }
         Task(executorPreference: executor, operation: work)
     }
@@ -96,7 +98,7 @@ extension History {
         }
     }
 
-    private func serve(_ machine: ServerMachine, _ store: WatchedStore) {
+    private func serve(_ machine: ServerMachine, _ store: WatchedStore, judging: WatchedStore) {
         guard machine.watch.isAlive else { return }
         let quiet = Logger(label: "server") { _ in SwiftLogNoOpLogHandler() }
         let clock = NIOLoopBound(self, eventLoop: loop)
@@ -107,7 +109,7 @@ extension History {
         var bounds = IngestLimits()
         if let bytes = profile.waitingBytes { bounds.waitingBytes = bytes }
         let tasks = ServerTasks(executor: executor, sleep: sleeper)
-        let ingest = IngestWriter(store: store, limits: bounds, logger: quiet, tasks: tasks)
+        let ingest = IngestWriter(store: judging, limits: bounds, logger: quiet, tasks: tasks)
         let core = GatewayCore(
             limits: limits, deadlines: GatewayDeadlines(), store: store, ingest: ingest, logger: quiet,
             now: { Timestamp(milliseconds: clock.value.trueTime + 2000) }, callHandler: nil, tasks: tasks)
@@ -118,7 +120,9 @@ extension History {
         note("the server serves")
         troubledAt = now
         Task(executorPreference: executor) { await ingest.run() }
-        if profile.hasPushes { machine.watching = Task(executorPreference: executor) { await core.watchStore() } }
+        if profile.hasPushes || fences != nil {
+            machine.watching = Task(executorPreference: executor) { await core.watchStore() }
+        }
     }
 
     /// The server's end of a new connection; nil when nobody listens.
@@ -161,7 +165,10 @@ extension History {
             for (batch, outcome) in zip(batches, outcomes) {
                 let former = store.storedThrough(of: batch)
                 let new = try store.commit(batch, outcome)
-                if case .stored = outcome { pushesQueued(with: batch, after: former) }
+                if case .stored = outcome {
+                    pushesQueued(with: batch, after: former)
+                    try fencesStored(batch, new: new)
+                }
                 trace.mix(UInt64(new.count))
                 for point in new { try ledger.stored(point, entity: batch.entity, at: now) }
                 if case .stored = outcome, let position = batch.position {
@@ -227,6 +234,7 @@ extension History {
             await executor.beginOutside()
             let counts = try? await store.counts()
             let problems = try? await store.checkIntegrity()
+            await history.value.compareFences(with: store)
             var found: [String: [TrackPoint]] = [:]
             var latest: [String: TrackPoint] = [:]
             for entity in history.value.store.points.keys.sorted() {

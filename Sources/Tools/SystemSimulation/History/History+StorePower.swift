@@ -93,6 +93,7 @@ extension History {
             if !taken.isEmpty { summary.storeCutsAfterCommit += 1 }
             for (batch, former, new) in taken {
                 pushesQueued(with: batch, after: former)
+                try fencesStored(batch, new: new)
                 for point in new { try ledger.stored(point, entity: batch.entity, at: now) }
             }
         }

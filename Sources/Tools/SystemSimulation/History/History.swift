@@ -23,6 +23,8 @@ package final class History {
     let executor: StepExecutor
     let network: VirtualNetwork
     let profile: Profile
+    /// Nil in a history without fences.
+    var fences: FenceWorld?
     var dice: DiskDice
     var trace = Trace()
     var summary = HistorySummary()
@@ -74,7 +76,9 @@ package final class History {
         self.seed = seed
         self.options = options
         var dice = DiskDice(seed: seed)
-        profile = Profile(&dice, sqliteShare: options.sqliteShare, pushShare: options.pushShare)
+        var profile = Profile(&dice, sqliteShare: options.sqliteShare, pushShare: options.pushShare)
+        fences = FenceWorld(seed: seed, share: options.fenceShare, &profile)
+        self.profile = profile
         executor = StepExecutor(loop)
         network = VirtualNetwork(loop: loop, seed: dice.next())
         disk = DiskSimulation(seed: dice.next(), directories: ["/var"])
@@ -82,6 +86,7 @@ package final class History {
         clock = SimulatedSystemClock(loop: loop, offset: profile.bootsWithoutClock ? 0 : Self.beginning)
         clock.isSynchronised = !profile.bootsWithoutClock
         receiver = Receiver(seed: dice.next(), hasIncompleteReports: profile.hasIncompleteReports)
+        receiver.route = fences?.route
         medium = StoreMedium(usesSQLite: profile.usesSQLite, directory: options.directory, seed: seed)
         self.dice = dice
         alarms = AlarmModel(
@@ -107,6 +112,7 @@ package final class History {
         feelPulse()
         watchPromptness()
         settleRemembered()
+        beginFences()
         if profile.isOffline {
             network.reach = .refuses
             after(Int64(options.hours * 3_200_000)) { $0.network.reach = .works }
@@ -135,6 +141,7 @@ package final class History {
         summary.hookRuns = alarms.hooks.runs
         summary.cleared = ledger.count { if case .cleared = $0 { true } else { false } }
         summary.weakened = ledger.weaknesses.mapValues { Weakened(histories: 1, points: $0) }
+        summarizeFences()
         summary.weakenedHistories = summary.weakened.isEmpty ? 0 : 1
         trace.mix(UInt64(summary.points))
         trace.mix(UInt64(summary.stored))
@@ -199,12 +206,15 @@ package final class History {
         if box == nil { bootAgent() }
         checkTarget()
         settleAlarms()
+        settleFences()
     }
 
     private var hasFinished: Bool { now > 0 && isHealed && target.isFinishing }
 
     private var isAtRest: Bool {
-        guard hasFinished, areAlarmsAtRest, let box, box.executor.cache.state == .disk else { return false }
+        guard hasFinished, areAlarmsAtRest, areFencesAtRest, let box, box.executor.cache.state == .disk else {
+            return false
+        }
         return box.executor.cache.count == 0 && ledger.isTaken && target.isGatheringOver
     }
 
@@ -238,7 +248,7 @@ package final class History {
                     guarantee: .liveness,
                     detail: "\(Self.patience / 3_600_000) hours after the world healed "
                         + "\(box?.executor.cache.count ?? 0) points wait: \(status); hooks are owed to "
-                        + "\(alarms.owed) alarms, the pushes \(waitingPushes) wait"))
+                        + "\(alarms.owed) alarms, the pushes \(waitingPushes) wait; \(openFences)"))
         }
         check { () throws(Violation) in try ledger.settle() }
         guard violation == nil else { return }

@@ -7,18 +7,22 @@ package struct HistoryOptions: Sendable {
     /// Of 100 seeds so many have pushes, alarms and hooks.
     package var pushShare: Int
     package static let usualPushShare = 40
+    /// Of 100 seeds so many have fences, and then no messages of operators.
+    package var fenceShare: Int
     /// For database files.
     package var directory: String
     /// Called with every line of the trace.
     package var follow: (@Sendable (String) -> Void)?
 
     package init(
-        hours: Double = 4, sqliteShare: Int = 0, pushShare: Int = usualPushShare, directory: String = "/dev/shm",
+        hours: Double = 4, sqliteShare: Int = 0, pushShare: Int = usualPushShare, fenceShare: Int = 0,
+        directory: String = "/dev/shm",
         follow: (@Sendable (String) -> Void)? = nil
     ) {
         self.hours = hours
         self.sqliteShare = sqliteShare
         self.pushShare = pushShare
+        self.fenceShare = fenceShare
         self.directory = directory
         self.follow = follow
     }
@@ -47,6 +51,16 @@ package struct HistorySummary: Hashable, Sendable {
     package var pushes = 0
     package var pushesDropped = 0
     package var hookRuns = 0
+    /// Histories with fences, changes of fences, and alarms: of the vehicle's own fences, of those told before the disk had
+    /// them; of server fences told early, told by a push; in the server's history, of those reported by the vehicle.
+    package var fenced = 0
+    package var fenceChanges = 0
+    package var ownAlarms = 0
+    package var alarmsBeforeDisk = 0
+    package var earlyAlarms = 0
+    package var alarmsByPush = 0
+    package var serverAlarms = 0
+    package var alarmsReported = 0
     package var connections = 0
     package var bytesLost = 0
     package var batchesSent = 0
@@ -87,6 +101,14 @@ package struct HistorySummary: Hashable, Sendable {
         pushes += other.pushes
         pushesDropped += other.pushesDropped
         hookRuns += other.hookRuns
+        fenced += other.fenced
+        fenceChanges += other.fenceChanges
+        ownAlarms += other.ownAlarms
+        alarmsBeforeDisk += other.alarmsBeforeDisk
+        earlyAlarms += other.earlyAlarms
+        alarmsByPush += other.alarmsByPush
+        serverAlarms += other.serverAlarms
+        alarmsReported += other.alarmsReported
         connections += other.connections
         bytesLost += other.bytesLost
         batchesSent += other.batchesSent

@@ -42,5 +42,7 @@ struct MemoryModel<Value: Equatable> {
 
     func allows(_ value: Value) -> Bool { entries.contains { $0.value == value } }
 
-    var text: String { entries.map { "\($0.value)" }.joined(separator: " or ") }
+    var text: String { words { "\($0)" } }
+
+    func words(_ text: (Value) -> String) -> String { entries.map { text($0.value) }.joined(separator: " or ") }
 }

@@ -24,7 +24,7 @@ struct Profile {
     /// Seconds between two troubles, on average.
     let pace: Int64
     /// How often each kind of trouble comes, as weights.
-    let weights: [(trouble: Trouble, weight: Int)]
+    private(set) var weights: [(trouble: Trouble, weight: Int)]
     /// What the server allows an agent.
     let batchPoints: Int
     let windowBatches: Int
@@ -34,18 +34,18 @@ struct Profile {
     /// Each point carries so much that a segment is full in minutes.
     let isVerbose: Bool
     /// The fleet's people and its points send messages to the vehicle.
-    let hasPushes: Bool
+    private(set) var hasPushes: Bool
     let hasHooks: Bool
     /// Hooks run for other events than alarms, too.
     let hooksHearMore: Bool
     /// Bytes of the alarm journal.
-    let journalLimit: Int
+    private(set) var journalLimit: Int
     /// Milliseconds: the longest life of a push.
     let pushLife: Int64
     /// Milliseconds for which alarms are kept: longer than the server can send a push.
-    let alarmRetention: Int64
+    private(set) var alarmRetention: Int64
     /// Bits of the disk flip.
-    let hasRot: Bool
+    private(set) var hasRot: Bool
     /// The disk refuses calls when the agent comes online with more than one segment.
     let hasBacklogErrors: Bool
 
@@ -105,6 +105,17 @@ struct Profile {
             weights.append((trouble, Int.random(in: 1...4, using: &dice) * Self.frequency(of: trouble)))
         }
         self.weights = weights.isEmpty ? [(.linkReset, 1)] : weights
+    }
+
+    /// A history with fences. It has no messages of operators, whose model knows nothing of fences. Its disk keeps what it
+    /// has, and its receiver tells the true time and place: each of these makes alarms that no rule decides on.
+    mutating func addFences() {
+        (hasPushes, hasRot, journalLimit, alarmRetention) = (false, false, 1 << 20, 8 * 86_400_000)
+        let others: Set<Trouble> = [
+            .push, .rot, .diskReplaced, .receiverBack, .receiverRollover, .receiverLeaps,
+        ]
+        weights.removeAll { others.contains($0.trouble) }
+        if weights.isEmpty { weights = [(.linkReset, 1)] }
     }
 
     /// For the agent's configuration.

@@ -1,5 +1,6 @@
 internal import AgentLogic
 internal import GNSSFeed
+internal import Geodesy
 internal import TrackModel
 internal import TrackTestKit
 
@@ -18,6 +19,8 @@ struct Receiver {
     var isInTunnel = false
     var hasFix = true
     let hasIncompleteReports: Bool
+    /// Where the vehicle drives; nil: anywhere.
+    var route: Route?
 
     init(seed: UInt64, hasIncompleteReports: Bool) {
         dice = DiskDice(seed: seed)
@@ -28,17 +31,11 @@ struct Receiver {
 
     /// The reports of one epoch, in order. `time`: true GNSS time; `span`: milliseconds since the last epoch.
     mutating func epoch(at time: Int64, span: Int64) -> [PlainReport] {
-        // Accelerates, turns, stands still.
-        if dice.one(in: 30) {
-            north = Double.random(in: -1...1, using: &dice) * 2.5e-4
-            east = Double.random(in: -1...1, using: &dice) * 2.5e-4
+        if let place = route?.advance(to: time) {
+            (latitude, longitude) = (place.latitude, place.longitude)
+        } else {
+            wander(span)
         }
-        if dice.one(in: 60) { (north, east) = (0, 0) }
-        stand(for: span)
-        latitude = min(80, max(-80, latitude + north * Double(span) / 1000))
-        longitude += east * Double(span) / 1000
-        if longitude > 179 || longitude < -179 { east = -east }
-        longitude = min(179.5, max(-179.5, longitude))
         guard hasFix else { return [PlainReport(time: time + timeOffset, mode: 1)] }
         // Noise of a few metres: no two fixes are alike.
         let report = PlainReport(
@@ -76,6 +73,20 @@ struct Receiver {
         return reports
     }
 
+    /// Accelerates, turns, stands still.
+    private mutating func wander(_ span: Int64) {
+        if dice.one(in: 30) {
+            north = Double.random(in: -1...1, using: &dice) * 2.5e-4
+            east = Double.random(in: -1...1, using: &dice) * 2.5e-4
+        }
+        if dice.one(in: 60) { (north, east) = (0, 0) }
+        stand(for: span)
+        latitude = min(80, max(-80, latitude + north * Double(span) / 1000))
+        longitude += east * Double(span) / 1000
+        if longitude > 179 || longitude < -179 { east = -east }
+        longitude = min(179.5, max(-179.5, longitude))
+    }
+
     /// The vehicle is somewhere else all of a sudden: a ferry, a tow, a reflection.
     mutating func leap() {
         latitude = min(80, max(-80, latitude + Double.random(in: -1...1, using: &dice)))
@@ -93,15 +104,18 @@ struct Receiver {
         if standing > 0, abs(east) > 1e-6 { east = 0 }
     }
 
+    private var isStanding: Bool { route?.isStanding ?? (standing > 0) }
+
     /// cm/s. At rest a receiver says little, and sometimes much.
     private mutating func speed() -> Int32 {
-        guard standing > 0 else { return Int32.random(in: 0...5000, using: &dice) }
+        if let route, !route.isStanding { return Int32(route.speed * 100) + Int32.random(in: -30...30, using: &dice) }
+        guard isStanding else { return Int32.random(in: 0...5000, using: &dice) }
         return dice.one(in: 200) ? Int32.random(in: 100...400, using: &dice) : Int32.random(in: 0...80, using: &dice)
     }
 
     /// At rest, one fix in many is a reflection.
     private mutating func reflected(_ report: PlainReport) -> PlainReport {
-        guard standing > 0, dice.one(in: 100) else { return report }
+        guard isStanding, dice.one(in: 100) else { return report }
         var report = report
         report.latitude = report.latitude.map { $0 + Int32.random(in: -3000...3000, using: &dice) }
         return report

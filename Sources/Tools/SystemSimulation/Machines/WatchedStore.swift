@@ -9,11 +9,14 @@ final class WatchedStore: StoreDecorator {
     private let watch: NIOLoopBound<StoreWatch>
     private let executor: StepExecutor
     private let sleep: @Sendable (Duration) async -> Void
+    /// What judges points asks this one.
+    private let isJudges: Bool
 
     init(
-        _ inner: any TrackStore, watch: NIOLoopBound<StoreWatch>, executor: StepExecutor,
+        _ inner: any TrackStore, watch: NIOLoopBound<StoreWatch>, executor: StepExecutor, isJudges: Bool = false,
         sleep: @escaping @Sendable (Duration) async -> Void
     ) {
+        self.isJudges = isJudges
         self.inner = inner
         self.watch = watch
         self.executor = executor
@@ -112,6 +115,14 @@ final class WatchedStore: StoreDecorator {
         }
     }
 
+    func fenceNews(
+        after mark: FenceMark?, limit: Int
+    ) async throws(TrackStoreError) -> (through: FenceMark, news: [FenceNews]?) {
+        try await passing(
+            { store async throws(TrackStoreError) in try await store.fenceNews(after: mark, limit: limit) },
+            noting: { _ in if isJudges { watch.value.onJudgeHearing() } })
+    }
+
     /// Each with the number that the history gives it.
     func pendingPushes(
         of entity: String, in service: ServiceID, after mark: PushMark?, at now: Timestamp, limit: Int
@@ -154,6 +165,8 @@ final class StoreWatch {
     var settle: (PushSettlement) -> PushSettlement? = { $0 }
     /// The store has noted what became of pushes, with the numbers that agents know.
     var onSettled: ([PushSettlement]) -> Void = { _ in }
+    /// The judge of points has heard of all changes of fences.
+    var onJudgeHearing: () -> Void = {}
     var onOpening: (StreamOwner, StreamClaim) -> Void = { _, _ in }
     var hasPower: () -> Bool = { true }
     /// The store has found that its machine has no power.

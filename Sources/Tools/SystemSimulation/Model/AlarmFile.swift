@@ -13,6 +13,19 @@ struct AlarmFile {
         /// Where its entity and its content stand.
         let entity: Range<Int>
         let content: Range<Int>
+        /// Of an alarm that the agent has found; nil: a push.
+        var finding: Finding?
+    }
+
+    /// What more the journal has of an alarm that the agent has found.
+    struct Finding: Hashable {
+        let fence: Int32
+        /// Of a server fence; otherwise of the vehicle's own.
+        let isEarly: Bool
+        /// The server has told it too, or was told of it.
+        var isConfirmed: Bool
+        /// 1: the server is to be told. 2: it has the alarm. 3: it will never take it.
+        var report: UInt8
     }
 
     struct Trace: Hashable {
@@ -21,44 +34,99 @@ struct AlarmFile {
         let time: Int64
     }
 
-    /// In the order of the file.
+    /// What is remembered of an entity.
+    struct State: Hashable {
+        let entity: [UInt8]
+        let isServers: Bool
+        /// Of the newest point that was judged, milliseconds since 1970.
+        let time: Int64
+        let memory: [UInt8]
+    }
+
+    /// Pushes, in the order of the file.
     private(set) var alarms: [Alarm] = []
+    /// Alarms that the agent has found, in the order of the file.
+    private(set) var findings: [Alarm] = []
     private(set) var traces: [Trace] = []
+    /// The newest of each entity.
+    private(set) var states: [State] = []
+    /// Alarms with a record that says that their hooks have ended.
+    private(set) var ended: Set<UInt64> = []
     let bytes: [UInt8]
+
+    private static let mostBytes = 16_592
+    private static let mostVerdictBytes = 1 << 20
 
     /// Nil: no alarm journal.
     init?(_ bytes: [UInt8]) {
         self.bytes = bytes
         guard bytes.count >= 24, bytes.starts(with: "SAKER-AL".utf8), number(8, 2) == 1 else { return nil }
         guard number(12, 4) == UInt64(crc32(bytes[16..<24], continuing: crc32(bytes[..<12]))) else { return nil }
-        var start = 24
-        var ended: Set<UInt64> = []
-        while start + 48 <= bytes.count {
+        read(24..<bytes.count)
+        for index in alarms.indices where ended.contains(alarms[index].number) { alarms[index].isOwed = false }
+        for index in findings.indices where ended.contains(findings[index].number) { findings[index].isOwed = false }
+    }
+
+    /// Records, one behind the other.
+    private mutating func read(_ range: Range<Int>) {
+        var start = range.lowerBound
+        while start + 48 <= range.upperBound {
             let end = start + Int(number(start, 4))
-            guard end >= start + 48, end <= bytes.count, end - start <= 16_560 else { break }
+            let kind = bytes[start + 8]
+            let most = [4, 5, 9].contains(kind) ? Self.mostVerdictBytes : Self.mostBytes
+            guard end >= start + 48, end <= range.upperBound, end - start <= most else { break }
             defer { start = end }
             let sum = crc32(bytes[(start + 8)..<end], continuing: crc32(bytes[start..<(start + 4)]))
             guard number(start + 4, 4) == UInt64(sum) else { continue }
-            let (own, id) = (number(start + 16, 8), number(start + 24, 8))
-            let time = Int64(bitPattern: number(start + 32, 8))
-            switch bytes[start + 8] {
-            case 1:
-                let middle = start + 48 + Int(number(start + 10, 2))
-                guard middle <= end else { continue }
-                alarms.append(
-                    Alarm(
-                        number: own, id: id, type: UInt32(number(start + 12, 4)), time: time,
-                        isOwed: bytes[start + 9] & 1 == 1, entity: (start + 48)..<middle, content: middle..<end))
-            case 2: ended.insert(own)
-            case 3: traces.append(Trace(number: own, id: id, time: time))
-            default: break
-            }
+            take(kind, start..<end)
         }
-        for index in alarms.indices where ended.contains(alarms[index].number) { alarms[index].isOwed = false }
+    }
+
+    private mutating func take(_ kind: UInt8, _ record: Range<Int>) {
+        let start = record.lowerBound
+        let (own, id) = (number(start + 16, 8), number(start + 24, 8))
+        let time = Int64(bitPattern: number(start + 32, 8))
+        switch kind {
+        case 1, 6, 7:
+            let first = start + 48 + (kind == 1 ? 0 : kind == 6 ? 8 : 32)
+            let middle = first + Int(number(start + 10, 2))
+            guard middle <= record.upperBound else { return }
+            var alarm = Alarm(
+                number: own, id: id, type: UInt32(number(start + 12, 4)), time: time,
+                isOwed: bytes[start + 9] & 1 == 1, entity: first..<middle, content: middle..<record.upperBound)
+            guard kind != 1 else { return alarms.append(alarm) }
+            let flags = bytes[start + 9]
+            alarm.finding = Finding(
+                fence: Int32(truncatingIfNeeded: number(start + 48, 4)), isEarly: kind == 7,
+                isConfirmed: flags & 2 != 0, report: flags >> 2 & 3)
+            findings.append(alarm)
+        case 2: ended.insert(own)
+        case 3: traces.append(Trace(number: own, id: id, time: time))
+        case 4, 9:
+            let middle = start + 48 + Int(number(start + 10, 2))
+            guard middle <= record.upperBound else { return }
+            let state = State(
+                entity: Array(bytes[(start + 48)..<middle]), isServers: kind == 9, time: time,
+                memory: Array(bytes[middle..<record.upperBound]))
+            states.removeAll { $0.entity == state.entity && $0.isServers == state.isServers }
+            states.append(state)
+        case 5: read((start + 48)..<record.upperBound)
+        case 8:
+            guard let index = findings.firstIndex(where: { $0.number == own }) else { return }
+            let flags = bytes[start + 9]
+            if flags & 2 != 0 { findings[index].finding?.isConfirmed = true }
+            if flags >> 2 & 3 != 0 { findings[index].finding?.report = flags >> 2 & 3 }
+        default: break
+        }
     }
 
     /// Without what an append wrote that then failed: the journal does not have it, and writes over it.
-    mutating func leaveOut(after number: UInt64) { alarms.removeAll { $0.number > number } }
+    mutating func leaveOut(after number: UInt64) {
+        alarms.removeAll { $0.number > number }
+        findings.removeAll { $0.number > number }
+    }
+
+    func text(_ range: Range<Int>) -> String { String(decoding: bytes[range], as: UTF8.self) }
 
     private func number(_ offset: Int, _ count: Int) -> UInt64 {
         var value: UInt64 = 0

@@ -85,6 +85,14 @@ struct GridModel {
     /// Those of `signs` that were due, the first of each due time.
     private var dueSigns: [Fix] = []
 
+    /// One of each epoch while the agent gathers, until somebody takes them.
+    private var fixes: [Fix] = []
+
+    mutating func takeFixes() -> [Fix] {
+        defer { fixes = [] }
+        return fixes
+    }
+
     // MARK: The feed
 
     /// Returns the points that must be gathered now.
@@ -170,6 +178,7 @@ struct GridModel {
 
     private mutating func choose(_ fix: Fix) -> [ChosenPoint] {
         guard entity != nil else { return [] }
+        fixes.append(fix)
         let time = fix.time.milliseconds
         guard believes(time) else { return [] }
         let due = dueTime(time)

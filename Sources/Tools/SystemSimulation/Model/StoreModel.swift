@@ -75,8 +75,10 @@ struct StoreModel {
             case .duplicate(let through, let same):
                 position.epoch == former.epoch && position.previous <= before && last <= before && through == before
                     && (same == version || same > version && unsureVersions.contains(batch.entity))
-            // The store loses nothing here, nobody expects a version, and a store that fails is none that commits.
-            case .rewound, .stale, .failed: false
+            // Judged from another version than the store has: only in a history with fences.
+            case .stale(let present, _): batch.followsBatch || batch.expectedVersion.map { $0 != present } ?? false
+            // The store loses nothing here, and a store that fails is none that commits.
+            case .rewound, .failed: false
             }
         guard isRight else {
             throw Violation(

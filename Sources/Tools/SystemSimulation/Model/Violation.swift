@@ -11,6 +11,7 @@ package struct Violation: Error, Hashable, Sendable, CustomStringConvertible {
         case liveness = 8
         case alarms = 9
         case hooks = 10
+        case fences = 11
     }
 
     package let guarantee: Guarantee

@@ -1,0 +1,41 @@
+internal import AlarmLog
+internal import TrackTestKit
+
+/// What a history with fences has beside the others: the vehicle's route, fences that come, change and go, and the models of
+/// what must come of it. Drawn from random numbers of its own: a history without fences stays as it is.
+struct FenceWorld {
+    var dice: DiskDice
+    let route: Route
+    /// The vehicle has fences of its own.
+    let hasOwn: Bool
+    /// The operator has fences at the server.
+    let hasServers: Bool
+    /// Milliseconds between two changes of fences, on average.
+    let pace: Int64
+    var changes = 0
+    var own = OwnFenceModel()
+    var findings: FindingModel
+    var court = FenceCourt()
+    /// What the journal of the process remembered of fences when it was opened.
+    var states: [FenceState] = []
+    /// The disk has kept the vehicle from points that it gathered: from then on its places may be others than the server's.
+    var mayDiffer = false
+    /// The journal could not be read when the process began.
+    var isUnread = false
+
+    /// Nil for most seeds: of 100 as many as `share` says have fences.
+    init?(seed: UInt64, share: Int, _ profile: inout Profile) {
+        var dice = DiskDice(seed: seed &* 0x2545_F491_4F6C_DD1D ^ 0xFE9C_E5FE_9CE5)
+        guard Int.random(in: 0..<100, using: &dice) < share else { return nil }
+        profile.addFences()
+        route = Route(seed: dice.next())
+        let kind = Int.random(in: 0..<5, using: &dice)
+        (hasOwn, hasServers) = (kind < 3, kind > 1)
+        pace = [20_000, 60_000, 300_000].randomElement(using: &dice) ?? 60_000
+        findings = FindingModel(limit: profile.journalLimit, areHooksRun: profile.hasHooks)
+        self.dice = dice
+    }
+
+    /// Those whose fences there may be.
+    static let most = 12
+}

@@ -1,0 +1,288 @@
+internal import AgentControl
+internal import AgentLogic
+internal import AgentRuntime
+internal import AlarmLog
+internal import FenceJSON
+internal import Geofencing
+internal import JSON
+internal import NIOCore
+internal import TrackModel
+internal import TrackTestKit
+
+// The vehicle's own fences, and what the vehicle tells of all fences.
+extension History {
+    // MARK: A process
+
+    func openFences(_ executor: SimulatedCacheDisk) -> FenceStore? {
+        guard fences != nil, disk.hasPower else { return nil }
+        let keeper = SimulatedFences(executor: executor, disk: disk, memory: memory)
+        keeper.onRead = { [unowned self] found in
+            check { () throws(Violation) in try fences?.own.fileRead(found) }
+        }
+        let found = RecalledFences(FenceFile(directory: SimulatedMemory.directory, files: disk))
+        guard disk.hasPower else { return nil }
+        let states = fences?.states ?? []
+        let ring = witness.content().points
+        check { () throws(Violation) in
+            try fences?.own.processStarts(found, memories: ownMemories(states), ring: ring)
+        }
+        return FenceStore(keeper: keeper, found: found, states: states)
+    }
+
+    func openServerFences(_ executor: SimulatedCacheDisk) -> ServerFenceStore? {
+        guard fences != nil, disk.hasPower else { return nil }
+        let found = RecalledServerFences(ServerFenceFile(directory: SimulatedMemory.directory, files: disk))
+        return ServerFenceStore(
+            keeper: SimulatedServerFences(executor: executor, disk: disk, memory: memory), found: found,
+            states: fences?.states ?? [])
+    }
+
+    private func ownMemories(_ states: [FenceState]) -> [String: EntityMemory] {
+        var memories: [String: EntityMemory] = [:]
+        for state in states where state.service == nil {
+            memories[state.entity] = try? EntityMemory(encoded: state.memory)
+        }
+        return memories
+    }
+
+    /// The journal of a process that begins.
+    func openFenceJournal(_ executor: SimulatedCacheDisk, _ hooks: [String]) -> SimulatedAlarms? {
+        check { () throws(Violation) in
+            try fences?.findings.processStarts(
+                disk.contents(of: SimulatedAlarms.path), durable: disk.durableContents(of: SimulatedAlarms.path),
+                hooks: hooks)
+        }
+        let journal = AlarmJournal(
+            directory: SimulatedMemory.directory,
+            options: AlarmJournal.Options(limit: profile.journalLimit, retention: profile.alarmRetention),
+            fileSystem: disk, now: now)
+        fences?.states = journal.fenceStates
+        fences?.isUnread = journal.trouble != nil
+        checkFound(journal.fenceStates, isUnread: journal.trouble != nil)
+        if disk.hasPower { lookAtFindings(in: journal) }
+        return SimulatedAlarms(journal, executor: executor, disk: disk)
+    }
+
+    /// The agent goes on from what the journal remembers.
+    private func checkFound(_ states: [FenceState], isUnread: Bool) {
+        guard !isUnread, disk.hasPower, let there = fences?.findings.states else { return }
+        let found = Set(states.map { "\($0.entity) \($0.service != nil) \($0.time)" })
+        let expected = Set(there.map { "\(String(decoding: $0.entity, as: UTF8.self)) \($0.isServers) \($0.time)" })
+        guard found != expected else { return }
+        fail(
+            Violation(
+                guarantee: .fences,
+                detail: "the journal remembers \(expected.sorted()), and a start finds \(found.sorted())"))
+    }
+
+    private func lookAtFindings(in journal: AlarmJournal) {
+        check { () throws(Violation) in
+            try journalPatience.observe(refusals: refusedJournalReads, hasGivenUp: journal.hasGivenUp, now)
+            let circumstances = FindingModel.Circumstances(
+                hasGivenUp: journal.hasGivenUp, isUnread: fences?.isUnread ?? false)
+            let hasChanged = try fences?.findings.observe(
+                disk.contents(of: SimulatedAlarms.path), durable: disk.durableContents(of: SimulatedAlarms.path),
+                last: journal.lastNumber, circumstances)
+            guard hasChanged == true, let known = fences?.findings.written, let states = fences?.findings.states else {
+                return
+            }
+            for state in states where !state.isServers {
+                try fences?.own.remembered(
+                    String(decoding: state.entity, as: UTF8.self), through: state.time, with: known)
+            }
+        }
+    }
+
+    func watchFences(_ box: AgentBox) {
+        guard fences != nil, let journal = box.alarms else { return }
+        journal.onOperation = { [unowned self] journal in lookAtFindings(in: journal) }
+        box.agent.onChange = { [unowned self] change in
+            guard case .alarm(let report) = change, let id = report.id else { return }
+            told(report, UInt64(bitPattern: id))
+        }
+        box.hooks?.onStart = { [unowned self] hook, number, body in
+            note("hook \(hook) begins with alarm \(number)")
+            check { () throws(Violation) in
+                try fences?.findings.hookStarts(hook, alarm: number, key: body ?? "")
+            }
+        }
+        box.hooks?.onEnd = { [unowned self] hook, number in
+            note("hook \(hook) ends with alarm \(number)")
+            fences?.findings.hookEnds(hook, alarm: number)
+        }
+    }
+
+    private func told(_ report: AlarmReport, _ id: UInt64) {
+        let action = report.body["action"]?.stringValue ?? "message"
+        let words =
+            "\(report.early == true ? "early " : report.type == 4 ? "own " : "")alarm \(action) of fence "
+            + "\(report.body["fence_id"]?.integerValue ?? 0) by \(report.entity) at \(report.time ?? 0)"
+        note("alarm \(report.number) is told: \(words)")
+        check { () throws(Violation) in
+            try fences?.findings.told(
+                id, number: UInt64(clamping: report.number), type: report.type, isEarly: report.early == true, words)
+            if report.type == 4 { try fences?.own.told(id, words) }
+        }
+    }
+
+    // MARK: Fixes
+
+    static func options(_ settings: AgentSettings) -> LocationOptions {
+        LocationOptions(
+            desiredAccuracy: settings.desiredAccuracy, distanceFilter: settings.distanceFilter,
+            activity: AgentLogic.Activity(rawValue: settings.activity.rawValue) ?? .other)
+    }
+
+    func judge(_ fixes: [Fix]) {
+        guard fences != nil, !fixes.isEmpty, let known = fences?.findings.written else { return }
+        for fix in fixes { fences?.own.fix(fix, at: now, known: known) }
+        guard let box, !box.isStopping else { return }
+        check { () throws(Violation) in try fences?.own.checkTold(at: now) }
+    }
+
+    func fencesStart(_ entity: String) {
+        guard let known = fences?.findings.written else { return }
+        fences?.own.started(entity, at: now, known: known)
+    }
+
+    // MARK: Changes
+
+    func beginFences() {
+        guard fences != nil else { return }
+        after(5000) { $0.changeFences() }
+    }
+
+    private func changeFences() {
+        guard var world = fences, !isHealed else { return }
+        after(Int64.random(in: 1...2 * world.pace, using: &world.dice)) { $0.changeFences() }
+        let isOwn = world.hasOwn && (!world.hasServers || world.dice.one(in: 2))
+        fences = world
+        if isOwn { changeOwnFences() } else { changeServerFences() }
+    }
+
+    /// Somebody on the vehicle makes a fence, changes one, or deletes one.
+    private func changeOwnFences() {
+        guard let box, !box.isStopping, var world = fences, !world.own.isUnreadable else { return }
+        let draft = FenceDraft(around: receiver.route ?? world.route)
+        let numbers = world.own.fences.keys.sorted()
+        let kind =
+            numbers.count >= FenceWorld.most ? 3 : numbers.count < 2 ? 0 : Int.random(in: 0..<4, using: &world.dice)
+        let number = numbers.randomElement(using: &world.dice) ?? 0
+        world.changes += 1
+        switch kind {
+        case 0, 1:
+            let definition = draft.definition(&world.dice, isLocal: true, among: FenceCourt.entities)
+            let expected = world.own.nextFence
+            let change = world.own.create(definition, at: now)
+            fences = world
+            note("own fence \(expected) is made")
+            answered(box.agent.createFence(definition.json), box, change) { [unowned self] reply in
+                guard reply.fenceID != Int64(expected) else { return }
+                fail(
+                    Violation(
+                        guarantee: .fences, detail: "a new fence is \(reply.fenceID), and the next one is \(expected)"))
+            }
+        case 2:
+            guard let old = world.own.fences[number]?.fence.definition else { return }
+            let definition = draft.edited(old, &world.dice, among: FenceCourt.entities)
+            let change = world.own.update(number, definition, at: now)
+            fences = world
+            note("own fence \(number) is changed")
+            answered(box.agent.updateFence(Int64(number), definition.json), box, change)
+        default:
+            let change = world.own.delete(number, at: now)
+            fences = world
+            note("own fence \(number) is deleted")
+            answered(box.agent.deleteFences(FenceSelection(fences: [Int64(number)])), box, change)
+        }
+    }
+
+    private func answered<Reply: DurableReply>(
+        _ reply: EventLoopFuture<Reply>, _ box: AgentBox, _ change: Int, then: @escaping (Reply) -> Void = { _ in }
+    ) {
+        reply.assumeIsolated().whenComplete { [unowned self, weak box] result in
+            guard let box, self.box === box else { return }
+            switch result {
+            case .success(let reply):
+                if reply.durable == true { fences?.own.durable(change) }
+                then(reply)
+            case .failure(let error as AgentControlError) where error.code == .notRemembered:
+                note("the fences are not remembered")
+            case .failure(let error):
+                fail(Violation(guarantee: .fences, detail: "a change of fences is refused: \(error)"))
+            }
+        }
+    }
+
+    // MARK: The end
+
+    func earlyAlarmsAreOverdue() {
+        guard !earlyMayDiffer else { return }
+        let entity = box?.agent.status().service.entity ?? ""
+        fail(
+            Violation(
+                guarantee: .fences,
+                detail:
+                    "the server has the points of early alarms of \(entity) for ten minutes and does not confirm them: "
+                    + "\(fences?.findings.open(of: entity) ?? [])"))
+    }
+
+    func settleFences() {
+        guard fences != nil else { return }
+        box?.hooks?.mayHang = false
+        after(700_000) { history in
+            if !history.areFencesAtRest { _ = history.box?.agent.reconnect() }
+        }
+        after(3_600_000) { history in
+            guard !history.areFencesAtRest, let box = history.box, !box.isStopping else { return }
+            history.note("the agent is started anew for the alarms that are left")
+            history.end(box, how: .kill)
+            history.bootAgent()
+        }
+    }
+
+    /// The server does not get all points that the vehicle has judged, or the vehicle does not judge all that the server gets.
+    var earlyMayDiffer: Bool {
+        guard let fences else { return false }
+        return fences.mayDiffer
+            || ledger.count {
+                switch $0 {
+                case .droppedByBound, .droppedInMemory, .lostWithPower, .cleared, .missing: true
+                default: false
+                }
+            } > 0
+    }
+
+    var areFencesAtRest: Bool { openFences.isEmpty }
+
+    /// What is still to happen, in words.
+    var openFences: String {
+        guard let fences, let entity = box?.agent.status().service.entity else { return "" }
+        let pushes = fences.court.waiting(for: entity, without: fences.findings.acknowledged)
+        let open = fences.findings.open(of: entity, withEarly: !earlyMayDiffer)
+        var words: [String] = []
+        if fences.findings.owed > 0 { words.append("hooks are owed to \(fences.findings.owed) alarms") }
+        if !pushes.isEmpty { words.append("the pushes \(pushes) of \(entity) are not acknowledged") }
+        if !open.isEmpty { words.append("the server has not confirmed \(open.joined(separator: ", "))") }
+        return words.joined(separator: "; ")
+    }
+
+    func summarizeFences() {
+        guard let fences else { return }
+        summary.fenced = 1
+        if earlyMayDiffer {
+            summary.weakened[.earlyMayDiffer] = Weakened(histories: 1, points: fences.findings.early.count)
+        }
+        summary.weakened[.ownUnsure] =
+            fences.own.unsureProcesses == 0
+            ? nil : Weakened(histories: 1, points: fences.own.unsureProcesses)
+        summary.fenceChanges = fences.changes
+        summary.ownAlarms = fences.findings.toldLocal
+        summary.alarmsBeforeDisk = fences.findings.toldBeforeDurable
+        summary.earlyAlarms = fences.findings.toldEarly
+        summary.alarmsByPush = fences.findings.toldByPush
+        summary.serverAlarms = fences.court.history.count
+        summary.alarmsReported = fences.court.reported
+        summary.hookRuns += fences.findings.hookRuns
+    }
+}

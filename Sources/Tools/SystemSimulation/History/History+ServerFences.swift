@@ -1,0 +1,128 @@
+internal import AgentControl
+internal import AgentRuntime
+internal import Geofencing
+internal import NIOCore
+internal import TrackModel
+internal import TrackStore
+internal import TrackTestKit
+
+// Fences at the server: operators change them, the server judges by them, and its history must be right.
+extension History {
+    // MARK: Changes
+
+    /// As the Web API does it, in another process of the server.
+    func changeServerFences() {
+        guard let machine = server, machine.store != nil, let service = ServiceID(rawValue: Self.serviceID),
+            var world = fences
+        else { return }
+        world.changes += 1
+        let draft = FenceDraft(around: receiver.route ?? world.route)
+        let known = store.points.keys.sorted()
+        let fresh = draft.definition(&world.dice, isLocal: false, among: known)
+        let numbers = world.court.numbers
+        let kind =
+            numbers.count >= FenceWorld.most ? 3 : numbers.count < 2 ? 0 : Int.random(in: 0..<5, using: &world.dice)
+        let number = numbers.randomElement(using: &world.dice) ?? 0
+        let editing = world.dice
+        _ = world.dice.next()
+        fences = world
+        let (executor, medium) = (executor, NIOLoopBound(medium, eventLoop: loop))
+        let history = NIOLoopBound(self, eventLoop: loop)
+        let watch = NIOLoopBound(machine.watch, eventLoop: loop)
+        let time = Timestamp(milliseconds: trueTime + 2000)
+        note(kind < 2 ? "a server fence is made" : "server fence \(number) is \(kind == 3 ? "deleted" : "changed")")
+        Task(executorPreference: executor) {
+            await executor.beginOutside()
+            if let store = medium.value.current {
+                do throws(TrackStoreError) {
+                    switch kind {
+                    case 0, 1: _ = try await store.createFence(fresh, in: service, at: time)
+                    case 3:
+                        _ = try await store.deleteFences(
+                            matching: FenceFilter(fences: [number]), in: service, at: time)
+                    default:
+                        _ = try await store.editFence(number, in: service, at: time) { definition in
+                            var dice = editing
+                            return draft.edited(definition, &dice, among: known)
+                        }
+                    }
+                } catch {
+                    history.value.note("the fences are not changed: \(error)")
+                }
+                await history.value.lookAtFences(of: store)
+            }
+            executor.endOutside()
+            guard medium.value.hasPower else { return watch.value.powerFailed() }
+        }
+    }
+
+    /// The fences as they are now. Nothing else happens at the store meanwhile.
+    func lookAtFences(of store: any TrackStore) async {
+        guard fences != nil, let service = ServiceID(rawValue: Self.serviceID) else { return }
+        var watched: [String: [Int32: WatchedFence]] = [:]
+        var version: Int64 = 0
+        for entity in FenceCourt.entities {
+            let found = try? await store.fences(
+                watching: EntityKey(service: service, name: entity), page: Page(offset: 0, limit: 1000))
+            guard let found else { return }
+            version = found.version
+            watched[entity] = Dictionary(found.fences.map { ($0.record.fence.id, $0) }) { first, _ in first }
+        }
+        fences?.court.took(FenceCourt.Snapshot(version: version, watched: watched))
+    }
+
+    // MARK: Judging
+
+    func watchFences(_ watch: StoreWatch) {
+        watch.hasPushes = true
+        watch.hasNews = true
+        watch.settle = { $0 }
+        watch.onJudgeHearing = { [unowned self] in fences?.court.judgeHears() }
+    }
+
+    func fencesStored(_ batch: IngestBatch, new: [TrackPoint]) throws(Violation) {
+        guard fences != nil else { return }
+        if !batch.alarms.isEmpty { server?.watch.hasNews = true }
+        for caused in batch.alarms {
+            note("the server stores \(caused.alarm.action.rawValue) of fence \(caused.alarm.fence) by \(batch.entity)")
+        }
+        try fences?.court.stored(batch, new: new)
+    }
+
+    func watchFencePushes(_ frames: FrameWatch) {
+        frames.onPush = { [unowned self] id in note("the server sends push \(id)") }
+        frames.onPushAcknowledgement = { [unowned self] ids in
+            note("the agent acknowledges pushes \(ids)")
+            check { () throws(Violation) in
+                for id in ids { try fences?.findings.acknowledged(id) }
+            }
+            if !isHealed, dice.one(in: 8) { loseAcknowledgement() }
+        }
+    }
+
+    // MARK: The end
+
+    /// The store's history of alarms against what was committed, and the vehicle's alarms against both.
+    func compareFences(with store: any TrackStore) async {
+        guard fences != nil, let service = ServiceID(rawValue: Self.serviceID) else { return }
+        let stored = try? await store.alarms(
+            in: service, matching: AlarmFilter(includesStale: true), page: Page(offset: 0, limit: 1_000_000))
+        check { () throws(Violation) in
+            guard let fences, let stored else {
+                throw Violation(guarantee: .fences, detail: "the server's history of alarms cannot be read")
+            }
+            try fences.court.compare(stored.alarms)
+            let ids = Set(fences.court.history.map { UInt64($0.key.pushID(to: $0.value)) })
+            guard let entity = box?.agent.status().service.entity else { return }
+            let lost = fences.findings.early.first { $0.value == entity && !ids.contains($0.key) }
+            if let lost, !earlyMayDiffer {
+                throw Violation(
+                    guarantee: .fences,
+                    detail: "early alarm \(lost.key) of \(entity) is not in the server's history in the end")
+            }
+            if let refused = fences.findings.refusedReports.first {
+                throw Violation(guarantee: .fences, detail: "the server refused the report of \(refused)")
+            }
+        }
+    }
+}

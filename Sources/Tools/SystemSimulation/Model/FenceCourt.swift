@@ -1,0 +1,226 @@
+internal import FenceDelivery
+internal import Geofencing
+internal import TrackModel
+internal import TrackStore
+
+/// What the server must find: it judges the stored points once more, each by the fences that the vehicle had, as the batch
+/// says, and by those that only the server had.
+///
+/// It has the fences of each version as the store told them when they were changed, and no part of the server's judging but
+/// the judge of single fences.
+struct FenceCourt {
+    /// The fences that watch each entity, from one change to the next.
+    struct Snapshot {
+        let version: Int64
+        let watched: [String: [Int32: WatchedFence]]
+    }
+
+    private struct Case {
+        var memory = EntityMemory()
+        /// Fences of the server alone that changed while it judged: nobody knows which of both it took.
+        var unsure: Set<Int32> = []
+    }
+
+    private var snapshots: [Snapshot] = []
+    private var places: [Int64: Int] = [:]
+    private var cases: [String: Case] = [:]
+    private var judge = FenceJudge()
+    /// The place of the newest snapshot that the server's judge has heard of.
+    private var heard = 0
+    /// Alarms in the server's history, with their entities.
+    private(set) var history: [AlarmKey: String] = [:]
+    /// Pushes that were queued, by entity.
+    private(set) var pushes: [String: Set<UInt64>] = [:]
+    private(set) var reported = 0
+    /// Batches that were judged while fences changed: nobody knows which the judge knew.
+    private(set) var unsure = 0
+
+    static let entities = ["bus", "tram", "van"]
+
+    // MARK: Fences
+
+    mutating func took(_ snapshot: Snapshot) {
+        guard snapshots.last?.version != snapshot.version else { return }
+        places[snapshot.version] = snapshots.count
+        snapshots.append(snapshot)
+    }
+
+    /// The judge asks what has changed.
+    mutating func judgeHears() { heard = max(0, snapshots.count - 1) }
+
+    private var present: Snapshot { snapshots.last ?? Snapshot(version: 0, watched: [:]) }
+
+    /// Fences that there are.
+    var numbers: [Int32] { Set(present.watched.values.flatMap(\.keys)).sorted() }
+
+    private func watched(_ entity: String, _ version: Int64) -> [Int32: WatchedFence]? {
+        places[version].map { snapshots[$0].watched[entity] ?? [:] }
+    }
+
+    // MARK: Batches
+
+    /// A batch is stored with these new points.
+    mutating func stored(_ batch: IngestBatch, new points: [TrackPoint]) throws(Violation) {
+        let alarms = batch.alarms.map(\.alarm)
+        for alarm in alarms where alarm.isReported { note(alarm, of: batch.entity, isReported: true) }
+        guard !points.isEmpty else { return }
+        let expected = judge(points, batch)
+        let unsure = cases[batch.entity]?.unsure ?? []
+        let found = alarms.filter { !$0.isReported && !unsure.contains($0.fence) }
+        let due = expected.filter { !unsure.contains($0.alarm.fence) }
+        for (key, alarm) in due where !found.contains(where: { $0.key == key }) {
+            throw broken("the server does not find the \(FenceWords.text(alarm, of: batch.entity)); \(words(batch))")
+        }
+        for alarm in found where !due.contains(where: { $0.key == alarm.key }) {
+            throw broken(
+                "the server finds \(alarm.action.rawValue) of fence \(alarm.fence).\(alarm.revision) by \(batch.entity) at "
+                    + "\(alarm.point.time.milliseconds), which no fence in force gives; \(words(batch))")
+        }
+        for alarm in alarms where !alarm.isReported { note(alarm, of: batch.entity, isReported: false) }
+        try compareMemory(batch)
+    }
+
+    /// The server goes on from the same places.
+    private func compareMemory(_ batch: IngestBatch) throws(Violation) {
+        guard let bytes = batch.fences, bytes.count > 1, let this = cases[batch.entity], this.unsure.isEmpty,
+            let memory = try? EntityMemory(encoded: Array(bytes.dropFirst(2 + 16 * Int(bytes[1])))),
+            memory != this.memory
+        else { return }
+        throw broken("the server remembers \(memory) of \(batch.entity), and it is \(this.memory); \(words(batch))")
+    }
+
+    private func words(_ batch: IngestBatch) -> String {
+        let uses = batch.fencesUsed.map { "\($0.version) after \($0.after.milliseconds) on \($0.base)" }
+        let points = batch.points.map { "\($0.fix.time.milliseconds)" }
+        return
+            "the vehicle judged \(points.first ?? "") to \(points.last ?? "") by \(uses); there is \(present.version)"
+    }
+
+    private mutating func note(_ alarm: Alarm, of entity: String, isReported: Bool) {
+        guard history.updateValue(entity, forKey: alarm.key) == nil else { return }
+        if isReported {
+            reported += 1
+        } else {
+            pushes[entity, default: []].insert(UInt64(alarm.key.pushID(to: entity)))
+        }
+    }
+
+    private struct Sets {
+        var after: Timestamp
+        var plans: [FencePlan]
+        var fresh: [Int32] = []
+        var beginsAnew = false
+    }
+
+    private mutating func judge(
+        _ points: [TrackPoint], _ batch: IngestBatch
+    ) -> [(key: AlarmKey, alarm: FenceAlarm)] {
+        let entity = batch.entity
+        let ordered = points.enumerated().sorted {
+            ($0.element.fix.time, $0.offset) < ($1.element.fix.time, $1.offset)
+        }.map(\.element)
+        guard let first = ordered.first?.fix.time, let last = ordered.last?.fix.time else { return [] }
+        let begin = batch.fencesUsed.lastIndex { $0.after < first } ?? 0
+        let uses = batch.fencesUsed.dropFirst(begin).filter { $0.after < last }
+        noteUnsure(entity, known: uses.reduce(into: []) { $0.formUnion((watched(entity, $1.version) ?? [:]).keys) })
+        let sets = [presentSet(entity)] + uses.map { set(entity, $0) }
+        guard sets.contains(where: { !$0.plans.isEmpty }) else { return [] }
+        var this = cases[entity] ?? Case()
+        var expected: [(key: AlarmKey, alarm: FenceAlarm)] = []
+        let scope = AlarmScope(service: batch.service.rawValue, entity: entity, source: .server)
+        for point in ordered {
+            guard let set = sets.last(where: { $0.after < point.fix.time }) else { continue }
+            if let newest = this.memory.lastTime, newest <= set.after {
+                if set.beginsAnew { this.memory.beginAnew() }
+                for fence in set.fresh {
+                    this.memory.forget(fence: fence)
+                    this.unsure.remove(fence)
+                }
+            }
+            var alarms: [FenceAlarm] = []
+            _ = judge.judge(FencePoint(point), of: &this.memory, by: FenceSet(set.plans), into: &alarms)
+            expected += alarms.map { (AlarmKey($0, in: scope), $0) }
+        }
+        cases[entity] = this
+        return expected
+    }
+
+    private func presentSet(_ entity: String) -> Sets {
+        let fences = (present.watched[entity] ?? [:]).sorted { $0.key < $1.key }
+        return Sets(
+            after: Timestamp(milliseconds: .min),
+            plans: fences.compactMap {
+                try? DeliveredFence($0.value.record.fence, since: $0.value.since, of: entity).plan()
+            })
+    }
+
+    /// What the vehicle judged by, and beside it what it did not have.
+    private func set(_ entity: String, _ used: FencesUsed) -> Sets {
+        guard let known = watched(entity, used.version) else {
+            var sets = presentSet(entity)
+            (sets.after, sets.beginsAnew) = (used.after, used.base == 0)
+            return sets
+        }
+        let base = used.base > 0 ? watched(entity, used.base) : nil
+        var sets = Sets(after: used.after, plans: [], beginsAnew: used.base == 0)
+        for (number, fence) in known.sorted(by: { $0.key < $1.key }) {
+            let delivered = DeliveredFence(fence.record.fence, since: fence.since, of: entity)
+            guard let base else {
+                if let plan = try? delivered.plan() { sets.plans.append(plan) }
+                continue
+            }
+            let former = base[number].map { DeliveredFence($0.record.fence, since: $0.since, of: entity) }
+            if former == nil { sets.fresh.append(number) }
+            if let plan = try? delivered.plan(takenAfter: used.after, former: former) { sets.plans.append(plan) }
+        }
+        let others = (present.watched[entity] ?? [:]).filter { known[$0.key] == nil }
+        for (_, fence) in others.sorted(by: { $0.key < $1.key }) {
+            guard var plan = try? DeliveredFence(fence.record.fence, since: fence.since, of: entity).plan() else {
+                continue
+            }
+            (plan.group, plan.speedLimit) = (nil, nil)
+            sets.plans.append(plan)
+        }
+        return sets
+    }
+
+    /// Fences that changed since the judge last asked: it may have seen them before and after. What the vehicle had is known
+    /// all the same.
+    private mutating func noteUnsure(_ entity: String, known: Set<Int32>) {
+        guard heard < snapshots.count - 1 else { return }
+        var changed: Set<Int32> = []
+        for place in heard..<(snapshots.count - 1) {
+            let (old, new) = (snapshots[place].watched[entity] ?? [:], snapshots[place + 1].watched[entity] ?? [:])
+            for number in Set(old.keys).union(new.keys) where old[number] != new[number] { changed.insert(number) }
+        }
+        changed.subtract(known)
+        guard !changed.isEmpty else { return }
+        unsure += 1
+        cases[entity, default: Case()].unsure.formUnion(changed)
+    }
+
+    // MARK: The end
+
+    /// `stored`: the whole history as the store tells it.
+    func compare(_ stored: [AlarmRecord]) throws(Violation) {
+        var keys: Set<AlarmKey> = []
+        for record in stored {
+            guard keys.insert(record.alarm.key).inserted else {
+                throw broken("the server's history has alarm \(record.alarm.key.text) twice")
+            }
+            guard history[record.alarm.key] == record.entity else {
+                throw broken("the server's history has alarm \(record.alarm.key.text), which no batch brought")
+            }
+        }
+        for (key, entity) in history where !keys.contains(key) {
+            throw broken("the server's history has lost alarm \(key.text) of \(entity)")
+        }
+    }
+
+    /// Pushes of an entity that its agent has not acknowledged.
+    func waiting(for entity: String, without acknowledged: Set<UInt64>) -> [UInt64] {
+        (pushes[entity] ?? []).subtracting(acknowledged).sorted()
+    }
+
+    private func broken(_ detail: String) -> Violation { Violation(guarantee: .fences, detail: detail) }
+}

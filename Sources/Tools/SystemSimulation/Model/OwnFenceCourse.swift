@@ -1,0 +1,146 @@
+internal import Geofencing
+internal import TrackModel
+
+/// What one process of the agent must find by the vehicle's own fences, if it has seen exactly the fixes that it is told here:
+/// no disk, no journal, no queue.
+struct OwnFenceCourse {
+    /// An alarm that must be told, once.
+    struct Expected {
+        let id: UInt64
+        let entity: String
+        let text: String
+        /// Of the fix that causes it, milliseconds since 1970.
+        let pointTime: Int64
+        let foundAt: MonotonicTime
+        /// The journal had it already when it was found: nobody needs to hear of it.
+        let isKnown: Bool
+        var isTold = false
+    }
+
+    private(set) var fences: [Int32: OwnFence]
+    private(set) var memories: [String: EntityMemory]
+    private(set) var expected: [Expected] = []
+    private var entity: String?
+    /// No live fix was judged since the entity began.
+    private var isFirst = true
+    private var set = FenceSet()
+    private var judge = FenceJudge()
+
+    private static let largestStepBack: Int64 = 600_000
+
+    init(fences: [Int32: OwnFence], memories: [String: EntityMemory]) {
+        (self.fences, self.memories) = (fences, memories)
+    }
+
+    // MARK: Fixes
+
+    mutating func started(_ name: String) {
+        if entity != name { (entity, isFirst) = (name, true) }
+        buildSet()
+    }
+
+    mutating func stopped() { entity = nil }
+
+    /// `known`: alarms that the journal has.
+    mutating func take(_ point: FencePoint, isLive: Bool, at now: MonotonicTime, known: Set<UInt64>) {
+        guard let entity else { return }
+        var memory = memories[entity] ?? EntityMemory()
+        if isLive, let last = memory.lastTime {
+            let back = last.milliseconds(since: point.time)
+            if back > Self.largestStepBack || isFirst && back >= 0 {
+                memory.timeRestarted()
+                begin(by: point.time)
+            }
+        }
+        if isLive, isFirst {
+            isFirst = false
+            begin(by: point.time)
+        }
+        var alarms: [FenceAlarm] = []
+        _ = judge.judge(point, of: &memory, by: set, into: &alarms)
+        memories[entity] = memory
+        let scope = AlarmScope(service: History.serviceID, entity: entity, source: .local)
+        for alarm in alarms {
+            let id = UInt64(AlarmKey(alarm, in: scope).pushID(to: entity))
+            expected.append(
+                Expected(
+                    id: id, entity: entity, text: FenceWords.text(alarm, of: entity),
+                    pointTime: point.time.milliseconds, foundAt: now, isKnown: known.contains(id)))
+        }
+    }
+
+    private mutating func begin(by time: Timestamp) {
+        for number in fences.keys { fences[number]?.begin(by: time) }
+        buildSet()
+    }
+
+    private mutating func buildSet() {
+        guard let entity else { return }
+        set = FenceSet(fences.values.sorted { $0.fence.id < $1.fence.id }.compactMap { $0.plan(for: entity) })
+    }
+
+    // MARK: Fences
+
+    /// Fixes from here on are judged by what changes now.
+    private var next: Timestamp {
+        let newest = entity.flatMap { memories[$0]?.lastTime } ?? memories.values.compactMap(\.lastTime).max()
+        return newest?.adding(milliseconds: 1) ?? Timestamp(milliseconds: .min)
+    }
+
+    mutating func create(_ number: Int32, _ definition: FenceDefinition) {
+        guard let fence = try? Fence(id: number, definition, at: Timestamp(milliseconds: 0)) else { return }
+        fences[number] = OwnFence(fence, since: next)
+        buildSet()
+    }
+
+    mutating func update(_ number: Int32, _ definition: FenceDefinition) {
+        guard var own = fences[number] else { return }
+        let old = own.fence.definition.watch
+        if (try? own.fence.update(definition, at: Timestamp(milliseconds: 0))) == .area { own.revised = next }
+        for (entity, memory) in memories where old.contains(entity) != definition.watch.contains(entity) {
+            memories[entity]?.forget(fence: number)
+            guard definition.watch.contains(entity), let last = memory.lastTime else { continue }
+            own.joined[entity] = last.adding(milliseconds: 1)
+        }
+        fences[number] = own
+        buildSet()
+    }
+
+    mutating func delete(_ number: Int32) {
+        fences[number] = nil
+        for entity in memories.keys { memories[entity]?.forget(fence: number) }
+        buildSet()
+    }
+
+    // MARK: What the agent does
+
+    /// Programs hear of an alarm. Nil: it is right.
+    mutating func told(_ id: UInt64) -> String? {
+        guard let index = expected.firstIndex(where: { $0.id == id }) else { return "no fix explains it" }
+        guard !expected[index].isTold else { return "\(expected[index].text) is told twice in one process" }
+        expected[index].isTold = true
+        return nil
+    }
+
+    /// Nil: every alarm was told within a time.
+    func overdue(at now: MonotonicTime, after patience: Int64) -> String? {
+        expected.first { !$0.isTold && !$0.isKnown && now - $0.foundAt > patience }.map {
+            "\($0.text) was due \((now - $0.foundAt) / 1000) s ago and nobody was told"
+        }
+    }
+
+    /// The journal remembers the entity as points up to a time left it: it has the alarms of these points too.
+    func missing(from journal: Set<UInt64>, entity: String, through time: Int64) -> String? {
+        expected.first { $0.entity == entity && $0.pointTime <= time && !journal.contains($0.id) }.map {
+            "the journal remembers \(entity) after \($0.text), and does not have this alarm"
+        }
+    }
+}
+
+/// Alarms of fences in words.
+enum FenceWords {
+    static func text(_ alarm: FenceAlarm, of entity: String) -> String {
+        "\(alarm.action.rawValue) of fence \(alarm.fence).\(alarm.revision)\(alarm.group == nil ? "" : " (group)") by "
+            + "\(entity) at \(alarm.point.time.milliseconds)"
+    }
+}

@@ -1,0 +1,220 @@
+internal import AgentLogic
+internal import AgentRuntime
+internal import Geofencing
+internal import LocalFences
+internal import TrackModel
+
+/// What the agent must find by the vehicle's own fences, process by process: from what the disk has at the start, the fixes of
+/// this process and the changes of fences in it.
+///
+/// A process reads the points of the ring that are newer than its memory, if the disk gives them in time. Nobody outside
+/// knows whether it did, so there is one course with these points and one without; a course that does not fit what the agent
+/// does is dropped, and one must be left.
+struct OwnFenceModel {
+    private var courses: [OwnFenceCourse] = []
+    private var gates = FixGates()
+    private var gatesEntity: String?
+    private var options = LocationOptions()
+    private var entity: String?
+    /// What the ring had when the process began.
+    private var ring: [StandingPoint] = []
+    private var replayed: Set<String> = []
+    /// The file cannot be read: nothing is judged.
+    private(set) var isUnreadable = false
+    /// A fence changed while the ring was read: nobody knows from which point on it judges.
+    private(set) var isUnsure = false
+    private var replaysUntil = MonotonicTime.distantPast
+    private(set) var nextFence: Int32 = 1
+    private(set) var kept = MemoryModel<[Int32: KeptFence]>([:])
+    private(set) var unsureProcesses = 0
+
+    /// Milliseconds until an alarm is told, whatever the disk does: the ring is read for 5 s at most, and the journal waits
+    /// for the disk for 2 s.
+    private static let patience: Int64 = 8000
+    private static let replayPatience: Int64 = 5000
+    private static let mostCourses = 8
+
+    // MARK: Processes
+
+    /// `memories`: by entity, of the journal; `ring`: the points that stand in it.
+    mutating func processStarts(
+        _ file: RecalledFences, memories: [String: EntityMemory], ring: [StandingPoint]
+    ) throws(Violation) {
+        processEnds()
+        self.ring = ring
+        (gates, gatesEntity) = (FixGates(options: options), nil)
+        isUnreadable = file.unreadable != nil
+        try opened(file, memories)
+    }
+
+    mutating func processEnds() {
+        courses = []
+        (entity, replayed, isUnsure) = (nil, [], false)
+    }
+
+    /// The file was read again.
+    mutating func fileRead(_ file: RecalledFences) throws(Violation) {
+        guard isUnreadable, file.unreadable == nil else { return }
+        isUnreadable = false
+        let memories = courses.first?.memories ?? [:]
+        let entity = entity
+        try opened(file, memories)
+        if let entity {
+            for index in courses.indices { courses[index].started(entity) }
+        }
+    }
+
+    private mutating func opened(_ file: RecalledFences, _ memories: [String: EntityMemory]) throws(Violation) {
+        var fences: [Int32: OwnFence] = [:]
+        var memories = memories
+        if file.unreadable == nil {
+            guard file.damage == nil else { throw broken("the file of fences was damaged: \(file.damage ?? "")") }
+            for fence in file.fences { fences[fence.fence.id] = OwnFence(fence) }
+            let back = fences.mapValues { KeptFence(definition: $0.fence.definition, revision: $0.fence.revision) }
+            guard kept.allows(back) else {
+                throw broken(
+                    "the agent came back with fences \(Self.text(back)), and not with \(kept.words(Self.text))")
+            }
+            kept = MemoryModel(back)
+            nextFence = file.nextFence
+            for entity in memories.keys {
+                for pair in memories[entity]?.pairs ?? [] where fences[pair.fence] == nil {
+                    memories[entity]?.forget(fence: pair.fence)
+                }
+            }
+        }
+        courses = [OwnFenceCourse(fences: fences, memories: memories)]
+    }
+
+    // MARK: Fixes
+
+    mutating func started(_ name: String, at now: MonotonicTime, known: Set<UInt64>) {
+        if gatesEntity == name { gates.restart() } else { (gates, gatesEntity) = (FixGates(options: options), name) }
+        entity = name
+        for index in courses.indices { courses[index].started(name) }
+        guard !isUnreadable, courses.contains(where: { $0.memories[name]?.lastTime != nil }),
+            replayed.insert(name).inserted
+        else { return }
+        var others: [OwnFenceCourse] = []
+        for course in courses.prefix(Self.mostCourses / 2) {
+            guard let last = course.memories[name]?.lastTime else { continue }
+            let points = ring.filter { $0.entity == name && $0.fix.time > last }
+            guard !points.isEmpty else { continue }
+            var with = course
+            for point in points { with.take(FencePoint(point.fix), isLive: false, at: now, known: known) }
+            others.append(with)
+        }
+        if !others.isEmpty { replaysUntil = now + Self.replayPatience }
+        courses += others
+    }
+
+    mutating func stopped() {
+        entity = nil
+        for index in courses.indices { courses[index].stopped() }
+    }
+
+    /// These are in force, after a start.
+    mutating func optionsAre(_ options: LocationOptions) {
+        if options != self.options { optionsChanged(options) }
+    }
+
+    mutating func optionsChanged(_ options: LocationOptions) {
+        self.options = options
+        gates.setOptions(options)
+    }
+
+    /// The receiver's next fix while the agent gathers. `known`: alarms that the journal has.
+    mutating func fix(_ fix: Fix, at now: MonotonicTime, known: Set<UInt64>) {
+        guard entity != nil, gates.admits(fix), !isUnreadable else { return }
+        for index in courses.indices {
+            courses[index].take(FencePoint(fix), isLive: true, at: now, known: known)
+        }
+    }
+
+    // MARK: Fences
+
+    /// Returns the number of the change: see ``durable(_:)``.
+    mutating func create(_ definition: FenceDefinition, at now: MonotonicTime) -> Int {
+        change(at: now) { [nextFence] in $0.create(nextFence, definition) }
+        defer { nextFence += 1 }
+        return keep()
+    }
+
+    mutating func update(_ number: Int32, _ definition: FenceDefinition, at now: MonotonicTime) -> Int {
+        change(at: now) { $0.update(number, definition) }
+        return keep()
+    }
+
+    mutating func delete(_ number: Int32, at now: MonotonicTime) -> Int {
+        change(at: now) { $0.delete(number) }
+        return keep()
+    }
+
+    private mutating func change(at now: MonotonicTime, _ body: (inout OwnFenceCourse) -> Void) {
+        if now <= replaysUntil, !isUnsure {
+            isUnsure = true
+            unsureProcesses += 1
+        }
+        for index in courses.indices { body(&courses[index]) }
+    }
+
+    private mutating func keep() -> Int {
+        kept.changed(
+            to: fences.mapValues { KeptFence(definition: $0.fence.definition, revision: $0.fence.revision) })
+    }
+
+    /// The agent has called a change durable: nothing from before it comes back.
+    mutating func durable(_ number: Int) { kept.durable(number) }
+
+    var fences: [Int32: OwnFence] { courses.first?.fences ?? [:] }
+
+    /// What has been found in this process, by the first course that is left.
+    var expected: [OwnFenceCourse.Expected] { courses.first?.expected ?? [] }
+
+    // MARK: What the agent does
+
+    mutating func told(_ id: UInt64, _ name: String) throws(Violation) {
+        var reason = "nobody gathers"
+        var left: [OwnFenceCourse] = []
+        for var course in courses {
+            if let wrong = course.told(id) { reason = wrong } else { left.append(course) }
+        }
+        try keep(left, "\(name) is told: \(reason)")
+    }
+
+    /// Looks at what should have been told by now.
+    mutating func checkTold(at now: MonotonicTime) throws(Violation) {
+        var reason: String?
+        let left = courses.filter { course in
+            guard let late = course.overdue(at: now, after: Self.patience) else { return true }
+            reason = late
+            return false
+        }
+        if let reason { try keep(left, reason) }
+    }
+
+    /// The journal has these alarms, and remembers the entity as points up to a time left it.
+    mutating func remembered(
+        _ entity: String, through time: Int64, with journal: Set<UInt64>
+    ) throws(Violation) {
+        var reason: String?
+        let left = courses.filter { course in
+            guard let missing = course.missing(from: journal, entity: entity, through: time) else { return true }
+            reason = missing
+            return false
+        }
+        if let reason { try keep(left, reason) }
+    }
+
+    private mutating func keep(_ left: [OwnFenceCourse], _ reason: String) throws(Violation) {
+        guard !isUnsure else { return }
+        guard !left.isEmpty else { throw broken(reason) }
+        courses = left
+    }
+
+    private static func text(_ fences: [Int32: KeptFence]) -> String {
+        fences.sorted { $0.key < $1.key }.map { "\($0.key).\($0.value.revision)" }.joined(separator: " ")
+    }
+
+    private func broken(_ detail: String) -> Violation { Violation(guarantee: .fences, detail: detail) }
+}

@@ -1,0 +1,201 @@
+import AgentRuntime
+import AlarmLog
+import Geodesy
+import Geofencing
+import LocalFences
+import Testing
+import TrackCache
+import TrackModel
+import TrackStore
+import TrackTestKit
+
+@testable import SystemSimulation
+
+/// The models of fences must be able to say no: here something untrue is said to them.
+@Suite struct FenceModelTests {
+    private static let start: Int64 = 1_800_000_000_000
+
+    /// A fix so many metres east of 40.0, 116.0, so many seconds after a beginning.
+    private static func fix(_ second: Int64, _ metres: Double) throws -> Fix {
+        let place = try #require(Coordinate(latitude: 40, longitude: 116 + metres / 85_393.95))
+        return Fix(
+            time: Timestamp(milliseconds: start + second * 1000), coordinate: place, speed: 1000, accuracy: 50,
+            mode: .threeDimensional)
+    }
+
+    private static let circle: FenceDefinition = {
+        var definition = FenceDefinition(
+            ShapeDraft(.circle(centre: Degrees(latitude: 40, longitude: 116), radius: 100)))
+        definition.watch = .everyone
+        return definition
+    }()
+
+    private static func seconds(_ seconds: Int64) -> MonotonicTime { MonotonicTime(milliseconds: seconds * 1000) }
+
+    // MARK: Own fences
+
+    /// A vehicle that has driven into a fence of its own in ten seconds.
+    private func visitor() throws -> (model: OwnFenceModel, alarm: UInt64) {
+        var model = OwnFenceModel()
+        try model.processStarts(RecalledFences(), memories: [:], ring: [])
+        model.started("van", at: Self.seconds(0), known: [])
+        model.fix(try Self.fix(0, 200), at: Self.seconds(0), known: [])
+        _ = model.create(Self.circle, at: Self.seconds(0))
+        for second in 1...10 {
+            model.fix(
+                try Self.fix(Int64(second), 200 - 20 * Double(second)), at: Self.seconds(Int64(second)), known: [])
+        }
+        return (model, try #require(model.expected.first?.id))
+    }
+
+    @Test func anAlarmIsToldOnceAndInTime() throws {
+        var (model, alarm) = try visitor()
+        try model.checkTold(at: Self.seconds(12))
+        #expect(throws: Violation.self) {
+            var late = model
+            try late.checkTold(at: Self.seconds(40))
+        }
+        #expect(throws: Violation.self) {
+            var other = model
+            try other.told(alarm ^ 1, "another alarm")
+        }
+        try model.told(alarm, "the alarm")
+        try model.checkTold(at: Self.seconds(40))
+        #expect(throws: Violation.self) { try model.told(alarm, "the alarm") }
+    }
+
+    @Test func aMemoryWithoutItsAlarmIsFound() throws {
+        var (model, alarm) = try visitor()
+        let time = Self.start + 10_000
+        try model.remembered("van", through: Self.start, with: [])
+        try model.remembered("van", through: time, with: [alarm])
+        #expect(throws: Violation.self) { try model.remembered("van", through: time, with: []) }
+    }
+
+    @Test func aFenceThatWasCalledDurableComesBack() throws {
+        var model = OwnFenceModel()
+        try model.processStarts(RecalledFences(), memories: [:], ring: [])
+        let change = model.create(Self.circle, at: Self.seconds(0))
+        var forgetful = model
+        try forgetful.processStarts(RecalledFences(), memories: [:], ring: [])
+        model.durable(change)
+        #expect(throws: Violation.self) { try model.processStarts(RecalledFences(), memories: [:], ring: []) }
+    }
+
+    // MARK: The journal
+
+    private final class World {
+        let disk = DiskSimulation(seed: 1, directories: ["/var"])
+        let journal: AlarmJournal
+        var model = FindingModel(limit: 1 << 20, areHooksRun: true)
+        private static let time = MonotonicTime(milliseconds: 0)
+
+        init() throws {
+            journal = AlarmJournal(directory: "/var", fileSystem: disk, now: Self.time)
+            try model.processStarts(nil, durable: nil, hooks: ["a"])
+            try look()
+        }
+
+        func look() throws {
+            try model.observe(
+                disk.contents(of: SimulatedAlarms.path), durable: disk.durableContents(of: SimulatedAlarms.path),
+                last: journal.lastNumber, FindingModel.Circumstances())
+        }
+
+        func append(_ id: UInt64, remembering time: Int64, isEarly: Bool = false) throws {
+            let alarm = NewAlarm(
+                id: id, type: isEarly ? 3 : 4, entity: "van", time: 1000, received: 0, body: "{}",
+                fence: FenceMark(fence: 1, action: .enter),
+                early: isEarly ? EarlyMark(stream: StreamID(high: 1, low: 2), sequence: 7) : nil)
+            let state = FenceState(entity: "van", time: time, memory: [1], service: isEarly ? 1 : nil)
+            _ = try journal.append(
+                FenceVerdict(alarms: [.init(content: alarm, isOwed: true)], state: state), now: Self.time)
+            try look()
+        }
+    }
+
+    @Test func anAlarmIsToldWhenItIsDurableAndNotAgain() throws {
+        let world = try World()
+        #expect(throws: Violation.self) {
+            try world.model.told(5, number: 1, type: 4, isEarly: false, "the alarm")
+        }
+        try world.append(5, remembering: 2000)
+        try world.model.told(5, number: 1, type: 4, isEarly: false, "the alarm")
+        try world.model.processStarts(
+            world.disk.contents(of: SimulatedAlarms.path),
+            durable: world.disk.durableContents(of: SimulatedAlarms.path),
+            hooks: ["a"])
+        #expect(throws: Violation.self) {
+            try world.model.told(5, number: 1, type: 4, isEarly: false, "the alarm")
+        }
+        #expect(world.model.owed == 1)
+    }
+
+    @Test func anAlarmWithAnOlderMemoryIsFound() throws {
+        let world = try World()
+        #expect(throws: Violation.self) { try world.append(5, remembering: 999) }
+    }
+
+    @Test func aPushIsAcknowledgedWhenItsConfirmationIsDurable() throws {
+        let world = try World()
+        try world.append(5, remembering: 2000, isEarly: true)
+        #expect(throws: Violation.self) { try world.model.acknowledged(5) }
+        #expect(world.model.open(of: "van").count == 1)
+        _ = try world.journal.append(
+            NewAlarm(id: 5, type: 3, entity: "van", time: 1000, received: 0, body: "{}"), isOwed: true,
+            now: MonotonicTime(milliseconds: 0))
+        try world.look()
+        try world.model.acknowledged(5)
+        #expect(world.model.open(of: "van").isEmpty)
+    }
+
+    @Test func anAlarmThatIsGoneIsFound() throws {
+        let world = try World()
+        try world.append(5, remembering: 2000)
+        #expect(throws: Violation.self) {
+            let header = world.disk.contents(of: SimulatedAlarms.path).map { Array($0.prefix(24)) }
+            try world.model.observe(header, durable: header, last: 1, FindingModel.Circumstances())
+        }
+    }
+
+    // MARK: The server
+
+    private func batch(_ alarms: [CausedAlarm], _ points: [TrackPoint]) throws -> IngestBatch {
+        IngestBatch(
+            service: try #require(ServiceID(rawValue: 1)), entity: "van", position: nil, points: points, sequences: [],
+            payload: nil, received: Timestamp(milliseconds: Self.start + 100_000), alarms: alarms)
+    }
+
+    private func court() throws -> FenceCourt {
+        var court = FenceCourt()
+        let fence = try Fence(id: 1, Self.circle, at: Timestamp(milliseconds: 0))
+        let record = FenceRecord(fence: fence, version: 7, everyoneSince: Timestamp(milliseconds: 0))
+        court.took(
+            FenceCourt.Snapshot(
+                version: 7, watched: ["van": [1: WatchedFence(record: record, since: Timestamp(milliseconds: 0))]]))
+        court.judgeHears()
+        return court
+    }
+
+    @Test func anAlarmThatTheServerDoesNotFindIsMissed() throws {
+        let drive = try (0...10).map { TrackPoint(try Self.fix($0, 200 - 20 * Double($0))) }
+        var court = try court()
+        #expect(throws: Violation.self) { try court.stored(try batch([], drive), new: drive) }
+    }
+
+    @Test func anAlarmThatNoPointExplainsIsFound() throws {
+        let drive = try (0...10).map { TrackPoint(try Self.fix($0, 500 - 20 * Double($0))) }
+        var court = try court()
+        try court.stored(try batch([], drive), new: drive)
+        let point = AlarmPoint(
+            time: drive[5].fix.time, place: drive[5].fix.coordinate, received: Timestamp(milliseconds: 0))
+        let alarm = Alarm(
+            key: try #require(AlarmKey(bytes: [UInt8](repeating: 1, count: 16))), source: .server, fence: 1,
+            revision: 1,
+            name: "", action: .enter, point: point,
+            crossing: Crossing(
+                time: point.time, place: point.place, isEstimated: false, earliest: point.time, latest: point.time))
+        let more = try (11...12).map { TrackPoint(try Self.fix($0, 300)) }
+        #expect(throws: Violation.self) { try court.stored(try batch([CausedAlarm(alarm)], more), new: more) }
+    }
+}
