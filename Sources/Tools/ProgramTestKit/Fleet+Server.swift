@@ -3,6 +3,9 @@ import Foundation
 extension Fleet {
     // MARK: What the server has
 
+    /// The file of the server's store.
+    package var database: String { server + "/tracks.sqlite" }
+
     /// A Web API request with the real curl.
     package func web(_ path: String, _ parameters: [String: String], post: Bool = false) throws -> [String: Any] {
         let key = try String(contentsOfFile: agent + "/credentials/ak", encoding: .utf8)

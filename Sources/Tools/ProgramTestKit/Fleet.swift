@@ -11,46 +11,71 @@ package final class Fleet: Sendable {
     /// The link between agent and server; nil for the plain loopback.
     package let link: (any VehicleLink)?
 
+    /// Before the names of the vehicle's files; empty for the first vehicle.
+    private let prefix: String
+    /// What the server's `init` printed for vehicles.
+    private let enrollment: String
+
     package var server: String { directory.file("server") }
-    package var agent: String { directory.file("agent") }
-    package var cache: String { directory.file("cache") }
-    package var socket: String { directory.file("agent.varlink") }
+    package var agent: String { directory.file(prefix + "agent") }
+    package var cache: String { directory.file(prefix + "cache") }
+    package var state: String { directory.file(prefix + "state") }
+    package var socket: String { directory.file(prefix + "agent.varlink") }
 
     /// Makes the configurations of server and agent, as a new user would. Starts nothing. The intervals are in seconds,
     /// and `pack` is a whole multiple of `gather`. `agentTables`: more tables for the agent's configuration.
+    ///
+    /// `founder`: the folder of another version of the programs that makes the configurations; nil for those under test.
     package init(
-        gather: Int = 2, pack: Int = 4, agentTables: String = "", link: (any VehicleLink)? = nil
+        gather: Int = 2, pack: Int = 4, agentTables: String = "", link: (any VehicleLink)? = nil,
+        founder: String? = nil
     ) throws {
         self.link = link
+        prefix = ""
         directory = try TemporaryDirectory()
         devicePort = try inside(link?.serverNetwork) { try freePort() }
         webPort = try inside(link?.serverNetwork) { try freePort() }
         gpsdPort = try inside(link?.agentNetwork) { try freePort() }
         let host = link?.serverHost ?? "127.0.0.1"
         let made = try Program.run(
-            Built.path("saker-server"),
+            Built.path("saker-server", in: founder),
             [
                 "init", "--directory", directory.file("server"), "--host", host, "--name", "Test fleet",
                 "--device-port", "\(devicePort)", "--https-port", "\(webPort)", "--http-port", "0",
             ])
         try require(made.status == 0, "\(made.all)")
-        let enrollment = try require(
-            made.output.split(whereSeparator: \.isWhitespace).first { $0.hasPrefix("saker1:") }, "no enrolment string")
+        enrollment = try require(
+            made.output.split(whereSeparator: \.isWhitespace).first { $0.hasPrefix("saker1:") }.map(String.init),
+            "no enrolment string")
+        try enroll(gather: gather, pack: pack, tables: agentTables, founder: founder)
+    }
+
+    /// A second vehicle that runs as the same entity, on the plain loopback, with a receiver and files of its own. `fleet`: of
+    /// the first vehicle; it must outlive this one.
+    package init(beside fleet: Fleet, gather: Int = 2, pack: Int = 4) throws {
+        link = nil
+        prefix = "second-"
+        (directory, enrollment) = (fleet.directory, fleet.enrollment)
+        (devicePort, webPort, gpsdPort) = (fleet.devicePort, fleet.webPort, try freePort())
+        try enroll(gather: gather, pack: pack, tables: "", founder: nil)
+    }
+
+    private func enroll(gather: Int, pack: Int, tables: String, founder: String?) throws {
         let enrolled = try Program.run(
-            Built.path("saker"), ["enroll", "-", "--directory", directory.file("agent"), "--entity", entity],
+            Built.path("saker", in: founder), ["enroll", "-", "--directory", agent, "--entity", entity],
             input: enrollment + "\n")
         try require(enrolled.status == 0, "\(enrolled.all)")
-        try FileManager.default.createDirectory(atPath: directory.file("state"), withIntermediateDirectories: true)
-        try writeConfiguration(tables: agentTables)
+        try FileManager.default.createDirectory(atPath: state, withIntermediateDirectories: true)
+        try writeConfiguration(tables: tables)
         let settings = """
             {"version":1,"settings":{"gatherInterval":\(gather),"packInterval":\(pack),"cacheLimit":268435456,\
             "activity":"other","keepAlive":false}}
             """
-        try Data(settings.utf8).write(to: URL(fileURLWithPath: directory.file("state/state.json")))
+        try Data(settings.utf8).write(to: URL(fileURLWithPath: state + "/state.json"))
     }
 
     private func writeConfiguration(tables: String) throws {
-        let path = directory.file("agent/agent.toml")
+        let path = agent + "/agent.toml"
         var text = try String(contentsOfFile: path, encoding: .utf8)
         if let link {
             let port = try link.port(for: devicePort)
@@ -66,7 +91,7 @@ package final class Fleet: Sendable {
             directory = "\(cache)"
 
             [state]
-            directory = "\(directory.file("state"))"
+            directory = "\(state)"
 
             [control]
             socket = "\(socket)"
@@ -75,10 +100,10 @@ package final class Fleet: Sendable {
         try text.write(toFile: path, atomically: true, encoding: .utf8)
     }
 
-    /// Returns when both ports answer.
-    package func startServer() throws -> Program {
+    /// Returns when both ports answer. `folder`: of another version of the program; nil for the one under test.
+    package func startServer(from folder: String? = nil) throws -> Program {
         let program = try Program(
-            Built.path("saker-server"), ["serve", "--config", server + "/server.toml"],
+            Built.path("saker-server", in: folder), ["serve", "--config", server + "/server.toml"],
             in: link?.serverNetwork)
         try waitUntil("the server answers", within: 300) {
             try require(program.isRunning, "\(program.printed)")
@@ -89,9 +114,12 @@ package final class Fleet: Sendable {
 
     /// Returns when the control socket answers.
     ///
-    /// `launcher`: a program with arguments that starts the agent; the agent and its arguments are appended.
-    package func startAgent(environment: [String: String] = [:], through launcher: [String] = []) throws -> Program {
-        let command = launcher + [Built.path("sakerd"), "--config", agent + "/agent.toml"]
+    /// `launcher`: a program with arguments that starts the agent; the agent and its arguments are appended. `folder`: of
+    /// another version of the program; nil for the one under test.
+    package func startAgent(
+        environment: [String: String] = [:], through launcher: [String] = [], from folder: String? = nil
+    ) throws -> Program {
+        let command = launcher + [Built.path("sakerd", in: folder), "--config", agent + "/agent.toml"]
         let program = try Program(
             command[0], Array(command.dropFirst()), environment: environment, in: link?.agentNetwork)
         try waitUntil("the agent's control socket", within: 300) {
@@ -104,7 +132,7 @@ package final class Fleet: Sendable {
     /// `source`: what gpsd reads, usually `ReceiverSource.address`.
     package func startGPSD(source: String) throws -> Program {
         let program = try Program(
-            gpsdPath, ["-N", "-n", "-b", "-S", "\(gpsdPort)", "-F", directory.file("gpsd.control"), source],
+            gpsdPath, ["-N", "-n", "-b", "-S", "\(gpsdPort)", "-F", directory.file(prefix + "gpsd.control"), source],
             in: link?.agentNetwork)
         try waitUntil("gpsd listens", within: 300) {
             try require(program.isRunning, "\(program.printed)")
@@ -116,7 +144,7 @@ package final class Fleet: Sendable {
     /// Takes a source away from gpsd, as when a receiver is unplugged. gpsd tells its clients everything before that.
     package func unplug(_ source: String) throws {
         let answer = try UnixSocket.exchange(
-            directory.file("gpsd.control"), Data("-\(source)\r\n".utf8), until: UInt8(ascii: "\n"))
+            directory.file(prefix + "gpsd.control"), Data("-\(source)\r\n".utf8), until: UInt8(ascii: "\n"))
         try require(
             String(decoding: answer, as: UTF8.self).hasPrefix("OK"), "gpsd does not give \(source) up: \(answer)")
     }

@@ -106,6 +106,11 @@ extension Program {
 
 /// The programs under test. They are beside the running program, or in the folder that `SAKER_PROGRAMS` names.
 package enum Built {
+    /// `folder`: of another version of the programs; nil for those under test.
+    package static func path(_ name: String, in folder: String?) -> String {
+        folder.map { "\($0)/\(name)" } ?? path(name)
+    }
+
     package static func path(_ name: String) -> String {
         if let folder = ProcessInfo.processInfo.environment["SAKER_PROGRAMS"] { return "\(folder)/\(name)" }
         let own = CommandLine.arguments.first ?? ""

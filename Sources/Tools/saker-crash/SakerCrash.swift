@@ -8,7 +8,8 @@ internal import Synchronization
         commandName: "saker-crash",
         abstract:
             "Kills the real programs and cuts their links at random, and counts lost points. scripts/crash runs it.",
-        subcommands: [RoundsCommand.self, SoakCommand.self], defaultSubcommand: RoundsCommand.self)
+        subcommands: [RoundsCommand.self, SoakCommand.self, VersionsCommand.self], defaultSubcommand: RoundsCommand.self
+    )
 }
 
 /// The options of both commands.
