@@ -134,7 +134,7 @@ struct CallbackClient: Sendable {
         case let error as NIOConnectionError:
             error.connectionErrors.compactMap { ($0.error as? IOError)?.errnoCode }.first
                 .map { "no connection: \(String(cString: strerror($0)))" } ?? "no connection"
-        case is NIOSSLError: "its certificate is not trusted, or it does not speak TLS as it must"
+        case is NIOSSLError, is NIOSSLExtraError: "its certificate is not trusted, or it does not speak TLS as it must"
         case let error as HTTPClientError where error == .connectTimeout: "no connection in time"
         case let error as HTTPClientError where error == .deadlineExceeded: "it did not answer in time"
         case let error as HTTPClientError where error == .remoteConnectionClosed: "it closed the connection"
