@@ -161,7 +161,8 @@ let server: [Target] = [
         "ServerRuntime", in: "Server", "AlarmCallbacks", "CAllocator", "ConfigurationFile", "Exposition", "FenceFiles",
         "FenceJSON",
         "Gateway", "Geodesy", "Geofencing", "Ingest", "JSON", "RoadEngine", "RoadMatching", "ServerIdentity", "Systemd",
-        "TimeZones", "TrackExport", "TrackFiles", "TrackModel", "TrackStore", "TrackStoreSQLite", "WebAPI", "WebListener",
+        "TimeZones", "TrackExport", "TrackFiles", "TrackModel", "TrackStore", "TrackStoreSQLite", "WebAPI",
+        "WebListener",
         .log, .lifecycle, .signals, .nioCore, .nioPosix, .nioHTTP1, .nioSSL, .httpClient, .crypto, .asn1, .x509),
 ]
 
