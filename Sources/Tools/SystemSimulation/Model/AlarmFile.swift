@@ -54,7 +54,7 @@ struct AlarmFile {
     private(set) var ended: Set<UInt64> = []
     let bytes: [UInt8]
 
-    private static let mostBytes = 16_592
+    private static let mostBytes = 16_600
     private static let mostVerdictBytes = 1 << 20
 
     /// Nil: no alarm journal.
@@ -88,7 +88,10 @@ struct AlarmFile {
         let time = Int64(bitPattern: number(start + 32, 8))
         switch kind {
         case 1, 6, 7:
-            let first = start + 48 + (kind == 1 ? 0 : kind == 6 ? 8 : 32)
+            let marks = kind == 1 ? 0 : kind == 6 ? 8 : 32
+            // The number of a service, in an alarm that the agent has found.
+            let service = kind != 1 && bytes[start + 9] & 16 != 0 ? 8 : 0
+            let first = start + 48 + marks + service
             let middle = first + Int(number(start + 10, 2))
             guard middle <= record.upperBound else { return }
             var alarm = Alarm(
