@@ -277,7 +277,7 @@ private final class TinyWebServer: Sendable {
         ]
         for (arguments, call) in searches {
             let (result, requests) = try await run(["entity"] + arguments, .init(body: body))
-            #expect(result.lines.count == 2 && result.lines[1].hasPrefix("van "), "\(result.errors)")
+            #expect(result.lines.count == 3 && result.lines[1].hasPrefix("van "), "\(result.errors)")
             #expect(!result.lines[0].contains("DISTANCE"))
             let request = requests.first?.replacing("ak=AKtest%2F0123%26456&service_id=42&", with: "")
             #expect(request?.hasPrefix("GET /api/v3/\(call)&") == true, "\(requests)")

@@ -80,6 +80,8 @@ import Testing
             [
                 ("# listen = \"127.0.0.1:9443\"", "listen = \"127.0.0.1:\(serverPort)\""),
                 ("# merge_interval = 60", "merge_interval = 1"), ("# maximum_bytes = 0", "maximum_bytes = 1073741824"),
+                // Nothing listens there: the metrics of roads are there all the same.
+                ("# url = \"http://127.0.0.1:8002\"", "url = \"http://127.0.0.1:1\""),
             ])
         let source = try ReceiverSource(epochs: ReceiverSource.drive(seconds: 120, from: 1_780_000_020), pause: 0.05)
         let gpsd = try fleet.startGPSD(source: source.address)
