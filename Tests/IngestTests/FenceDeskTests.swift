@@ -163,6 +163,43 @@ import TrackTestKit
         #expect(await desk.unreadable == 0)
     }
 
+    // MARK: Changes while fences are read
+
+    /// A store in which a fence is moved away just before the fences of an entity are read for the first time.
+    private final class RestlessStore: StoreDecorator {
+        let inner: any TrackStore
+        private let moved: Mutex<Int32?>
+        private let service: ServiceID
+
+        init(_ inner: any TrackStore, moving fence: Int32, in service: ServiceID) {
+            self.inner = inner
+            self.service = service
+            moved = Mutex(fence)
+        }
+
+        func fences(naming entities: [EntityKey]) async throws(TrackStoreError) -> NamingFences {
+            let fence = entities.isEmpty ? nil : moved.withLock { $0.take() }
+            if let fence, let now = try await inner.fence(fence, in: service) {
+                var definition = now.fence.definition
+                definition.shape = ShapeDraft(.circle(centre: Degrees(latitude: 41, longitude: 116), radius: 100))
+                _ = try await inner.updateFence(
+                    fence, to: definition, expecting: now.version, in: service, at: .at(900))
+            }
+            return try await inner.fences(naming: entities)
+        }
+    }
+
+    /// The vehicle had the fence as it was, whichever of the fences the desk has read already.
+    @Test func aChangeWhileFencesAreReadIsHeardOf() async throws {
+        let fence = try await make(0, ["van"])
+        let version = try await store.fences(naming: []).version
+        let desk = desk(RestlessStore(store, moving: fence, in: service))
+        var batch = try batch("van", [-20, -15, -7, 0])
+        batch.fencesUsed = [FencesUsed(version: version, after: .at(-100))]
+        let judged = try await desk.judge([batch])
+        #expect(judged.flatMap(\.batch.alarms).map { "\($0.alarm.action) \($0.alarm.fence)" } == ["enter \(fence)"])
+    }
+
     // MARK: Before the first batch
 
     @Test func fencesAreReadBeforeTheFirstBatch() async throws {

@@ -24,23 +24,8 @@ actor FenceDesk {
     private static let newsAtOnce = 1000
     /// Earlier versions of fences that are kept in memory, for an entity.
     private static let mostEarlier = 4
-
-    private struct Entity: Sendable {
-        enum Own: Sendable {
-            case none
-            case some(OwnFences)
-        }
-
-        /// Nil: they must be read.
-        var own: Own?
-        var generation = 0
-        /// Nil: it must be read.
-        var state: (remembered: JudgedState, version: Int64)?
-        /// The fences by which the entity's vehicle judged; nil when the store does not know them any more.
-        var earlier: [FencesUsed: JudgingFences?] = [:]
-        /// The version of the service at which `earlier` was read.
-        var earlierOf: Int64 = 0
-    }
+    /// How often fences are read that change meanwhile.
+    private static let tries = 3
 
     private let store: any FenceStore
     private let logger: Logger
@@ -51,7 +36,7 @@ actor FenceDesk {
     private var packings = 0
     private var mark: FenceMark?
     private var services: [ServiceID: JudgedService] = [:]
-    private var entities = RecentTable<EntityKey, Entity>(capacity: mostEntities)
+    private var entities = RecentTable<EntityKey, JudgedEntity>(capacity: mostEntities)
     private var judge = BatchJudge()
     private var storm = AlarmStorm()
 
@@ -66,7 +51,7 @@ actor FenceDesk {
         self.pack = pack
     }
 
-    /// Whether an index is being built.
+    /// An index is being built.
     var isPacking: Bool { services.values.contains(where: \.isPacking) }
 
     /// How many fences cannot be read, and so are not judged, as far as somebody has asked for them.
@@ -76,9 +61,7 @@ actor FenceDesk {
 
     /// Throws what the store throws while fences and states are read: then nothing was judged.
     func judge(_ batches: [IngestBatch]) async throws(TrackStoreError) -> [JudgedBatch] {
-        try await hear()
-        for service in Set(batches.map(\.service)) where services[service] == nil { try await load(service) }
-        try await meet(batches)
+        try await read(for: batches)
         var reached: [EntityKey: JudgedState] = [:]
         return batches.map { batch in
             let key = EntityKey(service: batch.service, name: batch.entity)
@@ -103,8 +86,22 @@ actor FenceDesk {
         }
     }
 
+    /// Reads the fences and states that the batches need. A change that comes between two readings is in one of them alone:
+    /// then everything is read once more. Who changes fences without a pause holds up no batch.
+    private func read(for batches: [IngestBatch]) async throws(TrackStoreError) {
+        let ids = Set(batches.map(\.service))
+        for attempt in 1...Self.tries {
+            try await hear()
+            for id in ids where services[id] == nil { try await load(id) }
+            let versions = ids.map { services[$0]?.version }
+            guard try await meet(batches), attempt < Self.tries else { return }
+            try await hear()
+            if ids.map({ services[$0]?.version }) == versions { return }
+        }
+    }
+
     /// The present fences, and from the times on that the vehicle says, those by which the vehicle judged.
-    private func fences(for batch: IngestBatch, _ service: JudgedService, _ entity: Entity) -> [JudgingFences] {
+    private func fences(for batch: IngestBatch, _ service: JudgedService, _ entity: JudgedEntity) -> [JudgingFences] {
         var own: OwnFences?
         if case .some(let fences)? = entity.own { own = fences }
         let present = JudgingFences(service.fences, own: own)
@@ -287,8 +284,8 @@ actor FenceDesk {
 
     // MARK: Entities
 
-    /// Reads what is not known of the entities of some batches.
-    private func meet(_ batches: [IngestBatch]) async throws(TrackStoreError) {
+    /// Reads what is not known of the entities of some batches. True: fences were read.
+    private func meet(_ batches: [IngestBatch]) async throws(TrackStoreError) -> Bool {
         var keys: [EntityKey] = []
         var seen: Set<EntityKey> = []
         for batch in batches where batch.isToBeJudged {
@@ -300,40 +297,47 @@ actor FenceDesk {
         }
         var named: [EntityKey] = []
         for key in keys {
-            var entity = entities[key] ?? Entity()
+            var entity = entities[key] ?? JudgedEntity()
             let generation = services[key.service]?.generation ?? 0
             if entity.generation != generation { (entity.own, entity.generation) = (nil, generation) }
             if let version = services[key.service]?.version, entity.earlierOf != version {
                 (entity.earlier, entity.earlierOf) = ([:], version)
             }
             if entity.own == nil {
-                if services[key.service]?.hasNaming ?? false { named.append(key) } else { entity.own = Entity.Own.none }
+                if services[key.service]?.hasNaming ?? false {
+                    named.append(key)
+                } else {
+                    entity.own = JudgedEntity.Own.none
+                }
             }
             entities[key] = entity
         }
         if !named.isEmpty { try await readOwnFences(of: named) }
-        try await readEarlierFences(for: batches)
+        let hasReadEarlier = try await readEarlierFences(for: batches)
+        let hasRead = hasReadEarlier || !named.isEmpty
         let strangers = keys.filter { key in
             guard let entity = entities[key], entity.state == nil else { return false }
             if case .some? = entity.own { return true }
             return !(services[key.service]?.fences.isEmpty ?? true) || entity.earlier.values.contains { $0 != nil }
         }
-        guard !strangers.isEmpty else { return }
+        guard !strangers.isEmpty else { return hasRead }
         let states = try await store.fenceStates(of: strangers)
         for (key, state) in zip(strangers, states) { remember(read(state.fences, of: key), state.version, of: key) }
+        return hasRead
     }
 
-    /// Reads the fences by which vehicles judged their points, where they are others than the present ones.
-    private func readEarlierFences(for batches: [IngestBatch]) async throws(TrackStoreError) {
+    /// Reads the fences by which vehicles judged their points, where they are others than the present ones. True: some were
+    /// read.
+    private func readEarlierFences(for batches: [IngestBatch]) async throws(TrackStoreError) -> Bool {
         // An entity may have several batches here, and each needs its own.
-        var needed: [EntityKey: Set<FencesUsed>] = [:]
-        var keys: [EntityKey] = []
+        var (needed, keys): ([EntityKey: Set<FencesUsed>], [EntityKey]) = ([:], [])
         for batch in batches where batch.isToBeJudged {
             guard let service = services[batch.service] else { continue }
             let key = EntityKey(service: batch.service, name: batch.entity)
             if needed[key] == nil { keys.append(key) }
             needed[key, default: []].formUnion(batch.fencesThatCount.filter(service.hasOthers))
         }
+        var hasRead = false
         for key in keys {
             let uses = needed[key] ?? []
             if let entity = entities[key], entity.earlier.count + uses.count > Self.mostEarlier {
@@ -343,8 +347,10 @@ actor FenceDesk {
                 guard let entity = entities[key], entity.earlier[used] == nil else { continue }
                 let earlier = try await earlierFences(of: key, used)
                 entities[key]?.earlier[used] = .some(earlier)
+                hasRead = true
             }
         }
+        return hasRead
     }
 
     /// Nil when the store does not know the version: then the present fences judge.
@@ -379,7 +385,7 @@ actor FenceDesk {
             for (service, keys) in Dictionary(grouping: keys, by: \.service) {
                 let found = try await store.fences(naming: keys)
                 for (key, fences) in zip(keys, found.fences) {
-                    entities[key]?.own = OwnFences(fences, zones: zones).map { .some($0) } ?? Entity.Own.none
+                    entities[key]?.own = OwnFences(fences, zones: zones).map { .some($0) } ?? JudgedEntity.Own.none
                 }
                 tell(found.unreadable, of: service)
             }
@@ -388,7 +394,7 @@ actor FenceDesk {
             logger.critical(
                 "fences cannot be read, so no fence of some entities' own is judged",
                 metadata: ["entities": "\(keys.count)", "reason": "\(error.detail)"])
-            for key in keys where entities[key]?.own == nil { entities[key]?.own = Entity.Own.none }
+            for key in keys where entities[key]?.own == nil { entities[key]?.own = JudgedEntity.Own.none }
         }
     }
 }
