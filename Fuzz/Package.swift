@@ -88,9 +88,9 @@ let package = Package(
                 "DiskDice.swift", "DiskEvents.swift", "DiskFault.swift", "DiskNode.swift", "DiskSimulation.swift",
                 "MonotonicTime+Literal.swift",
                 "RunningIngest.swift", "SplitMix.swift", "Stores/ReferenceTrackStore.swift",
-                "Stores/ReferenceTrackStore+Alarms.swift", "Stores/ReferenceTrackStore+Fences.swift",
-                "Stores/ReferenceTrackStore+Pushes.swift",
-                "Stores/ReferenceTrackStore+Services.swift",
+                "Stores/ReferenceTrackStore+Alarms.swift", "Stores/ReferenceTrackStore+Exports.swift",
+                "Stores/ReferenceTrackStore+Fences.swift", "Stores/ReferenceTrackStore+Pushes.swift",
+                "Stores/ReferenceTrackStore+Search.swift", "Stores/ReferenceTrackStore+Services.swift",
                 "SampleAgent.swift",
             ]),
         .target(
