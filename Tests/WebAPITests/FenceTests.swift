@@ -10,18 +10,18 @@ import TrackStore
 
 @Suite("Fences")
 struct FenceTests {
-    private static let circle = "fence_name=depot&latitude=40.05&longitude=116.31&radius=80"
+    static let circle = "fence_name=depot&latitude=40.05&longitude=116.31&radius=80"
     private static let square = "vertexes=40.0,116.0;40.0,116.01;40.01,116.01;40.01,116.0"
 
     /// A bench with the entities van and bus.
-    private func bench(_ options: WebAPIOptions = WebAPIOptions()) async throws -> Bench {
+    func bench(_ options: WebAPIOptions = WebAPIOptions()) async throws -> Bench {
         let bench = try await Bench(options)
         for name in ["van", "bus"] { #expect(try await bench.post("entity/add", "entity_name=\(name)").status == 0) }
         return bench
     }
 
     /// Makes a fence and returns its number.
-    private func make(_ bench: Bench, _ kind: String, _ body: String) async throws -> Int64 {
+    func make(_ bench: Bench, _ kind: String, _ body: String) async throws -> Int64 {
         let answer = try await bench.post("fence/create\(kind)fence", body)
         #expect(answer.status == 0, "\(answer)")
         return try #require(answer["fence_id"]?.integerValue)
@@ -374,35 +374,5 @@ struct FenceTests {
     func eachRuleOfAQuestionHasItsStatus(path: String, query: String, status: Int64) async throws {
         let answer = try await bench().get(path, query)
         #expect(answer.status == status, "\(answer)")
-    }
-
-    // MARK: Vehicles
-
-    @Test func aVehicleMayAskAboutItsOwnFencesAlone() async throws {
-        let bench = try await bench()
-        let own = try await make(bench, "circle", Self.circle + "&monitored_person=van")
-        let other = try await make(bench, "circle", Self.circle + "&monitored_person=bus")
-        func call(_ path: String, _ parameters: [String: String]) async -> Int {
-            await bench.router.call(
-                service: bench.service, entity: "van", path: path, parameters: parameters, policy: .entity
-            ).status
-        }
-        #expect(await call("fence/list", ["monitored_person": "van"]) == 0)
-        #expect(await call("fence/list", ["monitored_person": "bus"]) == 240)
-        #expect(await call("fence/list", ["fence_ids": "\(own)"]) == 240)
-        #expect(await call("fence/querystatus", ["monitored_person": "van"]) == 0)
-        #expect(await call("fence/historyalarm", ["monitored_person": "bus"]) == 240)
-        #expect(await call("fence/batchhistoryalarm", ["start_time": "1", "end_time": "2"]) == 240)
-        let circle = ["latitude": "40", "longitude": "116", "radius": "5"]
-        #expect(await call("fence/createcirclefence", circle) == 240)
-        #expect(await call("fence/createcirclefence", circle.merging(["monitored_person": "van"]) { $1 }) == 0)
-        #expect(await call("fence/createcirclefence", circle.merging(["monitored_person": "van,bus"]) { $1 }) == 240)
-        #expect(await call("fence/updatecirclefence", ["fence_id": "\(own)", "radius": "6"]) == 0)
-        #expect(await call("fence/updatecirclefence", ["fence_id": "\(other)", "radius": "6"]) == 240)
-        #expect(await call("fence/updatecirclefence", ["fence_id": "\(own)", "monitored_person": "bus"]) == 240)
-        #expect(await call("fence/addmonitoredperson", ["fence_id": "\(own)", "monitored_person": "bus"]) == 240)
-        let shared = try await make(bench, "circle", Self.circle + "&monitored_person=van,bus")
-        #expect(await call("fence/delete", ["monitored_person": "van", "fence_ids": "\(shared)"]) == 240)
-        #expect(await call("fence/delete", ["monitored_person": "van"]) == 0)
     }
 }
