@@ -1,6 +1,7 @@
 """Makes and changes fences of a server through its Web API.
 
-    server-fences.py make   BASE CA KEY PUBLIC VEHICLES PRIVATE    circles over everyone, and for each vehicle some of its own
+    server-fences.py make   BASE CA KEY PUBLIC VEHICLES PRIVATE KM  circles over everyone, and for each vehicle some of its own,
+                                                                  at most so far from the middle of the drives
     server-fences.py change BASE CA KEY PUBLIC                     figures of 1,000 changes, a point of a vehicle after each
     server-fences.py alarms FILE                                   how many alarms a store has
 """
@@ -32,26 +33,28 @@ class Client:
         return answer
 
 
-def circle(random_numbers):
+def circle(random_numbers, kilometres=30):
     # Around the drives of saker-sim, which begin at The Hague.
+    reach = kilometres / 111.2
     return {
-        "latitude": round(52.08 + random_numbers.uniform(-0.3, 0.3), 6),
-        "longitude": round(4.31 + random_numbers.uniform(-0.4, 0.4), 6),
+        "latitude": round(52.08 + random_numbers.uniform(-reach, reach), 6),
+        "longitude": round(4.31 + random_numbers.uniform(-reach, reach) / 0.614, 6),
         "radius": random_numbers.randint(50, 500),
     }
 
 
-def make(client, public, vehicles, private):
+def make(client, public, vehicles, private, kilometres=30):
     numbers = random.Random(1)
     # Of the fleets with batches of 1,000 and of six.
     names = [[f"b1000-{vehicle}", f"b6-{vehicle}"] for vehicle in range(vehicles)]
     for name in sum(names, []):
         client.post("entity/add", entity_name=name)
     for number in range(public):
-        client.post("fence/createcirclefence", fence_name=number, monitored_person="#allentity", **circle(numbers))
+        client.post("fence/createcirclefence", fence_name=number, monitored_person="#allentity",
+            **circle(numbers, kilometres))
     for watched in names:
         for _ in range(private):
-            client.post("fence/createcirclefence", monitored_person=",".join(watched), **circle(numbers))
+            client.post("fence/createcirclefence", monitored_person=",".join(watched), **circle(numbers, kilometres))
 
 
 def change(client, public):

@@ -18,60 +18,62 @@ in_the_past() {
     "$@"
     unset LD_PRELOAD CLOCK_BACK
 }
-# prepare PUBLIC PRIVATE: a server with fences over everyone, and with some of each vehicle; it runs now
+# prepare PUBLIC PRIVATE KM: a server with fences over everyone, and with some of each vehicle; it runs now
 prepare() {
     in_the_past make_server
     server_setting store merge_interval 3600
     in_the_past serve
     in_the_past python3 "$here/server-fences.py" make "https://127.0.0.1:$https_port" "$work/server/ca.pem" "$access_key" \
-        "$1" "$vehicles" "$2"
+        "$1" "$vehicles" "$2" "$3"
     end_server
     serve
 }
 
-# --- ingest without fences and with 1,000 over everyone and 10 of each vehicle, in turn
+# --- ingest in turn: without fences; with 1,000 over everyone and 10 of each vehicle, spread over a country, so that few
+# make an alarm; and the same within the city of the drives, where an alarm is made of one point in 25
+declare -A points_of seconds_of alarms_of
 for round in $(seq "$rounds"); do
-    for kind in without with; do
-        if [ $kind = without ]; then prepare 0 0; else prepare 1000 10; fi
+    for kind in without country city; do
+        case $kind in
+            without) prepare 0 0 0 ;;
+            country) prepare 1000 10 165 ;;
+            city) prepare 1000 10 30 ;;
+        esac
         for batch in 1000 6; do
-            name=batch_$batch.$kind.$round
+            name=batch_$batch.$kind
             [ $batch = 6 ] && count=$((points / 5)) || count=$points
             before=$(processor_seconds "$server")
             fleet "$name" --mode backlog --vehicles "$vehicles" --points "$count" --batch "$batch" --prefix "b$batch"
-            used=$(calculate "$(processor_seconds "$server") - $before" 3)
-            rate=$(reported "$name" .pointsPerSecond)
-            cpu=$(calculate "$(reported "$name" .points) / $used" 0)
-            figure "server_fences.$name" "$rate" "points/s, $vehicles vehicles, batches of $batch"
-            figure "server_fences.$name.cpu" "$cpu" "points a CPU second of the server"
-            eval "${kind}_rate_${batch}_$round=$rate ${kind}_cpu_${batch}_$round=$cpu"
+            figure "server_fences.$name.$round" "$(reported "$name" .pointsPerSecond)" \
+                "points/s, $vehicles vehicles, batches of $batch"
+            seconds_of[$name]="${seconds_of[$name]:-0} + $(processor_seconds "$server") - $before"
+            points_of[$name]="${points_of[$name]:-0} + $(reported "$name" .points)"
         done
-        [ $kind = without ] || figure "server_fences.alarms.$round" \
-            "$(python3 "$here/server-fences.py" alarms "$work/server/tracks.sqlite")" "alarms of all these points"
+        alarms_of[$kind]="${alarms_of[$kind]:-0} + $(python3 "$here/server-fences.py" alarms "$work/server/tracks.sqlite")"
         end_server
         rm -rf "$work/server"
     done
 done
-# mean KIND FIGURE BATCH: over the rounds
-mean() {
-    local sum=0 round name
-    for round in $(seq "$rounds"); do
-        name=${1}_${2}_${3}_$round
-        sum="$sum + ${!name}"
-    done
-    calculate "($sum) / $rounds" 3
-}
+# per_point NAME: microseconds of the server's CPU
+per_point() { calculate "1000000 * (${seconds_of[$1]}) / (${points_of[$1]})" 4; }
 for batch in 1000 6; do
-    figure "server_fences.ingest.batch_$batch.share" \
-        "$(calculate "100 * $(mean with rate $batch) / $(mean without rate $batch)")" "% of ingest without fences"
+    for kind in without country city; do
+        figure "server_fences.batch_$batch.$kind.cpu" "$(per_point "batch_$batch.$kind")" \
+            "us of the server's CPU a point, batches of $batch"
+    done
     figure "server_fences.ingest.batch_$batch.cpu_share" \
-        "$(calculate "100 * $(mean with cpu $batch) / $(mean without cpu $batch)")" "% of points a CPU second"
+        "$(calculate "100 * $(per_point "batch_$batch.without") / $(per_point "batch_$batch.country")")" \
+        "% of points a CPU second without fences; ${alarms_of[country]} alarms"
 done
+figure server_fences.alarm.cpu "$(calculate "1000000 * (${seconds_of[batch_1000.city]} + ${seconds_of[batch_6.city]} -
+    (${seconds_of[batch_1000.country]} + ${seconds_of[batch_6.country]})) / (${alarms_of[city]} - (${alarms_of[country]}))")" \
+    "us of the server's CPU an alarm; ${alarms_of[city]} alarms"
 
 # --- one fence changed among many, while a vehicle uploads
 make_server
 serve
 began=$(date +%s%3N)
-python3 "$here/server-fences.py" make "https://127.0.0.1:$https_port" "$work/server/ca.pem" "$access_key" "$fences" 0 0
+python3 "$here/server-fences.py" make "https://127.0.0.1:$https_port" "$work/server/ca.pem" "$access_key" "$fences" 0 0 30
 figure server_fences.make "$(calculate "1000 * $fences / ($(date +%s%3N) - $began)")" "fences made a second, one after the other"
 end_server
 began=$(date +%s%3N)

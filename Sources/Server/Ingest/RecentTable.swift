@@ -1,5 +1,5 @@
 /// A table that forgets what was not used for long: about `capacity` values stay.
-struct RecentTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
+struct RecentTable<Key: Hashable, Value> {
     private let half: Int
     private var young: [Key: Value] = [:]
     private var old: [Key: Value] = [:]

@@ -38,7 +38,10 @@ struct IngestTransaction {
         numbers = Numbers(database)
         entities = EntityRows(database, store)
         claimSelection = try database.cachedStatement(
-            sql: "SELECT epoch, stored_through FROM claim WHERE entity = ? AND stream = ?")
+            sql: """
+                SELECT epoch, stored_through, (SELECT version FROM state WHERE entity = claim.entity)
+                FROM claim WHERE entity = ? AND stream = ?
+                """)
         claimUpdate = try database.cachedStatement(
             sql: "UPDATE claim SET stored_through = ?, updated = ? WHERE entity = ? AND stream = ?")
         stateSelection = try database.cachedStatement(sql: EntityState.selection)
@@ -97,7 +100,7 @@ struct IngestTransaction {
     private mutating func storeCustom(_ batch: PreparedBatch) throws -> IngestOutcome {
         if let problem = batch.problem { return .failed(problem) }
         let row = try entities.find(batch.entity)
-        if let outcome = try stale(batch, row) { return outcome }
+        if expectedVersion(of: batch) != nil, !isExpected(try version(of: row), by: batch) { return try stale(row) }
         if let hint = batch.hint {
             guard let row else {
                 return .failed(TrackStoreError(.unknownEntity, "the service has no entity of this name"))
@@ -127,7 +130,7 @@ struct IngestTransaction {
         case .stored(let through): return .duplicate(through: through, version: try version(of: entity))
         case .next(let after): stored = after
         }
-        if let outcome = try stale(batch, entity) { return outcome }
+        if !isExpected(claim[2] ?? 0, by: batch) { return try stale(entity) }
         let content = position.first <= stored ? batch.content(after: stored) : batch.content
         let version = try add(content, of: batch, to: entity)
         try cause(batch, after: stored)
@@ -137,12 +140,19 @@ struct IngestTransaction {
         return .stored(through: position.last, version: version)
     }
 
-    /// Nil when the entity has the version that the batch expects. `row` nil: there is no such entity.
-    private func stale(_ batch: PreparedBatch, _ row: Int64?) throws -> IngestOutcome? {
-        let former = batch.followsBatch ? reached[batch.entity] ?? -1 : batch.expectedVersion
-        guard let expected = former else { return nil }
+    /// The version that the entity must have; nil: any.
+    private func expectedVersion(of batch: PreparedBatch) -> Int64? {
+        batch.followsBatch ? reached[batch.entity] ?? -1 : batch.expectedVersion
+    }
+
+    private func isExpected(_ version: Int64, by batch: PreparedBatch) -> Bool {
+        expectedVersion(of: batch).map { $0 == version } ?? true
+    }
+
+    /// `row` nil: there is no such entity.
+    private func stale(_ row: Int64?) throws -> IngestOutcome {
         let state = try state(of: row)
-        return state.version == expected ? nil : .stale(version: state.version, fences: state.fences)
+        return .stale(version: state.version, fences: state.fences)
     }
 
     private func version(of row: Int64?) throws -> Int64 { try state(of: row).version }

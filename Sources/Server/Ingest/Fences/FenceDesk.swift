@@ -297,7 +297,7 @@ actor FenceDesk {
         }
         var named: [EntityKey] = []
         for key in keys {
-            var entity = entities[key] ?? JudgedEntity()
+            let entity = entities[key] ?? JudgedEntity()
             let generation = services[key.service]?.generation ?? 0
             if entity.generation != generation { (entity.own, entity.generation) = (nil, generation) }
             if let version = services[key.service]?.version, entity.earlierOf != version {

@@ -1,8 +1,8 @@
 import FenceJudging
 import TrackStore
 
-/// What the desk knows of an entity.
-struct JudgedEntity: Sendable {
+/// What the desk knows of an entity. Only the desk has it. An object, because each batch would copy a value twice.
+final class JudgedEntity {
     enum Own: Sendable {
         case none
         case some(OwnFences)

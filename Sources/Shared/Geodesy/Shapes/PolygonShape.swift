@@ -3,8 +3,10 @@ package import TrackModel
 /// An area of one or more parts, with or without holes, whose edges are straight in latitude and longitude.
 package struct PolygonShape: Hashable, Sendable {
     package let frame: ShapeFrame
-    /// The rings one after the other, none closed by a repeated vertex.
-    package private(set) var vertices: ArraySlice<GridOffset>
+    /// Has the vertices of this shape, and perhaps of more.
+    private var list: [GridOffset]
+    private var first: Int32
+    private let count: Int32
     /// How many vertices lie before the end of each ring but the last: nothing for a single ring.
     private let innerEnds: [Int32]
     /// Twice the area over the perimeter, metres.
@@ -12,7 +14,8 @@ package struct PolygonShape: Hashable, Sendable {
 
     init(frame: ShapeFrame, rings: [[GridOffset]]) {
         self.frame = frame
-        vertices = rings.flatMap { $0 }[...]
+        list = rings.flatMap { $0 }
+        (first, count) = (0, Int32(list.count))
         var end: Int32 = 0
         innerEnds = rings.dropLast().map {
             end += Int32($0.count)
@@ -25,8 +28,24 @@ package struct PolygonShape: Hashable, Sendable {
     /// this shape from `start` on.
     package func sharing(_ list: [GridOffset], from start: Int) -> PolygonShape {
         var shape = self
-        shape.vertices = list[start..<start + vertices.count]
+        (shape.list, shape.first) = (list, Int32(start))
         return shape
+    }
+
+    private var range: Range<Int> { Int(first)..<Int(first) + Int(count) }
+
+    /// The rings one after the other, none closed by a repeated vertex.
+    package var vertices: ArraySlice<GridOffset> { list[range] }
+
+    package static func == (left: Self, right: Self) -> Bool {
+        left.frame == right.frame && left.width == right.width && left.innerEnds == right.innerEnds
+            && left.vertices == right.vertices
+    }
+
+    package func hash(into hasher: inout Hasher) {
+        hasher.combine(frame)
+        hasher.combine(innerEnds)
+        hasher.combine(vertices)
     }
 
     /// How many rings there are: shells, and the holes in them.
@@ -36,7 +55,7 @@ package struct PolygonShape: Hashable, Sendable {
     @inline(__always)
     private func range(of ring: Int) -> Range<Int> {
         let start = ring > 0 ? Int(innerEnds[ring - 1]) : 0
-        return start..<(ring < innerEnds.count ? Int(innerEnds[ring]) : vertices.count)
+        return start..<(ring < innerEnds.count ? Int(innerEnds[ring]) : Int(count))
     }
 
     /// Exact. The boundary is inside.
@@ -48,7 +67,7 @@ package struct PolygonShape: Hashable, Sendable {
 
     /// The same for an offset within the frame.
     package func contains(x: Int64, y: Int64) -> Bool {
-        let all = vertices.span
+        let all = list.span.extracting(range)
         var isInside = false
         for ring in 0..<ringCount {
             switch RingTest.position(x: x, y: y, in: all.extracting(range(of: ring))) {
@@ -64,7 +83,7 @@ package struct PolygonShape: Hashable, Sendable {
     func boundaryDistance(to place: Coordinate) -> Double {
         let (x, y) = frame.offset(of: place)
         var distance = EdgeDistance(frame: frame, x: x, y: y)
-        let all = vertices.span
+        let all = list.span.extracting(range)
         for ring in 0..<ringCount { distance.search(all.extracting(range(of: ring)), isClosed: true) }
         for ring in 0..<ringCount { distance.measure(all.extracting(range(of: ring)), isClosed: true) }
         if distance.isExact { return distance.best }
@@ -89,7 +108,7 @@ package struct PolygonShape: Hashable, Sendable {
         let (startX, startY) = frame.offset(of: way.start)
         let line = StraightLine(
             x: Double(startX), y: Double(startY), alongX: Double(way.eastE7), alongY: Double(way.northE7))
-        let all = vertices.span
+        let all = list.span.extracting(range)
         var shares: [Double] = [0, 1]
         for ring in 0..<ringCount { line.addCrossings(with: all.extracting(range(of: ring)), to: &shares) }
         if shares.count > 2 { shares.sort() }

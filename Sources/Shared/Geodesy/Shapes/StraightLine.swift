@@ -9,14 +9,19 @@ struct StraightLine {
 
     /// Appends the shares at which this piece meets the edges of a ring. Touches count, so a share may come twice.
     func addCrossings(with ring: Span<GridOffset>, to shares: inout [Double]) {
+        // Most edges lie wholly south or north of the piece, which whole numbers tell.
+        let limits = 0...Double(UInt32.max)
+        let (low, high) = (min(y, y + alongY).rounded(.up), max(y, y + alongY).rounded(.down))
+        guard high >= limits.lowerBound, low <= limits.upperBound else { return }
+        let (south, north) = (UInt32(max(low, limits.lowerBound)), UInt32(min(high, limits.upperBound)))
         var previous = ring[ring.count - 1]
-        let (low, high) = (min(y, y + alongY), max(y, y + alongY))
         for index in 0..<ring.count {
-            let vertex = ring[index]
-            let (startX, startY) = (Double(previous.x), Double(previous.y))
-            let (endX, endY) = (Double(vertex.x), Double(vertex.y))
-            previous = vertex
-            guard max(startY, endY) >= low, min(startY, endY) <= high else { continue }
+            let (start, end) = (previous, ring[index])
+            previous = end
+            if start.y < south, end.y < south { continue }
+            if start.y > north, end.y > north { continue }
+            let (startX, startY) = (Double(start.x), Double(start.y))
+            let (endX, endY) = (Double(end.x), Double(end.y))
             let (edgeX, edgeY) = (endX - startX, endY - startY)
             let denominator = alongX * edgeY - alongY * edgeX
             // Along the edge: the neighbouring edges give the places.
@@ -31,16 +36,18 @@ struct StraightLine {
 
     /// The even-odd rule in floating point.
     static func isInside(x: Double, y: Double, _ ring: Span<GridOffset>) -> Bool {
+        guard y >= 0, y <= Double(UInt32.max) else { return false }
+        // A vertex is above the place exactly if it is above the whole number below the place.
+        let level = UInt32(y)
         var previous = ring[ring.count - 1]
         var isInside = false
         for index in 0..<ring.count {
-            let vertex = ring[index]
-            let (y0, y1) = (Double(previous.y) - y, Double(vertex.y) - y)
-            if (y0 > 0) != (y1 > 0) {
-                let (x0, x1) = (Double(previous.x) - x, Double(vertex.x) - x)
-                if (x0 * y1 > x1 * y0) == (y1 > y0) { isInside.toggle() }
-            }
-            previous = vertex
+            let (start, end) = (previous, ring[index])
+            previous = end
+            guard (start.y > level) != (end.y > level) else { continue }
+            let (x0, y0) = (Double(start.x) - x, Double(start.y) - y)
+            let (x1, y1) = (Double(end.x) - x, Double(end.y) - y)
+            if (x0 * y1 > x1 * y0) == (y1 > y0) { isInside.toggle() }
         }
         return isInside
     }

@@ -11,18 +11,8 @@ package struct FencePlan: Hashable, Sendable {
     package var rule: FenceRule = .usual
     /// Whether an entity that is first seen inside makes an enter.
     package var initial = false
-    /// Whether a visit between two points counts; nil: it does for areas, and does not for corridors.
-    package var through: Bool?
-    package var stay: StayRule?
-    /// Seconds, 0 ... 604,800: enter and exit are told only when they have held for so long.
-    package var settle = 0
     /// Metres; a point with a worse accuracy is not judged. 0: every point is.
     package var denoise: Int32 = 0
-    package var floor: FloorCode?
-    package var altitude: AltitudeRange?
-    package var validity: Validity?
-    package var group: GroupCode?
-    package var speedLimit: SpeedLimit?
     /// Seconds, ``crossingGaps``: the way between two points is known when no more time lies between them.
     package var crossingGap = 120
     /// When the fence came to be for this entity. Earlier points are not judged by it.
@@ -31,6 +21,8 @@ package struct FencePlan: Hashable, Sendable {
     package var areaRevision: Int32 = 1
     /// When the area last changed: who is not remembered, and whose last point is older, is placed by that point.
     package var revisedAt = Timestamp(milliseconds: .min)
+
+    private var particulars = Particulars.none
 
     package static let crossingGaps = 0...300
 
@@ -78,5 +70,82 @@ package struct FencePlan: Hashable, Sendable {
 
     func tells(_ action: FenceRule, at time: Timestamp) -> Bool {
         rule.contains(action) && validity?.contains(time) ?? true
+    }
+}
+
+// MARK: What few fences have
+
+extension FencePlan {
+    /// It lies apart from the plan, so that the plans of many usual fences are small: they are what judging reads most.
+    private struct Particular: Hashable, Sendable {
+        var through: Bool?
+        var stay: StayRule?
+        var settle = 0
+        var floor: FloorCode?
+        var altitude: AltitudeRange?
+        var validity: Validity?
+        var group: GroupCode?
+        var speedLimit: SpeedLimit?
+    }
+
+    private indirect enum Particulars: Hashable, Sendable {
+        case none
+        case some(Particular)
+    }
+
+    @inline(__always)
+    private func particular<Value>(_ value: (Particular) -> Value, usual: Value) -> Value {
+        switch particulars {
+        case .none: usual
+        case .some(let particular): value(particular)
+        }
+    }
+
+    private mutating func change(_ change: (inout Particular) -> Void) {
+        var new = particular({ $0 }, usual: Particular())
+        change(&new)
+        particulars = new == Particular() ? .none : .some(new)
+    }
+
+    /// Whether a visit between two points counts; nil: it does for areas, and does not for corridors.
+    package var through: Bool? {
+        get { particular({ $0.through }, usual: nil) }
+        set { change { $0.through = newValue } }
+    }
+
+    package var stay: StayRule? {
+        get { particular({ $0.stay }, usual: nil) }
+        set { change { $0.stay = newValue } }
+    }
+
+    /// Seconds, 0 ... 604,800: enter and exit are told only when they have held for so long.
+    package var settle: Int {
+        get { particular({ $0.settle }, usual: 0) }
+        set { change { $0.settle = newValue } }
+    }
+
+    package var floor: FloorCode? {
+        get { particular({ $0.floor }, usual: nil) }
+        set { change { $0.floor = newValue } }
+    }
+
+    package var altitude: AltitudeRange? {
+        get { particular({ $0.altitude }, usual: nil) }
+        set { change { $0.altitude = newValue } }
+    }
+
+    package var validity: Validity? {
+        get { particular({ $0.validity }, usual: nil) }
+        set { change { $0.validity = newValue } }
+    }
+
+    package var group: GroupCode? {
+        get { particular({ $0.group }, usual: nil) }
+        set { change { $0.group = newValue } }
+    }
+
+    package var speedLimit: SpeedLimit? {
+        get { particular({ $0.speedLimit }, usual: nil) }
+        set { change { $0.speedLimit = newValue } }
     }
 }
