@@ -43,28 +43,40 @@ def main():
         return seconds, answer
 
     begin = int(datetime.datetime.fromisoformat(day + "T00:00:00+00:00").timestamp())
-    latest = [ask("getlatestpoint", coord_type_output="wgs84")[0] for _ in range(LATEST)]
-    days, pages = [], []
-    used = processor_seconds(process)
-    for _ in range(DAYS):
-        total, points = 0.0, 0
+
+    def range_of(number):
+        # The server keeps what it read of a range. So each cold reading asks for another range with the same points.
+        return {"start_time": begin - number, "end_time": begin - number + 86_400}
+
+    def whole_day(number):
+        """Seconds of all pages together, and of each."""
+        pages, points = [], 0
         for index in range(1, POINTS // PAGE + 2):
             seconds, answer = ask(
-                "gettrack", start_time=begin, end_time=begin + 86_399, page_index=index, page_size=PAGE,
-                coord_type_output="wgs84")
+                "gettrack", **range_of(number), page_index=index, page_size=PAGE, coord_type_output="wgs84")
             pages.append(seconds)
-            total += seconds
             points += len(answer["points"])
         # The receiver's first seconds are without a fix, so that the drive's end is on the next day.
-        if points < POINTS - 10:
+        if points < POINTS - DAYS - 10:
             sys.exit(f"latency.py: the day has {points} points")
-        days.append(total)
+        return sum(pages), pages
+
+    latest = [ask("getlatestpoint", coord_type_output="wgs84")[0] for _ in range(LATEST)]
+    used = processor_seconds(process)
+    days, pages = zip(*[whole_day(number) for number in range(DAYS)])
     used = (processor_seconds(process) - used) / DAYS
+    kept = [whole_day(DAYS)[0] for _ in range(DAYS + 1)][1:]
+    # Ranges that nobody asked for before.
+    distances = [ask("getdistance", **range_of(DAYS + 1 + number))[0] for number in range(DAYS)]
+    again = [ask("getdistance", **range_of(2 * DAYS))[0] for _ in range(5 * DAYS)]
     print(f"web.day.cpu\t{used * 1000:.1f}\tms of the server's CPU a day in pages of {PAGE:,}")
     for name, values, unit in (
         ("web.latest", latest, "ms over HTTPS"),
         ("web.day", days, f"ms over HTTPS, {POINTS:,} points in pages of {PAGE:,}"),
-        ("web.day.page", pages, "ms over HTTPS"),
+        ("web.day.page", sum(pages, []), "ms over HTTPS"),
+        ("web.day.kept", kept, "ms over HTTPS, a range that was asked for before"),
+        ("web.distance", distances, f"ms over HTTPS, {POINTS:,} points"),
+        ("web.distance.kept", again, "ms over HTTPS, a range that was asked for before"),
     ):
         for share, label in ((0.5, "p50"), (0.99, "p99")):
             print(f"{name}.{label}\t{quantile(values, share):.2f}\t{unit}")

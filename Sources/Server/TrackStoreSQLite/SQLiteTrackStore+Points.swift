@@ -13,6 +13,20 @@ extension SQLiteTrackStore {
         }
     }
 
+    package func version(of entity: String, in service: ServiceID) async throws(TrackStoreError) -> Int64 {
+        try await reading { database in
+            let row = try database.cachedStatement(
+                sql: """
+                    SELECT COALESCE(state.version, 0) FROM entity LEFT JOIN state ON state.entity = entity.id
+                    WHERE entity.service = ? AND entity.name = ?
+                    """)
+            guard let version = try Int64.fetchOne(row, arguments: [service.rawValue, entity]) else {
+                throw TrackStoreError(.unknownEntity, "the service has no entity of this name")
+            }
+            return version
+        }
+    }
+
     package func track(
         of entity: String, in service: ServiceID, from: Timestamp, through: Timestamp, limit: Int
     ) async throws(TrackStoreError) -> StoredTrack {

@@ -21,6 +21,7 @@ package struct APIRouter: Sendable {
     let logger: Logger
     let now: @Sendable () -> Timestamp
     private let pages = PageCache()
+    private let tracks = TrackMemory()
     private let districts = DistrictCache()
     private let checkCallback: CallbackChecking
     private let roads: (any Roads)?
@@ -131,7 +132,8 @@ package struct APIRouter: Sendable {
     ) -> APICall {
         APICall(
             path: endpoint.path, caller: caller, parameters: endpoint.taken(of: parameters), ingest: ingest,
-            options: options, pages: pages, districts: districts, checkCallback: checkCallback, roads: roads,
+            options: options, pages: pages, tracks: tracks, districts: districts, checkCallback: checkCallback,
+            roads: roads,
             now: now(), origin: origin, logger: logger, counters: counters)
     }
 

@@ -177,6 +177,8 @@ package struct JSONWriter: Equatable, Sendable {
         bytes.append(UInt8(ascii: "\""))
         var text = text
         text.withUTF8 { text in
+            // Nearly every text is written as it is.
+            guard text.contains(where: Self.isEscaped) else { return bytes.append(contentsOf: text) }
             var start = 0
             for (index, byte) in text.enumerated() where Self.isEscaped(byte) {
                 bytes.append(contentsOf: text[start..<index])

@@ -31,6 +31,9 @@ package protocol PointStore: Sendable {
     func ingest(_ batches: [IngestBatch]) async -> [IngestOutcome]
     /// When the points that were stored last were received, by the server's clock of that time; nil: there are none.
     func lastReceived() async throws(TrackStoreError) -> Timestamp?
+    /// The entity's version, see ``IngestBatch/expectedVersion``: as long as it is the same, so is the entity's track. Throws
+    /// `.unknownEntity`.
+    func version(of entity: String, in service: ServiceID) async throws(TrackStoreError) -> Int64
     /// The points with `from <= time <= through`. Points that cannot be read leave a hole, and the answer has the rest.
     /// Throws `.unknownEntity`, `.tooManyPoints` when there are more than `limit`.
     func track(
@@ -69,6 +72,12 @@ extension StoreDecorator {
     package func lastReceived() async throws(TrackStoreError) -> Timestamp? {
         try await passing { store async throws(TrackStoreError) in
             try await store.lastReceived()
+        }
+    }
+
+    package func version(of entity: String, in service: ServiceID) async throws(TrackStoreError) -> Int64 {
+        try await passing { store async throws(TrackStoreError) in
+            try await store.version(of: entity, in: service)
         }
     }
 

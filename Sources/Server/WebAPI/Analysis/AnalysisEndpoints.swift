@@ -1,6 +1,7 @@
 import JSON
 import RoadMatching
 import TrackAnalysis
+import TrackModel
 import TrackStore
 
 /// The module `analysis`: what a track tells of a drive.
@@ -21,13 +22,21 @@ struct AnalysedTrack {
     private let holes: [TrackHole]
 
     /// `collapsing`: whether the drift of stops is taken out.
-    init(_ call: APICall, _ store: any PointStore, collapsing: Bool) async throws {
-        range = try TrackRange(call)
-        option = ProcessOption(parsing: call.parameters["process_option"])
-        writer = PlaceWriter(coordinateType: try call.outputType())
+    static func read(_ call: APICall, _ store: any PointStore, collapsing: Bool) async throws -> AnalysedTrack {
+        let range = try TrackRange(call)
+        let type = try call.outputType()
         let track = try await range.read(call, store, limit: call.options.maximumProcessedPoints)
+        return AnalysedTrack(call, range, track, type, collapsing: collapsing)
+    }
+
+    private init(
+        _ call: APICall, _ range: TrackRange, _ track: StoredTrack, _ type: CoordinateType, collapsing: Bool
+    ) {
+        self.range = range
+        option = ProcessOption(parsing: call.parameters["process_option"])
+        writer = PlaceWriter(coordinateType: type)
         holes = track.holes
-        columns = TrackColumns(track.points.lazy.map(\.point))
+        columns = TrackColumns(track.points[...])
         samples = TrackCleaner.clean(columns, option.analysisCleaning(collapsing: collapsing)).samples
     }
 

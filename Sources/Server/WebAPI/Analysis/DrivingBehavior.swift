@@ -16,7 +16,7 @@ extension AnalysisEndpoints {
     ) { (call, store: any PointStore) in
         let options = try DrivingOptions(call.parameters)
         // The speed 0 of a collapsed stop would be a harsh braking.
-        let track = try await AnalysedTrack(call, store, collapsing: false)
+        let track = try await AnalysedTrack.read(call, store, collapsing: false)
         let asksForRoads = track.option.mapMatch || options.speeding == 0
         let match = asksForRoads ? await track.match(call) : nil
         let behaviour =

@@ -12,7 +12,7 @@ extension AnalysisEndpoints {
         "analysis/staypoint", .get, parameters + ["stay_time", "stay_radius"], about: \.namedEntity
     ) { (call, store: any PointStore) in
         let rule = try rule(call.parameters)
-        let track = try await AnalysedTrack(call, store, collapsing: false)
+        let track = try await AnalysedTrack.read(call, store, collapsing: false)
         let stays = StayFinder.stays(rule, in: track.samples)
         return Answer { answer in
             answer.member("staypoint_num", stays.count)

@@ -8,7 +8,7 @@ extension AnalysisEndpoints {
     static let trips = Endpoint("analysis/trips", .get, parameters, about: \.namedEntity) {
         (call, store: any PointStore) in
         // With collapsed stops the trips add up to the track's distance.
-        let track = try await AnalysedTrack(call, store, collapsing: true)
+        let track = try await AnalysedTrack.read(call, store, collapsing: true)
         let trips = TripFinder.trips(in: track.samples)
         return Answer { answer in
             answer.member("trip_num", trips.count)

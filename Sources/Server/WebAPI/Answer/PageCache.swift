@@ -6,18 +6,6 @@ import TrackModel
 /// A client that turns the pages gets each item once, whatever is uploaded meanwhile, and the store is read once, not
 /// once a page. A first page is always read anew. All endpoints share one cache, and with it one bound of memory.
 final class PageCache: Sendable {
-    /// A request without its page: requests of different types differ.
-    private struct Key: Hashable, Sendable {
-        let query: any Hashable & Sendable
-
-        static func == (left: Self, right: Self) -> Bool {
-            func isRight<Query: Hashable>(_ query: Query) -> Bool { right.query as? Query == query }
-            return isRight(left.query)
-        }
-
-        func hash(into hasher: inout Hasher) { query.hash(into: &hasher) }
-    }
-
     private struct Kept: Sendable {
         let content: any Sendable
         let items: Int
@@ -25,12 +13,12 @@ final class PageCache: Sendable {
     }
 
     private struct Content: Sendable {
-        var kept: [Key: Kept] = [:]
+        var kept: [AnyQuery: Kept] = [:]
         /// Oldest first.
-        var order: [Key] = []
+        var order: [AnyQuery] = []
         var items = 0
 
-        mutating func remove(_ key: Key) {
+        mutating func remove(_ key: AnyQuery) {
             guard let gone = kept.removeValue(forKey: key) else { return }
             items -= gone.items
             order.removeAll { $0 == key }
@@ -47,7 +35,7 @@ final class PageCache: Sendable {
 
     /// The whole answer from which the first page of this query was cut; nil when that is too long ago.
     func content<Kept>(of query: some Hashable & Sendable, as type: Kept.Type = Kept.self, now: Timestamp) -> Kept? {
-        let key = Key(query: query)
+        let key = AnyQuery(query)
         return content.withLock { content in
             guard let kept = content.kept[key] else { return nil }
             guard (0...Self.lifetime).contains(now.milliseconds(since: kept.since)) else {
@@ -61,7 +49,7 @@ final class PageCache: Sendable {
     /// `items`: the size of `kept`, such as its points.
     func keep(_ kept: some Sendable, items: Int, of query: some Hashable & Sendable, now: Timestamp) {
         guard items <= Self.maximumItems else { return }
-        let key = Key(query: query)
+        let key = AnyQuery(query)
         content.withLock { content in
             content.remove(key)
             while let oldest = content.order.first,

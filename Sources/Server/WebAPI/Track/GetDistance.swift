@@ -5,7 +5,7 @@ extension TrackEndpoints {
     static let distance = Endpoint("track/getdistance", .get, TrackQuery.parameters, about: \.namedEntity) {
         (call, store: any PointStore) in
         let query = try TrackQuery(call)
-        let reading = try await TrackReading(query, call, store)
+        let reading = try await TrackReading.reading(query, call, store)
         return Answer { answer in
             reading.writeDistance(query, call.options, to: &answer)
             reading.holes.write(to: &answer)

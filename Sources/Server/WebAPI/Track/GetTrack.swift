@@ -51,6 +51,6 @@ extension TrackEndpoints {
         of query: TrackQuery, page: Int, _ call: APICall, _ store: any PointStore
     ) async throws -> TrackReading {
         if page > 1, let kept = call.pages.content(of: query, as: TrackReading.self, now: call.now) { return kept }
-        return try await TrackReading(query, call, store)
+        return try await TrackReading.reading(query, call, store)
     }
 }

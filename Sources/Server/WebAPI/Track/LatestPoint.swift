@@ -47,7 +47,7 @@ extension TrackEndpoints {
             let range = TrackRange(
                 service: call.service, entity: ExactName(name), from: latest.fix.time.adding(milliseconds: -span),
                 through: latest.fix.time)
-            var tail = try await range.read(call, store, limit: call.options.maximumRawPoints).points.map(\.point)
+            var tail = try await range.readOnce(call, store, limit: call.options.maximumRawPoints).points.map(\.point)
             // The latest point may have been told ahead of its track.
             if tail.last?.fix.time != latest.fix.time { tail.append(latest) }
             let columns = TrackColumns(tail)

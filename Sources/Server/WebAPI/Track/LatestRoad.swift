@@ -28,7 +28,7 @@ extension LatestRoad {
         let range = TrackRange(
             service: call.service, entity: ExactName(entity), from: shown.fix.time.adding(milliseconds: -Self.tail),
             through: shown.fix.time)
-        var points = try await range.read(call, store, limit: call.options.maximumRawPoints).points.map(\.point)
+        var points = try await range.readOnce(call, store, limit: call.options.maximumRawPoints).points.map(\.point)
         // The latest point may have been told ahead of its track.
         if points.last?.fix.time != shown.fix.time { points.append(shown) }
         var cleaning = option.cleaning

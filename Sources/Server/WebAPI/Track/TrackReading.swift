@@ -7,7 +7,7 @@ import TrackStore
 /// One whole reading of a track. All pages of an answer come from one reading.
 struct TrackReading: Sendable {
     /// The points in ascending order, without those that the processing leaves out.
-    let points: [ShownPoint]
+    let points: ShownPoints
     /// Of the cleaned track, along roads where they were asked for. Thinning is for the eye and changes no distance.
     let length: TrackLength
     /// Why points of the track are missing among ``points``, with their numbers.
@@ -20,7 +20,24 @@ struct TrackReading: Sendable {
 }
 
 extension TrackReading {
-    init(_ query: TrackQuery, _ call: APICall, _ store: any PointStore) async throws {
+    /// The reading that another call has made, if nothing was stored for the entity since, or a new one.
+    static func reading(
+        _ query: TrackQuery, _ call: APICall, _ store: any PointStore
+    ) async throws -> TrackReading {
+        let version = try await store.version(of: query.range.entity.text, in: query.range.service)
+        let reading = try await call.tracks.content(of: query, at: version, now: call.now, weight: \.bytes) {
+            try await TrackReading(query, call, store)
+        }
+        return reading
+    }
+
+    /// Nil: the next reading may find more.
+    private var bytes: Int? {
+        guard holes.isEmpty, roads.isLasting else { return nil }
+        return points.bytes + dropped.count * MemoryLayout<TrackPoint>.stride
+    }
+
+    private init(_ query: TrackQuery, _ call: APICall, _ store: any PointStore) async throws {
         let options = call.options
         let limit = query.option == nil ? options.maximumRawPoints : options.maximumProcessedPoints
         let track = try await query.range.read(call, store, limit: limit)
@@ -36,22 +53,26 @@ extension TrackReading {
         let length = length(of: track.points, slowBelow: query.slowBelow)
         var roads = TrackRoads(query.supplement.travel == nil ? nil : call.roads)
         await roads.bridge(length.interruptions, query.supplement, query.range.entity, call)
-        var points = track.points.map { ShownPoint($0) }
-        if query.showsRoutes, let routes = roads.routes {
-            // From the end on, so that the positions before it stay right.
-            for (gap, route) in zip(length.interruptions, routes.answers).reversed() {
-                guard let route else { continue }
-                let corners = route.corners(from: gap.start, to: gap.end).compactMap { ShownPoint($0, .routed) }
-                points.insert(contentsOf: corners, at: gap.end.index)
-            }
+        guard query.showsRoutes, let routes = roads.routes else {
+            return TrackReading(
+                points: ShownPoints(track.points), length: length, drops: [], dropped: [], holes: track.holes,
+                roads: roads)
         }
-        return TrackReading(points: points, length: length, drops: [], dropped: [], holes: track.holes, roads: roads)
+        var points = track.points.map { ShownPoint($0) }
+        // From the end on, so that the positions before it stay right.
+        for (gap, route) in zip(length.interruptions, routes.answers).reversed() {
+            guard let route else { continue }
+            let corners = route.corners(from: gap.start, to: gap.end).compactMap { ShownPoint($0, .routed) }
+            points.insert(contentsOf: corners, at: gap.end.index)
+        }
+        return TrackReading(
+            points: ShownPoints(points), length: length, drops: [], dropped: [], holes: track.holes, roads: roads)
     }
 
     private static func processed(
         _ track: StoredTrack, _ option: ProcessOption, _ query: TrackQuery, _ call: APICall
     ) async -> TrackReading {
-        let columns = TrackColumns(track.points.lazy.map(\.point))
+        let columns = TrackColumns(track.points[...])
         var (samples, drops) = TrackCleaner.clean(columns, option.cleaning)
         var roads = TrackRoads(option.mapMatch || query.supplement.travel != nil ? call.roads : nil)
         if option.mapMatch { await roads.match(samples, option, query.range.entity, call) }
@@ -72,15 +93,16 @@ extension TrackReading {
         let dropped = drops.dropped.filter { $0.index < columns.count }
         let counts = Dictionary(grouping: dropped, by: \.reason).mapValues(\.count)
         return TrackReading(
-            points: line.items.compactMap { item in
-                switch item {
-                case .corner(let corner, let kind): ShownPoint(corner, kind)
-                case .sample(let sample, let edge):
-                    ShownPoint(
-                        track.points[sample.index], sample, travel: kinds[sample.index],
-                        road: edge.map { RoadLabel($0, call.options) })
-                }
-            },
+            points: ShownPoints(
+                line.items.compactMap { item -> ShownPoint? in
+                    switch item {
+                    case .corner(let corner, let kind): ShownPoint(corner, kind)
+                    case .sample(let sample, let edge):
+                        ShownPoint(
+                            track.points[sample.index], sample, travel: kinds[sample.index],
+                            road: edge.map { RoadLabel($0, call.options) })
+                    }
+                }),
             length: length,
             drops: DropReason.allCases.compactMap { reason in counts[reason].map { (reason, $0) } },
             dropped: query.explanation == .points
@@ -95,7 +117,7 @@ extension TrackReading {
         var samples: [TrackSample] = []
         for start in stride(from: 0, to: points.count, by: 1024) {
             let part = points[start..<min(start + 1024, points.count)]
-            cleaner.add(TrackColumns(part.lazy.map(\.point)), to: &samples)
+            cleaner.add(TrackColumns(part), to: &samples)
             for sample in samples { meter.add(sample) }
             samples.removeAll(keepingCapacity: true)
         }
@@ -131,11 +153,29 @@ extension TrackReading {
 }
 
 extension TrackRange {
-    /// The points of the range, and where the store cannot read; more points than `limit` are an error.
+    /// The same from memory, if nothing was stored for the entity since somebody read it.
     func read(_ call: APICall, _ store: any PointStore, limit: Int) async throws -> StoredTrack {
+        let version = try await store.version(of: entity.text, in: service)
+        let track = try await call.tracks.content(of: self, at: version, now: call.now, weight: \.bytes) {
+            try await readOnce(call, store, limit: limit)
+        }
+        // Another call may have had another limit.
+        return track.points.count <= limit ? track : try await readOnce(call, store, limit: limit)
+    }
+
+    /// The points of the range, and where the store cannot read; more points than `limit` are an error.
+    func readOnce(_ call: APICall, _ store: any PointStore, limit: Int) async throws -> StoredTrack {
         let track = try await store.track(of: entity.text, in: service, from: from, through: through, limit: limit)
         call.note(track.holes)
         return track
+    }
+}
+
+extension StoredTrack {
+    /// Nil: the next reading may find more.
+    fileprivate var bytes: Int? {
+        guard holes.isEmpty else { return nil }
+        return points.bytes
     }
 }
 

@@ -18,6 +18,12 @@ struct TrackRoads: Sendable {
         deadlines = roads?.deadlines(.usual)
     }
 
+    /// The same question gives the same answer as long as the map is the same.
+    var isLasting: Bool {
+        guard let state else { return true }
+        return if case .used = state { true } else { false }
+    }
+
     /// Metres on toll roads.
     var toll: Double { (match?.toll ?? 0) + (routes?.toll ?? 0) }
 

@@ -286,6 +286,14 @@ package actor ReferenceTrackStore: TrackStore {
         return lastStored
     }
 
+    package func version(of entity: String, in service: ServiceID) throws(TrackStoreError) -> Int64 {
+        try checkOpen()
+        guard let found = entityTable[EntityKey(service: service, name: entity)] else {
+            throw TrackStoreError(.unknownEntity, "the service has no entity of this name")
+        }
+        return found.version
+    }
+
     package func track(
         of entity: String, in service: ServiceID, from: Timestamp, through: Timestamp, limit: Int
     ) throws(TrackStoreError) -> StoredTrack {

@@ -32,6 +32,7 @@ extension TrackStoreContract {
                     _ = try await store.merge(limit: 100)
                     let claim = try await session.open("truck", in: store)
                     try expect(claim.version, is: former, "of the claim")
+                    try expect(try await store.version(of: "truck", in: service), is: former, "asked for")
                 }
             },
             TrackStoreCheck("a batch that expects another version is not stored and told the present one") { subject in
@@ -60,6 +61,7 @@ extension TrackStoreContract {
                 try expect(
                     await store.ingest([next]), is: [.stale(version: stored.first?.version ?? 0, fences: [1, 2])],
                     "a custom point that expects another version")
+                try await expect(.unknownEntity) { try await store.version(of: "ghost", in: service) }
                 var unknown = subject.custom(service, entity: "ghost", [.sample(51)])
                 unknown.expectedVersion = moved
                 try expect(await store.ingest([unknown]), is: [.stale(version: 0, fences: nil)], "an unknown entity")
