@@ -24,7 +24,7 @@ import TrackWire
 
         init(_ disk: DiskSimulation) { file = FenceFile(directory: "/state", files: disk) }
 
-        func write(_ fences: [LocalFence], nextFence: Int32, on loop: any EventLoop) -> EventLoopFuture<String?>? {
+        func write(_ fences: KeptFences, nextFence: Int32, on loop: any EventLoop) -> EventLoopFuture<String?>? {
             guard accepts else { return nil }
             let promise = loop.makePromise(of: String?.self)
             waiting.append { [file] in promise.succeed(file.write(fences, nextFence: nextFence)) }
@@ -207,7 +207,7 @@ import TrackWire
         #expect(before.actions == ["enter"])
         before.disk.killProcess()
         let after = try Setup(before.disk)
-        #expect(after.shell.current.book.fences.keys.map { Int64($0) } == [number])
+        #expect(after.shell.current.book.fences.numbers.map { Int64($0) } == [number])
         after.shell.started(entity: "van", service: 1)
         after.ring.work()
         try after.driveOut(from: 100)

@@ -75,7 +75,7 @@ final class ServedAgent {
         func write(_ content: [UInt8], on loop: any EventLoop) -> EventLoopFuture<String?>? {
             loop.makeSucceededFuture(file.write(content))
         }
-        func write(_ fences: [LocalFence], nextFence: Int32, on loop: any EventLoop) -> EventLoopFuture<String?>? {
+        func write(_ fences: KeptFences, nextFence: Int32, on loop: any EventLoop) -> EventLoopFuture<String?>? {
             loop.makeSucceededFuture(nil)
         }
         func read(on loop: any EventLoop) -> EventLoopFuture<RecalledFences>? {

@@ -64,9 +64,9 @@ import TrackModel
         #expect(try take([try feature("a"), try feature("b"), try feature("c")]).created == [2, 3, 4])
         let second = try take([try feature("c"), try feature("a", 50), try feature("d")])
         #expect(second.created == [5] && second.updated == [2] && second.unchanged == [4] && second.deleted == [3])
-        #expect(book.fences.keys.sorted() == [1, 2, 4, 5])
+        #expect(book.fences.numbers == [1, 2, 4, 5])
         #expect(throws: FenceRefusal.self) { try take([try feature("a", -1)]) }
-        #expect(book.fences.keys.sorted() == [1, 2, 4, 5])
+        #expect(book.fences.numbers == [1, 2, 4, 5])
     }
 
     @Test func aFenceIsTheSameAfterTheDisk() throws {
@@ -74,9 +74,9 @@ import TrackModel
         _ = try book.create([circle(), try feature("a")], now: now, since: since)
         _ = try book.update(1, circle(70), now: Timestamp(milliseconds: 5000), since: Timestamp(milliseconds: 6000))
         let again = try book.all.map { try LocalFence(number: $0.fence.id, encoded: $0.encoded) }
-        #expect(again == book.all)
-        #expect(FenceBook(again, nextFence: 1).nextFence == 3)
-        #expect(FenceBook([], nextFence: 9).nextFence == 9)
+        #expect(again == Array(book.all))
+        #expect(FenceBook(KeptFences(again), nextFence: 1).nextFence == 3)
+        #expect(FenceBook(nextFence: 9).nextFence == 9)
         var fence = try #require(again.first)
         fence.join("van \u{E9}", since: Timestamp(milliseconds: 7000))
         fence = try LocalFence(number: 1, encoded: fence.encoded)
@@ -88,5 +88,25 @@ import TrackModel
             #expect(throws: MemoryCodingError.self) { try LocalFence(number: 1, encoded: Array(bytes.prefix(length))) }
         }
         #expect(throws: MemoryCodingError.self) { try LocalFence(number: 1, encoded: [1, 2, 3]) }
+    }
+
+    /// A fence is kept as its bytes: what comes out is what went in.
+    @Test func aKeptFenceIsTheFence() throws {
+        var kept = KeptFences()
+        var book = FenceBook()
+        _ = try book.create([circle(), try feature("a")], now: now, since: since)
+        for fence in book.all { try kept.add(fence.fence.id, encoded: fence.encoded) }
+        #expect(kept == book.fences)
+        let bytes = kept.bytes
+        #expect(bytes == book.all.reduce(0) { $0 + $1.encoded.count })
+        var fence = try #require(kept[1])
+        fence.begin(by: now)
+        kept[1] = fence
+        #expect(kept[1] == fence && kept != book.fences && kept.count == 2)
+        kept[2] = nil
+        #expect(kept.numbers == [1] && kept.bytes == fence.encoded.count && kept.vertices == fence.vertexCount)
+        #expect(kept[2] == nil && kept.watch(of: 2) == nil && kept.watch(of: 1) == fence.fence.definition.watch)
+        #expect(throws: MemoryCodingError.self) { try kept.add(3, encoded: [1, 2, 3]) }
+        #expect(kept.count == 1)
     }
 }

@@ -118,13 +118,13 @@ import TrackModel
         let text = (1...4).map { line("é\($0)") }.joined()
         _ = try machine.importing(
             whole(imports.take(part(text, name: nil), now: Self.begin)), now: SystemTime(milliseconds: 5))
-        let expected = try FenceExport.piece(of: machine.book.all, from: nil)
+        let expected = try FenceExport.piece(of: Array(machine.book.all), from: nil)
         #expect(expected.position == nil && expected.text.split(separator: "\n").count == 4)
         // A character is never cut, so a piece of one byte cannot go on.
         guard most > 1 else { return }
         var (found, position, count) = ("", String?.none, 0)
         repeat {
-            let piece = try FenceExport.piece(of: machine.book.all, from: position, most: most)
+            let piece = try FenceExport.piece(of: Array(machine.book.all), from: position, most: most)
             #expect(piece.text.utf8.count <= most)
             found += piece.text
             position = piece.position
@@ -142,16 +142,16 @@ import TrackModel
         var definition = FenceDefinition(
             ShapeDraft(.circle(centre: Degrees(latitude: 40, longitude: 116), radius: 50)))
         _ = try machine.create([definition, definition], now: SystemTime(milliseconds: 5))
-        let piece = try FenceExport.piece(of: machine.book.all, from: nil, most: 20)
+        let piece = try FenceExport.piece(of: Array(machine.book.all), from: nil, most: 20)
         let position = try #require(piece.position)
         definition.name = "x"
         _ = try machine.update(1, definition, now: SystemTime(milliseconds: 6))
-        #expect(reason { try FenceExport.piece(of: machine.book.all, from: position) }.contains("has changed"))
+        #expect(reason { try FenceExport.piece(of: Array(machine.book.all), from: position) }.contains("has changed"))
         for wrong in ["", "1", "1.2.3.4.5", "a.1.1.1", "1.1.1.-1"] {
-            #expect(reason { try FenceExport.piece(of: machine.book.all, from: wrong) }.contains("no position"))
+            #expect(reason { try FenceExport.piece(of: Array(machine.book.all), from: wrong) }.contains("no position"))
         }
         // A whole fence that went is no matter.
-        #expect(try FenceExport.piece(of: machine.book.all, from: "1.9.9.0").text.isEmpty == false)
+        #expect(try FenceExport.piece(of: Array(machine.book.all), from: "1.9.9.0").text.isEmpty == false)
         #expect(try FenceExport.piece(of: [], from: "1.9.9.0").text.isEmpty)
     }
 }

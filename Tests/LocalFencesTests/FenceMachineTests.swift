@@ -160,7 +160,7 @@ import TrackModel
         #expect(box.told == ["enter 1"])
         #expect(try box.create(circle()) == [2])
         #expect(throws: FenceRefusal.self) { try box.machine.delete([2, 1]) }
-        #expect(box.machine.book.fences.keys.sorted() == [2])
+        #expect(box.machine.book.fences.numbers == [2])
     }
 
     @Test func onlyWatchedEntitiesAreJudged() throws {
@@ -297,7 +297,8 @@ import TrackModel
         try box.create(definition)
         // The next process has not read the zone yet.
         box.machine = FenceMachine(
-            book: FenceBook(box.machine.book.all.map { try! LocalFence(number: $0.fence.id, encoded: $0.encoded) }))
+            book: FenceBook(
+                KeptFences(box.machine.book.all.map { try! LocalFence(number: $0.fence.id, encoded: $0.encoded) })))
         box.perform(box.machine.started(entity: "van_07", service: 7))
         #expect(box.other.contains { if case .notJudged(1, _) = $0 { true } else { false } })
         box.perform(box.machine.zonesRead(["Asia/Shanghai": ZoneOffsets(first: 28_800)]))

@@ -25,38 +25,22 @@ package struct FenceBook: Hashable, Sendable {
         package var deleted: [Int32] = []
     }
 
-    private struct Weight: Hashable {
-        var vertices = 0
-        var bytes = 0
-    }
-
     package let limits: Limits
-    package private(set) var fences: [Int32: LocalFence]
+    package private(set) var fences: KeptFences
     /// No number is given twice.
     package private(set) var nextFence: Int32
     /// What the names of time zones stand for, as far as they are known.
     package var zones: [String: ZoneOffsets] = [:]
-    private var weights: [Int32: Weight]
-    private var total = Weight()
 
-    package init(_ fences: [LocalFence] = [], nextFence: Int32 = 1, limits: Limits = Limits()) {
+    package init(_ fences: KeptFences = KeptFences(), nextFence: Int32 = 1, limits: Limits = Limits()) {
         self.limits = limits
-        self.fences = Dictionary(fences.map { ($0.fence.id, $0) }) { first, _ in first }
-        let last = self.fences.keys.max() ?? 0
+        self.fences = fences
+        let last = fences.numbers.last ?? 0
         self.nextFence = max(nextFence, last == .max ? .max : last + 1)
-        weights = self.fences.mapValues { Self.weight(of: $0) }
-        for weight in weights.values {
-            total.vertices += weight.vertices
-            total.bytes += weight.bytes
-        }
     }
 
-    /// In the order of their numbers.
-    package var all: [LocalFence] { fences.values.sorted { $0.fence.id < $1.fence.id } }
-
-    private static func weight(of fence: LocalFence) -> Weight {
-        Weight(vertices: fence.vertexCount, bytes: fence.encoded.count)
-    }
+    /// In the order of their numbers; each is made when it is asked for.
+    package var all: some Sequence<LocalFence> { fences.numbers.lazy.compactMap { fences[$0] } }
 
     // MARK: Changes, whole or not at all
 
@@ -86,8 +70,8 @@ package struct FenceBook: Hashable, Sendable {
 
     package mutating func delete(_ numbers: some Sequence<Int32>) throws(FenceRefusal) {
         let numbers = Array(numbers)
-        for number in numbers where fences[number] == nil { throw FenceRefusal(unknown: number) }
-        for number in numbers { remove(number) }
+        for number in numbers where !fences.contains(number) { throw FenceRefusal(unknown: number) }
+        for number in numbers { fences[number] = nil }
     }
 
     /// Fences of one file and layer, as their origins say: features that are there are updated, new ones created, and those
@@ -120,7 +104,7 @@ package struct FenceBook: Hashable, Sendable {
                 outcome.unchanged.append(number)
                 continue
             }
-            book.remove(number)
+            book.fences[number] = nil
             outcome.deleted.append(number)
         }
         try book.checkLimits()
@@ -133,8 +117,8 @@ package struct FenceBook: Hashable, Sendable {
     /// - Returns: whether there was such a fence.
     mutating func timeBeganAnew(at time: Timestamp) -> Bool {
         var hasChanged = false
-        for (number, fence) in fences where fence.newestTime > time {
-            fences[number]?.begin(by: time)
+        for fence in all where fence.newestTime > time {
+            fences[fence.fence.id]?.begin(by: time)
             hasChanged = true
         }
         return hasChanged
@@ -161,7 +145,7 @@ package struct FenceBook: Hashable, Sendable {
         }
         try checkSize(of: fence, index)
         nextFence += 1
-        put(fence)
+        fences[number] = fence
         return number
     }
 
@@ -178,7 +162,7 @@ package struct FenceBook: Hashable, Sendable {
         }
         try checkSize(of: fence, index)
         if edit == .area { fence.revised = since }
-        if edit != .nothing { put(fence) }
+        if edit != .nothing { fences[number] = fence }
         return edit
     }
 
@@ -199,37 +183,21 @@ package struct FenceBook: Hashable, Sendable {
         }
     }
 
-    private mutating func put(_ fence: LocalFence) {
-        remove(fence.fence.id)
-        let weight = Self.weight(of: fence)
-        fences[fence.fence.id] = fence
-        weights[fence.fence.id] = weight
-        total.vertices += weight.vertices
-        total.bytes += weight.bytes
-    }
-
-    private mutating func remove(_ number: Int32) {
-        fences[number] = nil
-        guard let weight = weights.removeValue(forKey: number) else { return }
-        total.vertices -= weight.vertices
-        total.bytes -= weight.bytes
-    }
-
     private func checkLimits() throws(FenceRefusal) {
         guard fences.count <= limits.fences else {
             throw FenceRefusal(
                 .tooMany, "\(fences.count) fences: the agent keeps at most \(limits.fences), delete some first")
         }
-        guard total.vertices <= limits.vertices else {
+        guard fences.vertices <= limits.vertices else {
             throw FenceRefusal(
                 .tooMany,
-                "\(total.vertices) vertices in all fences: the agent keeps at most \(limits.vertices), simplify the shapes"
+                "\(fences.vertices) vertices in all fences: the agent keeps at most \(limits.vertices), simplify the shapes"
             )
         }
-        guard total.bytes <= limits.bytes else {
+        guard fences.bytes <= limits.bytes else {
             throw FenceRefusal(
                 .tooMany,
-                "\(total.bytes) bytes in all fences: the agent keeps at most \(limits.bytes), shorten params and attributes"
+                "\(fences.bytes) bytes in all fences: the agent keeps at most \(limits.bytes), shorten params and attributes"
             )
         }
     }

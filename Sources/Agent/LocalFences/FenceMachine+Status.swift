@@ -20,15 +20,17 @@ package struct FenceFilter: Hashable, Sendable {
 
     package init() {}
 
+    /// What the number alone says.
+    func mayMatch(_ number: Int32) -> Bool { number > after && fences?.contains(number) ?? true }
+
     func matches(_ fence: Fence) -> Bool {
         let definition = fence.definition
-        if let fences, !fences.contains(fence.id) { return false }
         if let name, !name.utf8.elementsEqual(definition.name.utf8) { return false }
         if let group, definition.group.map({ group.utf8.elementsEqual($0.utf8) }) != true { return false }
         if let entity, !definition.watch.contains(entity) { return false }
         if let file, definition.origin?.file != file { return false }
         if let layer, definition.origin?.layer != layer { return false }
-        return fence.id > after
+        return mayMatch(fence.id)
     }
 }
 
@@ -52,14 +54,19 @@ extension FenceMachine {
 
     /// How many fences watch an entity, and how many of them it is inside of.
     package func counts(of entity: String) -> (watching: Int, inside: Int) {
-        let watching = book.fences.values.count { $0.fence.definition.watch.contains(entity) }
+        let watching = book.fences.numbers.count { book.fences.watch(of: $0)?.contains(entity) ?? false }
         return (watching, memory(of: entity)?.pairs.count { $0.place == .in } ?? 0)
     }
 
     /// The fences that match, in the order of their numbers, and whether more do.
     package func list(_ filter: FenceFilter) -> (fences: [LocalFence], isCut: Bool) {
-        let found = book.all.filter { filter.matches($0.fence) }
-        return (Array(found.prefix(max(0, filter.limit))), found.count > max(0, filter.limit))
+        var found: [LocalFence] = []
+        for number in book.fences.numbers where filter.mayMatch(number) {
+            guard let fence = book.fences[number], filter.matches(fence.fence) else { continue }
+            guard found.count < filter.limit else { return (found, true) }
+            found.append(fence)
+        }
+        return (found, false)
     }
 
     /// Where an entity is with regard to the fences that match and watch it, as its alarms told it. A place that was never

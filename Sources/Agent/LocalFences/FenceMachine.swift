@@ -92,7 +92,7 @@ package struct FenceMachine {
     /// Forgets fences that were deleted while the memories were not written.
     private mutating func forgetDeleted() {
         let kept = book.fences
-        judge.forget { kept[$0] == nil }
+        judge.forget { !kept.contains($0) }
     }
 
     // MARK: Gathering
@@ -162,7 +162,8 @@ package struct FenceMachine {
     private mutating func buildSet() -> [Action] {
         guard let entity = judged?.entity else { return [] }
         var (plans, actions): ([FencePlan], [Action]) = ([], [])
-        for fence in book.all where fence.fence.definition.watch.contains(entity) {
+        for number in book.fences.numbers where book.fences.watch(of: number)?.contains(entity) ?? false {
+            guard let fence = book.fences[number] else { continue }
             do throws(FenceError) {
                 plans.append(try fence.plan(for: entity, book.zones))
             } catch {
@@ -258,8 +259,8 @@ package struct FenceMachine {
     /// An entity that a fence begins to watch is unknown to it; of one that it watches no more, the state goes.
     private mutating func watchMayHaveChanged(_ fences: [Int32], from before: FenceBook) {
         for fence in fences {
-            guard let old = before.fences[fence]?.fence.definition.watch,
-                let new = book.fences[fence]?.fence.definition.watch, old != new
+            guard let old = before.fences.watch(of: fence),
+                let new = book.fences.watch(of: fence), old != new
             else { continue }
             for (entity, memory) in judge.memories {
                 guard old.contains(entity.text) != new.contains(entity.text) else { continue }

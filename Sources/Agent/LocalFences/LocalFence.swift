@@ -75,8 +75,10 @@ package struct LocalFence: Hashable, Sendable {
         return bytes + fence.encoded
     }
 
+    /// `isKnown`: a fence was made from the same bytes before.
+    ///
     /// - Throws: ``MemoryCodingError`` for bytes that no version of this program wrote.
-    package init(number: Int32, encoded bytes: [UInt8]) throws(MemoryCodingError) {
+    package init(number: Int32, encoded bytes: [UInt8], isKnown: Bool = false) throws(MemoryCodingError) {
         var rest = FixedBytes(bytes, of: "fence \(number)")
         since = Timestamp(milliseconds: try rest.integer())
         revised = Timestamp(milliseconds: try rest.integer())
@@ -87,6 +89,6 @@ package struct LocalFence: Hashable, Sendable {
             }
             joined.append(Joined(entity: ExactName(name), since: Timestamp(milliseconds: try rest.integer())))
         }
-        fence = try Fence(id: number, encoded: rest.remaining)
+        fence = try Fence(id: number, encoded: rest.remaining, isKnown: isKnown)
     }
 }

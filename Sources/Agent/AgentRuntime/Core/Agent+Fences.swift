@@ -47,7 +47,7 @@ extension Agent {
                 return fence.fence.definition.watch.entities == [ExactName(entity)]
             }.map(\.fence.id)
             // A number that is none is told, and nothing is deleted.
-            for number in selection.fences ?? [] where shell.current.book.fences[Int32(clamping: number)] == nil {
+            for number in selection.fences ?? [] where !shell.current.book.fences.contains(Int32(clamping: number)) {
                 found.append(Int32(clamping: number))
             }
             let numbers = found

@@ -19,7 +19,7 @@ final class FenceWorker: FenceKeeper, Sendable {
         file = Mutex(FenceFile(directory: directory))
     }
 
-    func write(_ fences: [LocalFence], nextFence: Int32, on loop: any EventLoop) -> EventLoopFuture<String?>? {
+    func write(_ fences: KeptFences, nextFence: Int32, on loop: any EventLoop) -> EventLoopFuture<String?>? {
         disk.run(on: loop) { [self] in file.withLock { $0.write(fences, nextFence: nextFence) } }
     }
 

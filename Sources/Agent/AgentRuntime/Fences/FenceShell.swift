@@ -217,7 +217,7 @@ final class FenceShell {
 
     private func write() -> EventLoopFuture<String?>? {
         guard let store else { return context.loop.makeSucceededFuture(nil) }
-        return store.keeper.write(machine.book.all, nextFence: machine.book.nextFence, on: context.loop)
+        return store.keeper.write(machine.book.fences, nextFence: machine.book.nextFence, on: context.loop)
     }
 
     /// Completes within 40 ms: with true when the changes so far are on the disk, with false when the disk has not
@@ -237,7 +237,7 @@ final class FenceShell {
         file.cancelTimers()
         teller.shutDown()
         if machine.saving.standing != .durable, machine.unreadable == nil, let store {
-            _ = store.keeper.write(machine.book.all, nextFence: machine.book.nextFence, on: context.loop)
+            _ = store.keeper.write(machine.book.fences, nextFence: machine.book.nextFence, on: context.loop)
         }
         callers.answerAll()
     }

@@ -5,8 +5,7 @@ internal import TimeZones
 
 /// The fences that the process before has left on the disk.
 package struct RecalledFences: Sendable {
-    /// In the order of their numbers.
-    package var fences: [LocalFence] = []
+    package var fences = KeptFences()
     package var nextFence: Int32 = 1
     /// Why the disk does not give them; a sentence.
     package var unreadable: String?
@@ -20,18 +19,21 @@ package struct RecalledFences: Sendable {
 
     /// Reads the file; the call may block.
     package init(_ file: FenceFile) {
-        var sound: [Int32: LocalFence] = [:]
+        var sound = KeptFences()
         let reading = file.read { stored in
-            guard let fence = try? LocalFence(number: stored.number, encoded: stored.bytes) else { return false }
-            sound[stored.number] = fence
-            return true
+            do throws(MemoryCodingError) {
+                try sound.add(stored.number, encoded: stored.bytes)
+                return true
+            } catch {
+                return false
+            }
         }
         switch reading {
         case .absent: break
         case .read(let content):
-            (fences, nextFence) = (content.fences.compactMap { sound[$0.number] }, content.nextFence)
+            (fences, nextFence) = (sound, content.nextFence)
         case .damaged(let content, let lost, let aside):
-            (fences, nextFence) = (content.fences.compactMap { sound[$0.number] }, content.nextFence)
+            (fences, nextFence) = (sound, content.nextFence)
             damage = "\(lost) fences are lost, \(fences.count) are left; the damaged file is \(aside)"
         case .unreadable(let reason): unreadable = reason
         }
@@ -45,7 +47,7 @@ package struct RecalledFences: Sendable {
 
     /// Reads the time zones that the fences name; the call may block.
     mutating func readZones(from system: SystemZones) {
-        zones = system.offsets(of: fences.compactMap(\.fence.definition.zoneName))
+        zones = system.offsets(of: fences.numbers.compactMap { fences[$0]?.fence.definition.zoneName })
     }
 }
 
@@ -67,10 +69,8 @@ extension SystemZones {
 
 extension FenceFile {
     /// Durable on return; why it failed, a sentence.
-    package func write(_ fences: [LocalFence], nextFence: Int32) -> String? {
-        write(
-            Content(
-                nextFence: nextFence,
-                fences: fences.map { StoredFence(number: $0.fence.id, bytes: $0.encoded) }))
+    package func write(_ fences: KeptFences, nextFence: Int32) -> String? {
+        let stored = fences.numbers.map { StoredFence(number: $0, bytes: fences.encoded($0) ?? []) }
+        return write(Content(nextFence: nextFence, fences: stored))
     }
 }

@@ -135,7 +135,7 @@ package protocol FenceKeeper: AnyObject {
     /// Completes on the given loop: with nil when all fences are on the disk, otherwise with a sentence that says why they
     /// could not be written. Returns nil instead of a future when too much waits for the disk already: then nothing was
     /// done.
-    func write(_ fences: [LocalFence], nextFence: Int32, on loop: any EventLoop) -> EventLoopFuture<String?>?
+    func write(_ fences: KeptFences, nextFence: Int32, on loop: any EventLoop) -> EventLoopFuture<String?>?
     /// Reads them again; nil as with `write`.
     func read(on loop: any EventLoop) -> EventLoopFuture<RecalledFences>?
     /// What the names of time zones stand for, as far as this computer knows; nil as with `write`.

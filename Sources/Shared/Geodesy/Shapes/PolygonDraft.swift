@@ -5,7 +5,7 @@ struct PolygonDraft {
     let parts: [[[Degrees]]]
     let converter: DatumReader
 
-    func shape(buffer: Double) throws(ShapeError) -> Shape {
+    func shape(buffer: Double, isKnown: Bool) throws(ShapeError) -> Shape {
         try checkCounts()
         var rings: [[LineVertex]] = []
         var shells: [Int] = []
@@ -38,7 +38,7 @@ struct PolygonDraft {
         }
         // A shape wider than the earth would overflow the exact arithmetic of the checks.
         let (frame, offsets) = try Self.framed(rings, named: "the polygon")
-        try RingCheck(rings: rings, shells: shells, names: names).check()
+        if !isKnown { try RingCheck(rings: rings, shells: shells, names: names).check() }
         return Shape(.polygon(PolygonShape(frame: frame, rings: offsets), buffer: buffer))
     }
 

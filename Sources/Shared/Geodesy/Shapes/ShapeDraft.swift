@@ -33,8 +33,10 @@ package struct ShapeDraft: Hashable, Sendable {
 
     /// The shape in WGS 84.
     ///
+    /// `isKnown`: it was a shape before. Then the costly check whether edges cross is left out.
+    ///
     /// - Throws: ``ShapeError`` that names the value, the edge and the place, and the rule.
-    package func shape() throws(ShapeError) -> Shape {
+    package func shape(isKnown: Bool = false) throws(ShapeError) -> Shape {
         guard buffer >= 0, buffer <= Self.mostBuffer else {
             throw ShapeError(.buffer, "a buffer is 0 to 100,000 metres, not \(buffer)")
         }
@@ -51,7 +53,8 @@ package struct ShapeDraft: Hashable, Sendable {
                 throw ShapeError(.buffer, "a point needs a buffer above 0 metres: it has no area without one")
             }
             return Shape(.circle(CircleShape(centre: try converter.place(place, "the point"), radius: buffer)))
-        case .polygon(let parts): return try PolygonDraft(parts: parts, converter: converter).shape(buffer: buffer)
+        case .polygon(let parts):
+            return try PolygonDraft(parts: parts, converter: converter).shape(buffer: buffer, isKnown: isKnown)
         case .corridor(let line, let offset): return try corridor(line, offset: offset, converter)
         }
     }

@@ -20,8 +20,10 @@ extension Fence {
 
     /// The fence with this number.
     ///
+    /// `isKnown`: a fence was made from the same bytes before.
+    ///
     /// - Throws: ``MemoryCodingError`` for bytes that no version of this program wrote, and for a fence that breaks a rule.
-    package init(id: Int32, encoded bytes: [UInt8]) throws(MemoryCodingError) {
+    package init(id: Int32, encoded bytes: [UInt8], isKnown: Bool = false) throws(MemoryCodingError) {
         var reader = ByteReader(bytes)
         let version = try reader.byte()
         guard version == Self.version else {
@@ -39,7 +41,7 @@ extension Fence {
         self = try kept { () throws(FenceError) in
             try Fence(
                 id: id, revision: revision, areaRevision: areaRevision, definition, created: created,
-                modified: modified, revisedAt: revisedAt)
+                modified: modified, revisedAt: revisedAt, isKnown: isKnown)
         }
     }
 }

@@ -24,10 +24,10 @@ package struct Fence: Hashable, Sendable {
         try self.init(id: id, revision: 1, areaRevision: 1, definition, created: time, modified: time, revisedAt: time)
     }
 
-    /// A fence that was stored. It is checked like a new one.
+    /// A fence that was stored. It is checked like a new one, unless it was made from the same bytes before.
     package init(
         id: Int32, revision: Int32, areaRevision: Int32, _ definition: FenceDefinition, created: Timestamp,
-        modified: Timestamp, revisedAt: Timestamp
+        modified: Timestamp, revisedAt: Timestamp, isKnown: Bool = false
     ) throws(FenceError) {
         guard id > 0, revision > 0 else {
             throw FenceError(.revision, "fence \(id) of revision \(revision): both numbers are positive")
@@ -42,7 +42,7 @@ package struct Fence: Hashable, Sendable {
         self.revision = revision
         self.areaRevision = areaRevision
         self.definition = definition
-        shape = try definition.checkedShape()
+        shape = try definition.checkedShape(isKnown: isKnown)
         self.created = created
         self.modified = modified
         self.revisedAt = revisedAt

@@ -100,9 +100,9 @@ package struct FenceDefinition: Hashable, Sendable {
     /// The shape in WGS 84.
     ///
     /// - Throws: ``FenceError`` that names the value, the edge and the place, and the rule.
-    package func checkedShape() throws(FenceError) -> Shape {
+    package func checkedShape(isKnown: Bool = false) throws(FenceError) -> Shape {
         do throws(ShapeError) {
-            return try shape.shape()
+            return try shape.shape(isKnown: isKnown)
         } catch {
             throw FenceError(.shape(error.rule), error.description)
         }

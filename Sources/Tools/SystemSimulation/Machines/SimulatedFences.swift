@@ -21,7 +21,7 @@ final class SimulatedFences: FenceKeeper {
         file = FenceFile(directory: SimulatedMemory.directory, files: disk)
     }
 
-    func write(_ fences: [LocalFence], nextFence: Int32, on loop: any EventLoop) -> EventLoopFuture<String?>? {
+    func write(_ fences: KeptFences, nextFence: Int32, on loop: any EventLoop) -> EventLoopFuture<String?>? {
         executor.run(on: loop) { [file, memory] in
             memory.isFailing ? "the fences are refused" : file.write(fences, nextFence: nextFence)
         }

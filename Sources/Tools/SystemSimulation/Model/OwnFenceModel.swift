@@ -69,7 +69,7 @@ struct OwnFenceModel {
         var memories = memories
         if file.unreadable == nil {
             guard file.damage == nil else { throw broken("the file of fences was damaged: \(file.damage ?? "")") }
-            for fence in file.fences { fences[fence.fence.id] = OwnFence(fence) }
+            for number in file.fences.numbers { fences[number] = file.fences[number].map(OwnFence.init) }
             let back = fences.mapValues { KeptFence(definition: $0.fence.definition, revision: $0.fence.revision) }
             guard kept.allows(back) else {
                 throw broken(
