@@ -98,6 +98,7 @@ let shared: [Target] = [
     .room("Geofencing", in: "Shared", "Geodesy", "TrackModel"),
     .room("TimeZones", in: "Shared", "Geofencing", "TrackModel"),
     .room("Compression", in: "Shared", settings: door, "CZlib"),
+    .room("ProcessMemory", in: "Shared", settings: door, "CAllocator"),
     .room("TrackWire", in: "Shared", "TrackModel", "Compression", .protobuf),
     .room("JSON", in: "Shared"),
     .room("LocalSocket", in: "Shared", .nioCore, .nioPosix),
@@ -127,7 +128,8 @@ let agent: [Target] = [
     .room(
         "AgentRuntime", in: "Agent", "AgentControl", "AgentLogic", "AlarmLog", "CLinux", "ConfigurationFile",
         "Exposition", "FenceDelivery", "FenceJSON", "GNSSFeed", "Geodesy", "Geofencing", "JSON", "LocalFences",
-        "LocalSocket", "SecureLink", "Systemd", "TimeZones", "TrackCache", "TrackModel", "TrackWire", "Varlink", .log,
+        "LocalSocket", "ProcessMemory", "SecureLink", "Systemd", "TimeZones", "TrackCache", "TrackModel", "TrackWire",
+        "Varlink", .log,
         .nioCore, .nioPosix),
 ]
 
@@ -158,11 +160,10 @@ let server: [Target] = [
         "ServerIdentity", "Systemd", "TrackStore", "TrackModel", "TrackWire", .log, .nioCore, .nioPosix, .nioSSL,
         .nioTLS),
     .room(
-        "ServerRuntime", in: "Server", "AlarmCallbacks", "CAllocator", "ConfigurationFile", "Exposition", "FenceFiles",
-        "FenceJSON",
-        "Gateway", "Geodesy", "Geofencing", "Ingest", "JSON", "RoadEngine", "RoadMatching", "ServerIdentity", "Systemd",
-        "TimeZones", "TrackExport", "TrackFiles", "TrackModel", "TrackStore", "TrackStoreSQLite", "WebAPI",
-        "WebListener",
+        "ServerRuntime", in: "Server", "AlarmCallbacks", "ConfigurationFile", "Exposition", "FenceFiles",
+        "FenceJSON", "Gateway", "Geodesy", "Geofencing", "Ingest", "JSON", "ProcessMemory", "RoadEngine",
+        "RoadMatching", "ServerIdentity", "Systemd", "TimeZones", "TrackExport", "TrackFiles", "TrackModel",
+        "TrackStore", "TrackStoreSQLite", "WebAPI", "WebListener",
         .log, .lifecycle, .signals, .nioCore, .nioPosix, .nioHTTP1, .nioSSL, .httpClient, .crypto, .asn1, .x509),
 ]
 

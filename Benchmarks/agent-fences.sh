@@ -21,9 +21,9 @@ for number in range(count):
         geometry = {"type": "Point", "coordinates": [longitude, latitude]}
     else:
         east = radius / 111_320 / math.cos(math.radians(latitude))
-        ring = [[longitude + random.uniform(0.6, 1) * east * math.cos(angle),
-                 latitude + random.uniform(0.6, 1) * radius / 111_320 * math.sin(angle)]
-                for angle in (2 * math.pi * corner / 32 for corner in range(32))]
+        corners = [(2 * math.pi * corner / 32, random.uniform(0.6, 1)) for corner in range(32)]
+        ring = [[longitude + share * east * math.cos(angle), latitude + share * radius / 111_320 * math.sin(angle)]
+                for angle, share in corners]
         geometry = {"type": "Polygon", "coordinates": [ring + ring[:1]]}
     features.append({"type": "Feature", "id": number, "geometry": geometry,
                      "properties": {"name": f"yard {number}", "radius": radius}})

@@ -5,6 +5,7 @@ internal import Glibc
 internal import LocalSocket
 internal import Logging
 internal import NIOCore
+internal import ProcessMemory
 internal import Systemd
 internal import TrackModel
 internal import Varlink
@@ -20,6 +21,7 @@ final class AgentSession {
     private var control: AgentControlService?
     private var socket: ControlSocket?
     private var watchdog: RepeatedTask?
+    private var memoryReturn: RepeatedTask?
     private var network: NetworkWatch?
     private var metrics: MetricsOutput?
     private var isStopping = false
@@ -29,6 +31,8 @@ final class AgentSession {
     private static let stopLimit = TimeAmount.seconds(10)
     /// How long systemd is told to wait for a reload.
     private static let reloadLimit = TimeAmount.seconds(20)
+    /// The files of a start, a drained backlog and an import of fences leave free memory that would stay with the process.
+    private static let memoryReturnInterval = TimeAmount.hours(1)
     /// Between two looks at a file with a secret that cannot be used.
     private static let secretInterval = TimeAmount.seconds(5)
 
@@ -102,6 +106,11 @@ final class AgentSession {
             watchdog = loop.scheduleRepeatedTask(initialDelay: half, delay: half) { [notifier] _ in
                 notifier.watchdog()
             }
+        }
+        memoryReturn = loop.scheduleRepeatedTask(
+            initialDelay: .seconds(2), delay: Self.memoryReturnInterval
+        ) { _ in
+            ProcessMemory.giveBack()
         }
         awaitSecrets()
         log.notice("Agent ready", metadata: .event(.programStarted, ["version": "\(SakerVersion.text)"]))
@@ -193,6 +202,7 @@ final class AgentSession {
         notifier.stopping()
         log.notice("Agent stops", metadata: .event(.programStopping))
         watchdog?.cancel()
+        memoryReturn?.cancel()
         network?.stop()
         let limit = loop.assumeIsolated().scheduleTask(in: Self.stopLimit) { [self] in
             // The disk hangs: what was synchronised is safe, waiting longer would not save more.

@@ -1,4 +1,4 @@
-import CAllocator
+import ProcessMemory
 import ServiceLifecycle
 
 /// Keeps what is free from staying with the process.
@@ -7,21 +7,15 @@ import ServiceLifecycle
 /// it once saw: a fleet's backlogs would stay resident for good, and a quiet server would grow for hours.
 struct MemoryReturn: Service {
     private static let interval = Duration.seconds(60)
-    /// Bytes from which a block is the system's own, and that a heap may keep at its end; fixed, where the library would raise them.
-    private static let threshold: Int32 = 128 * 1024
 
-    init() {
-        mallopt(M_MMAP_THRESHOLD, Self.threshold)
-        mallopt(M_TRIM_THRESHOLD, Self.threshold)
-    }
+    init() { ProcessMemory.fixLimits() }
 
-    /// Every minute what lies between blocks in use too. It takes a fraction of a millisecond for some megabytes, and holds up only threads
-    /// that use the same heap.
+    /// Every minute what lies between blocks in use too.
     func run() async throws {
         try? await cancelWhenGracefulShutdown {
             while !Task.isCancelled {
                 try await Task.sleep(for: Self.interval)
-                _ = malloc_trim(0)
+                ProcessMemory.giveBack()
             }
         }
     }
