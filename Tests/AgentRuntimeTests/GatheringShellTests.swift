@@ -45,8 +45,12 @@ import TrackTestKit
         let feeds = Feeds()
         var gnss: AgentConfiguration.GNSS
         private var effects: [String] = []
-        private(set) lazy var shell = GatheringShell(bench.context, feeds: feeds, gnss: gnss, settings: Settings()) {
-            [unowned self] effect in
+        /// The newest point of the process before.
+        var newest: (entity: String, second: Int64)?
+        private(set) lazy var shell = GatheringShell(
+            bench.context, feeds: feeds, gnss: gnss, settings: Settings(),
+            newest: newest.map { ($0.entity, Timestamp(seconds: Self.start + $0.second)) }
+        ) { [unowned self] effect in
             effects.append(Self.text(effect))
         }
 
@@ -129,6 +133,33 @@ import TrackTestKit
         let taken = setup.taken()
         #expect(taken.filter { $0.hasPrefix("passed") } == (0..<5).map { "passed \($0) of van" })
         #expect(taken.filter { $0.hasPrefix("point") } == ["point 0 of van"])
+    }
+
+    @Test func whatTheProcessBeforeGatheredMakesNoPointOfItsEntity() {
+        let setup = Setup()
+        setup.newest = ("van", 10)
+        setup.shell.openFeed()
+        setup.shell.start(entity: "van")
+        for second: Int64 in [9, 10, 11] { setup.fix(second) }
+        #expect(setup.points() == ["point 11 of van"])
+        setup.shell.start(entity: "bus")
+        setup.fix(12)
+        setup.shell.start(entity: "van")
+        setup.fix(13)
+        #expect(setup.points() == ["point 12 of bus", "point 13 of van"])
+    }
+
+    /// The newest point is remembered when the entity comes back at once.
+    @Test func anEntityThatComesBackGathersNoFixAgain() {
+        let setup = Setup()
+        setup.shell.openFeed()
+        setup.shell.start(entity: "van")
+        setup.fix(5)
+        setup.shell.start(entity: "bus")
+        setup.shell.start(entity: "van")
+        setup.fix(5)
+        setup.fix(6)
+        #expect(setup.points() == ["point 5 of van", "point 6 of van"])
     }
 
     @Test func nothingIsGatheredOnceTheAgentStops() {

@@ -18,6 +18,37 @@ import TrackTestKit
         #expect(cache.counters == TrackCacheCounters.afterCleanOpening(cache.counters))
     }
 
+    @Test func openingTellsTheNewestPointThatStands() throws {
+        let ring = Ring()
+        var cache = try ring.open()
+        #expect(cache.recovery.newest == nil)
+        cache.fill(0..<3000)
+        cache.append(entity: "bus", time: 7, payload: [], now: 0)
+        cache = try ring.reopen(cache)
+        #expect(cache.recovery.newest == NewestPoint(entity: "bus", time: 7))
+        // The new segment is empty.
+        cache = try ring.reopen(cache)
+        #expect(cache.recovery.newest == NewestPoint(entity: "bus", time: 7))
+        cache.fill(5000..<5002)
+        // Times may go back, and the newest is the last one.
+        cache.fill(4000..<4001)
+        cache.readAndAcknowledge(through: .max)
+        #expect(cache.count == 0)
+        cache.close(now: 0)
+        cache = try ring.open()
+        #expect(cache.recovery.newest == NewestPoint(entity: "car", time: 4000), "what is acknowledged counts")
+    }
+
+    @Test func whatIsClearedIsNotTheNewestPoint() throws {
+        let ring = Ring()
+        var cache = try ring.open()
+        cache.fill(0..<30)
+        cache.fill(30..<40, entity: "bus")
+        _ = try cache.clear(entities: ["bus"], from: nil, through: nil, now: 0)
+        cache = try ring.reopen(cache)
+        #expect(cache.recovery.newest == NewestPoint(entity: "car", time: 29))
+    }
+
     @Test func aPowerCutCostsNothingThatWasSynchronised() throws {
         for seed in 0..<20 as Range<UInt64> {
             let ring = Ring(syncInterval: .max)

@@ -13,6 +13,8 @@ struct DirectoryReader {
     private var found = RecoveredDirectory()
     /// Files that the disk refused, in whole or from a byte on, and the numbers that may stand there.
     private var unread: [(path: String, sequences: Range<UInt64>, from: Int)] = []
+    /// The last point of the segment that was read last.
+    private var newest: NewestPoint?
 
     init(files: any CacheFileSystem, directory: String, readsWhatItCan: Bool, segmentBytes: Int) {
         self.files = files
@@ -177,6 +179,8 @@ struct DirectoryReader {
             unread.append((path, next..<max(next, sequences.upperBound), max(segment.end, SegmentHeader.bytes)))
         }
         note(scanner.damage, sequences, &segment)
+        // Newest first: what an earlier segment holds is older.
+        if found.report.newest == nil { found.report.newest = newest }
         return segment
     }
 
@@ -200,9 +204,16 @@ struct DirectoryReader {
         _ segment: inout Segment, _ header: SegmentHeader, _ sequences: Range<UInt64>, _ path: String,
         _ scanner: SegmentScanner
     ) throws(CacheFileError) {
+        newest = nil
         guard try scanner.open(path, stream: header.stream, sequences: sequences) != nil else { return }
         var run: TallyRun?
-        defer { if let run { segment.tally.add(run.info, first: run.first) } }
+        func endRun() {
+            guard let ended = run else { return }
+            segment.tally.add(ended.info, first: ended.first)
+            newest = ended.newest
+            run = nil
+        }
+        defer { endRun() }
         while let record = try scanner.next() {
             segment.end = scanner.position
             switch record.kind {
@@ -226,12 +237,11 @@ struct DirectoryReader {
                     $0.covers(sequence: record.sequence, entity: name, time: record.time)
                 }
                 if isCleared { continue }
-                if let run { segment.tally.add(run.info, first: run.first) }
+                endRun()
                 run = TallyRun(record, of: name)
             case .entity:
                 // The index of the run may mean another name from here on.
-                if let ended = run { segment.tally.add(ended.info, first: ended.first) }
-                run = nil
+                endRun()
             case nil:
                 break
             }

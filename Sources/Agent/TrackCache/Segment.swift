@@ -80,6 +80,7 @@ struct TallyRun {
     private var count: UInt64 = 1
     private var firstTime: Int64
     private var lastTime: Int64
+    private(set) var newestTime: Int64
     private var bytes: UInt64
 
     init(_ record: SegmentScanner.Record, of name: String) {
@@ -88,6 +89,7 @@ struct TallyRun {
         first = record.sequence
         firstTime = record.time
         lastTime = record.time
+        newestTime = record.time
         bytes = UInt64(record.bodyBytes)
     }
 
@@ -95,8 +97,11 @@ struct TallyRun {
         count += 1
         firstTime = min(firstTime, record.time)
         lastTime = max(lastTime, record.time)
+        newestTime = record.time
         bytes += UInt64(record.bodyBytes)
     }
+
+    var newest: NewestPoint { NewestPoint(entity: name, time: newestTime) }
 
     var info: EntityCacheInfo {
         EntityCacheInfo(entity: name, count: count, firstTime: firstTime, lastTime: lastTime, bytes: bytes)

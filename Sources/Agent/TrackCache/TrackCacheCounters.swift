@@ -66,8 +66,21 @@ package struct TrackCacheRecovery: Hashable, Sendable {
     package var unreadableSegments = 0
     /// Anything else in the directory: left alone.
     package var foreignFiles = 0
+    /// The last point that stands and is not cleared, acknowledged or not; nil when there is none.
+    package var newest: NewestPoint?
 
     package init() {}
+}
+
+/// Whose point it is, and its time in milliseconds, as appended.
+package struct NewestPoint: Hashable, Sendable {
+    package let entity: String
+    package let time: Int64
+
+    package init(entity: String, time: Int64) {
+        self.entity = entity
+        self.time = time
+    }
 }
 
 /// How full a cache is.

@@ -73,6 +73,20 @@ struct SamplerDateTests {
         #expect(sampler.counters.timeRestarts == 0)
     }
 
+    /// gpsd reports an epoch to a new process that it had reported to the process before.
+    @Test func whatTheProcessBeforeGatheredIsNotGatheredAgain() {
+        var sampler = Sampler(interval: 2, floor: fix(at: 600_000).time)
+        #expect(sampler.pointTimes([0, 599_000, 600_000, 600_001]).isEmpty)
+        #expect(sampler.counters.notLater == 4)
+        #expect(sampler.pointTimes([600_002, 601_000, 602_002]) == [600_002, 602_002])
+    }
+
+    @Test func aWrongDateOfTheProcessBeforeSilencesNobody() {
+        var sampler = Sampler(interval: 2, floor: fix(at: 600_001).time)
+        #expect(sampler.pointTimes([0, 2000, 4000, 600_000]) == [0, 2000, 4000, 600_000])
+        #expect(sampler.counters.notLater == 0)
+    }
+
     @Test func aSkippedFirstFixFromTheFutureDoesNotHoldTheGrid() {
         var sampler = Sampler(interval: 5, options: LocationOptions(desiredAccuracy: 10))
         #expect(sampler.fix(fix(at: rollover, accuracy: 900)) == .skipped(.inaccurate))

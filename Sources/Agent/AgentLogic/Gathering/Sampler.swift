@@ -5,7 +5,7 @@ package import TrackModel
 /// The first fix sets t0. Points are due at t0 + k * interval. A point is the first fix at or after a due time; a fix
 /// may be 50 ms early. After a gap the grid continues unchanged. When a gate rejects a due fix, the point stays due,
 /// and the next fix may become the point. Time never goes back. With ``LocationOptions/parking`` a parked vehicle makes
-/// few points.
+/// few points. A new process begins behind the newest point of the process before: gpsd may report an epoch again.
 package struct Sampler: Hashable, Sendable {
     package enum Outcome: Hashable, Sendable {
         /// This fix becomes a track point.
@@ -22,7 +22,7 @@ package struct Sampler: Hashable, Sendable {
 
     /// Why a fix made no point; the raw values are names for the control interface.
     package enum SkipReason: String, Hashable, Sendable, CaseIterable {
-        /// Not later than the last point.
+        /// Not later than the last point, which the process before may have made.
         case notLater = "not_later"
         /// Dated more than ten minutes ahead of the fix before, and not yet confirmed by the fixes that follow.
         case unconfirmedTime = "unconfirmed_time"
@@ -50,6 +50,9 @@ package struct Sampler: Hashable, Sendable {
     private var anchor: Timestamp?
     /// The due time of the last point; nil while no point was made for `anchor`.
     private var served: Timestamp?
+    /// The time of the newest point of an earlier sampler; nil when there is none, and as soon as this sampler has made a
+    /// point.
+    private var floor: Timestamp?
     private var time = TimeGuard()
     private var plausibility = PlausibilityGate()
     /// Nil when parking is off.
@@ -60,10 +63,13 @@ package struct Sampler: Hashable, Sendable {
     /// When the stay began; nil while not parked.
     package var parkedSince: Timestamp? { parking?.parkedSince }
 
-    /// `interval`: seconds, checked by ``Settings``. Less than one second counts as one.
-    package init(interval: Int, options: LocationOptions = LocationOptions()) {
+    /// `interval`: seconds, checked by ``Settings``. Less than one second counts as one. `floor`: the time of the entity's
+    /// newest point of an earlier sampler, if there is one. Fixes up to ten minutes before it make no points; where the
+    /// receiver is further behind, one of its dates was wrong.
+    package init(interval: Int, options: LocationOptions = LocationOptions(), floor: Timestamp? = nil) {
         self.interval = Self.milliseconds(interval)
         self.options = options
+        self.floor = floor
         parking = options.parking.map(ParkingFilter.init)
     }
 
@@ -104,6 +110,9 @@ package struct Sampler: Hashable, Sendable {
 
     /// Judges a fix. `released`: earlier fixes that become points because this fix confirms a departure.
     private mutating func judge(_ fix: Fix) -> (released: [Fix], Outcome) {
+        if let floor, (-EpochAssembler.tolerance...TimeGuard.largestStep).contains(floor.milliseconds(since: fix.time)) {
+            return ([], .skipped(.notLater))
+        }
         switch time.judge(fix.time, floor: lastPoint?.time) {
         case .trusted: break
         case .notLater: return ([], .skipped(.notLater))
@@ -133,6 +142,7 @@ package struct Sampler: Hashable, Sendable {
     private mutating func accept(_ point: Fix, _ slot: Timestamp) {
         served = slot
         lastPoint = point
+        floor = nil
     }
 
     // MARK: Parking

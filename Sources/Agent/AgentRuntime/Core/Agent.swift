@@ -56,7 +56,8 @@ package final class Agent {
             context, entity: remembered.target?.entity ?? configuration.service.entity, keepAlive: settings.keepAlive
         ) { router.agent?.route($0) }
         gathering = GatheringShell(
-            context, feeds: surroundings.feeds, gnss: configuration.gnss, settings: settings
+            context, feeds: surroundings.feeds, gnss: configuration.gnss, settings: settings,
+            newest: opened.snapshot.recovery.newest.map { ($0.entity, Timestamp(milliseconds: $0.time)) }
         ) { router.agent?.route($0) }
         attributeShell = AttributeShell(
             context, columns: remembered.columns?.columns(of: configuration.service.id)

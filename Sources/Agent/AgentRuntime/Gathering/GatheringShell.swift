@@ -57,6 +57,8 @@ final class GatheringShell {
     private var samplerEntity: String?
     private var since: SystemTime
     private var lastPointTime: Timestamp?
+    /// The newest point of the samplers before the present one, the last one of the process before among them.
+    private var newestBefore: (entity: String, time: Timestamp)?
 
     /// Milliseconds between two tries to open a feed.
     private static let openAgain: Int64 = 30_000
@@ -65,9 +67,10 @@ final class GatheringShell {
     /// What the samplers of entities before the present one have counted.
     private var skippedBefore: [String: UInt64] = [:]
 
+    /// `newest`: the newest point of the process before; nil when there is none, or nobody knows.
     init(
         _ context: ShellContext, feeds: any FeedSource, gnss: AgentConfiguration.GNSS, settings: Settings,
-        tell: @escaping (Effect) -> Void
+        newest: (entity: String, time: Timestamp)?, tell: @escaping (Effect) -> Void
     ) {
         self.context = context
         self.feeds = feeds
@@ -76,6 +79,7 @@ final class GatheringShell {
         timers = ShellTimers(context)
         interval = settings.gatherInterval
         options = settings.location
+        newestBefore = newest
         sampler = Sampler(interval: interval, options: options)
         gates = FixGates(options: options)
         since = context.systemTime
@@ -210,8 +214,7 @@ final class GatheringShell {
             sampler.restart()
             gates.restart()
         } else {
-            retireSampler()
-            samplerEntity = new
+            retireSampler(for: new)
         }
         since = context.systemTime
         context.log.notice("Gathering started", metadata: .event(.gatherStarted, ["entity": "\(new)"]))
@@ -230,9 +233,12 @@ final class GatheringShell {
     }
 
     /// A new sampler for another entity; what the old one counted stays counted.
-    private func retireSampler() {
+    private func retireSampler(for new: String) {
         for (reason, count) in skippedNow where count > 0 { skippedBefore[reason, default: 0] += count }
-        sampler = Sampler(interval: interval, options: options)
+        if let samplerEntity, let last = sampler.lastPoint { newestBefore = (samplerEntity, last.time) }
+        samplerEntity = new
+        let floor = newestBefore.flatMap { ExactName($0.entity) == ExactName(new) ? $0.time : nil }
+        sampler = Sampler(interval: interval, options: options, floor: floor)
         gates = FixGates(options: options)
     }
 

@@ -139,6 +139,7 @@ extension History {
         // A restart forgets what programs have set: they set it again.
         attributes = AttributeModel()
         grid = GridModel()
+        check { () throws(Violation) in grid.newestBefore = try newestPoint(opened.executor.cache, found) }
         adoptSettings(agent)
         note("agent boots, the ring holds \(opened.executor.cache.count), \(opened.executor.cache.state)")
         if opened.executor.cache.state != .disk { fences?.mayDiffer = true }
@@ -157,6 +158,26 @@ extension History {
                 adoptSettings(agent)
             }
         }
+    }
+
+    /// The newest point that stands on the disk, as the ring must have found it.
+    private func newestPoint(
+        _ cache: TrackCache, _ found: RingContent
+    ) throws(Violation) -> (entity: String, time: Int64)? {
+        let told = cache.recovery.newest.map { ($0.entity, $0.time) }
+        let newest = found.points.last.map { ($0.entity, $0.fix.time.milliseconds) }
+        func isTold(_ point: (String, Int64)?) -> Bool { told?.0 == point?.0 && told?.1 == point?.1 }
+        // What the disk refused to read, the ring does not know.
+        let isBlurred = !cache.counters.diskErrors.isEmpty || !cache.hasRead
+        let isRight =
+            isTold(newest)
+            || isBlurred && (told == nil || found.points.contains { isTold(($0.entity, $0.fix.time.milliseconds)) })
+        guard isRight else {
+            throw Violation(
+                guarantee: .recovery,
+                detail: "the newest point is \(String(describing: newest)), the ring says \(String(describing: told))")
+        }
+        return told
     }
 
     private func connect(_ made: AgentBox) {
@@ -369,28 +390,5 @@ extension History {
         case .fitness: 35
         case .airborne: 400
         }
-    }
-}
-
-/// Hands the agent's journal to the history.
-struct WatchingLog: LogHandler {
-    private let history: NIOLoopBound<History>
-    private let process: ProcessLoop
-    var metadata: Logger.Metadata = [:]
-    var logLevel = Logger.Level.info
-
-    init(_ history: NIOLoopBound<History>, _ process: ProcessLoop) {
-        self.history = history
-        self.process = process
-    }
-
-    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
-        get { metadata[key] }
-        set { metadata[key] = newValue }
-    }
-
-    func log(event: LogEvent) {
-        guard process.isAlive else { return }
-        history.value.agentSaid("\(event.message)", event.metadata)
     }
 }

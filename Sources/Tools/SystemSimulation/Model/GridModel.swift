@@ -68,6 +68,10 @@ struct GridModel {
     private var grid: (from: Int64, interval: Int64)?
     private var servedAt: Int64?
     private var last: Fix?
+    /// The newest point before this gathering of an entity, the last one of the process before among them.
+    var newestBefore: (entity: String, time: Int64)?
+    /// Up to here the entity's fixes are gathered; nil once this gathering has made a point.
+    private var gatheredThrough: Int64?
     /// Times believed so far, newest last; five suffice to be sure.
     private var believed: [Int64] = []
     /// Times in a row that contradict what is believed.
@@ -149,7 +153,9 @@ struct GridModel {
         if knownEntity != name {
             believed = []
             doubted = []
+            if let knownEntity, let last { newestBefore = (knownEntity, last.time.milliseconds) }
             last = nil
+            gatheredThrough = newestBefore.flatMap { $0.entity == name ? $0.time : nil }
         }
         knownEntity = name
         grid = nil
@@ -180,6 +186,7 @@ struct GridModel {
         guard entity != nil else { return [] }
         fixes.append(fix)
         let time = fix.time.milliseconds
+        if let gatheredThrough, time <= gatheredThrough + 1, time >= gatheredThrough - 600_000 { return [] }
         guard believes(time) else { return [] }
         let due = dueTime(time)
         if let limit = desiredAccuracy, let accuracy = fix.accuracy, Double(accuracy) / 10 > limit { return [] }
@@ -199,6 +206,7 @@ struct GridModel {
                 self.place = place
                 servedAt = due
                 last = point
+                gatheredThrough = nil
                 points.append(ChosenPoint(fix: point, isParked: true))
             }
             return points
@@ -211,6 +219,7 @@ struct GridModel {
         if let last, servedAt != nil, let filter = distanceFilter, Self.metres(last, fix) < filter { return nil }
         servedAt = due
         last = fix
+        gatheredThrough = nil
         return ChosenPoint(fix: fix)
     }
 
