@@ -109,5 +109,10 @@ struct AdministrationProgramTests {
             try await server("fence", "export", "1").output == "{\"type\":\"FeatureCollection\",\"features\":[]}\n")
         #expect(try await server("fence", "show", "1", "1").status == 1)
         #expect(try await server("fence", "list", "1", "--limit", "0").status == 2)
+        #expect(
+            try await server("fence", "alarms", "1").output
+                == "RECEIVED              HAPPENED              ENTITY  FENCE  ACTION     STATE            NAME\n")
+        #expect(try await server("fence", "alarms", "1", "--stale", "--hours", "0").status == 2)
+        #expect(try await server("fence", "alarms", "7").status == 1)
     }
 }

@@ -64,6 +64,40 @@ import TrackTestKit
         #expect(ofVan.fences.map(\.number) == [1, 2])
     }
 
+    /// Lists of alarms leave stale ones out; the operator sees them.
+    @Test func staleAlarmsAreListed() async throws {
+        let service = try await service()
+        let place = try #require(Coordinate(latitude: 39.9, longitude: 116.4))
+        for number in 0..<12 as Range<Int64> {
+            let time = Timestamp(milliseconds: noon.milliseconds + number * 1000)
+            let key = try #require(AlarmKey(bytes: [UInt8](repeating: UInt8(number + 1), count: 16)))
+            var alarm = Alarm(
+                key: key, source: .server, fence: 1, revision: 2, name: "Depot",
+                action: .enter, point: AlarmPoint(time: time, place: place, received: time),
+                crossing: Crossing(time: time, place: place, isEstimated: true, earliest: time, latest: time))
+            (alarm.isStale, alarm.isReported) = (number % 4 == 0, number == 8)
+            let batch = IngestBatch(
+                service: service, entity: number < 6 ? "van" : "lorry", position: nil, points: [], sequences: [],
+                payload: nil, received: time, alarms: [CausedAlarm(alarm)])
+            _ = await store.ingest([batch])
+        }
+        func listed(
+            _ entity: String? = nil, from second: Int64 = 0, isOnlyStale: Bool = true, limit: Int = 100
+        ) async throws -> (total: Int, alarms: [AlarmLine]) {
+            try await administration.alarms(
+                of: service.rawValue, entity: entity, from: Timestamp(milliseconds: noon.milliseconds + second * 1000),
+                isOnlyStale: isOnlyStale, limit: limit)
+        }
+        let stale = try await listed()
+        #expect(stale.total == 3 && stale.alarms.map(\.entity) == ["van", "van", "lorry"])
+        #expect(stale.alarms.map(\.state) == ["stale", "stale", "stale, reported"])
+        #expect(stale.alarms[0].fence == "1 rev. 2" && stale.alarms[0].happened == "2026-03-05T02:30:00Z")
+        let newest = try await listed(isOnlyStale: false, limit: 2)
+        #expect(newest.total == 12 && newest.alarms.map(\.happened).last == "2026-03-05T02:30:11Z")
+        #expect(try await listed("van", isOnlyStale: false).total == 6)
+        #expect(try await listed(from: 5).total == 1)
+    }
+
     @Test func aFenceIsShownWithoutItsVertices() async throws {
         let service = try await service().rawValue
         let lines = try await administration.fence(2, of: service).lines.map { "\($0.label): \($0.text)" }

@@ -6,13 +6,13 @@ import TrackStore
 struct Fences: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "fence",
-        abstract: "Shows the fences of a service, and exports them as GeoJSON.",
+        abstract: "Shows the fences and alarms of a service, and exports fences as GeoJSON.",
         discussion: """
             Works while the server runs. Fences are made, changed and deleted by the Web API.
 
             Example: saker-server fence export 1 > fences.geojson
             """,
-        subcommands: [List.self, Show.self, Export.self])
+        subcommands: [List.self, Show.self, Export.self, Alarms.self])
 
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(abstract: "List fences in the order of their numbers.")
@@ -77,6 +77,51 @@ struct Fences: AsyncParsableCommand {
             let chosen = filter(fences.isEmpty ? nil : fences, watching: entity)
             let bytes = try await ServiceAdministration(try file.load()).exportFences(of: service, matching: chosen)
             print(String(decoding: bytes, as: UTF8.self))
+        }
+    }
+
+    struct Alarms: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "List the alarms of a service that came last.",
+            discussion: """
+                States: stale (the vehicle judged by a revision of the fence that had been replaced or deleted before; such \
+                an alarm does not go to the operator's URL), reported (the vehicle has told it, and the server did not find \
+                it itself).
+                """)
+
+        @OptionGroup var file: ConfigurationOption
+        @Option(help: ArgumentHelp("Only those of this entity.", valueName: "name"))
+        var entity: String?
+        @Option(
+            parsing: .unconditional, help: ArgumentHelp("Those that came in so many hours.", valueName: "number"))
+        var hours: Int64 = 24
+        @Option(parsing: .unconditional, help: ArgumentHelp("At most so many, the newest.", valueName: "number"))
+        var limit = 100
+        @Flag(help: "Only those of fences that had been replaced or deleted before.")
+        var stale = false
+        @Argument(help: "The number of the service.")
+        var service: Int64
+
+        func run() async throws {
+            guard limit > 0 else { throw ServerError(.usage, "--limit \(limit): give 1 or more") }
+            guard (1...8784).contains(hours) else { throw ServerError(.usage, "--hours \(hours): give 1 to 8784") }
+            let found = try await ServiceAdministration(try file.load()).alarms(
+                of: service, entity: entity, from: ServiceAdministration.time(hoursAgo: hours), isOnlyStale: stale,
+                limit: limit)
+            let entities = max(6, found.alarms.map(\.entity.count).max() ?? 0) + 2
+            let fences = max(5, found.alarms.map(\.fence.count).max() ?? 0) + 2
+            print(
+                "RECEIVED              HAPPENED              \(padded("ENTITY", to: entities))"
+                    + "\(padded("FENCE", to: fences))ACTION     STATE            NAME")
+            for alarm in found.alarms {
+                print(
+                    "\(alarm.received)  \(alarm.happened)  " + padded(alarm.entity, to: entities)
+                        + padded(alarm.fence, to: fences) + padded(alarm.action, to: 11)
+                        + padded(alarm.state, to: 17) + alarm.name)
+            }
+            if found.total > found.alarms.count {
+                print("\(found.total - found.alarms.count) earlier: give a greater --limit")
+            }
         }
     }
 }

@@ -1,5 +1,6 @@
 import FenceFiles
 import Geofencing
+package import TrackModel
 package import TrackStore
 
 // The fences of a service, for the operator to look at: the Web API changes them.
@@ -28,6 +29,38 @@ extension ServiceAdministration {
         let missing = Set(filter.fences ?? []).subtracting(exported.map(\.id))
         guard missing.isEmpty else { throw Self.unknown(missing.sorted(), of: service) }
         return FenceGeoJSON.collection(of: exported)
+    }
+
+    /// Alarms of a service that the server received from a time on: the newest `limit` of them, in the order in which they came;
+    /// `total` is how many there are. Those of replaced fences are among them.
+    package func alarms(
+        of service: Int64, entity: String?, from: Timestamp, isOnlyStale: Bool, limit: Int
+    ) async throws(ServerError) -> (total: Int, alarms: [AlarmLine]) {
+        let id = try await known(service)
+        let filter = AlarmFilter(entity: entity, from: from, includesStale: true)
+        var (total, newest): (Int, [AlarmRecord]) = (0, [])
+        var offset = 0
+        do throws(TrackStoreError) {
+            while true {
+                let found = try await store.alarms(
+                    in: id, matching: filter, page: Page(offset: offset, limit: Self.alarmPage))
+                offset += found.alarms.count
+                let meant = isOnlyStale ? found.alarms.filter(\.alarm.isStale) : found.alarms
+                total += meant.count
+                newest = (newest + meant).suffix(limit)
+                guard !found.alarms.isEmpty, offset < found.total else { break }
+            }
+        } catch {
+            throw ServerError(error)
+        }
+        return (total, newest.map(AlarmLine.init))
+    }
+
+    private static let alarmPage = 5000
+
+    /// So many hours before now.
+    package static func time(hoursAgo hours: Int64) -> Timestamp {
+        SystemClock.now().adding(milliseconds: -hours * 3_600_000)
     }
 
     private func records(
