@@ -104,6 +104,25 @@ import TrackTestKit
     }
 
     /// Two attempts a day apart are two attempts.
+    /// One bad block in the middle: what stands behind it is read.
+    @Test func whatStandsBehindAPlaceThatIsGivenUpIsFound() throws {
+        let disk = DiskSimulation(seed: 1, directories: Self.directories)
+        let before = open(disk)
+        for id in 1...200 as ClosedRange<UInt64> { _ = try before.append(.sample(id), isOwed: false) }
+        disk.killProcess()
+        let files = BadBlockFiles(disk, bad: 8192..<12_288)
+        let journal = AlarmJournal(directory: "/var/saker", fileSystem: files, now: .start)
+        #expect(journal.trouble != nil)
+        var now = MonotonicTime.start
+        for _ in 0..<40 {
+            now = now + 60_000
+            _ = try? journal.append(.sample(500), isOwed: false, now: now)
+        }
+        let kept = try journal.alarms(AlarmQuery(limit: 1000), now: now).alarms.map(\.number)
+        #expect(Set(kept).isSuperset(of: 1...100) && Set(kept).isSuperset(of: 170...201) && kept.count < 170, "\(kept)")
+        #expect(journal.counters.damaged == 1)
+    }
+
     @Test func timeAloneGivesNothingUp() throws {
         let disk = DiskSimulation(seed: 1, directories: Self.directories)
         _ = try open(disk).append(.sample(1), isOwed: false)

@@ -9,6 +9,7 @@ enum AlarmFormat {
     static let markBytes = 8
     static let earlyBytes = 24
     static let serviceBytes = 8
+    private static let partMark: UInt8 = 1
     static let maximumRecordBytes =
         recordBytes + markBytes + earlyBytes + serviceBytes + NewAlarm.maximumEntityBytes + NewAlarm.maximumBodyBytes
     /// Of a state, and of alarms with their state.
@@ -73,6 +74,12 @@ enum AlarmFormat {
         return number > 0 && number < .max / 2 ? number : nil
     }
 
+    /// A sound header of a version that this agent does not know.
+    static func isOfLaterVersion(_ bytes: [UInt8]) -> Bool {
+        bytes.count >= headerBytes && bytes.starts(with: magic) && bytes.integer(at: 8, as: UInt16.self) != version
+            && bytes.integer(at: 12) == headerSum(bytes)
+    }
+
     private static func headerSum(_ bytes: [UInt8]) -> UInt32 {
         crc32(bytes[16..<headerBytes], continuing: crc32(bytes[..<12]))
     }
@@ -101,7 +108,29 @@ enum AlarmFormat {
                     id: UInt64(bitPattern: state.service ?? 0), type: 0, entity: state.entity, time: state.time,
                     received: 0, body: ""),
                 body: Array(state.entity.utf8) + state.memory)
-        case .verdict(let parts): encode(Kind.verdict, number: 0, body: parts.flatMap { encode($0.record) })
+        case .verdict(let parts): encode(Kind.verdict, number: 0, body: parts.flatMap { encodePart($0.record) })
+        }
+    }
+
+    /// A record inside a verdict bears a mark in bytes that earlier versions wrote as 0 and do not read. Without its verdict it
+    /// does not count.
+    private static func encodePart(_ record: Record) -> [UInt8] {
+        var bytes = encode(record)
+        guard let offset = markOffset(of: bytes) else { return bytes }
+        bytes[offset] = partMark
+        bytes.setInteger(sum(bytes[...]), at: 4)
+        return bytes
+    }
+
+    /// Whether a record belongs into a verdict. Earlier versions wrote no mark.
+    static func isPart(_ bytes: [UInt8]) -> Bool { markOffset(of: bytes).map { bytes[$0] == partMark } ?? false }
+
+    /// In a state the type, which it does not have; in an alarm the byte behind the kind of the alarm.
+    private static func markOffset(of bytes: [UInt8]) -> Int? {
+        switch bytes[8] {
+        case Kind.state, Kind.serverState: 12
+        case Kind.fenceAlarm, Kind.earlyAlarm: recordBytes + 5
+        default: nil
         }
     }
 
@@ -150,11 +179,16 @@ enum AlarmFormat {
 
     /// The length of the first record, or nil when no record can have this length. The record itself may still be
     /// damaged.
-    static func length(_ bytes: [UInt8]) -> Int? {
-        guard bytes.count >= recordBytes else { return nil }
-        let length = Int(bytes.integer(at: 0, as: UInt32.self))
-        let isLong = [Kind.state, Kind.serverState, Kind.verdict].contains(bytes[8])
-        return (recordBytes...(isLong ? maximumVerdictBytes : maximumRecordBytes)).contains(length) ? length : nil
+    static func length(_ bytes: [UInt8]) -> Int? { length(bytes, at: 0) }
+
+    /// The same of a record at an offset.
+    static func length(_ bytes: [UInt8], at offset: Int) -> Int? {
+        guard bytes.count >= offset + recordBytes else { return nil }
+        let length = Int(bytes.integer(at: offset, as: UInt32.self))
+        guard (recordBytes...maximumVerdictBytes).contains(length) else { return nil }
+        let kind = bytes[offset + 8]
+        let isLong = kind == Kind.state || kind == Kind.serverState || kind == Kind.verdict
+        return isLong || length <= maximumRecordBytes ? length : nil
     }
 
     /// Nil when the checksum is wrong or the kind is unknown.

@@ -53,63 +53,47 @@ extension AlarmJournal {
 
     /// False when the file is not an alarm journal.
     private func scan(_ file: CacheFile, now: MonotonicTime) throws(CacheFileError) -> Bool {
-        let size = try files.size(of: file)
-        let header = try bytes(of: file, at: 0, count: AlarmFormat.headerBytes, now: now) ?? []
-        guard let next = AlarmFormat.nextNumber(ofHeader: header) else { return false }
-        (entries, traces, ids, fenceStates, nextNumber) = ([], [], [], [], next)
-        (end, counters.damaged, counters.tornTails) = (AlarmFormat.headerBytes, 0, 0)
-        var offset = end
-        var finished: Set<UInt64> = []
-        var news: [UInt64: AlarmNews] = [:]
-        // Damage that no sound record follows is the unfinished end of the file, and is not counted as damaged records.
-        var unsure = 0
         // The journal writes at most twice the limit, and the limit may have been higher before. A longer file is foreign;
         // reading it stops here.
-        while offset < min(size, 2 * Options.limits.upperBound) {
-            let head = try bytes(of: file, at: offset, count: AlarmFormat.recordBytes, now: now) ?? []
-            guard let length = AlarmFormat.length(head), offset + length <= size,
-                let record = try bytes(of: file, at: offset, count: length, now: now)
-            else {
-                unsure += 1
-                break
-            }
-            switch AlarmFormat.decode(record) {
-            case .alarm(let alarm)?:
-                addFound(alarm, at: offset, length: length)
-                end = offset + length
-            case .state(let state)?:
-                keep(state)
-                end = offset + length
-            case .verdict(let parts)?:
+        let size = min(try files.size(of: file), 2 * Options.limits.upperBound)
+        let header = try bytes(of: file, at: 0, count: min(size, AlarmFormat.headerBytes), now: now) ?? []
+        guard !AlarmFormat.isOfLaterVersion(header) else { return false }
+        let next = AlarmFormat.nextNumber(ofHeader: header)
+        (entries, traces, ids, fenceStates, nextNumber) = ([], [], [], [], next ?? 1)
+        (end, counters.damaged, counters.tornTails) = (AlarmFormat.headerBytes, 0, 0)
+        var scanner = AlarmScanner(from: end, size: size) { offset, count throws(CacheFileError) in
+            try self.bytes(of: file, at: offset, count: count, now: now)
+        }
+        var finished: Set<UInt64> = []
+        var news: [UInt64: AlarmNews] = [:]
+        while let found = try scanner.next() {
+            end = found.end
+            switch found.record {
+            case .alarm(let alarm): addFound(alarm, at: found.offset, length: found.length)
+            case .state(let state): keep(state)
+            case .verdict(let parts):
                 for part in parts {
                     switch part.record {
-                    case .alarm(let alarm): addFound(alarm, at: offset + part.offset, length: part.length)
+                    case .alarm(let alarm): addFound(alarm, at: found.offset + part.offset, length: part.length)
                     case .state(let state): keep(state)
                     case .finished, .news, .dropped, .verdict: break
                     }
                 }
-                end = offset + length
-            case .finished(let number)?:
-                finished.insert(number)
-                end = offset + length
-            case .news(let number, let new)?:
-                news[number, default: AlarmNews()].add(new)
-                end = offset + length
-            case .dropped(let trace)?:
-                if ids.insert(trace.id).inserted {
-                    traces.append(trace)
-                    nextNumber = max(nextNumber, trace.number + 1)
-                }
-                end = offset + length
-            case nil: unsure += 1
-            }
-            offset += length
-            if end == offset {
-                counters.damaged += unsure
-                unsure = 0
+            case .finished(let number): finished.insert(number)
+            case .news(let number, let new): news[number, default: AlarmNews()].add(new)
+            case .dropped(let trace):
+                guard ids.insert(trace.id).inserted else { continue }
+                traces.append(trace)
+                nextNumber = max(nextNumber, trace.number + 1)
             }
         }
-        if unsure > 0 { counters.tornTails += 1 }
+        if next == nil {
+            // A damaged header, or a file that was never a journal.
+            guard end > AlarmFormat.headerBytes else { return false }
+            counters.damaged += 1
+        }
+        counters.damaged += scanner.damaged
+        if scanner.hasTornTail { counters.tornTails += 1 }
         // Earlier versions wrote them in the order in which their alarms were dropped.
         traces.sort { $0.number < $1.number }
         for index in entries.indices where areHooksOff || finished.contains(entries[index].number) {

@@ -178,8 +178,15 @@ final class AlarmShell {
         tell(.arrived(alarm))
     }
 
-    /// Another shell has written to the journal.
-    func journalIs(_ snapshot: JournalSnapshot) { journal = snapshot }
+    /// The journal after an operation, also of another shell.
+    func journalIs(_ snapshot: JournalSnapshot) {
+        let before = journal.counters.damaged
+        journal = snapshot
+        guard snapshot.counters.damaged > before else { return }
+        context.log.warning(
+            "Records of the alarm journal are damaged, and alarms in them are lost",
+            metadata: ["damaged": "\(snapshot.counters.damaged)", "alarms_left": "\(snapshot.kept)"])
+    }
 
     // MARK: Hooks
 
@@ -271,7 +278,7 @@ final class AlarmShell {
     ) -> Bool {
         let work = executor?.perform(on: context.loop) { journal in (operation(journal), JournalSnapshot(journal)) }
         work?.assumeIsolated().whenSuccess { [self] result, snapshot in
-            journal = snapshot
+            journalIs(snapshot)
             then(result)
         }
         return work != nil

@@ -67,18 +67,34 @@ struct AlarmFile {
         for index in findings.indices where ended.contains(findings[index].number) { findings[index].isOwed = false }
     }
 
-    /// Records, one behind the other.
-    private mutating func read(_ range: Range<Int>) {
+    /// Records, one behind the other. Behind what is none, the next one is looked for. `isVerdict`: records of a verdict, which do
+    /// not count without it.
+    private mutating func read(_ range: Range<Int>, isVerdict: Bool = false) {
         var start = range.lowerBound
         while start + 48 <= range.upperBound {
-            let end = start + Int(number(start, 4))
-            let kind = bytes[start + 8]
-            let most = [4, 5, 9].contains(kind) ? Self.mostVerdictBytes : Self.mostBytes
-            guard end >= start + 48, end <= range.upperBound, end - start <= most else { break }
-            defer { start = end }
-            let sum = crc32(bytes[(start + 8)..<end], continuing: crc32(bytes[start..<(start + 4)]))
-            guard number(start + 4, 4) == UInt64(sum) else { continue }
-            take(kind, start..<end)
+            guard let end = end(ofRecordAt: start, upTo: range.upperBound) else {
+                start += 1
+                continue
+            }
+            if isVerdict || !bearsMark(start) { take(bytes[start + 8], start..<end) }
+            start = end
+        }
+    }
+
+    private func end(ofRecordAt start: Int, upTo limit: Int) -> Int? {
+        let end = start + Int(number(start, 4))
+        let most = [4, 5, 9].contains(bytes[start + 8]) ? Self.mostVerdictBytes : Self.mostBytes
+        guard end >= start + 48, end <= limit, end - start <= most else { return nil }
+        let sum = crc32(bytes[(start + 8)..<end], continuing: crc32(bytes[start..<(start + 4)]))
+        return number(start + 4, 4) == UInt64(sum) ? end : nil
+    }
+
+    /// It stood in a verdict.
+    private func bearsMark(_ start: Int) -> Bool {
+        switch bytes[start + 8] {
+        case 4, 9: number(start + 12, 4) == 1
+        case 6, 7: bytes[start + 53] == 1
+        default: false
         }
     }
 
@@ -113,7 +129,7 @@ struct AlarmFile {
                 memory: Array(bytes[middle..<record.upperBound]))
             states.removeAll { $0.entity == state.entity && $0.isServers == state.isServers }
             states.append(state)
-        case 5: read((start + 48)..<record.upperBound)
+        case 5: read((start + 48)..<record.upperBound, isVerdict: true)
         case 8:
             guard let index = findings.firstIndex(where: { $0.number == own }) else { return }
             let flags = bytes[start + 9]

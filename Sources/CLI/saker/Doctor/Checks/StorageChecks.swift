@@ -34,6 +34,13 @@ enum StorageChecks {
                 .disk, trouble + (found.map { "; \($0)" } ?? ""),
                 obstacle(facts).map(wayOut) ?? remedy(facts.disk, directory))
         }
+        if let damaged = facts.status?.alarms?.damaged, damaged > 0 {
+            return .warning(
+                .disk,
+                "\(Quantity.count(damaged, "record")) of the alarm journal damaged, and alarms in them lost"
+                    + (found.map { "; \($0)" } ?? ""),
+                "The agent goes on with the others. Errors of the medium: sudo dmesg | grep -i error")
+        }
         guard let disk = facts.disk, let found else {
             return .notChecked(
                 .disk, directory.map { "\($0) cannot be looked at" } ?? "where the cache is, is not known")
