@@ -23,6 +23,23 @@ import TrackModel
                 + " (40.01, 116.0 to 40.0, 116.01) at 40.005, 116.005: no two edges of a shape may cross")
     }
 
+    /// The ring comes to a vertex on another edge and goes on beyond it, in every direction and order of the edges.
+    @Test func aCrossingThroughAVertexIsRefusedHoweverItIsDrawn() {
+        let ring: [(x: Double, y: Double)] = [(0, 0), (10, 0), (12, 5), (3, 5), (5, 0), (7, -5), (-2, -5)]
+        for (mirroredX, mirroredY, swapped, backwards) in (0..<16).map({ ($0 & 1, $0 & 2, $0 & 4, $0 & 8) }) {
+            func drawn(_ ring: [(x: Double, y: Double)]) -> [(Double, Double)] {
+                let places = ring.map { vertex -> (Double, Double) in
+                    let x = (mirroredX > 0 ? -vertex.x : vertex.x) / 1024
+                    let y = (mirroredY > 0 ? -vertex.y : vertex.y) / 1024
+                    return swapped > 0 ? (40 + x, 116 + y) : (40 + y, 116 + x)
+                }
+                return backwards > 0 ? places.reversed() : places
+            }
+            let text = "\(mirroredX) \(mirroredY) \(swapped) \(backwards)"
+            #expect(refusal { try polygon(drawn(ring)) }?.rule == .crossing, "\(text)")
+        }
+    }
+
     @Test func aHoleAcrossTheShellIsRefused() {
         // G16
         let error = refusal { try polygon(largeSquare, box(40.005, 40.015, 116.015, 116.025)) }
