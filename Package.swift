@@ -85,6 +85,7 @@ let doors: [Target] = [
     .door("CGPS", pkgConfig: "libgps", apt: "libgps-dev"),
     .door("CZlib", pkgConfig: "zlib", apt: "zlib1g-dev"),
     .door("CAllocator"),
+    .door("CClock"),
     .door("CLinux"),
     .door("CNetworkNamespace"),
     .door("COpenSSL", pkgConfig: "openssl", apt: "libssl-dev"),
@@ -106,6 +107,7 @@ let shared: [Target] = [
     .room("Admission", in: "Shared", .nioCore),
     .room("Exposition", in: "Shared", "Admission", "LocalSocket", .nioCore, .nioPosix),
     .room("AgentControl", in: "Shared", "JSON", "LocalSocket", "Varlink", "TrackModel", .nioCore),
+    .room("Diagnosing", in: "Shared", "JSON"),
     .room("Systemd", in: "Shared", settings: door, .log),
     .room("ConfigurationFile", in: "Shared"),
     .room("TrackFiles", in: "Shared", "JSON"),
@@ -160,8 +162,8 @@ let server: [Target] = [
         "ServerIdentity", "Systemd", "TrackStore", "TrackModel", "TrackWire", .log, .nioCore, .nioPosix, .nioSSL,
         .nioTLS),
     .room(
-        "ServerRuntime", in: "Server", "AlarmCallbacks", "ConfigurationFile", "Exposition", "FenceFiles",
-        "FenceJSON", "Gateway", "Geodesy", "Geofencing", "Ingest", "JSON", "ProcessMemory", "RoadEngine",
+        "ServerRuntime", in: "Server", "AlarmCallbacks", "CClock", "ConfigurationFile", "Diagnosing", "Exposition",
+        "FenceFiles", "FenceJSON", "Gateway", "Geodesy", "Geofencing", "Ingest", "JSON", "ProcessMemory", "RoadEngine",
         "RoadMatching", "ServerIdentity", "Systemd", "TimeZones", "TrackExport", "TrackFiles", "TrackModel",
         "TrackStore", "TrackStoreSQLite", "WebAPI", "WebListener",
         .log, .lifecycle, .signals, .nioCore, .nioPosix, .nioHTTP1, .nioSSL, .httpClient, .crypto, .asn1, .x509),
@@ -172,10 +174,12 @@ let server: [Target] = [
 let programs: [Target] = [
     .program("sakerd", in: "Agent", "AgentRuntime"),
     .program(
-        "saker-server", in: "Server", "ConfigurationFile", "JSON", "ServerRuntime", "Systemd", "TrackModel",
+        "saker-server", in: "Server", "ConfigurationFile", "Diagnosing", "JSON", "ServerRuntime", "Systemd",
+        "TrackModel",
         "TrackStore", .arguments, .log),
     .program(
-        "saker", in: "CLI", "AgentControl", "ConfigurationFile", "FenceFiles", "FenceJSON", "GeoPackageFile", "Geodesy",
+        "saker", in: "CLI", "AgentControl", "ConfigurationFile", "Diagnosing", "FenceFiles", "FenceJSON",
+        "GeoPackageFile", "Geodesy",
         "Geofencing", "JSON", "TimeZones", "TrackFiles", "TrackModel", "Varlink", .arguments, .nioCore, .nioPosix,
         .httpClient,
         .nioHTTP1, .nioSSL),
@@ -233,11 +237,12 @@ let tests: [Target] = [
         of: "AgentControl", "JSON", "LocalSocket", "ProgramTestKit", "TrackModel", "TrackTestKit", "Varlink", .nioCore,
         .nioPosix),
     .tests(
-        "CommandLineTests", "saker", "AgentControl", "ConfigurationFile", "FenceJSON", "Geodesy", "Geofencing",
+        "CommandLineTests", "saker", "AgentControl", "ConfigurationFile", "Diagnosing", "FenceJSON", "Geodesy",
+        "Geofencing",
         "JSON", "ProgramTestKit", "Varlink", .nioCore, .nioPosix),
     .tests(of: "Systemd", "ProgramTestKit", .log),
     .tests(of: "ConfigurationFile"),
-    .tests(of: "TrackFiles", "ProgramTestKit"),
+    .tests(of: "TrackFiles", "JSON", "ProgramTestKit"),
     .tests(
         of: "FenceFiles", "FenceJSON", "Geodesy", "Geofencing", "JSON", "ProgramTestKit", "TrackFiles", "TrackModel"),
     .tests(
@@ -287,9 +292,10 @@ let tests: [Target] = [
         "TrackStore", "TrackTestKit",
         "TrackWire", .log, .nioCore, .nioPosix, .crypto, .nioSSL, .asn1, .x509),
     .tests(
-        of: "ServerRuntime", "AlarmCallbacks", "ConfigurationFile", "Exposition", "FenceFiles", "Geodesy", "Geofencing",
-        "Ingest", "JSON", "ProgramTestKit", "TrackExport", "TrackFiles", "TrackModel", "TrackStore", "TrackTestKit",
-        "saker-server", .log, .nioCore, .nioHTTP1, .nioPosix),
+        of: "ServerRuntime", "AlarmCallbacks", "ConfigurationFile", "Diagnosing", "Exposition", "FenceFiles", "Geodesy",
+        "Geofencing",
+        "Ingest", "JSON", "ProgramTestKit", "RoadMatching", "TrackExport", "TrackFiles", "TrackModel", "TrackStore",
+        "TrackTestKit", "saker-server", .log, .nioCore, .nioHTTP1, .nioPosix),
     .tests(of: "DriveSimulation", "Geodesy", "TrackModel", "saker-sim"),
     .tests(of: "FleetSimulation", "TrackModel", "saker-server", "saker-sim"),
     .tests(of: "StoreDisk", "TrackModel", "TrackStore", "TrackStoreSQLite", "TrackTestKit", .sqlite),

@@ -10,6 +10,8 @@ package struct FileStatus: Hashable, Sendable {
     /// Any user of this machine may read it.
     package let isReadableByAll: Bool
 
+    /// The user whose it is.
+    package let owner: UInt32
     /// Of the file system and in it: another file of the same name has another pair.
     package let device: UInt64
     package let inode: UInt64
@@ -22,6 +24,7 @@ package struct FileStatus: Hashable, Sendable {
         guard stat(path, &status) == 0 else { return nil }
         size = Int64(status.st_size)
         isReadableByAll = status.st_mode & 0o004 != 0
+        owner = status.st_uid
         device = UInt64(status.st_dev)
         inode = UInt64(status.st_ino)
         modified = Int64(status.st_mtim.tv_sec) &* 1_000_000_000 &+ Int64(status.st_mtim.tv_nsec)

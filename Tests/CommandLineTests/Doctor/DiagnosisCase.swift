@@ -1,4 +1,5 @@
 import AgentControl
+import Diagnosing
 import Testing
 import Varlink
 

@@ -1,3 +1,5 @@
+import Diagnosing
+
 /// How many columns of a terminal a text takes: East Asian wide characters and most emoji take two, marks none.
 enum DisplayWidth {
     static func columns(_ text: some StringProtocol) -> Int {
@@ -45,14 +47,5 @@ extension String {
     /// Replaces characters that control a terminal or its writing direction by `?`.
     ///
     /// Other people choose names. A name must not hide or rewrite the text beside it.
-    var printable: String {
-        String(
-            String.UnicodeScalarView(
-                unicodeScalars.map { scalar in
-                    switch scalar.value {
-                    case 0..<0x20, 0x7F...0x9F, 0x200E, 0x200F, 0x2028...0x202E, 0x2066...0x2069: "?"
-                    default: scalar
-                    }
-                }))
-    }
+    var printable: String { TerminalText.safe(self) }
 }

@@ -21,6 +21,17 @@ final class ServeLock: Sendable {
         self.descriptor = descriptor
     }
 
+    /// Whether a process serves this store; nil when this user may not look.
+    ///
+    /// A server that starts at this very moment may find the look in its way; systemd then starts it once more.
+    static func isHeld(store: String) -> Bool? {
+        let descriptor = open(store + ".lock", O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
+        guard descriptor >= 0 else { return errno == ENOENT ? false : nil }
+        defer { close(descriptor) }
+        guard flock(descriptor, LOCK_SH | LOCK_NB) == 0 else { return errno == EWOULDBLOCK ? true : nil }
+        return false
+    }
+
     deinit {
         // A child process between its fork and its exec has the file open too, and would keep the lock that long.
         flock(descriptor, LOCK_UN)

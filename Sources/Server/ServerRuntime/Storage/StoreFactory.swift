@@ -1,3 +1,4 @@
+import Glibc
 import TrackStore
 import TrackStoreSQLite
 
@@ -20,6 +21,28 @@ enum StoreFactory {
     /// Makes a new store for `init`.
     static func make(at path: String) async throws(ServerError) -> SealingStore {
         try await sqlite(path, keyFile: nil, SQLiteTrackStoreOptions())
+    }
+
+    /// Looks at a store without changing it, also while a server serves it.
+    static func look(
+        at store: ServerConfiguration.Store, patience: Double
+    ) async -> Result<StoreFileFacts, StoreObstacle> {
+        guard access(store.path, F_OK) != 0 || access(store.path, R_OK) == 0 else {
+            return .failure(StoreObstacle(detail: "this user may not read \(store.path)", isForbidden: true))
+        }
+        do throws(TrackStoreError) {
+            let look = try await StoreLook(path: store.path, patience: patience)
+            return .success(
+                StoreFileFacts(
+                    schema: look.schema, knownSchema: StoreLook.knownSchema, problems: look.problems,
+                    isHeld: look.isHeld, newestReceived: look.newestReceived, places: look.places.map(\.wgs84),
+                    callbacks: look.callbacks.map {
+                        WaitingAlarms(
+                            service: $0.service, target: $0.target, count: $0.count, firstTried: $0.firstTried)
+                    }))
+        } catch {
+            return .failure(StoreObstacle(detail: error.detail, isForbidden: false))
+        }
     }
 
     private static func sqlite(

@@ -1,4 +1,5 @@
 import AgentControl
+import Diagnosing
 import Varlink
 
 /// Checks the agent itself: service, gathering, settings.

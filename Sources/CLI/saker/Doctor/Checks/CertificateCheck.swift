@@ -1,3 +1,5 @@
+import Diagnosing
+
 /// The certificate files of this vehicle and how long they last.
 enum CertificateCheck {
     /// Days before the end that are time to act.
@@ -12,10 +14,7 @@ enum CertificateCheck {
         }
         let now = facts.clock.time / 1000
         let checks = facts.certificates.map { judge($0, places, now) }
-        // The worst speaks for all.
-        for verdict in [Check.Verdict.failed, .warning, .notChecked] {
-            if let check = checks.first(where: { $0.verdict == verdict }) { return check }
-        }
+        if let worst = Check.worst(checks), worst.verdict != .ok { return worst }
         return .ok(.certificates, checks.map(\.found).joined(separator: "; "))
     }
 

@@ -1,4 +1,5 @@
 import AgentControl
+import Diagnosing
 
 /// The system clock. Points carry the receiver's time and do not need it; certificates may.
 enum ClockCheck {

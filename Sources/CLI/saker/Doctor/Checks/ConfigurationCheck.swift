@@ -1,4 +1,5 @@
 import AgentControl
+import Diagnosing
 
 /// The agent's configuration file.
 enum ConfigurationCheck {

@@ -1,4 +1,5 @@
 import AgentControl
+import Diagnosing
 
 /// Whether the vehicle judges by the fences that the server has, and the server hears of what the vehicle found. Nothing here
 /// keeps a vehicle from being tracked.

@@ -1,4 +1,5 @@
 import AgentControl
+import Diagnosing
 
 /// gpsd, its receiver, and what comes from it.
 enum ReceiverChecks {

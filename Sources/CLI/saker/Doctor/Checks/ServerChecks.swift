@@ -1,4 +1,5 @@
 import AgentControl
+import Diagnosing
 
 /// The way to the server: name, port, TLS, login.
 enum ServerChecks {

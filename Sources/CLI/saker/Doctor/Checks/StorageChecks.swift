@@ -1,4 +1,5 @@
 import AgentControl
+import Diagnosing
 
 /// The disk, what the cache has of it, and who may write there.
 enum StorageChecks {

@@ -1,0 +1,82 @@
+import ConfigurationFile
+import Glibc
+
+/// Asks the file systems under the store and under the exports.
+enum DiskProbe {
+    private static let patience: Int64 = 5
+
+    static func facts(_ configuration: ServerConfiguration) async -> [DiskFacts] {
+        var found: [DiskFacts] = []
+        var devices: Set<UInt64> = []
+        for directory in [folder(of: configuration.store.path), configuration.exports.directory] {
+            guard let device = FileStatus(of: directory)?.device, devices.insert(device).inserted else { continue }
+            // A file system of another machine may hang.
+            if let space = await Deadline.run(seconds: patience, { space(directory) }) ?? nil {
+                var facts = space
+                facts.sync = await Deadline.run(seconds: patience) { sync(directory) } ?? .hangs
+                found.append(facts)
+            }
+        }
+        return found
+    }
+
+    static func folder(of path: String) -> String {
+        guard let slash = path.lastIndex(of: "/") else { return "." }
+        return slash == path.startIndex ? "/" : String(path[..<slash])
+    }
+
+    private static func space(_ directory: String) -> DiskFacts? {
+        var facts = statvfs()
+        guard statvfs(directory, &facts) == 0 else { return nil }
+        let block = UInt64(facts.f_frsize)
+        return DiskFacts(
+            directory: directory,
+            free: Int64(clamping: UInt64(facts.f_bavail).multipliedReportingOverflow(by: block).partialValue),
+            total: Int64(clamping: UInt64(facts.f_blocks).multipliedReportingOverflow(by: block).partialValue),
+            isReadOnly: facts.f_flag & UInt(ST_RDONLY) != 0,
+            kind: FileStatus(of: directory).flatMap { kind(device: $0.device) }, sync: .forbidden)
+    }
+
+    private static func kind(device: UInt64) -> String? {
+        guard let text = try? TextFile.read("/proc/self/mountinfo") else { return nil }
+        return MountTable.kind(in: text, device: device)
+    }
+
+    /// Writes one small file, waits until it is on the medium, and removes it.
+    private static func sync(_ directory: String) -> DiskFacts.Sync {
+        let path = "\(directory)/.saker-server-doctor.\(getpid())"
+        let begin = ContinuousClock.now
+        let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        guard descriptor >= 0 else {
+            let number = errno
+            return number == EACCES || number == EPERM ? .forbidden : .failed(String(cString: strerror(number)))
+        }
+        defer {
+            close(descriptor)
+            unlink(path)
+        }
+        let page = [UInt8](repeating: 0x5A, count: 4096)
+        guard write(descriptor, page, page.count) == page.count, fsync(descriptor) == 0 else {
+            return .failed(String(cString: strerror(errno)))
+        }
+        return .done(Int64((ContinuousClock.now - begin) / .milliseconds(1)))
+    }
+}
+
+/// What the kernel says of mounted file systems.
+enum MountTable {
+    /// The type of a file system, from proc(5): `36 35 98:0 / /mnt rw - ext3 /dev/root rw`.
+    static func kind(in text: String, device: UInt64) -> String? {
+        // As the C library takes a device's number apart.
+        let major = device >> 8 & 0xFFF | device >> 32 & ~0xFFF
+        let minor = device & 0xFF | device >> 12 & ~0xFF
+        for line in text.split(separator: "\n") {
+            let fields = line.split(separator: " ")
+            guard fields.count > 6, fields[2] == "\(major):\(minor)", let dash = fields.firstIndex(of: "-"),
+                dash + 1 < fields.count
+            else { continue }
+            return String(fields[dash + 1])
+        }
+        return nil
+    }
+}

@@ -1,0 +1,136 @@
+import AsyncHTTPClient
+import Exposition
+import Gateway
+import Glibc
+import JSON
+import NIOCore
+import NIOHTTP1
+import NIOPosix
+import NIOSSL
+import WebListener
+
+/// Knocks at the server's ports, and tells whether this server answers.
+enum PortProbe {
+    private static let patience = TimeAmount.seconds(3)
+
+    static func facts(_ configuration: ServerConfiguration) async -> [PortFacts] {
+        let leaf = try? NIOSSLCertificate.fromPEMFile(configuration.tls.certificate).first?.toDERBytes()
+        var ports: [PortFacts] = []
+        let device = configuration.device
+        ports.append(
+            await port("[device] port", device.host, device.port) {
+                await secure($0, device.port, GatewayConfiguration.applicationProtocols, leaf)
+            })
+        if let https = configuration.web.https {
+            ports.append(
+                await port("[web] https_port", https.host, https.port) {
+                    await secure($0, https.port, WebListener.applicationProtocols, leaf)
+                })
+        }
+        if let http = configuration.web.http {
+            ports.append(
+                await port("[web] http_port", http.host, http.port) {
+                    await plain($0, http.port, "/api/v3/entity/list")
+                })
+        }
+        if case .internet(let host, let number) = configuration.metrics {
+            ports.append(
+                await port("[metrics] listen", host, number) { await plain($0, number, "/metrics") })
+        }
+        return ports
+    }
+
+    /// `ask` tells who answers at a numeric address; nil: nobody.
+    private static func port(
+        _ setting: String, _ host: String, _ number: Int, _ ask: (String) async -> PortFacts.Found?
+    ) async -> PortFacts {
+        let place = host.contains(":") ? "[\(host)]:\(number)" : "\(host):\(number)"
+        guard number != 0 else { return PortFacts(setting: setting, place: place, found: .notFixed) }
+        let near = host == "0.0.0.0" ? "127.0.0.1" : host == "::" ? "::1" : host
+        if let found = await ask(near) { return PortFacts(setting: setting, place: place, found: found) }
+        let problem = bindingProblem(host, number)
+        return PortFacts(setting: setting, place: place, found: problem.map { .unusable($0) } ?? .free)
+    }
+
+    /// Why the system does not let this user have the address; it is given back at once.
+    private static func bindingProblem(_ host: String, _ port: Int) -> String? {
+        guard let address = try? SocketAddress(ipAddress: host, port: port) else { return "\(host) is no address" }
+        let descriptor = socket(
+            address.protocol == .inet6 ? AF_INET6 : AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+        guard descriptor >= 0 else { return String(cString: strerror(errno)) }
+        defer { close(descriptor) }
+        var yes: Int32 = 1
+        // As the server does: connections that ended a moment ago are no obstacle.
+        setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &yes, socklen_t(MemoryLayout<Int32>.size))
+        let result = address.withSockAddr { pointer, size in bind(descriptor, pointer, socklen_t(size)) }
+        return result == 0 ? nil : String(cString: strerror(errno))
+    }
+
+    // MARK: Who answers
+
+    private static func secure(
+        _ host: String, _ port: Int, _ protocols: [String], _ expected: [UInt8]?
+    ) async -> PortFacts.Found? {
+        let loop = MultiThreadedEventLoopGroup.singleton.any()
+        let shown = loop.makePromise(of: [UInt8]?.self)
+        var tls = TLSConfiguration.makeClientConfiguration()
+        tls.applicationProtocols = protocols
+        guard let context = try? NIOSSLContext(configuration: tls) else { return .stranger("no TLS") }
+        let bootstrap = ClientBootstrap(group: loop).connectTimeout(patience).channelInitializer { channel in
+            channel.eventLoop.makeCompletedFuture {
+                let handler = try NIOSSLClientHandler(context: context, serverHostname: nil) { chain, verdict in
+                    // Its certificate is all that is asked for.
+                    shown.succeed(try? chain.first?.toDERBytes())
+                    verdict.succeed(NIOSSLVerificationResult.failed)
+                }
+                try channel.pipeline.syncOperations.addHandler(handler)
+            }
+        }
+        do {
+            let channel = try await bootstrap.connect(host: host, port: port).get()
+            channel.closeFuture.whenComplete { _ in shown.succeed([UInt8]?.none) }
+            let end = loop.scheduleTask(in: patience) { channel.close(promise: nil) }
+            let certificate = try? await shown.futureResult.get()
+            end.cancel()
+            channel.close(promise: nil)
+            guard let certificate else { return .stranger("it does not speak TLS") }
+            return certificate == expected ? .ours : .otherCertificate
+        } catch {
+            shown.succeed([UInt8]?.none)
+            return nil
+        }
+    }
+
+    private static func plain(_ host: String, _ port: Int, _ path: String) async -> PortFacts.Found? {
+        var configuration = HTTPClient.Configuration(redirectConfiguration: .disallow)
+        configuration.timeout = .init(connect: patience)
+        configuration.connectionPool.retryConnectionEstablishment = false
+        configuration.httpVersion = .http1Only
+        let http = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
+        let found = await ask(http, host, port, path)
+        try? await http.shutdown()
+        return found
+    }
+
+    private static func ask(_ http: HTTPClient, _ host: String, _ port: Int, _ path: String) async -> PortFacts.Found? {
+        let name = host.contains(":") ? "[\(host)]" : host
+        do {
+            let response = try await http.execute(
+                HTTPClientRequest(url: "http://\(name):\(port)\(path)"), timeout: patience)
+            let body = Array(try await response.body.collect(upTo: 4 << 20).readableBytesView)
+            let isMetrics = path == "/metrics" && body.starts(with: Array("# HELP saker_".utf8))
+            let isAPI = (try? JSONReader.value(of: body))?["status"]?.integerValue != nil
+            return response.status == .ok && (isMetrics || isAPI) ? .ours : .stranger("HTTP \(response.status.code)")
+        } catch let error as NIOConnectionError where error.connectionErrors.allSatisfy({ isRefusal($0.error) }) {
+            return nil
+        } catch let error as IOError where error.errnoCode == ECONNREFUSED {
+            return nil
+        } catch let error as HTTPClientError where error == .connectTimeout {
+            return nil
+        } catch {
+            return .stranger("it does not speak HTTP")
+        }
+    }
+
+    private static func isRefusal(_ error: any Error) -> Bool { (error as? IOError)?.errnoCode == ECONNREFUSED }
+}

@@ -1,0 +1,88 @@
+import CClock
+import ConfigurationFile
+package import Diagnosing
+import TrackModel
+
+/// Looks for everything that can keep this server from its work. Needs no running server, and changes nothing.
+package struct ServerDoctor: Sendable {
+    static let asRoot = "sudo saker-server doctor"
+
+    private let path: String?
+
+    /// `path`: the configuration; nil: the first of the usual ones.
+    package init(configuration path: String?) {
+        self.path = path
+    }
+
+    /// Ends within about 40 s, whatever hangs.
+    package func examine() async -> CheckList<ServerSubject> {
+        do throws(ConfigurationError) {
+            return Self.checks(await Self.facts(try ServerConfiguration.load(path: path)))
+        } catch {
+            let remedy =
+                "Correct it; saker-server serve --print-config shows what is in force. A new server: saker-server init"
+            let because = "the configuration was not read"
+            return CheckList(
+                [.failed(.configuration, error.detail, remedy)]
+                    + ServerSubject.allCases.dropFirst().map { .notChecked($0, because) })
+        }
+    }
+
+    static func checks(_ facts: ServerFacts) -> CheckList<ServerSubject> {
+        CheckList([
+            ConfigurationChecks.configuration(facts), ConfigurationChecks.server(facts),
+            CertificateChecks.certificates(facts), StorageChecks.disk(facts), StorageChecks.store(facts),
+            NetworkChecks.ports(facts), ConfigurationChecks.clock(facts), NetworkChecks.roads(facts),
+            NetworkChecks.tiles(facts), NetworkChecks.callbacks(facts),
+        ])
+    }
+
+    static func facts(_ configuration: ServerConfiguration) async -> ServerFacts {
+        async let certificates = CertificateProbe.facts(configuration)
+        async let disks = DiskProbe.facts(configuration)
+        async let ports = PortProbe.facts(configuration)
+        let look = await StoreFactory.look(at: configuration.store, patience: StoreProbe.patience)
+        async let roads = roads(configuration, look)
+        async let callbacks = callbacks(configuration, look)
+        var facts = ServerFacts(
+            now: SystemClock.now(), configurationPath: configuration.effective.path,
+            certificates: await certificates, store: store(configuration, look))
+        facts.warnings = configuration.effective.warnings
+        facts.isServed = ServeLock.isHeld(store: configuration.store.path)
+        facts.disks = await disks
+        facts.ports = await ports
+        facts.isClockKept = saker_kernel_clock_is_kept() != 0
+        facts.clockMayGoBack = configuration.store.clockMayGoBack
+        facts.roads = await roads
+        facts.callbacks = await callbacks
+        return facts
+    }
+
+    private static func store(
+        _ configuration: ServerConfiguration, _ look: Result<StoreFileFacts, StoreObstacle>
+    ) -> StoreFacts {
+        switch look {
+        case .success(let found): .read(StoreProbe.content(found, configuration.store))
+        case .failure(let obstacle): .unreadable(obstacle.detail, isForbidden: obstacle.isForbidden)
+        }
+    }
+
+    private static func roads(
+        _ configuration: ServerConfiguration, _ look: Result<StoreFileFacts, StoreObstacle>
+    ) async -> RoadFacts? {
+        guard let roads = configuration.roads else { return nil }
+        return await RoadProbe.facts(roads, around: (try? look.get())?.places ?? [])
+    }
+
+    private static func callbacks(
+        _ configuration: ServerConfiguration, _ look: Result<StoreFileFacts, StoreObstacle>
+    ) async -> [CallbackFacts]? {
+        guard let waiting = try? look.get().callbacks else { return nil }
+        let settings = configuration.callbacks
+        let client = CallbackClient(
+            names: CallbackNames(takesPrivate: settings.takesPrivateAddresses),
+            authorities: CallbackAuthorities(file: settings.authorities), now: SystemClock.now,
+            patience: .seconds(6))
+        return await CallbackProbe.facts(waiting, client)
+    }
+}
