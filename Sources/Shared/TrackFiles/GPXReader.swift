@@ -1,25 +1,35 @@
 import JSON
 
-/// The points of a GPX 1.x file (`trkpt` and `rtept`), one after the other; everything else in it is passed over.
+/// The points of a GPX 1.x file (`trkpt` and `rtept`), one after the other; everything else in it is passed over. A file whose
+/// first element is `kml` is handed on to ``KMLTrackReader``.
 struct GPXReader {
     private static let maximumDepth = 64
-    /// What is read of a point, also out of its extensions: GPX 1.0 has speed and course of its own.
+    /// What is read of a point, also out of its extensions: GPX 1.0 has speed and course of its own. Accuracy, object and the
+    /// attributes (`value`) are ``GPXText``'s.
     private static let children: [String: FilePoint.Field] = [
-        "ele": .altitude, "time": .time, "speed": .speed, "course": .course,
+        "ele": .altitude, "time": .time, "speed": .speed, "course": .course, "accuracy": .accuracy,
+        "object_name": .objectName,
     ]
 
     private var scanner: MarkupScanner
     private var open: [String] = []
     private var point: FilePoint?
     private var hasBegun = false
+    /// Of the attribute that is read now.
+    private var key: String?
+    private var kml: KMLTrackReader?
 
     init(_ source: ByteSource) {
         scanner = MarkupScanner(source)
     }
 
     mutating func next() throws(TrackFileError) -> FilePoint? {
+        if kml != nil { return try kml?.next() }
         while let token = try scanner.next() {
             switch token {
+            case .start("kml", _, isEmpty: false) where !hasBegun:
+                kml = KMLTrackReader(scanner, open: ["kml"])
+                return try kml?.next()
             case .start(let name, let attributes, let isEmpty):
                 hasBegun = true
                 try begin(name, attributes)
@@ -29,6 +39,7 @@ struct GPXReader {
                 try end(name)
                 if let point = taken(name) { return point }
             case .text(let text):
+                if open.last == "value", let key { point?.attributes[key, default: ""] += text }
                 guard let field = open.last.flatMap({ Self.children[$0] }) else { continue }
                 point?.fields[field, default: ""] += text
             }
@@ -44,6 +55,7 @@ struct GPXReader {
             throw TrackFileError(line: scanner.line, "no XML: elements more than \(Self.maximumDepth) deep")
         }
         open.append(name)
+        key = name == "value" ? attributes["key"] : nil
         guard name == "trkpt" || name == "rtept" else { return }
         let (latitude, longitude) = (attributes["lat"] ?? "", attributes["lon"] ?? "")
         guard Double(decimal: latitude) != nil, Double(decimal: longitude) != nil else {

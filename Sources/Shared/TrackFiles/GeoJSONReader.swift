@@ -1,6 +1,7 @@
 import JSON
 
-/// The points of a GeoJSON text (RFC 7946): points, and the places of lines, with what their feature says of them.
+/// The points of a GeoJSON text (RFC 7946): points, and the places of lines, with what their feature says of them. Lists of a
+/// value for each place are `coordTimes`, `times`, and those of `coordinateProperties`.
 ///
 /// The text is read as a whole, so it is bounded.
 struct GeoJSONReader {
@@ -90,6 +91,18 @@ struct GeoJSONReader {
         for key in Self.timeLists {
             guard let times = shape.properties[key]?.arrayValue, index < times.count else { continue }
             point.fields[.time] = Self.text(times[index])
+        }
+        for (key, value) in shape.properties["coordinateProperties"]?.objectValue ?? [:] {
+            guard let values = value.arrayValue, index < values.count, let text = Self.text(values[index]) else {
+                continue
+            }
+            if Self.timeLists.contains(key) {
+                point.fields[.time] = text
+            } else if let field = FilePoint.Field(rawValue: key) {
+                point.fields[field] = text
+            } else {
+                point.attributes[key] = text
+            }
         }
         point.fields[.latitude] = String(latitude)
         point.fields[.longitude] = String(longitude)

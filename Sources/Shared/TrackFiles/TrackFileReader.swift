@@ -1,4 +1,4 @@
-/// The points of a file, one after the other: CSV, GPX or GeoJSON, known by how it begins.
+/// The points of a file, one after the other: CSV, GPX, KML or GeoJSON, known by how it begins.
 package struct TrackFileReader {
     private enum Format {
         case csv(CSVReader)

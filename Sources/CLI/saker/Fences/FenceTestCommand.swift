@@ -12,7 +12,7 @@ struct FenceTest: AsyncParsableCommand {
         commandName: "test",
         abstract: "Shows which alarms a recorded track would have made.",
         discussion: """
-            The track is a CSV, GPX or GeoJSON file, as saker point import takes it. An attribute floor counts. The fences
+            The track is a CSV, GPX, KML or GeoJSON file, as saker point import takes it. An attribute floor counts. The fences
             are those of a file, and then no agent is needed; or those of this vehicle. It does not matter whom they watch,
             and nobody is told.
 

@@ -7,14 +7,14 @@ import TrackModel
 extension PointCommand {
     struct Import: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Sends the points of a CSV, GPX or GeoJSON file.",
+            abstract: "Sends the points of a CSV, GPX, KML or GeoJSON file.",
             discussion: """
                 saker checks the whole file before it sends anything. CSV and GPX may have any length, GeoJSON 16 MiB.
 
                 CSV: the first line names the columns: time, latitude (lat), longitude (lon), and optionally
                 speed (m/s), course (degrees), altitude and accuracy (m), object_name. Others are custom attributes.
                 GPX: track points with their time, ele, speed and course. GeoJSON: points with a property time, and lines
-                with a list of times (coordTimes). Times without a zone are local. Times may also be Unix seconds or ms.
+                with a list of times (coordTimes). KML: gx:Track. Times without a zone are local. Times may also be Unix seconds or ms.
                 """)
 
         @OptionGroup var agent: AgentOptions

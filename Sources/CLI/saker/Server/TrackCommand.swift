@@ -19,6 +19,7 @@ struct TrackCommand: ParsableCommand {
               saker track distance --from '1 day ago' --processed
               saker track stays --from '1 day ago' --least 300
               saker track driving --from '2h ago' --speed-limit 80
+              saker track export --from '1 day ago' --output drive.gpx
 
             A file ~/.config/saker/client.toml replaces the options for the server:
               [server]
@@ -27,7 +28,9 @@ struct TrackCommand: ParsableCommand {
               ak_file = "ak"
               ca_file = "ca.pem"
             """,
-        subcommands: [Latest.self, History.self, Distance.self, Stays.self, Trips.self, Driving.self])
+        subcommands: [
+            Latest.self, History.self, Distance.self, Stays.self, Trips.self, Driving.self, Export.self,
+        ])
 
     struct Latest: AsyncParsableCommand {
         static let configuration = CommandConfiguration(abstract: "Shows where an entity is.")
@@ -65,46 +68,16 @@ struct TrackCommand: ParsableCommand {
         private var server: ServerOptions { range.server }
 
         func run() async throws {
-            let windows = try range.windows(now: TimeText.now)
-            try await WebClient.with(server) { client in
-                let name = try await client.entity(range.entity)
-                var view = TrackView.History()
-                if !server.json { Console.print(TrackView.header) }
-                for window in windows {
-                    try await page(client, name, window, &view)
-                }
-                if !server.json {
-                    Console.print("")
-                    Console.print(view.summary)
-                }
+            var view = TrackView.History()
+            if !server.json { Console.print(TrackView.header) }
+            try await range.eachAnswer(process) { _, answer, isFirstPage in
+                if server.json { return Console.print(answer.description) }
+                let lines = view.add(answer, isFirstPage: isFirstPage)
+                if !lines.isEmpty { Console.print(lines.joined(separator: "\n")) }
             }
-        }
-
-        /// Pages of one window: a point a second makes 18, or 87 through the agent.
-        private static let maximumPages: Int64 = 1000
-
-        private func page(
-            _ client: WebClient, _ entity: String, _ window: ClosedRange<Int64>, _ view: inout TrackView.History
-        ) async throws {
-            var index: Int64 = 1
-            while true {
-                let answer = try await client.call(
-                    "track/gettrack",
-                    [
-                        ("entity_name", entity), ("start_time", String(window.lowerBound)),
-                        ("end_time", String(window.upperBound)), ("coord_type_output", "wgs84"),
-                        ("page_index", String(index)), ("page_size", String(client.pagePoints)),
-                    ] + process.parameters)
-                if server.json {
-                    Console.print(answer.description)
-                } else {
-                    let lines = view.add(answer, isFirstPage: index == 1)
-                    if !lines.isEmpty { Console.print(lines.joined(separator: "\n")) }
-                }
-                let total = answer["total"]?.integerValue ?? 0
-                guard index < Self.maximumPages, index * client.pagePoints < total else { return }
-                index += 1
-            }
+            guard !server.json else { return }
+            Console.print("")
+            Console.print(view.summary)
         }
     }
 }

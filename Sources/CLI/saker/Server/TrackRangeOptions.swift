@@ -54,6 +54,43 @@ struct TrackRangeOptions: ParsableArguments {
     }
 }
 
+extension TrackRangeOptions {
+    /// Pages of one window: a point a second makes 18, or 87 through the agent.
+    private static let maximumPages: Int64 = 1000
+
+    /// Asks for all points of the range, page by page. `show` gets the entity, each answer, and whether it is the first of
+    /// its window.
+    func eachAnswer(
+        _ process: ProcessOptions, _ show: (String, JSONValue, Bool) throws -> Void
+    ) async throws {
+        let windows = try windows(now: TimeText.now)
+        try await WebClient.with(server) { client in
+            let name = try await client.entity(entity)
+            for window in windows {
+                var index: Int64 = 1
+                while true {
+                    let answer = try await client.call(
+                        "track/gettrack",
+                        [
+                            ("entity_name", name), ("start_time", String(window.lowerBound)),
+                            ("end_time", String(window.upperBound)), ("coord_type_output", "wgs84"),
+                            ("page_index", String(index)), ("page_size", String(client.pagePoints)),
+                        ] + process.trackParameters)
+                    try show(name, answer, index == 1)
+                    let total = answer["total"]?.integerValue ?? 0
+                    guard index < Self.maximumPages, index * client.pagePoints < total else { break }
+                    index += 1
+                }
+            }
+        }
+    }
+
+    /// The entity and the points of each page, in the order of their times.
+    func eachPage(_ process: ProcessOptions, _ take: (String, [JSONValue]) throws -> Void) async throws {
+        try await eachAnswer(process) { name, answer, _ in try take(name, answer["points"]?.arrayValue ?? []) }
+    }
+}
+
 /// How a track is to be corrected before it is shown or measured.
 struct ProcessOptions: ParsableArguments {
     @Flag(name: .long, help: "Leave out points where the vehicle cannot have been, and the drift of stops.")
@@ -81,6 +118,19 @@ struct ProcessOptions: ParsableArguments {
         case auto, driving, riding, walking
     }
 
+    @Flag(name: .long, help: "Bring the track to roads, if the server knows them. Implies --processed.")
+    var roads = false
+
+    @Option(
+        name: .long,
+        help: "How an interruption counts: no_supplement (default), straight, driving, riding or walking.")
+    var supplement: Supplement?
+
+    enum Supplement: String, CaseIterable, ExpressibleByArgument {
+        case none = "no_supplement"
+        case straight, driving, riding, walking
+    }
+
     mutating func validate() throws {
         for (name, value) in [("--denoise", denoise), ("--thin", thin)] {
             guard (0...5).contains(value ?? 0) else { throw ValidationError("\(name) is a grade from 0 to 5") }
@@ -95,7 +145,16 @@ struct ProcessOptions: ParsableArguments {
         if let thin { options.append("vacuate_grade=\(thin)") }
         if let radius { options.append("radius_threshold=\(radius)") }
         if let travel { options.append("transport_mode=\(travel.rawValue)") }
-        guard processed || !options.isEmpty else { return [("is_processed", "0")] }
-        return [("is_processed", "1")] + (options.isEmpty ? [] : [("process_option", options.joined(separator: ","))])
+        if roads { options.append("need_mapmatch=1") }
+        let gaps = supplement.map { [("supplement_mode", $0.rawValue)] } ?? []
+        guard processed || !options.isEmpty else { return [("is_processed", "0")] + gaps }
+        return [("is_processed", "1")]
+            + (options.isEmpty ? [] : [("process_option", options.joined(separator: ","))]) + gaps
+    }
+
+    /// For `track/gettrack`: with the points of the routes across interruptions.
+    var trackParameters: [(String, String)] {
+        let hasRoutes = [.driving, .riding, .walking].contains(supplement)
+        return parameters + (hasRoutes ? [("supplement_content", "distance_and_points")] : [])
     }
 }

@@ -30,7 +30,7 @@ enum TrackView {
         "floor", "object_name", "road_grade", "road_name", "locate_mode", "transport_mode", "_supplement",
     ]
 
-    private static func attributes(_ point: JSONValue) -> [(key: String, value: JSONValue)] {
+    static func attributes(_ point: JSONValue) -> [(key: String, value: JSONValue)] {
         (point.objectValue ?? [:]).filter { !known.contains($0.key) }.sorted { $0.key < $1.key }
     }
 

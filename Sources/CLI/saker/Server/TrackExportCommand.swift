@@ -1,0 +1,186 @@
+import ArgumentParser
+import Glibc
+import JSON
+import TrackFiles
+
+extension TrackCommand {
+    struct Export: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Writes an entity's points into a file.",
+            discussion: """
+                GPX, GeoJSON and KML for maps, CSV for tables; saker point import reads all four. Places are WGS 84, times UTC,
+                speeds m/s. Points of an interruption of five minutes and more are not connected. Points stay in the order of
+                their times, and the file is there as a whole or not at all.
+                Times: \(TimeExpression.examples).
+
+                Examples:
+                  saker track export --from '1 day ago' --output drive.gpx
+                  saker track export van_07 --from 2026-03-05 --to 2026-03-06 --format csv > day.csv
+                """)
+
+        enum Format: String, CaseIterable, ExpressibleByArgument {
+            case gpx, geojson, kml, csv
+        }
+
+        @OptionGroup var range: TrackRangeOptions
+        @OptionGroup var process: ProcessOptions
+
+        @Option(
+            name: .long,
+            help: ArgumentHelp("gpx, geojson, kml or csv. Default: as --output ends, else gpx.", valueName: "format"))
+        var format: Format?
+
+        @Option(name: [.short, .long], help: ArgumentHelp("Write to this file.", valueName: "file"))
+        var output: String?
+
+        func validate() throws {
+            guard !range.server.json else { throw ValidationError("an export has a --format, and no --json") }
+        }
+
+        /// As the file's name ends.
+        private var wanted: Format {
+            if let format { return format }
+            let ending = output?.split(separator: ".").last?.lowercased() ?? ""
+            return ending == "json" ? .geojson : Format(rawValue: ending) ?? .gpx
+        }
+
+        func run() async throws {
+            var file = try ExportFile(output, wanted)
+            do {
+                try await range.eachPage(process) { name, points in
+                    try file.begin(name)
+                    for point in points { if let point = WrittenPoint(point) { try file.add(point) } }
+                }
+                try file.finish()
+            } catch {
+                file.discard()
+                throw error
+            }
+            if let output { Console.print("\(Quantity.count(file.points, "point")) in \(output.printable).") }
+        }
+    }
+}
+
+/// A file that grows point by point.
+private struct ExportFile {
+    private enum Writer {
+        case table(CSVTrackWriter, spool: SpoolFile)
+        case track(TrackFileWriter)
+    }
+
+    private let format: TrackCommand.Export.Format
+    private var output: OutputFile
+    private var writer: Writer?
+    private(set) var points: Int64 = 0
+
+    init(_ path: String?, _ format: TrackCommand.Export.Format) throws(CommandFailure) {
+        self.format = format
+        output = try OutputFile(path)
+    }
+
+    /// The first call begins the file.
+    mutating func begin(_ entity: String) throws(CommandFailure) {
+        guard writer == nil else { return }
+        let kind: TrackFileWriter.Format
+        switch format {
+        case .csv:
+            writer = .table(CSVTrackWriter(), spool: try SpoolFile())
+            return
+        case .gpx: kind = .gpx
+        case .geojson: kind = .geojson
+        case .kml: kind = .kml
+        }
+        let track = TrackFileWriter(kind, name: entity)
+        try output.write(track.begin())
+        writer = .track(track)
+    }
+
+    mutating func add(_ point: WrittenPoint) throws(CommandFailure) {
+        points += 1
+        switch writer {
+        case .table(var table, let spool):
+            try spool.write(table.add(point))
+            writer = .table(table, spool: spool)
+        case .track(var track):
+            try output.write(track.add(point))
+            writer = .track(track)
+        case nil: break
+        }
+    }
+
+    mutating func finish() throws(CommandFailure) {
+        switch writer {
+        case .table(var table, let spool):
+            try output.write(table.head)
+            try spool.rewind()
+            while let piece = try spool.read() { try output.write(table.filled(piece)) }
+        case .track(var track): try output.write(track.end())
+        case nil: break
+        }
+        try output.finish()
+    }
+
+    func discard() { output.discard() }
+}
+
+/// A file without a name for what is read again at the end; it goes with the value.
+private final class SpoolFile {
+    private let file: UnsafeMutablePointer<FILE>
+
+    init() throws(CommandFailure) {
+        guard let file = tmpfile() else { throw Self.failure }
+        self.file = file
+    }
+
+    deinit { fclose(file) }
+
+    private static var failure: CommandFailure {
+        CommandFailure(.failed, "the temporary file of the table: \(String(cString: strerror(errno)))")
+    }
+
+    func write(_ bytes: [UInt8]) throws(CommandFailure) {
+        guard fwrite(bytes, 1, bytes.count, file) == bytes.count else { throw Self.failure }
+    }
+
+    func rewind() throws(CommandFailure) {
+        guard fflush(file) == 0, fseek(file, 0, SEEK_SET) == 0 else { throw Self.failure }
+    }
+
+    /// The next piece; nil at the end.
+    func read() throws(CommandFailure) -> [UInt8]? {
+        var piece = [UInt8](repeating: 0, count: 64 * 1024)
+        let count = fread(&piece, 1, piece.count, file)
+        guard count > 0 || ferror(file) == 0 else { throw Self.failure }
+        return count > 0 ? Array(piece[..<count]) : nil
+    }
+}
+
+extension WrittenPoint {
+    /// Nil for a point without a time or a place.
+    fileprivate init?(_ point: JSONValue) {
+        guard let time = point["loc_time"]?.integerValue, time.magnitude < 9_000_000_000_000,
+            let latitude = point["latitude"]?.doubleValue, let longitude = point["longitude"]?.doubleValue,
+            (-90...90).contains(latitude), (-180...180).contains(longitude)
+        else { return nil }
+        self.init(
+            time: time * 1000, latitude: latitude, longitude: longitude, altitude: point["height"]?.doubleValue,
+            // The Web API has km/h.
+            speed: point["speed"]?.doubleValue.map { $0 / 3.6 }, course: point["direction"]?.doubleValue,
+            accuracy: point["radius"]?.doubleValue, objectName: point["object_name"]?.stringValue,
+            attributes: Dictionary(
+                // That the vehicle was parked is no attribute of a point that somebody makes.
+                TrackView.attributes(point).filter { $0.key != "parked" }
+                    .compactMap { key, value in Self.kept(value).map { (key, $0) } }
+            ) { first, _ in first })
+    }
+
+    /// A text that looks like a number has quotes: so an import takes it for a text again.
+    private static func kept(_ value: JSONValue) -> JSONValue? {
+        switch value {
+        case .integer, .double: value
+        case .string(let text):
+            AttributeText.value(text, type: nil) == .string(text) ? value : .string("\"\(text)\"")
+        case .null, .bool, .array, .object: nil
+        }
+    }
+}

@@ -1,0 +1,73 @@
+import JSON
+
+/// Writes the points of a track as a table. The columns of attributes are known only at the end: so rows go to a spool,
+/// and ``head`` and ``filled(_:)`` make the file of it.
+package struct CSVTrackWriter {
+    private static let columns: [FilePoint.Field] = [
+        .time, .latitude, .longitude, .speed, .course, .altitude, .accuracy, .objectName,
+    ]
+    /// Ends a row of the spool: no UTF-8 has this byte.
+    private static let rowEnd: UInt8 = 0xFF
+
+    private var attributes: [String] = []
+    private var places: [String: Int] = [:]
+    /// Columns of attributes that rows have, and how many bytes of the spool have so many.
+    private var runs: [(columns: Int, bytes: Int)] = []
+    /// Of ``filled(_:)``.
+    private var run = 0
+    private var taken = 0
+
+    package init() {}
+
+    /// A row of the spool.
+    package mutating func add(_ point: WrittenPoint) -> [UInt8] {
+        for key in point.attributes.keys.sorted() where places[key] == nil {
+            places[key] = attributes.count
+            attributes.append(key)
+        }
+        let fixed = [
+            FileText.time(point.time), FileText.degrees(point.latitude), FileText.degrees(point.longitude),
+            number(point.speed), number(point.course), number(point.altitude), number(point.accuracy),
+            point.objectName ?? "",
+        ]
+        let own = attributes.map { point.attributes[$0].map(FileText.plain) ?? "" }
+        let row = Array((fixed + own).map(Self.cell).joined(separator: ",").utf8) + [Self.rowEnd]
+        if runs.last?.columns == attributes.count {
+            runs[runs.count - 1].bytes += row.count
+        } else {
+            runs.append((attributes.count, row.count))
+        }
+        return row
+    }
+
+    private func number(_ value: Double?) -> String { value.map { FileText.decimal($0, 3) } ?? "" }
+
+    /// The first line of the file.
+    package var head: String {
+        (Self.columns.map(\.rawValue) + attributes).map(Self.cell).joined(separator: ",") + "\n"
+    }
+
+    /// The next bytes of the spool as the file has them.
+    package mutating func filled(_ spool: some Sequence<UInt8>) -> [UInt8] {
+        var text: [UInt8] = []
+        for byte in spool {
+            while run < runs.count, taken == runs[run].bytes { (run, taken) = (run + 1, 0) }
+            taken += 1
+            guard byte == Self.rowEnd else {
+                text.append(byte)
+                continue
+            }
+            let missing = run < runs.count ? attributes.count - runs[run].columns : 0
+            text += repeatElement(UInt8(ascii: ","), count: missing)
+            text.append(UInt8(ascii: "\n"))
+        }
+        return text
+    }
+
+    /// RFC 4180. White space at the ends is kept by quotes.
+    private static func cell(_ text: String) -> String {
+        let isPlain = text.utf8.allSatisfy { byte in !",;\t\"\r\n".utf8.contains(byte) }
+        guard !isPlain || text.utf8.first == 0x20 || text.utf8.last == 0x20 else { return text }
+        return "\"" + text.replacing("\"", with: "\"\"") + "\""
+    }
+}

@@ -1,0 +1,97 @@
+/// Writes the points of a track as GPX 1.1, GeoJSON or KML, one after the other in the order of their times. Holds at most
+/// one stretch of the track. ``TrackFileReader`` reads all of it again.
+package struct TrackFileWriter {
+    package enum Format: String, CaseIterable, Sendable {
+        case gpx, geojson, kml
+    }
+
+    /// Milliseconds without a point after which a new stretch begins.
+    package static let interruption: Int64 = 300_000
+    /// Points of a stretch whose lists stand behind each other.
+    static let stretchPoints = 5000
+
+    private let format: Format
+    private let name: String
+    /// The stretch that is not written yet; of GPX its last point.
+    private var stretch: [WrittenPoint] = []
+    private var hasStretches = false
+
+    /// `name`: whose track it is.
+    package init(_ format: Format, name: String) {
+        (self.format, self.name) = (format, name)
+    }
+
+    /// The beginning of the file.
+    package func begin() -> String {
+        switch format {
+        case .gpx: GPXText.begin(name)
+        case .geojson: GeoJSONText.begin(name)
+        case .kml: KMLText.begin(name)
+        }
+    }
+
+    /// What is to be written now; may be empty.
+    package mutating func add(_ point: WrittenPoint) -> String {
+        let last = stretch.last
+        let isApart = last.map { point.time.subtractingReportingOverflow($0.time).partialValue >= Self.interruption }
+        if format == .gpx {
+            stretch = [point]
+            let cut = isApart == nil ? "<trkseg>\n" : isApart == true ? "</trkseg>\n<trkseg>\n" : ""
+            return cut + GPXText.point(point)
+        }
+        let text = isApart == true || stretch.count == Self.stretchPoints ? flush() : ""
+        stretch.append(point)
+        return text
+    }
+
+    /// The end of the file.
+    package mutating func end() -> String {
+        switch format {
+        case .gpx: (stretch.isEmpty ? "" : "</trkseg>\n") + GPXText.end
+        case .geojson: flush() + "\n]}\n"
+        case .kml: flush() + KMLText.end
+        }
+    }
+
+    private mutating func flush() -> String {
+        guard !stretch.isEmpty else { return "" }
+        defer { (stretch, hasStretches) = ([], true) }
+        return format == .geojson
+            ? (hasStretches ? ",\n" : "\n") + GeoJSONText.feature(stretch) : KMLText.track(stretch)
+    }
+}
+
+/// GPX 1.1 (topografix.com/GPX/1/1); speed and course as Garmin's TrackPointExtension v2 has them.
+enum GPXText {
+    static func begin(_ name: String) -> String {
+        """
+        <?xml version="1.0" encoding="UTF-8"?>
+        <gpx version="1.1" creator="saker" xmlns="http://www.topografix.com/GPX/1/1" \
+        xmlns:gpxtpx="http://www.garmin.com/xmlschemas/TrackPointExtension/v2" xmlns:saker="urn:saker:point">
+        <trk><name>\(FileText.xml(name))</name>
+
+        """
+    }
+
+    static let end = "</trk>\n</gpx>\n"
+
+    static func point(_ point: WrittenPoint) -> String {
+        var text =
+            "<trkpt lat=\"\(FileText.degrees(point.latitude))\" lon=\"\(FileText.degrees(point.longitude))\">"
+        if let altitude = point.altitude { text += element("ele", FileText.decimal(altitude, 3)) }
+        text += element("time", FileText.time(point.time))
+        let motion = [("speed", point.speed), ("course", point.course)].compactMap { name, value in
+            value.map { element("gpxtpx:\(name)", FileText.decimal($0, 3)) }
+        }
+        var extensions = motion.isEmpty ? "" : element("gpxtpx:TrackPointExtension", motion.joined())
+        if let accuracy = point.accuracy { extensions += element("saker:accuracy", FileText.decimal(accuracy, 3)) }
+        if let object = point.objectName { extensions += element("saker:object_name", FileText.xml(object)) }
+        for (key, value) in point.attributes.sorted(by: { $0.key < $1.key }) {
+            extensions +=
+                "<saker:value key=\"\(FileText.xml(key))\">\(FileText.xml(FileText.plain(value)))</saker:value>"
+        }
+        return text + (extensions.isEmpty ? "" : element("extensions", extensions)) + "</trkpt>\n"
+    }
+
+    private static func element(_ name: String, _ content: String) -> String { "<\(name)>\(content)</\(name)>" }
+}

@@ -1,0 +1,67 @@
+import Foundation
+import JSON
+import ProgramTestKit
+import Testing
+
+@testable import saker
+
+@Suite(.timeLimit(.minutes(5))) struct TrackExportTests {
+    private func run(
+        _ arguments: [String], _ answers: TinyWebServer.Answer...
+    ) async throws -> (SakerProgram.Result, [String]) {
+        let (server, url) = try await TinyWebServer.start(answers)
+        let result = try await SakerProgram.run(
+            arguments + ["--server", url, "--service-id", "42"], environment: ["SAKER_AK": "AKtest"])
+        try await server.stop()
+        return (result, server.requests)
+    }
+
+    private static let hour = ["--from", "2026-03-05T00:00:00Z", "--to", "2026-03-05T01:00:00Z"]
+
+    private static let twoPoints = """
+        {"status":0,"total":2,"size":2,"distance":12,"points":[{"loc_time":1772668800,"latitude":31.5,"longitude":-0.25,\
+        "speed":43.2,"direction":90,"height":3.5,"radius":6,"create_time":"x","coord_type":"wgs84","fuel":51,"plate":"51"},\
+        {"loc_time":1772668801,"latitude":31.6,"longitude":-0.25,"create_time":"x","parked":1}]}
+        """
+
+    @Test(arguments: ["gpx", "geojson", "kml", "csv"]) func anExportIsReadByTheImport(format: String) async throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.path + "/track.\(format)"
+        let (result, requests) = try await run(
+            ["track", "export", "van", "--output", path, "--roads", "--supplement", "driving"] + Self.hour,
+            .init(body: Self.twoPoints))
+        #expect(result.status == 0, "\(result.errors)")
+        #expect(result.output == "2 points in \(path).\n")
+        #expect(
+            requests.first?.contains(
+                "is_processed=1&process_option=need_mapmatch%3D1&supplement_mode=driving&supplement_content=distance_and_points"
+            )
+                == true, "\(requests)")
+        var file = try PointFile(path, now: 0)
+        let first = try #require(try file.next()).value
+        #expect(first["time"] == 1_772_668_800_000 && first["latitude"] == 31.5 && first["longitude"] == -0.25)
+        #expect(
+            first["speed"] == 12.0 && first["course"] == 90.0 && first["altitude"] == 3.5 && first["accuracy"] == 6.0)
+        #expect(first["attributes"] == ["fuel": 51, "plate": "51"], "\(first)")
+        let second = try #require(try file.next()).value
+        #expect(second["time"] == 1_772_668_801_000 && second["attributes"] == nil, "\(second)")
+        #expect(try file.next() == nil)
+        let (piped, _) = try await run(
+            ["track", "export", "van", "--format", format] + Self.hour, .init(body: Self.twoPoints))
+        #expect(piped.output == (try String(contentsOfFile: path, encoding: .utf8)))
+        #expect(try FileManager.default.contentsOfDirectory(atPath: directory.path) == ["track.\(format)"])
+    }
+
+    @Test func anExportThatFailsLeavesNoFile() async throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.path + "/track.csv"
+        let (result, _) = try await run(
+            ["track", "export", "van", "--output", path] + Self.hour, .init(status: "502 Bad", body: ""))
+        #expect(result.status == 1)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: directory.path).isEmpty)
+        let (json, requests) = try await run(["track", "export", "van", "--json"] + Self.hour)
+        #expect(json.status == 2 && requests.isEmpty)
+        let nowhere = try await run(["track", "export", "van", "-o", directory.path + "/no/x.gpx"] + Self.hour).0
+        #expect(nowhere.status == 1 && nowhere.errors.contains("cannot be written"))
+    }
+}
