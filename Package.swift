@@ -232,7 +232,7 @@ let tests: [Target] = [
     // Documents, examples, completions and manuals beside the programs and lists they describe.
     .tests(
         "DocumentTests", "AgentControl", "AgentRuntime", "ConfigurationFile", "Exposition", "ProgramTestKit",
-        "ServerRuntime", "saker", "saker-server", "saker-sim", "sakerd"),
+        "ServerRuntime", "TrackModel", "saker", "saker-server", "saker-sim", "sakerd"),
     .tests(
         of: "AgentControl", "JSON", "LocalSocket", "ProgramTestKit", "TrackModel", "TrackTestKit", "Varlink", .nioCore,
         .nioPosix),

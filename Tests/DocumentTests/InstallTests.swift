@@ -1,6 +1,7 @@
 import Foundation
 import ProgramTestKit
 import Testing
+import TrackModel
 
 @testable import AgentRuntime
 
@@ -31,9 +32,11 @@ import Testing
         let directory = try install()
         #expect(
             files(directory.file("opt/saker")) == [
-                "bin/saker", "bin/saker-server", "bin/sakerd", "lib/systemd/catalog/saker.catalog",
-                "lib/systemd/system/saker-server.service", "lib/systemd/system/sakerd.service",
+                "bin/saker", "lib/systemd/catalog/saker.catalog",
+                "lib/systemd/system/saker-server-again.service", "lib/systemd/system/saker-server.service",
+                "lib/systemd/system/sakerd-again.service", "lib/systemd/system/sakerd.service",
                 "lib/sysusers.d/saker-server.conf", "lib/sysusers.d/saker.conf", "lib/tmpfiles.d/saker-server.conf",
+                "sbin/saker-server", "sbin/sakerd",
                 "share/bash-completion/completions/saker", "share/bash-completion/completions/saker-server",
                 "share/bash-completion/completions/sakerd", "share/fish/vendor_completions.d/saker-server.fish",
                 "share/fish/vendor_completions.d/saker.fish", "share/fish/vendor_completions.d/sakerd.fish",
@@ -43,13 +46,37 @@ import Testing
                 "share/zsh/site-functions/_saker", "share/zsh/site-functions/_saker-server",
                 "share/zsh/site-functions/_sakerd",
             ])
-        for name in files(directory.path) where !name.contains("/bin/") {
+        for name in files(directory.path) where !name.contains("bin/") {
             let mode = try FileManager.default.attributesOfItem(atPath: directory.file(name))[.posixPermissions] as? Int
             #expect(mode == 0o644, "\(name)")
         }
         let manual = directory.file("opt/saker/share/man/man5/saker-agent.toml.5")
         let page = try String(contentsOfFile: manual, encoding: .utf8)
         #expect(page.contains("/opt/saker/share/saker/agent.toml") && !page.contains("/usr/local"))
+    }
+
+    @Test func aUnitRunsTheInstalledProgramAndNoCompletionNamesAnInterpreter() throws {
+        let directory = try install(["SBINDIR": "/opt/daemons"])
+        for name in ["sakerd", "saker-server"] {
+            let unit = try String(
+                contentsOfFile: directory.file("opt/saker/lib/systemd/system/\(name).service"), encoding: .utf8)
+            #expect(unit.contains("\nExecStart=/opt/daemons/\(name)\n"))
+            #expect(try Program.run(directory.file("opt/daemons/\(name)"), ["--version"]).status == 0)
+        }
+        let completions = directory.file("opt/saker/share/bash-completion/completions")
+        for name in files(completions) {
+            #expect(!(try String(contentsOfFile: "\(completions)/\(name)", encoding: .utf8)).hasPrefix("#!"), "\(name)")
+        }
+    }
+
+    /// A daemon that an earlier version installed among the commands does not stay there.
+    @Test func aDaemonIsInOneFolder() throws {
+        let directory = try TemporaryDirectory()
+        let folder = directory.file("opt/saker/bin")
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        try "old".write(toFile: folder + "/sakerd", atomically: true, encoding: .utf8)
+        _ = try install(["DESTDIR": directory.path])
+        #expect(files(folder) == ["saker"])
     }
 
     @Test func theSimulatorIsInstalledWhenAskedFor() throws {
@@ -113,10 +140,8 @@ import Testing
         }
     }
 
-    @Test func everyProgramHasTheSameVersion() throws {
-        let versions = try ["saker", "sakerd", "saker-server", "saker-sim"].map { name in
-            try Program.run(Built.path(name), ["--version"]).output.split(whereSeparator: \.isWhitespace).last
-        }
-        #expect(Set(versions).count == 1 && versions.first??.isEmpty == false, "\(versions)")
+    @Test(arguments: ["saker", "sakerd", "saker-server", "saker-sim"])
+    func everyProgramSaysItsNameAndTheSameVersion(name: String) throws {
+        #expect(try Program.run(Built.path(name), ["--version"]).output == "\(name) \(SakerVersion.text)\n")
     }
 }

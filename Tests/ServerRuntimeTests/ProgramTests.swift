@@ -77,6 +77,15 @@ struct ProgramTests {
         #expect(check.status == 0, "\(check.errors)")
     }
 
+    @Test(.needs(.root)) func rootMakesNoFilesInTheDirectoryOfAnotherUser() async throws {
+        try FileManager.default.createDirectory(atPath: home, withIntermediateDirectories: true)
+        try #require(chown(home, 65_534, 65_534) == 0)
+        let result = try await run(serverPath, ["init", "--directory", home, "--host", "h"])
+        #expect(result.status == 2)
+        #expect(result.errors.contains("belongs to the user nobody") && result.errors.contains("sudo -u nobody"))
+        #expect(try FileManager.default.contentsOfDirectory(atPath: home).isEmpty)
+    }
+
     @Test func initLeavesNothingBehindWhenItFails() async throws {
         // Port 0 cannot be told to agents: the last step fails.
         let result = try await sakerServer("init", "--directory", home, "--host", "127.0.0.1", "--device-port", "0")

@@ -65,10 +65,15 @@ import Testing
         return path
     }
 
-    @Test(.needs(.systemdAnalyze), arguments: ["sakerd.service", "saker-server.service"])
+    @Test(
+        .needs(.systemdAnalyze),
+        arguments: ["sakerd.service", "saker-server.service", "sakerd-again.service", "saker-server-again.service"])
     func systemdHasNothingToSayAboutTheUnit(unit: String) throws {
         try withDirectory { directory in
-            let path = try copy(unit, to: directory)
+            // systemd also loads the units that this unit names.
+            let name = unit.replacing(".service", with: "").replacing("-again", with: "")
+            for other in ["\(name).service", "\(name)-again.service"] { _ = try copy(other, to: directory) }
+            let path = "\(directory)/\(unit)"
             let result = try run(["systemd-analyze", "verify", "--man=no", path], in: directory)
             #expect(result.status == 0)
             #expect(result.output.isEmpty, "\(result.output)")
@@ -92,9 +97,30 @@ import Testing
         for line in [
             "Type=notify", "NotifyAccess=main", "Restart=always", "WatchdogSec=60s",
             "ExecReload=/bin/kill -HUP $MAINPID",
-            "StartLimitIntervalSec=0", "ConfigurationDirectory=saker",
+            "StartLimitIntervalSec=30s", "StartLimitBurst=5", "ConfigurationDirectory=saker",
         ] {
             #expect(lines.contains(Substring(line)), "\(unit) lacks \(line)")
+        }
+    }
+
+    /// systemd counts the starts of 30 s; a unit that is started again sooner would be refused.
+    @Test(arguments: ["sakerd", "saker-server"]) func aUnitThatWasGivenUpIsStartedAgain(name: String) throws {
+        let unit = text(of: "\(Self.units)/\(name).service").split(separator: "\n")
+        #expect(unit.contains("OnFailure=\(name)-again.service"))
+        let again = text(of: "\(Self.units)/\(name)-again.service").split(separator: "\n")
+        #expect(again.contains("PartOf=\(name).service"))
+        let commands = again.filter { $0.hasPrefix("ExecStart=") }
+        #expect(commands == ["ExecStart=/bin/sleep 120", "ExecStart=/bin/systemctl --no-block start \(name).service"])
+    }
+
+    /// `scripts/test-packages` looks at units without a configuration under a real systemd.
+    @Test func aUnitWithoutConfigurationWaits() {
+        let agent = text(of: "\(Self.units)/sakerd.service")
+        #expect(agent.contains("\nConditionPathExists=/etc/saker/agent.toml\n"))
+        // One of the two is enough.
+        let server = text(of: "\(Self.units)/saker-server.service")
+        for place in ["/etc/saker", "/var/lib/saker-server"] {
+            #expect(server.contains("\nConditionPathExists=|\(place)/server.toml\n"))
         }
     }
 

@@ -25,7 +25,7 @@ struct Saker: AsyncParsableCommand {
             Exit codes: 0 done, 1 refused or failed (the reason is on standard error),
             2 wrong usage, 3 the agent or the server cannot be reached.
             """,
-        version: SakerVersion.text,
+        version: "saker \(SakerVersion.text)",
         groupedSubcommands: [
             CommandGroup(
                 name: "The agent of this vehicle:",

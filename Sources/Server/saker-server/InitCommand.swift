@@ -63,6 +63,12 @@ struct Initialize: AsyncParsableCommand {
         for (name, purpose) in made.files { print("  \(padded(name, to: 16))\(purpose)") }
         print("\nService \(made.service.rawValue), \"\(name)\"")
         printKey(made.accessKey, made.enrollment)
-        print("\nNext: saker-server serve --config \(made.configurationPath)")
+        // The unit takes these two files by itself.
+        let isUnits = ServerConfiguration.usualPaths.contains(made.configurationPath)
+        print(
+            "\nNext: "
+                + (isUnits
+                    ? "sudo systemctl enable --now saker-server"
+                    : "saker-server serve --config \(made.configurationPath)"))
     }
 }

@@ -42,7 +42,7 @@ struct SakerServer: AsyncParsableCommand {
             Begin with `saker-server init`, then `saker-server serve`. Exit codes: 0 done, 1 refused or failed (the reason \
             on standard error), 2 wrong usage.
             """,
-        version: SakerVersion.text,
+        version: "saker-server \(SakerVersion.text)",
         subcommands: [
             Serve.self, Initialize.self, Services.self, Columns.self, Certificates.self, Pushes.self, Fences.self,
             Districts.self, ImportTracks.self, Doctor.self,

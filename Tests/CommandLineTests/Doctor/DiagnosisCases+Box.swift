@@ -21,6 +21,12 @@ extension DiagnosisTests {
             "not started", silent(.missing) { $0.unit?.active = "inactive" }, .agent, .failed, "", "enable --now sakerd"
         ),
         Case(
+            "not enrolled",
+            silent(.missing) {
+                $0.unit?.active = "inactive"
+                $0.configuration = .missing
+            }, .agent, .failed, "waits for /etc/saker/agent.toml", "saker enroll -"),
+        Case(
             "no systemd", silent(.missing) { $0.unit = nil }, .agent, .failed, "",
             "sakerd --config /etc/saker/agent.toml"),
         Case(

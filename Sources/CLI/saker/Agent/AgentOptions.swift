@@ -88,8 +88,16 @@ struct AgentOptions: ParsableArguments {
         }
     }
 
+    /// Without its configuration systemd does not start the agent. A folder that may not be entered hides the file.
+    private static var isEnrolled: Bool { access(ConfigurationProbe.systemPath, F_OK) == 0 || errno != ENOENT }
+
     private func failure(_ error: VarlinkClientError) -> CommandFailure {
         switch error.code {
+        case .missing where path == AgentInterface.defaultSocketPath && !Self.isEnrolled:
+            CommandFailure(
+                .unreachable,
+                "the agent does not run: this vehicle is not enrolled (\(ConfigurationProbe.systemPath) does not "
+                    + "exist). Set it up with the line of the server: sudo saker enroll -")
         case .missing:
             CommandFailure(
                 .unreachable,

@@ -12,6 +12,8 @@ struct EnrollCommand: AsyncParsableCommand {
             The line contains the access key. As an argument, other users could see it while the command runs, and it
             would stay in the shell's history. So paste it, send it to standard input, or name a file that holds it.
 
+            With the rights of root and without --directory, enroll then starts sakerd, now and at each boot.
+
             Examples:
               sudo saker enroll -                    asks for the line
               ssh fleet saker-server … | sudo saker enroll - --entity van_07
@@ -32,6 +34,9 @@ struct EnrollCommand: AsyncParsableCommand {
     @Flag(name: .long, help: "Replace what is there.")
     var force = false
 
+    @Flag(name: .long, help: "Only write the files; do not start sakerd.")
+    var noStart = false
+
     func run() async throws {
         let entity = self.entity ?? Self.hostName
         if let problem = EntityName.problem(with: entity) {
@@ -49,7 +54,12 @@ struct EnrollCommand: AsyncParsableCommand {
         let written = try files.write(replacing: force)
         for path in written { Console.print("Wrote \(path)") }
         Console.print("")
-        for line in files.nextSteps { Console.print(line) }
+        var isStarted = false
+        if !noStart, files.isSystemWide, await AgentUnit.canBeStarted() {
+            try AgentUnit.start()
+            isStarted = true
+        }
+        for line in files.nextSteps(isStarted: isStarted) { Console.print(line) }
     }
 
     private func given() throws -> String {

@@ -86,7 +86,8 @@ struct EnrollmentFiles {
             "cannot make the directory \(path): \(reason)" + (geteuid() == 0 ? "" : " (as root? sudo saker enroll …)"))
     }
 
-    private var isSystemWide: Bool { directory == Self.systemDirectory }
+    /// Whether sakerd.service reads these files.
+    var isSystemWide: Bool { directory == Self.systemDirectory }
 
     private var agentText: String {
         var lines = [
@@ -126,14 +127,15 @@ struct EnrollmentFiles {
         return lines.joined(separator: "\n") + "\n"
     }
 
-    /// What a person does next.
-    var nextSteps: [String] {
+    /// What was done and what a person does next. `isStarted`: sakerd.service runs, and starts at each boot.
+    func nextSteps(isStarted: Bool) -> [String] {
         let server = "\(enrollment.host):\(enrollment.port)"
         let start =
             isSystemWide
-            ? ["  sudo systemctl enable --now sakerd", "  sudo saker status"]
+            ? (isStarted ? [] : ["  sudo systemctl enable --now sakerd"]) + ["  sudo saker status"]
             : ["  sakerd --config \(directory)/agent.toml"]
-        return ["This vehicle will log in to \(server) as \(entity.printable). Next:"] + start
+        let begun = isStarted ? " sakerd runs, and starts at each boot." : ""
+        return ["This vehicle will log in to \(server) as \(entity.printable).\(begun) Next:"] + start
             + (enrollment.webAddress == nil
                 ? []
                 : [

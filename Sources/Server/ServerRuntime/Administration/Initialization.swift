@@ -56,6 +56,7 @@ package struct Initialization: Sendable {
         _ = try ServiceAdministration.checked(name)
         let files = try files()
         try makeDirectory()
+        try checkOwner()
         let store = "tracks.sqlite"
         for name in files.map(\.name) + [store] where access(path(name), F_OK) == 0 {
             throw ServerError(
@@ -90,6 +91,17 @@ package struct Initialization: Sendable {
         let reason =
             errno == ENOENT ? "its parent directory does not exist" : String(cString: strerror(errno))
         throw ServerError(.configuration, "\(directory) cannot be made: \(reason)")
+    }
+
+    /// Files of root in the directory of the server's user: the server could not read its keys.
+    private func checkOwner() throws(ServerError) {
+        var status = stat()
+        guard geteuid() == 0, stat(directory, &status) == 0, status.st_uid != 0 else { return }
+        let owner = getpwuid(status.st_uid).map { String(cString: $0.pointee.pw_name) } ?? "#\(status.st_uid)"
+        throw ServerError(
+            .usage,
+            "\(directory) belongs to the user \(owner), who could not read the files of root: sudo -u \(owner) saker-server init …"
+        )
     }
 
     private func files() throws(ServerError) -> [File] {

@@ -43,7 +43,8 @@ enum AgentChecks {
         guard facts.program != nil else {
             return .failed(
                 .agent, "sakerd is not installed (\(detail))",
-                "In Saker's sources: make build && sudo make install. Then: sudo saker enroll -")
+                "sudo apt install saker-agent, or in Saker's sources: make build && sudo make install. Then: sudo saker "
+                    + "enroll -")
         }
         if let file = facts.files.first(where: { $0.role == .socket && $0.found == .inTheWay }) {
             return .failed(
@@ -61,6 +62,10 @@ enum AgentChecks {
             return .failed(
                 .agent, "the agent does not run, and systemd knows no sakerd.service (\(detail))",
                 "In Saker's sources: sudo make install. Then: sudo systemctl enable --now sakerd")
+        case (_, "inactive") where facts.configuration == .missing:
+            return .failed(
+                .agent, "the agent waits for \(facts.configurationPath): this vehicle is not enrolled (\(detail))",
+                "sudo saker enroll - (asks for the line that saker-server init printed)")
         case (_, "inactive"):
             return .failed(
                 .agent, "the agent is not started (\(detail))",
