@@ -13,7 +13,7 @@ PROGRAMS = sakerd saker saker-server
 # Debug, release and other builds, each in a folder of its own.
 FLAVOUR = SWIFT="$(SWIFT)" scripts/flavour
 
-.PHONY: demo test build install bench crash soak format lint clean deps debug fuzz test-tsan simulate
+.PHONY: demo test build install packages test-packages image bench crash soak format lint clean deps debug fuzz test-tsan simulate
 
 # The main job on this machine: a real gpsd on a simulated drive, server, agent; shows the track arriving.
 # GPSD=host:port uses a real receiver instead.
@@ -44,6 +44,22 @@ build: deps
 BUILT ?=
 install:
 	BUILT="$(BUILT)" PREFIX="$(PREFIX)" DESTDIR="$(DESTDIR)" SYSCONFDIR="$(SYSCONFDIR)" UNITDIR="$(UNITDIR)" scripts/install
+
+# Debian packages of the programs for this machine's release, in .build-packages: docs/packages.md. REVISION=2 upgrades 1.
+REVISION ?= 1
+packages: build
+	scripts/install-deps --packages
+	BUILT="$(BUILT)" REVISION="$(REVISION)" scripts/make-packages
+
+# The life of these packages on a system with nothing on it.
+test-packages: build
+	scripts/install-deps --packages
+	BUILT="$(BUILT)" scripts/test-packages
+
+# An image of the server for containers, from its package.
+image:
+	scripts/install-deps --image
+	scripts/make-image
 
 # The budgets of docs/benchmarks.md, measured here and now; GROUPS="server agent" measures only these.
 GROUPS ?=
