@@ -110,7 +110,8 @@ package struct Sampler: Hashable, Sendable {
 
     /// Judges a fix. `released`: earlier fixes that become points because this fix confirms a departure.
     private mutating func judge(_ fix: Fix) -> (released: [Fix], Outcome) {
-        if let floor, (-EpochAssembler.tolerance...TimeGuard.largestStep).contains(floor.milliseconds(since: fix.time)) {
+        if let floor, (-EpochAssembler.tolerance...TimeGuard.largestStep).contains(floor.milliseconds(since: fix.time))
+        {
             return ([], .skipped(.notLater))
         }
         switch time.judge(fix.time, floor: lastPoint?.time) {
