@@ -32,8 +32,45 @@ import TrackModel
         #expect(PointRecord.encode(points[1]).count <= PointRecord.encode(points[1], format: 1).count + 1)
         // A reader of format 1 alone knows that it does not understand.
         var newer = bytes
-        newer[0] = 3
+        newer[0] = UInt8(WireLimits.payloadFormat + 1)
         #expect(throws: WireError(.unsupportedVersion, "")) { try BatchCodec.decode(newer, isCompressed: false) }
+    }
+
+    @Test func whatAgentsSayOfTheTimeBeforeNeedsFormatThree() throws {
+        var points = try BatchExampleTests.points()
+        let before = BatchEncoder.encode(points)
+        for row in points.indices { points[row].continuity = Continuity(interval: 5) }
+        let plain = BatchEncoder.encode(points)
+        #expect(plain[0] == 3 && plain.count <= before.count + 2)
+        let time = points[1].fix.time
+        points[1].continuity?.spans = [
+            GapSpan(.noFix, from: nil, until: time.adding(milliseconds: -60_000)),
+            GapSpan(.cacheFull, from: time.adding(milliseconds: -60_000), until: time, lostPoints: 12),
+        ]
+        points[2].continuity = nil
+        let bytes = BatchEncoder.encode(points)
+        #expect(try BatchCodec.decode(bytes, isCompressed: false) == points)
+        // For a reader of format 2 it is left out and nothing else.
+        #expect(BatchEncoder.encode(points, format: 2) == before && BatchEncoder.encode(points, format: 1) == before)
+        #expect(try PointRecord.decode(PointRecord.encode(points[1])) == points[1])
+    }
+
+    @Test func gapsCostLittle() throws {
+        // A vehicle that gathers every five seconds and drives through a tunnel now and then.
+        let place = try #require(Coordinate(latitudeE7: 519_954_543, longitudeE7: 43_705_501))
+        var time: Int64 = 1_800_000_000_000
+        var points = (0..<1000).map { row in
+            time += row % 50 == 49 ? 65_000 : 5000
+            return TrackPoint(Fix(time: Timestamp(milliseconds: time), coordinate: place))
+        }
+        let before = BatchCodec.encode(points).bytes.count
+        for row in points.indices {
+            points[row].continuity = Continuity(
+                interval: 5,
+                spans: row % 50 == 49
+                    ? [GapSpan(.noFix, from: points[row - 1].fix.time, until: points[row].fix.time)] : [])
+        }
+        #expect(BatchCodec.encode(points).bytes.count <= before + 20 * 8)
     }
 
     @Test func theEmptyBatchComesBack() throws {

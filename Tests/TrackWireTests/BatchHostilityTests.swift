@@ -26,7 +26,9 @@ import TrackModel
         for seed in Dice.seeds(20_000) {
             var random = Dice(seed: seed)
             let count = Int.random(in: 0...80, using: &random)
-            let bytes = [1] + (0..<count).map { _ in UInt8.random(in: 0...255, using: &random) }
+            let bytes =
+                [UInt8.random(in: 1...3, using: &random)]
+                + (0..<count).map { _ in UInt8.random(in: 0...255, using: &random) }
             check(bytes, seed)
         }
     }
@@ -97,7 +99,7 @@ import TrackModel
     }
 
     @Test func otherVersionsAreNotGuessed() {
-        #expect(throws: WireError(.unsupportedVersion, "")) { try BatchCodec.decode([3, 0, 0], isCompressed: false) }
+        #expect(throws: WireError(.unsupportedVersion, "")) { try BatchCodec.decode([4, 0, 0], isCompressed: false) }
         #expect(throws: WireError(.malformed, "")) { try BatchCodec.decode([], isCompressed: false) }
         #expect(throws: WireError(.malformed, "")) { try BatchCodec.decode([1, 2, 3], isCompressed: true) }
     }

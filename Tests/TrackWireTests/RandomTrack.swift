@@ -6,6 +6,7 @@ enum RandomTrack {
     static func wild(count: Int, using random: inout Dice) -> [TrackPoint] {
         let presence: [Double] = (0..<9).map { _ in [0, 0.02, 0.5, 0.98, 1].randomElement(using: &random) ?? 1 }
         let parked: Double = [0, 0, 0.02, 0.5, 1].randomElement(using: &random) ?? 0
+        let gathered: Double = [0, 0, 0.5, 1, 1].randomElement(using: &random) ?? 0
         func chance(_ probability: Double) -> Bool { Double.random(in: 0..<1, using: &random) < probability }
         let keys = (0..<Int.random(in: 0...4, using: &random)).map { "key\($0)" }
         let isSmooth = Bool.random(using: &random)
@@ -40,9 +41,26 @@ enum RandomTrack {
             var point = TrackPoint(fix, coordinateType: chance(0.95) ? .wgs84 : .bd09ll)
             if chance(1 - presence[7]) { point.objectName = "object \(Int.random(in: 0...3, using: &random))" }
             point.isParked = chance(parked)
+            if chance(gathered) { point.continuity = continuity(before: time, isCalm: isSmooth, using: &random) }
             for key in keys where chance(presence[8]) { point.attributes[key] = value(using: &random) }
             return point
         }
+    }
+
+    private static func continuity(before time: Int64, isCalm: Bool, using random: inout Dice) -> Continuity {
+        let count =
+            Int.random(in: 0..<20, using: &random) > (isCalm ? 18 : 9) ? Int.random(in: 1...8, using: &random) : 0
+        let spans = (0..<count).map { _ in
+            let until = time &- Int64.random(in: -1000...4_000_000, using: &random)
+            let length = Int64.random(in: 0...1_000_000_000, using: &random)
+            return GapSpan(
+                GapReason(rawValue: UInt8.random(in: 1...255, using: &random)),
+                from: Bool.random(using: &random) && until > .min + length
+                    ? Timestamp(milliseconds: until - length) : nil,
+                until: Timestamp(milliseconds: until),
+                lostPoints: Bool.random(using: &random) ? Int64.random(in: 0...100_000, using: &random) : nil)
+        }
+        return Continuity(interval: isCalm ? 5 : Int32.random(in: 1...86_400, using: &random), spans: spans)
     }
 
     private static func value(using random: inout Dice) -> AttributeValue {

@@ -9,16 +9,19 @@ package struct TrackPoint: Hashable, Sendable {
     package var attributes: [String: AttributeValue]
     /// The vehicle was parked: the place is that of the whole stay, not one fix's, and few such points stand for many fixes.
     package var isParked: Bool
+    /// What the agent says about the time before the point; nil when no agent gathered the point, or an older one did.
+    package var continuity: Continuity?
 
     package init(
         _ fix: Fix, coordinateType: CoordinateType = .wgs84, objectName: String? = nil,
-        attributes: [String: AttributeValue] = [:], isParked: Bool = false
+        attributes: [String: AttributeValue] = [:], isParked: Bool = false, continuity: Continuity? = nil
     ) {
         self.fix = fix
         self.coordinateType = coordinateType
         self.objectName = objectName
         self.attributes = attributes
         self.isParked = isParked
+        self.continuity = continuity
     }
 }
 

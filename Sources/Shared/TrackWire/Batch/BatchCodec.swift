@@ -16,7 +16,7 @@ package struct EncodedBatch: Hashable, Sendable {
     }
 }
 
-/// Batch payload formats 1 and 2 (docs/formats/batch-payload.md). Every field of every point comes back exactly.
+/// Batch payload formats 1 to 3 (docs/formats/batch-payload.md). Every field of every point comes back exactly.
 package enum BatchCodec {
     /// Encodes the points in their order, and compresses with zlib if that makes the payload smaller.
     ///

@@ -1,11 +1,10 @@
 import TrackModel
 
-/// Reads batch payload formats 1 and 2. Distrusts the bytes: checks the bound of every count before it uses the count.
+/// Reads batch payload formats 1 to 3. Distrusts the bytes: checks the bound of every count before it uses the count.
 struct BatchDecoder {
     private var columns: ColumnReader
     private let maximumCount: Int
-    /// Format 2 has one more column.
-    private let tellsParked: Bool
+    private let version: UInt8
 
     static func decode(_ bytes: [UInt8], maximumCount: Int) throws(WireError) -> [TrackPoint] {
         guard let version = bytes.first else { throw WireError(.malformed, "batch payload: empty") }
@@ -16,7 +15,7 @@ struct BatchDecoder {
         }
         var decoder = BatchDecoder(
             columns: ColumnReader(bits: BitReader(bytes, skipping: 1)), maximumCount: maximumCount,
-            tellsParked: version >= 2)
+            version: version)
         return try decoder.read()
     }
 
@@ -60,10 +59,11 @@ struct BatchDecoder {
         }
         let names = columns.bits.readBit() ? try columns.optionalColumn(rows: rows, .stringIndex, "object name") : []
         let attributes = columns.bits.readBit() ? try AttributeColumns(rows: rows, from: &columns) : nil
-        if tellsParked {
+        if version >= 2 {
             let parked = try columns.optionalColumn(rows: rows, .parked, "parked")
             for (row, value) in parked.enumerated() where value != ColumnReader.absent { points[row].isParked = true }
         }
+        if version >= 3 { try ContinuityColumns.read(into: &points, from: &columns) }
         try finish(points: &points, names: names, attributes: attributes)
         return points
     }

@@ -1,22 +1,27 @@
 import TrackModel
 
-/// Writes batch payload formats 1 and 2. docs/formats/batch-payload.md has the grammar.
+/// Writes batch payload formats 1 to 3. docs/formats/batch-payload.md has the grammar.
 struct BatchEncoder {
-    /// Whether the payload is format 2, which has one column more.
-    private let tellsParked: Bool
+    /// Format 2 has one column more than format 1, and format 3 also has ``ContinuityColumns``.
+    private let version: UInt8
     private var columns: ColumnWriter
     private var strings = StringTable()
 
-    private init(tellsParked: Bool) {
-        self.tellsParked = tellsParked
-        columns = ColumnWriter(bits: BitWriter(startingWith: [tellsParked ? 2 : 1]))
+    private init(version: UInt8) {
+        self.version = version
+        columns = ColumnWriter(bits: BitWriter(startingWith: [version]))
     }
 
-    /// Uses the lowest format that can hold the points. `format` 1 leaves out what only format 2 can express.
+    /// Uses the lowest format that can hold the points. What only formats above `format` can express is left out.
     static func encode(_ points: [TrackPoint], format: Int = WireLimits.payloadFormat) -> [UInt8] {
-        var encoder = BatchEncoder(tellsParked: format >= 2 && points.contains(where: \.isParked))
+        var encoder = BatchEncoder(version: version(for: points, format))
         encoder.write(points)
         return encoder.columns.bits.bytes
+    }
+
+    private static func version(for points: [TrackPoint], _ format: Int) -> UInt8 {
+        if format >= 3, points.contains(where: { $0.continuity != nil }) { return 3 }
+        return format >= 2 && points.contains(where: \.isParked) ? 2 : 1
     }
 
     private mutating func write(_ points: [TrackPoint]) {
@@ -42,7 +47,8 @@ struct BatchEncoder {
             courses: courses.map { $0 ?? ColumnReader.absent }, to: &columns)
         writeNames(points)
         writeAttributes(points)
-        if tellsParked { columns.optionalColumn(points.map { $0.isParked ? 0 : nil }, .parked) }
+        if version >= 2 { columns.optionalColumn(points.map { $0.isParked ? 0 : nil }, .parked) }
+        if version >= 3 { ContinuityColumns.write(points, to: &columns) }
         columns.bits.align()
         strings.write(to: &columns.bits)
     }

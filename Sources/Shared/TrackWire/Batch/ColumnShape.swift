@@ -1,3 +1,5 @@
+import TrackModel
+
 /// What the writer and the reader know about a column in advance.
 struct ColumnShape {
     /// The order of the code of the first number.
@@ -20,6 +22,16 @@ struct ColumnShape {
     static let stringIndex = ColumnShape(firstOrder: 2, initialOrder: 1, range: 0...Int64(Int32.max))
     /// The presence alone carries the information.
     static let parked = ColumnShape(firstOrder: 0, initialOrder: 0, range: 0...0)
+    /// Seconds.
+    static let gatherInterval = ColumnShape(
+        firstOrder: 3, initialOrder: 0,
+        range: Int64(Continuity.intervals.lowerBound)...Int64(Continuity.intervals.upperBound))
+    static let spanCount = ColumnShape(firstOrder: 0, initialOrder: 0, range: 1...Int64(Continuity.maximumSpans))
+    static let gapReason = ColumnShape(firstOrder: 2, initialOrder: 2, range: 1...255)
+    /// Milliseconds.
+    static let gapAge = ColumnShape(firstOrder: 4, initialOrder: 12, range: .min ... .max)
+    static let gapLength = ColumnShape(firstOrder: 16, initialOrder: 12, range: 0 ... .max)
+    static let lostPoints = ColumnShape(firstOrder: 6, initialOrder: 6, range: 0 ... .max)
     static let integerValue = ColumnShape(firstOrder: 6, initialOrder: 4, range: .min ... .max)
 
     private static let int32 = Int64(Int32.min)...Int64(Int32.max)
