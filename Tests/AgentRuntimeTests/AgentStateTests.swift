@@ -22,11 +22,18 @@ import TrackTestKit
         var settings = Settings()
         try settings.setIntervals(gather: 10, pack: 60)
         try settings.setCacheLimit(nil)
+        let gap = GapMemory(
+            entity: "van", since: Timestamp(milliseconds: 5),
+            spans: [
+                GapSpan(.noFix, from: nil, until: Timestamp(milliseconds: 6)),
+                GapSpan(.off, from: Timestamp(milliseconds: 6), until: Timestamp(milliseconds: 7)),
+            ])
         let state = RememberedState(
             target: .init(TargetState(entity: "van", isServiceStarted: true, isGathering: false)),
-            settings: .init(settings))
+            settings: .init(settings), gap: .init(gap))
         #expect(file.write(state) == nil)
         #expect(file.read() == .read(state))
+        #expect(state.gap.map(GapMemory.init) == gap)
         #expect(try state.settings?.settings() == settings)
     }
 

@@ -47,11 +47,26 @@ import TrackTestKit
         private var effects: [String] = []
         /// The newest point of the process before.
         var newest: (entity: String, second: Int64)?
+        /// What the process before left.
+        var gap = GapMachine.Start(entity: nil, isGathering: false, memory: nil, newest: nil)
+        /// What the points say of the time before them.
+        private(set) var spans: [String] = []
+        private(set) var memories: [GapMemory?] = []
         private(set) lazy var shell = GatheringShell(
             bench.context, feeds: feeds, gnss: gnss, settings: Settings(),
-            newest: newest.map { ($0.entity, Timestamp(seconds: Self.start + $0.second)) }
+            newest: newest.map { ($0.entity, Timestamp(seconds: Self.start + $0.second)) }, gap: gap
         ) { [unowned self] effect in
-            effects.append(Self.text(effect))
+            switch effect {
+            case .gapIs(let memory): memories.append(memory)
+            case .gapEnded: memories.append(nil)
+            default: effects.append(Self.text(effect))
+            }
+            guard case .gathered(let point, _) = effect else { return }
+            #expect(point.continuity?.interval == 5)
+            for span in point.continuity?.spans ?? [] {
+                let from = span.from.map { "\($0.seconds - Self.start)" } ?? "…"
+                spans.append("\(span.reason.name) \(from)-\(span.until.seconds - Self.start)")
+            }
         }
 
         init(device: String? = nil) {
@@ -70,6 +85,7 @@ import TrackTestKit
             case .locationChanged(let location): "location \(location)"
             case .feedChanged: "feed"
             case .gatherChanged: "gather"
+            case .gapIs, .gapEnded: "gap"
             }
         }
 
@@ -101,6 +117,41 @@ import TrackTestKit
             report(second, north: north)
             say(.silence)
         }
+    }
+
+    // MARK: Gaps
+
+    @Test func aPointSaysWhyThereWasNone() {
+        let setup = Setup()
+        setup.gap = GapMachine.Start(
+            entity: "van", isGathering: true, memory: nil, newest: Timestamp(seconds: 1_780_000_000 - 500))
+        func pass(_ seconds: Int64) { setup.bench.loop.advanceTime(by: .seconds(seconds)) }
+        setup.shell.openFeed()
+        setup.shell.start(entity: "van")
+        setup.say(.state(.fix))
+        setup.fix(0)
+        pass(5)
+        setup.fix(5)
+        #expect(setup.spans == ["off -500-0"])
+        setup.say(.state(.noFix))
+        pass(300)
+        #expect(
+            setup.memories.last??.spans == [
+                GapSpan(.noFix, from: Timestamp(seconds: 1_780_000_005), until: Timestamp(seconds: 1_780_000_305))
+            ])
+        pass(60)
+        setup.shell.stop(entity: "van")
+        pass(100)
+        setup.shell.start(entity: "van")
+        setup.say(.state(.fix))
+        setup.fix(465)
+        #expect(setup.spans.dropFirst() == ["no_fix 5-365", "stopped 365-465"])
+        #expect(setup.memories.last == .some(nil))
+        // The end of the process remembers an open gap.
+        setup.say(.state(.noDevice(reason: "unplugged")))
+        pass(60)
+        setup.shell.shutDown()
+        #expect(setup.memories.last??.spans.map(\.reason) == [.noReceiver])
     }
 
     // MARK: Points

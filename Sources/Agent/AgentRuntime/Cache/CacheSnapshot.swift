@@ -48,6 +48,12 @@ package struct CacheSnapshot: Sendable {
         return entities.first { ExactName($0.entity) == name }.map { Timestamp(milliseconds: $0.firstTime) }
     }
 
+    /// When an entity's newest point was made that the server does not have; nil: there is none.
+    func lastTime(of entity: String) -> Timestamp? {
+        let name = ExactName(entity)
+        return entities.first { ExactName($0.entity) == name }.map { Timestamp(milliseconds: $0.lastTime) }
+    }
+
     var isInMemory: Bool {
         if case .memory = state { return true }
         return false

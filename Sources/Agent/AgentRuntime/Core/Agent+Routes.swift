@@ -45,6 +45,8 @@ extension Agent {
         case .gathered(let point, let entity): attributeShell.gathered(point, entity: entity)
         case .passed(let fix, _): fenceShell.passed(fix, floor: attributeShell.text(of: "floor"))
         case .samplingEnds: attributeShell.flush()
+        case .gapIs(let gap): memory.remember(gap)
+        case .gapEnded: memory.forgetGap()
         case .locationChanged(let location): service.locationChanged(location)
         case .feedChanged: announce(.feed(gathering.feedStatus))
         case .gatherChanged: announce(.gather(gatherStatus))

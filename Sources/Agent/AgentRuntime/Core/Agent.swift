@@ -57,7 +57,8 @@ package final class Agent {
         ) { router.agent?.route($0) }
         gathering = GatheringShell(
             context, feeds: surroundings.feeds, gnss: configuration.gnss, settings: settings,
-            newest: opened.snapshot.recovery.newest.map { ($0.entity, Timestamp(milliseconds: $0.time)) }
+            newest: opened.snapshot.recovery.newest.map { ($0.entity, Timestamp(milliseconds: $0.time)) },
+            gap: GapMachine.Start(remembered, opened.snapshot)
         ) { router.agent?.route($0) }
         attributeShell = AttributeShell(
             context, columns: remembered.columns?.columns(of: configuration.service.id)

@@ -9,8 +9,8 @@ internal import TrackModel
 
 /// From gpsd to track points: the receiver's feed, one fix an epoch, and the choice of fixes that become points.
 ///
-/// Owns the feed, the `EpochAssembler`, the `Sampler` and the `FixGates`. May touch: the source of feeds, which has a thread of its own,
-/// one timer, and the journal. Everything else leaves as an ``Effect``.
+/// Owns the feed, the `EpochAssembler`, the `Sampler`, the `FixGates` and the `GapMachine`. May touch: the source of feeds, which has a
+/// thread of its own, its timers, and the journal. Everything else leaves as an ``Effect``.
 final class GatheringShell {
     enum Effect {
         /// A report came from the receiver.
@@ -23,6 +23,10 @@ final class GatheringShell {
         case passed(Fix, entity: String)
         /// Gathering ends: points that are held back go at once.
         case samplingEnds
+        /// What is known of a gap of the track, for the process after this one.
+        case gapIs(GapMemory)
+        /// The gap has ended.
+        case gapEnded
         /// Whether fixes can come.
         case locationChanged(LocationState)
         /// The status of the feed changed: tell everybody.
@@ -31,7 +35,7 @@ final class GatheringShell {
         case gatherChanged
     }
 
-    private enum TimerKey { case openAgain }
+    private enum TimerKey { case openAgain, rememberGap }
 
     private let context: ShellContext
     private let timers: ShellTimers<TimerKey>
@@ -49,6 +53,7 @@ final class GatheringShell {
     private var assembler = EpochAssembler()
     private var sampler: Sampler
     private var gates: FixGates
+    private var gaps: GapMachine
     private var interval: Int
     private var options: LocationOptions
     /// The entity whose points are made; nil while gathering is off.
@@ -70,7 +75,7 @@ final class GatheringShell {
     /// `newest`: the newest point of the process before; nil when there is none, or nobody knows.
     init(
         _ context: ShellContext, feeds: any FeedSource, gnss: AgentConfiguration.GNSS, settings: Settings,
-        newest: (entity: String, time: Timestamp)?, tell: @escaping (Effect) -> Void
+        newest: (entity: String, time: Timestamp)?, gap: GapMachine.Start, tell: @escaping (Effect) -> Void
     ) {
         self.context = context
         self.feeds = feeds
@@ -82,6 +87,7 @@ final class GatheringShell {
         newestBefore = newest
         sampler = Sampler(interval: interval, options: options)
         gates = FixGates(options: options)
+        gaps = GapMachine(interval: interval, gap, now: context.now)
         since = context.systemTime
         watch = FeedWatch(gnss, since: context.systemTime)
     }
@@ -125,6 +131,7 @@ final class GatheringShell {
     @discardableResult
     private func changed(to state: FeedState) -> Bool {
         guard watch.change(state, at: context.systemTime) else { return false }
+        perform(gaps.receiverChanged(GapReason(of: state), now: context.now))
         tell(.feedChanged)
         return true
     }
@@ -179,14 +186,36 @@ final class GatheringShell {
         let before = sampler.parkedSince
         let outcome = sampler.fix(fix)
         parkingMayHaveChanged(from: before)
+        if outcome.believesTime { gaps.fixArrived(fix.time, now: context.now) }
         switch outcome {
-        case .point(let chosen): tell(.gathered(TrackPoint(chosen), entity: entity))
-        case .parked(let place): tell(.gathered(TrackPoint(place, isParked: true), entity: entity))
-        case .departed(let chosen):
-            for fix in chosen { tell(.gathered(TrackPoint(fix), entity: entity)) }
-        case .notDue, .skipped: break
+        case .point(let chosen): made(chosen, entity)
+        case .parked(let place): made(place, entity, isParked: true)
+        case .departed(let chosen): for fix in chosen { made(fix, entity) }
+        case .notDue: break
+        case .skipped(let reason):
+            if let reason = GapReason(of: reason) { perform(gaps.skipped(reason, now: context.now)) }
         }
         if gates.admits(fix) { tell(.passed(fix, entity: entity)) }
+    }
+
+    private func made(_ fix: Fix, _ entity: String, isParked: Bool = false) {
+        let (continuity, actions) = gaps.point(fix.time, isParked: isParked, now: context.now)
+        perform(actions)
+        tell(.gathered(TrackPoint(fix, isParked: isParked, continuity: continuity), entity: entity))
+    }
+
+    private func perform(_ actions: [GapMachine.Action]) {
+        for action in actions {
+            switch action {
+            case .remember(let memory): tell(.gapIs(memory))
+            case .forget: tell(.gapEnded)
+            case .setTimer(let milliseconds):
+                timers.set(.rememberGap, milliseconds: milliseconds) { [self] in
+                    perform(gaps.timerFired(now: context.now))
+                }
+            case .cancelTimer: timers.cancel(.rememberGap)
+            }
+        }
     }
 
     private func parkingMayHaveChanged(from before: Timestamp?) {
@@ -217,6 +246,7 @@ final class GatheringShell {
             retireSampler(for: new)
         }
         since = context.systemTime
+        perform(gaps.started(entity: new, now: context.now))
         context.log.notice("Gathering started", metadata: .event(.gatherStarted, ["entity": "\(new)"]))
         tell(.gatherChanged)
     }
@@ -228,6 +258,7 @@ final class GatheringShell {
         tell(.samplingEnds)
         entity = nil
         since = context.systemTime
+        perform(gaps.stopped(now: context.now))
         context.log.notice("Gathering stopped", metadata: .event(.gatherStopped, ["entity": "\(old)"]))
         tell(.gatherChanged)
     }
@@ -246,6 +277,7 @@ final class GatheringShell {
     func setInterval(_ new: Int) {
         interval = new
         sampler.setInterval(new)
+        gaps.setInterval(new)
     }
 
     func setOptions(_ new: LocationOptions) {
@@ -261,6 +293,8 @@ final class GatheringShell {
     func shutDown() {
         // The epoch that waits for its end belongs to this gathering.
         if let fix = assembler.flush() { take(fix) }
+        perform(gaps.ended(now: context.now))
+        timers.cancel(.rememberGap)
         entity = nil
         closeFeed()
     }

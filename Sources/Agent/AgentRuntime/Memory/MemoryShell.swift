@@ -54,6 +54,19 @@ final class MemoryShell {
         perform { $0.changed() }
     }
 
+    /// What is known of an open gap of the track.
+    func remember(_ gap: GapMemory) {
+        state.gap = .init(gap)
+        perform { $0.changed() }
+    }
+
+    /// The gap has ended.
+    func forgetGap() {
+        guard state.gap != nil else { return }
+        state.gap = nil
+        perform { $0.changed() }
+    }
+
     /// Completes within 40 ms: with true when the changes so far are on the disk, with false when the disk has not
     /// answered. Fails with `NotRemembered` when they cannot be written.
     func whenDurable(in method: AgentMethod) -> EventLoopFuture<Bool> {

@@ -40,6 +40,30 @@ package struct RememberedState: Codable, Hashable, Sendable {
         }
     }
 
+    /// A gap of the track that was open: what the process knew of it.
+    struct Gap: Codable, Hashable, Sendable {
+        struct Span: Codable, Hashable, Sendable {
+            /// A number of `GapReason`.
+            var reason: UInt8
+            /// Milliseconds since 1970, by the receiver; nil: since the point before.
+            var from: Int64?
+            var until: Int64
+        }
+
+        var entity: String
+        /// The time of the entity's last point.
+        var since: Int64?
+        var spans: [Span]
+
+        init(_ memory: GapMemory) {
+            entity = memory.entity
+            since = memory.since?.milliseconds
+            spans = memory.spans.map {
+                Span(reason: $0.reason.rawValue, from: $0.from?.milliseconds, until: $0.until.milliseconds)
+            }
+        }
+    }
+
     var version = 1
     /// Nil until somebody told the agent something.
     var target: Target?
@@ -47,6 +71,21 @@ package struct RememberedState: Codable, Hashable, Sendable {
     var settings: RememberedSettings?
     /// Nil until the first login.
     var columns: Columns?
+    /// Nil while points are made, and in a gap that is still short.
+    var gap: Gap?
+}
+
+extension GapMemory {
+    /// Leaves out what no program of this version wrote.
+    init(_ remembered: RememberedState.Gap) {
+        self.init(
+            entity: remembered.entity, since: remembered.since.map { Timestamp(milliseconds: $0) },
+            spans: remembered.spans.prefix(Continuity.maximumSpans).filter { $0.reason > 0 }.map {
+                GapSpan(
+                    GapReason(rawValue: $0.reason), from: $0.from.map { Timestamp(milliseconds: $0) },
+                    until: Timestamp(milliseconds: $0.until))
+            })
+    }
 }
 
 extension TargetState {

@@ -1,0 +1,225 @@
+package import TrackModel
+
+/// Says with each gathered point why there was none before it.
+///
+/// At each moment the machine knows what keeps points away: nobody gathers, the receiver is away or has no fix, or the
+/// sampler passes over the fixes. The moments count by the monotonic clock. The next fix tells when they were by the
+/// receiver's time, so no wrong system clock matters. What kept points away before the start of the process comes from
+/// ``GapMemory``; the rest of that time the agent was off. Every `mutating func` is an event; do the actions in their order.
+/// Decision: docs/decisions/0021-gaps.md.
+package struct GapMachine: Hashable, Sendable {
+    package enum Action: Hashable, Sendable {
+        /// Write this to the disk; it replaces what was written before.
+        case remember(GapMemory)
+        /// What was written is not true any more.
+        case forget
+        /// Call ``GapMachine/timerFired(now:)`` once after this time; replaces an earlier timer.
+        case setTimer(milliseconds: Int64)
+        case cancelTimer
+    }
+
+    /// What a process finds when it begins.
+    package struct Start: Hashable, Sendable {
+        /// The entity of the last command; nil: there was none.
+        package var entity: String?
+        package var isGathering: Bool
+        package var memory: GapMemory?
+        /// The time of the entity's newest point that waits for the server; nil: none waits.
+        package var newest: Timestamp?
+
+        package init(entity: String?, isGathering: Bool, memory: GapMemory?, newest: Timestamp?) {
+            self.entity = entity
+            self.isGathering = isGathering
+            self.memory = memory
+            self.newest = newest
+        }
+    }
+
+    /// An open gap of so many milliseconds is remembered, and then each time that it is twice as old. A process that is
+    /// killed therefore takes less than half of what it knew with it, and a fix that comes and goes wears out no disk.
+    package static let firstMemory: Int64 = 300_000
+    /// More changes than these are not kept apart.
+    private static let maximumPieces = 32
+
+    private struct Piece: Hashable, Sendable {
+        let since: MonotonicTime
+        /// Nil: points could have been made.
+        let reason: GapReason?
+    }
+
+    private var entity: String?
+    /// The time of the entity's last point; nil: this process does not know it.
+    private var lastPoint: Timestamp?
+    /// From the memory of the process before.
+    private var recalled: [GapSpan]
+    /// The first one begins with the last point, or with the last of `recalled`.
+    private var pieces: [Piece]
+    /// The newest fix and when it came.
+    private var clock: (time: Timestamp, arrival: MonotonicTime)? { fixTime.map { ($0, fixArrival) } }
+    private var fixTime: Timestamp?
+    private var fixArrival = MonotonicTime.distantPast
+
+    private var isGathering = false
+    /// Why nobody gathers.
+    private var pause: GapReason
+    /// Nil: fixes come.
+    private var receiver: GapReason? = .noReceiver
+    /// Why the sampler passes over the fixes.
+    private var skipping: GapReason?
+
+    /// Seconds. The one in force, and the longest since the last point.
+    private var interval: Int32
+    private var longest: Int32
+    /// When the gap began for this process.
+    private var opened: MonotonicTime
+    /// The age at which the gap is remembered next; nil: no timer runs.
+    private var nextMemory: Int64?
+    /// Something is remembered.
+    private var hasMemory: Bool
+
+    /// `interval`: seconds.
+    package init(interval: Int, _ start: Start, now: MonotonicTime) {
+        self.interval = Int32(clamping: interval)
+        longest = self.interval
+        entity = start.entity
+        pause = start.entity == nil ? .notStarted : .stopped
+        opened = now
+        hasMemory = start.memory != nil
+        recalled = []
+        lastPoint = start.newest
+        if let memory = start.memory, let entity = start.entity, ExactName(memory.entity) == ExactName(entity),
+            start.newest.map({ newest in memory.since.map { newest <= $0 } ?? false }) ?? true
+        {
+            lastPoint = memory.since
+            recalled = memory.spans
+        }
+        pieces = [
+            Piece(since: .distantPast, reason: start.isGathering ? .off : pause), Piece(since: now, reason: pause),
+        ]
+    }
+
+    // MARK: Events
+
+    /// From now on points of this entity are made.
+    package mutating func started(entity new: String, now: MonotonicTime) -> [Action] {
+        if let entity, ExactName(entity) != ExactName(new) {
+            lastPoint = nil
+            recalled = []
+            pieces = [Piece(since: .distantPast, reason: .otherEntity)]
+        }
+        entity = new
+        isGathering = true
+        pause = .stopped
+        skipping = nil
+        return noted(now)
+    }
+
+    package mutating func stopped(now: MonotonicTime) -> [Action] {
+        isGathering = false
+        return noted(now)
+    }
+
+    /// `reason`: why no fixes come; nil: they come.
+    package mutating func receiverChanged(_ reason: GapReason?, now: MonotonicTime) -> [Action] {
+        receiver = reason
+        if reason != nil { skipping = nil }
+        return noted(now)
+    }
+
+    /// Call it with every fix, before ``point(_:now:)``.
+    package mutating func fixArrived(_ time: Timestamp, now: MonotonicTime) {
+        fixTime = time
+        fixArrival = now
+    }
+
+    /// A fix made no point for this reason.
+    package mutating func skipped(_ reason: GapReason, now: MonotonicTime) -> [Action] {
+        skipping = reason
+        return noted(now)
+    }
+
+    /// A point is made. `isParked`: of a parked vehicle.
+    package mutating func point(
+        _ time: Timestamp, isParked: Bool, now: MonotonicTime
+    ) -> (Continuity, [Action]) {
+        let span = lastPoint.map { time.milliseconds(since: $0) }
+        let isGap = span.map { $0 > Continuity.tolerance(of: longest) } ?? true
+        let continuity = Continuity(interval: longest, spans: isGap ? spans(until: time) : [])
+        lastPoint = time
+        recalled = []
+        longest = interval
+        skipping = isParked ? .parked : nil
+        pieces = [Piece(since: now, reason: reason)]
+        opened = now
+        let actions = (nextMemory == nil ? [] : [Action.cancelTimer]) + (hasMemory ? [.forget] : [])
+        nextMemory = nil
+        hasMemory = false
+        return (continuity, actions)
+    }
+
+    /// Seconds.
+    package mutating func setInterval(_ seconds: Int) {
+        interval = Int32(clamping: seconds)
+        longest = max(longest, interval)
+    }
+
+    package mutating func timerFired(now: MonotonicTime) -> [Action] {
+        guard let age = nextMemory else { return [] }
+        let (doubled, overflow) = age.multipliedReportingOverflow(by: 2)
+        guard !overflow else { return [] }
+        nextMemory = doubled
+        let timer = Action.setTimer(milliseconds: max(1, opened + doubled - now))
+        return remembering(now) + [timer]
+    }
+
+    /// The process ends in order: what is known of an open gap is remembered.
+    package mutating func ended(now: MonotonicTime) -> [Action] {
+        nextMemory == nil ? [] : remembering(now)
+    }
+
+    // MARK: Inside
+
+    /// Nothing without a fix in this process: nobody knows when the process began by the receiver's time.
+    private mutating func remembering(_ now: MonotonicTime) -> [Action] {
+        guard let clock, let entity else { return [] }
+        hasMemory = true
+        let present = clock.time.adding(milliseconds: now - clock.arrival)
+        return [.remember(GapMemory(entity: entity, since: lastPoint, spans: spans(until: present)))]
+    }
+
+    /// What keeps points away now.
+    private var reason: GapReason? { isGathering ? receiver ?? skipping : pause }
+
+    private mutating func noted(_ now: MonotonicTime) -> [Action] {
+        guard let last = pieces.last, last.reason != reason else { return [] }
+        pieces.append(Piece(since: now, reason: reason))
+        if pieces.count > Self.maximumPieces { dropShortest() }
+        // A parked vehicle makes points, and a stop is remembered as a command.
+        guard nextMemory == nil, let reason, reason != .parked, isGathering else { return [] }
+        let age = max(Self.firstMemory, 2 * (now - opened))
+        nextMemory = age
+        return [.setTimer(milliseconds: max(1, opened + age - now))]
+    }
+
+    /// The piece before it takes its time. The first and the last piece stay.
+    private mutating func dropShortest() {
+        let inner = pieces.indices.dropFirst().dropLast()
+        let shortest = inner.min { length(of: $0) < length(of: $1) }
+        if let shortest { pieces.remove(at: shortest) }
+    }
+
+    private func length(of index: Int) -> Int64 { pieces[index + 1].since - pieces[index].since }
+
+    private func spans(until end: Timestamp) -> [GapSpan] {
+        var outline = GapOutline(recalled, since: lastPoint)
+        for (index, piece) in pieces.enumerated() {
+            var until = end
+            if index + 1 < pieces.count, let clock {
+                until = min(clock.time.adding(milliseconds: pieces[index + 1].since - clock.arrival), end)
+            }
+            outline.add(piece.reason, until: until)
+        }
+        // A stretch that is shorter than half of what makes a gap is not worth an own line.
+        return outline.spans(least: Continuity.tolerance(of: longest) / 2)
+    }
+}

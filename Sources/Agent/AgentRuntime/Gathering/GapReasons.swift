@@ -1,0 +1,48 @@
+internal import AgentLogic
+internal import GNSSFeed
+internal import TrackModel
+
+// What the parts of gathering mean for the gaps of a track.
+
+extension GapReason {
+    /// Nil: fixes come.
+    init?(of state: FeedState) {
+        switch state {
+        case .stopped, .connecting, .unreachable, .permissionDenied, .noDevice: self = .noReceiver
+        case .noFix: self = .noFix
+        case .fix: return nil
+        }
+    }
+
+    /// Nil: the fix says nothing of why there is no point.
+    init?(of reason: Sampler.SkipReason) {
+        switch reason {
+        case .notLater: return nil
+        case .unconfirmedTime: self = .doubtfulTime
+        case .inaccurate: self = .inaccurate
+        case .implausible: self = .implausible
+        case .unmoved: self = .unmoved
+        case .parked: self = .parked
+        }
+    }
+}
+
+extension Sampler.Outcome {
+    /// Whether the sampler believes the date of the fix.
+    var believesTime: Bool {
+        switch self {
+        case .skipped(.notLater), .skipped(.unconfirmedTime): false
+        case .point, .parked, .departed, .notDue, .skipped: true
+        }
+    }
+}
+
+extension GapMachine.Start {
+    /// What the process before left.
+    init(_ remembered: RememberedState, _ ring: CacheSnapshot) {
+        let entity = remembered.target?.entity
+        self.init(
+            entity: entity, isGathering: remembered.target?.isGathering ?? false,
+            memory: remembered.gap.map(GapMemory.init), newest: entity.flatMap { ring.lastTime(of: $0) })
+    }
+}

@@ -1,0 +1,250 @@
+import Testing
+import TrackModel
+
+@testable import AgentLogic
+
+@Suite struct GapMachineTests {
+    /// A machine, and a receiver whose time goes with the monotonic clock. All times are seconds.
+    private struct Drive {
+        var machine: GapMachine
+        var actions: [GapMachine.Action] = []
+
+        init(_ start: GapMachine.Start, at now: Int64 = 0, interval: Int = 5) {
+            machine = GapMachine(interval: interval, start, now: Drive.clock(now))
+        }
+
+        /// A gathering agent whose receiver has had a fix from the start, with its first point at 0.
+        init(interval: Int = 5) {
+            self.init(.init(entity: "bus", isGathering: true, memory: nil, newest: nil), interval: interval)
+            started()
+            receiver(nil, 0)
+            point(0)
+            actions = []
+        }
+
+        static func clock(_ seconds: Int64) -> MonotonicTime { MonotonicTime(milliseconds: 7_000_000 + seconds * 1000) }
+        static func time(_ seconds: Int64) -> Timestamp { Timestamp(milliseconds: epochStart + seconds * 1000) }
+
+        mutating func started(_ entity: String = "bus", _ now: Int64 = 0) {
+            actions += machine.started(entity: entity, now: Self.clock(now))
+        }
+        mutating func stopped(_ now: Int64) { actions += machine.stopped(now: Self.clock(now)) }
+        mutating func receiver(_ reason: GapReason?, _ now: Int64) {
+            actions += machine.receiverChanged(reason, now: Self.clock(now))
+        }
+        mutating func skipped(_ reason: GapReason, _ now: Int64) {
+            machine.fixArrived(Self.time(now), now: Self.clock(now))
+            actions += machine.skipped(reason, now: Self.clock(now))
+        }
+        mutating func timer(_ now: Int64) { actions += machine.timerFired(now: Self.clock(now)) }
+
+        /// What the point says, such as `no_fix 0-60`; an open beginning is `…`.
+        @discardableResult
+        mutating func point(_ now: Int64, isParked: Bool = false) -> [String] {
+            machine.fixArrived(Self.time(now), now: Self.clock(now))
+            let (continuity, new) = machine.point(Self.time(now), isParked: isParked, now: Self.clock(now))
+            actions += new
+            return continuity.spans.map(Self.text)
+        }
+
+        static func text(_ span: GapSpan) -> String {
+            func seconds(_ time: Timestamp) -> String { "\((time.milliseconds - epochStart) / 1000)" }
+            return "\(span.reason.name) \(span.from.map(seconds) ?? "…")-\(seconds(span.until))"
+        }
+
+        var memory: GapMemory? {
+            for case .remember(let memory) in actions.reversed() { return memory }
+            return nil
+        }
+    }
+
+    @Test func pointsAtTheIntervalSayNothing() {
+        var drive = Drive()
+        for now in stride(from: Int64(5), through: 100, by: 5) { #expect(drive.point(now) == []) }
+        // Two intervals and ten seconds are no gap yet.
+        #expect(drive.point(120) == [])
+        #expect(drive.actions == [])
+        #expect(drive.point(141) == ["no_fix 120-141"])
+    }
+
+    @Test func aTunnelIsToldWithTheNextPoint() {
+        var drive = Drive()
+        drive.receiver(.noFix, 3)
+        drive.receiver(nil, 90)
+        #expect(drive.point(90) == ["no_fix 0-90"])
+        #expect(drive.point(95) == [])
+    }
+
+    @Test func eachReasonHasItsTime() {
+        var drive = Drive()
+        drive.receiver(.noReceiver, 2)
+        drive.receiver(.noFix, 100)
+        drive.stopped(200)
+        drive.receiver(.noReceiver, 201)
+        drive.started("bus", 900)
+        drive.receiver(.noFix, 900)
+        drive.receiver(nil, 960)
+        #expect(drive.point(961) == ["no_receiver 0-100", "no_fix 100-200", "stopped 200-900", "no_fix 900-961"])
+    }
+
+    @Test func shortStretchesJoinTheirNeighbours() {
+        var drive = Drive()
+        drive.receiver(.noFix, 3)
+        // gpsd restarts for four seconds.
+        drive.receiver(.noReceiver, 50)
+        drive.receiver(.noFix, 54)
+        drive.receiver(nil, 80)
+        drive.skipped(.inaccurate, 80)
+        #expect(drive.point(83) == ["no_fix 0-83"])
+    }
+
+    @Test func fixesThatTheSamplerPassesOverAreReasons() {
+        var drive = Drive()
+        drive.skipped(.inaccurate, 5)
+        drive.skipped(.inaccurate, 300)
+        #expect(drive.point(400) == ["inaccurate 0-400"])
+        drive.skipped(.parked, 405)
+        #expect(drive.point(640, isParked: true) == ["parked 400-640"])
+        #expect(drive.point(880, isParked: true) == ["parked 640-880"])
+    }
+
+    @Test func aFixThatComesAndGoesMakesFewSpans() {
+        var drive = Drive()
+        for now in stride(from: Int64(10), to: 2000, by: 20) {
+            drive.receiver(.noFix, now)
+            drive.receiver(.noReceiver, now + 10)
+        }
+        let spans = drive.point(2000)
+        #expect(!spans.isEmpty && spans.count <= Continuity.maximumSpans)
+        #expect(spans.first?.contains(" 0-") == true && spans.last?.hasSuffix("-2000") == true)
+    }
+
+    @Test func aLongerIntervalIsNoGap() {
+        var drive = Drive()
+        drive.machine.setInterval(300)
+        #expect(drive.point(300) == [])
+        // The point before was made at 300 seconds' distance; now the interval is short again.
+        drive.machine.setInterval(2)
+        #expect(drive.point(600) == [])
+        #expect(drive.point(620) == ["no_fix 600-620"])
+    }
+
+    // MARK: Across processes
+
+    @Test func whatAProcessDoesNotKnowWasOff() {
+        var drive = Drive(.init(entity: "bus", isGathering: true, memory: nil, newest: Drive.time(-600)))
+        drive.started()
+        drive.receiver(.noFix, 1)
+        drive.receiver(nil, 100)
+        #expect(drive.point(100) == ["off -600-1", "no_fix 1-100"])
+    }
+
+    @Test func withoutAPointBeforeTheGapHasAnOpenBeginning() {
+        var drive = Drive(.init(entity: "bus", isGathering: true, memory: nil, newest: nil))
+        drive.started()
+        drive.receiver(nil, 3)
+        #expect(drive.point(3) == ["off …-3"])
+        #expect(drive.point(8) == [])
+    }
+
+    @Test func aStopLastsAcrossARestart() {
+        var drive = Drive(.init(entity: "bus", isGathering: false, memory: nil, newest: Drive.time(-600)))
+        drive.started("bus", 1000)
+        drive.receiver(nil, 1002)
+        #expect(drive.point(1002) == ["stopped -600-1002"])
+    }
+
+    @Test func beforeTheFirstCommandNothingWasStarted() {
+        var drive = Drive(.init(entity: nil, isGathering: false, memory: nil, newest: nil))
+        drive.started("bus", 500)
+        drive.receiver(nil, 501)
+        #expect(drive.point(501) == ["not_started …-501"])
+    }
+
+    @Test func anotherEntitysTimeIsNotThisOnes() {
+        var drive = Drive()
+        drive.stopped(10)
+        drive.started("tram", 100)
+        #expect(drive.point(100) == ["other_entity …-100"])
+        drive.stopped(110)
+        drive.started("bus", 300)
+        #expect(drive.point(300) == ["other_entity …-300"])
+    }
+
+    @Test func anOpenGapIsRememberedAtDoublingAges() {
+        var drive = Drive()
+        drive.receiver(.noFix, 3)
+        #expect(drive.actions == [.setTimer(milliseconds: 297_000)])
+        drive.timer(300)
+        #expect(drive.memory?.spans.map(Drive.text) == ["no_fix 0-300"] && drive.memory?.since == Drive.time(0))
+        #expect(drive.actions.last == .setTimer(milliseconds: 300_000))
+        drive.timer(600)
+        #expect(drive.actions.last == .setTimer(milliseconds: 600_000))
+        drive.receiver(nil, 700)
+        drive.point(700)
+        #expect(drive.actions.suffix(2) == [.cancelTimer, .forget])
+    }
+
+    @Test func theNextProcessTellsWhatWasRemembered() throws {
+        var before = Drive()
+        before.receiver(.noFix, 3)
+        before.timer(300)
+        let memory = try #require(before.memory)
+        var drive = Drive(
+            .init(entity: "bus", isGathering: true, memory: memory, newest: Drive.time(0)), at: 1000)
+        drive.started("bus", 1000)
+        drive.receiver(.noFix, 1001)
+        drive.receiver(nil, 1100)
+        #expect(drive.point(1100) == ["no_fix 0-300", "off 300-1001", "no_fix 1001-1100"])
+    }
+
+    @Test func aMemoryThatAPointOvertookIsNotTold() throws {
+        var before = Drive()
+        before.receiver(.noFix, 3)
+        before.timer(300)
+        let memory = try #require(before.memory)
+        var drive = Drive(
+            .init(entity: "bus", isGathering: true, memory: memory, newest: Drive.time(500)), at: 1000)
+        drive.started("bus", 1000)
+        drive.receiver(nil, 1000)
+        #expect(drive.point(1000) == ["off 500-1000"])
+        // A memory of another entity says nothing of this one.
+        drive = Drive(.init(entity: "tram", isGathering: true, memory: memory, newest: nil), at: 1000)
+        drive.started("tram", 1000)
+        drive.receiver(nil, 1000)
+        #expect(drive.point(1000) == ["off …-1000"])
+    }
+
+    @Test func spansAreInOrderAndWithoutHoles() {
+        let seed = TestGenerator.printedSeed()
+        var random = TestGenerator(seed: seed)
+        for _ in 0..<500 {
+            var drive = Drive(interval: Int.random(in: 2...60, using: &random))
+            var (now, last) = (Int64(0), Int64(0))
+            for _ in 0..<Int.random(in: 1...200, using: &random) {
+                now += Int64.random(in: 0...40, using: &random)
+                switch Int.random(in: 0...7, using: &random) {
+                case 0: drive.receiver(.noFix, now)
+                case 1: drive.receiver(.noReceiver, now)
+                case 2: drive.receiver(nil, now)
+                case 3: drive.stopped(now)
+                case 4: drive.started("bus", now)
+                case 5: drive.skipped(.inaccurate, now)
+                case 6: drive.timer(now)
+                default:
+                    guard now > last else { continue }
+                    drive.machine.fixArrived(Drive.time(now), now: Drive.clock(now))
+                    let spans = drive.machine.point(Drive.time(now), isParked: false, now: Drive.clock(now)).0.spans
+                    #expect(spans.count <= Continuity.maximumSpans)
+                    if let first = spans.first, let end = spans.last {
+                        #expect(first.from == Drive.time(last) && end.until == Drive.time(now))
+                        for (span, next) in zip(spans, spans.dropFirst()) {
+                            #expect(span.until == next.from && span.reason != next.reason)
+                        }
+                    }
+                    last = now
+                }
+            }
+        }
+    }
+}
