@@ -125,5 +125,5 @@ enum AnalysisView {
 
 extension Int64 {
     /// Seconds that are milliseconds without overflow: a server may answer anything.
-    fileprivate var clamped: Int64 { Swift.min(Swift.max(self, -9_000_000_000_000), 9_000_000_000_000) }
+    var clamped: Int64 { Swift.min(Swift.max(self, -9_000_000_000_000), 9_000_000_000_000) }
 }

@@ -19,6 +19,7 @@ struct TrackCommand: ParsableCommand {
               saker track distance --from '1 day ago' --processed
               saker track stays --from '1 day ago' --least 300
               saker track driving --from '2h ago' --speed-limit 80
+              saker track gaps --from '1 day ago'
               saker track export --from '1 day ago' --output drive.gpx
 
             A file ~/.config/saker/client.toml replaces the options for the server:
@@ -29,7 +30,8 @@ struct TrackCommand: ParsableCommand {
               ca_file = "ca.pem"
             """,
         subcommands: [
-            Latest.self, History.self, Distance.self, Stays.self, Trips.self, Driving.self, Export.self,
+            Latest.self, History.self, Distance.self, Stays.self, Trips.self, Driving.self, Gaps.self,
+            Export.self,
         ])
 
     struct Latest: AsyncParsableCommand {

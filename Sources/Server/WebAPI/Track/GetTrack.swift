@@ -7,14 +7,18 @@ extension TrackEndpoints {
         "track/gettrack", .get,
         TrackQuery.parameters + [
             "supplement_content", "coord_type_output", "sort_type", "page_index", "page_size", "explain",
+            "gap_content",
         ], about: \.namedEntity
-    ) { (call, store: any PointStore & ColumnStore) in
+    ) { (call, store: any PointStore & ColumnStore & EntityStore) in
         let query = try TrackQuery(call)
         let writer = try await call.pointWriter(store)
         let isDescending = try descending(call.parameters)
         let page = call.parameters.page(defaultSize: 100, maximumSize: 5000)
         let reading = try await reading(of: query, page: page.index, call, store)
         let points = reading.points
+        let gaps =
+            try page.index == 1 && call.parameters.flag("gap_content")
+            ? await GapReading(query.range, call, store) : nil
         let first = min((page.index - 1) * page.size, points.count)
         let last = min(first + page.size, points.count)
         if page.index == 1, last < points.count {
@@ -34,6 +38,7 @@ extension TrackEndpoints {
                 answer.object("end_point") { writer.writePosition(of: last.stored.point, to: &$0) }
             }
             answer.array("points") { writer.write(shown, to: &$0) }
+            gaps?.write(to: &answer)
             if page.index == 1 { reading.writeExplanation(query, writer, to: &answer) }
         }
     }

@@ -1,0 +1,60 @@
+import JSON
+
+/// Shows the gaps of a track to a person.
+enum GapView {
+    static func lines(_ gaps: [JSONValue]) -> [String] {
+        let gaps = joined(gaps.map(Gap.init))
+        guard !gaps.isEmpty else { return ["No gap in this time."] }
+        var table = TextTable([.leading, .leading, .trailing, .leading])
+        table.add("FROM", "TO", "DURATION", "REASON")
+        for gap in gaps {
+            table.add(
+                TimeText.local(gap.start * 1000), TimeText.local(gap.end * 1000),
+                TimeText.duration((gap.end - gap.start) * 1000), text(gap))
+        }
+        let seconds = gaps.reduce(0) { $0 + max($1.end - $1.start, 0) }
+        return table.lines + ["", "\(Quantity.count(Int64(gaps.count), "gap")), \(TimeText.duration(seconds * 1000))"]
+    }
+
+    private struct Gap {
+        let start: Int64
+        var end: Int64
+        let reason: String
+        var lost: Int64?
+
+        init(_ gap: JSONValue) {
+            start = gap["start_time"]?.integerValue?.clamped ?? 0
+            end = gap["end_time"]?.integerValue?.clamped ?? 0
+            reason = gap["reason"]?.stringValue ?? "other"
+            lost = gap["lost_points"]?.integerValue?.clamped
+        }
+    }
+
+    /// The server cuts a gap at the end of each answer.
+    private static func joined(_ gaps: [Gap]) -> [Gap] {
+        var joined: [Gap] = []
+        for gap in gaps {
+            if let last = joined.last, last.reason == gap.reason, gap.start - last.end <= 1, last.lost == gap.lost {
+                joined[joined.count - 1].end = gap.end
+            } else {
+                joined.append(gap)
+            }
+        }
+        return joined
+    }
+
+    private static func text(_ gap: Gap) -> String {
+        let reason = reasons[gap.reason] ?? gap.reason
+        return gap.lost.map { "\(reason): \(Quantity.count($0, "point"))" } ?? reason
+    }
+
+    private static let reasons = [
+        "no_fix": "no fix", "no_receiver": "no receiver, or no gpsd", "stopped": "gathering was stopped",
+        "not_started": "the service was not started yet", "other_entity": "ran as another entity",
+        "parked": "parked", "off": "the agent was off", "inaccurate": "fixes were too inaccurate",
+        "unmoved": "not moved by the distance filter", "implausible": "fixes were implausible",
+        "doubtful_time": "fixes had a doubtful date", "cache_full": "dropped, the cache was full",
+        "cleared": "cleared by a person", "disk_trouble": "lost by the vehicle's disk",
+        "refused": "refused by the server", "lost": "points are lost", "not_uploaded": "not uploaded yet",
+    ]
+}

@@ -1,0 +1,129 @@
+import JSON
+import TrackAnalysis
+import TrackModel
+import TrackStore
+
+/// The gaps of a track in a range: what `gap_content` asks for, an addition to the published API.
+struct GapReading: Sendable {
+    let gaps: [TrackGap]
+}
+
+extension GapReading {
+    /// Milliseconds. A search for the neighbours of a range begins with so much, and doubles it while it finds nothing.
+    private static let firstStep: Int64 = 600_000
+    /// So much time before the range is searched for the point before. Afterwards nothing is said of the time before
+    /// the first point.
+    private static let longestSearchBack: Int64 = 8 * 86_400_000
+
+    init(_ range: TrackRange, _ call: APICall, _ store: any PointStore & EntityStore) async throws {
+        let limit = call.options.maximumRawPoints
+        let points = try await range.read(call, store, limit: limit).points.lazy.map(\.point)
+        let latest = try await store.entity(named: range.entity.text, in: range.service)?.latest?.point
+        let next = try await Self.pointAfter(range, upTo: latest?.fix.time, call, store)
+        var finder = GapFinder()
+        if let first = points.first(where: { $0.continuity != nil }) ?? next,
+            first.fix.time.milliseconds(since: range.from) > (first.continuity?.tolerance ?? 0),
+            let before = try await Self.pointBefore(range, call, store)
+        {
+            finder.add(before)
+        }
+        for point in points { finder.add(point) }
+        if let next { finder.add(next) }
+        var gaps = finder.gaps
+        // Without a later point the vehicle has not told yet.
+        let last =
+            finder.last
+            ?? latest.flatMap { point in
+                point.continuity.map { (point.fix.time, $0.tolerance) }
+            }
+        if next == nil, let last, last.time < call.now, call.now.milliseconds(since: last.time) > last.tolerance {
+            gaps.append(TrackGap(.notUploaded, from: last.time, until: call.now))
+        }
+        // Whole seconds, as everywhere in the API.
+        let end = Timestamp(seconds: range.through.seconds)
+        self.gaps = Self.joined(gaps.compactMap { $0.clipped(from: range.from, until: end) })
+    }
+
+    /// A parked vehicle makes a point now and then: the time is one gap for people.
+    private static func joined(_ gaps: [TrackGap]) -> [TrackGap] {
+        var joined: [TrackGap] = []
+        for gap in gaps {
+            if let last = joined.last, last.reason == gap.reason, last.until == gap.from, last.lostPoints == nil,
+                gap.lostPoints == nil
+            {
+                joined[joined.count - 1].until = gap.until
+            } else {
+                joined.append(gap)
+            }
+        }
+        return joined
+    }
+
+    /// The first gathered point after the range; nil when there is none up to `end`.
+    private static func pointAfter(
+        _ range: TrackRange, upTo end: Timestamp?, _ call: APICall, _ store: any PointStore
+    ) async throws -> TrackPoint? {
+        guard let end else { return nil }
+        var (start, step) = (range.through.adding(milliseconds: 1), firstStep)
+        while start <= end {
+            let part = TrackRange(
+                service: range.service, entity: range.entity, from: start,
+                through: min(start.adding(milliseconds: step - 1), end))
+            guard let points = try await read(part, call, store) else {
+                // So many points of programs in so short a time.
+                guard step > 1000 else { return nil }
+                step /= 2
+                continue
+            }
+            if let found = points.first(where: { $0.point.continuity != nil }) { return found.point }
+            start = part.through.adding(milliseconds: 1)
+            step = min(step * 2, 30 * 86_400_000)
+        }
+        return nil
+    }
+
+    /// The last gathered point before the range; nil when there is none, or when it is long ago.
+    private static func pointBefore(
+        _ range: TrackRange, _ call: APICall, _ store: any PointStore
+    ) async throws -> TrackPoint? {
+        let earliest = range.from.adding(milliseconds: -longestSearchBack)
+        var (end, step) = (range.from.adding(milliseconds: -1), firstStep)
+        while end >= earliest {
+            let part = TrackRange(
+                service: range.service, entity: range.entity, from: end.adding(milliseconds: 1 - step), through: end)
+            guard let points = try await read(part, call, store) else {
+                guard step > 1000 else { return nil }
+                step /= 2
+                continue
+            }
+            if let found = points.last(where: { $0.point.continuity != nil }) { return found.point }
+            end = part.from.adding(milliseconds: -1)
+            step *= 2
+        }
+        return nil
+    }
+
+    /// Nil for too many points.
+    private static func read(
+        _ range: TrackRange, _ call: APICall, _ store: any PointStore
+    ) async throws -> [StoredPoint]? {
+        do {
+            return try await range.read(call, store, limit: call.options.maximumRawPoints).points
+        } catch let error as TrackStoreError where error.code == .tooManyPoints {
+            return nil
+        }
+    }
+
+    func write(to object: inout JSONWriter) {
+        object.array("gaps") { list in
+            for gap in gaps {
+                list.object {
+                    $0.member("start_time", gap.from.seconds)
+                    $0.member("end_time", gap.until.seconds)
+                    $0.member("reason", gap.reason.name)
+                    if let lost = gap.lostPoints { $0.member("lost_points", lost) }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,92 @@
+import JSON
+import Testing
+import TrackModel
+import TrackStore
+
+@testable import WebAPI
+
+@Suite("Gaps of tracks")
+struct GapTests {
+    private static let start: Int64 = 1_772_670_000
+
+    /// Of an agent with an interval of five seconds; times in seconds after the start.
+    private func gathered(_ time: Int64, _ spans: [(GapReason, Int64?, Int64)] = []) throws -> TrackPoint {
+        var made = try point(Self.start + time, 0, 0)
+        made.continuity = Continuity(
+            interval: 5,
+            spans: spans.map { reason, from, until in
+                GapSpan(
+                    reason, from: from.map { Timestamp(seconds: Self.start + $0) },
+                    until: Timestamp(seconds: Self.start + until), lostPoints: reason.isLoss ? 7 : nil)
+            })
+        return made
+    }
+
+    private func gaps(_ bench: Bench, _ from: Int64, _ through: Int64, _ more: String = "") async throws -> [String] {
+        let answer = try await bench.get(
+            "track/gettrack",
+            "entity_name=van&start_time=\(Self.start + from)&end_time=\(Self.start + through)&gap_content=1\(more)")
+        #expect(answer.status == 0)
+        return (answer["gaps"]?.items ?? []).map { gap in
+            let start = (gap["start_time"]?.integerValue ?? 0) - Self.start
+            let end = (gap["end_time"]?.integerValue ?? 0) - Self.start
+            let lost = gap["lost_points"]?.integerValue.map { " (\($0))" } ?? ""
+            return "\(gap["reason"]?.stringValue ?? "") \(start)-\(end)\(lost)"
+        }
+    }
+
+    @Test func aTrackSaysWhyItHasHoles() async throws {
+        let bench = try await Bench()
+        try await bench.upload(
+            "van",
+            [
+                gathered(0), gathered(5), gathered(600, [(.noFix, 5, 500), (.stopped, 500, 600)]), gathered(605),
+                gathered(900, [(.cacheFull, nil, 900)]), gathered(1200), gathered(1500, [(.off, nil, 1500)]),
+            ])
+        #expect(
+            try await gaps(bench, 0, 1500) == [
+                "no_fix 5-500", "stopped 500-600", "cache_full 605-900 (7)", "lost 900-1200", "off 1200-1500",
+            ])
+        // The range cuts them, and what is told by a point behind the range counts.
+        #expect(try await gaps(bench, 100, 550) == ["no_fix 100-500", "stopped 500-550"])
+        #expect(try await gaps(bench, 700, 1300) == ["cache_full 700-900 (7)", "lost 900-1200", "off 1200-1300"])
+        #expect(try await gaps(bench, 1000, 1100) == ["lost 1000-1100"])
+        // Only who asks is told, and only with the first page.
+        let usual = try await bench.get(
+            "track/gettrack", "entity_name=van&start_time=\(Self.start)&end_time=\(Self.start + 1500)")
+        #expect(usual["gaps"] == nil)
+        #expect(try await gaps(bench, 0, 1500, "&page_size=2&page_index=2") == [])
+        #expect(
+            try await bench.get(
+                "track/gettrack", "entity_name=van&start_time=\(Self.start)&end_time=\(Self.start)&gap_content=2"
+            ).status == 2)
+    }
+
+    @Test func whatTheVehicleHasNotToldIsNotUploaded() async throws {
+        let bench = try await Bench()
+        let now = Bench.now.seconds - Self.start
+        try await bench.upload("van", [gathered(now - 1000), gathered(now - 995)])
+        #expect(try await gaps(bench, now - 1000, now + 3600) == ["not_uploaded \(now - 995)-\(now)"])
+        #expect(try await gaps(bench, now - 500, now - 100) == ["not_uploaded \(now - 500)-\(now - 100)"])
+        // A vehicle that has just told something is not late.
+        try await bench.upload("van", [gathered(now - 5, [(.noFix, now - 995, now - 5)])])
+        #expect(try await gaps(bench, now - 1000, now + 3600) == ["no_fix \(now - 995)-\(now - 5)"])
+    }
+
+    @Test func aParkedVehicleHasOneGap() async throws {
+        let bench = try await Bench()
+        try await bench.upload(
+            "van",
+            [
+                gathered(0), gathered(240, [(.parked, 0, 240)]), gathered(480, [(.parked, 240, 480)]),
+                gathered(600, [(.noFix, 480, 600)]), gathered(605), gathered(845, [(.parked, 605, 845)]),
+            ])
+        #expect(try await gaps(bench, 0, 845) == ["parked 0-480", "no_fix 480-600", "parked 605-845"])
+    }
+
+    @Test func withoutAnAgentThatSaysSoThereAreNoGaps() async throws {
+        let bench = try await Bench()
+        try await bench.upload("van", [try point(Self.start, 0, 0), try point(Self.start + 1000, 0, 0)])
+        #expect(try await gaps(bench, 0, 2000) == [])
+    }
+}
