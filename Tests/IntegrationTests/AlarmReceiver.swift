@@ -9,16 +9,23 @@ final class AlarmReceiver {
 
     let port: Int
     private let files: TemporaryDirectory
-    private let program: Program
+    private let redirect: String
+    private var program: Program?
 
     /// `redirect`: where it sends whoever asks while its manner is that.
     init(_ identity: (certificate: String, key: String), redirect: String = "") throws {
-        (files, port) = (try TemporaryDirectory(), try freePort())
+        (files, port, self.redirect) = (try TemporaryDirectory(), try freePort(), redirect)
         try Self.write(identity, into: files)
         try Manner.taken.rawValue.write(toFile: files.file("manner"), atomically: true, encoding: .utf8)
-        program = try Program("/usr/bin/env", ["python3", "-c", Self.script, "\(port)", files.path, redirect])
+        try comeBack()
+    }
+
+    /// Listens again at its port.
+    func comeBack() throws {
+        let started = try Program("/usr/bin/env", ["python3", "-c", Self.script, "\(port)", files.path, redirect])
+        program = started
         try waitUntil("the receiver listens", within: 300) {
-            try require(program.isRunning, "\(program.printed)")
+            try require(started.isRunning, "\(started.printed)")
             return isListening(port)
         }
     }
@@ -41,6 +48,8 @@ final class AlarmReceiver {
     struct Request {
         let type: Int
         let keys: [String]
+        /// The receiver has answered that it has the alarms.
+        let isTaken: Bool
     }
 
     private var lines: [String] {
@@ -57,7 +66,9 @@ final class AlarmReceiver {
             else { return nil }
             let body = try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any]
             let alarms = try require(body?["content"] as? [[String: Any]], "\(text)")
-            return Request(type: body?["type"] as? Int ?? 0, keys: alarms.compactMap { $0["key"] as? String })
+            return Request(
+                type: body?["type"] as? Int ?? 0, keys: alarms.compactMap { $0["key"] as? String },
+                isTaken: value["manner"] as? String == Manner.taken.rawValue)
         }
     }
 
@@ -69,7 +80,10 @@ final class AlarmReceiver {
         return try require(Int(checked.output.trimmingCharacters(in: .whitespacesAndNewlines)), checked.all)
     }
 
-    func end() { program.end(SIGKILL) }
+    /// Connections that ended because the server did not trust the certificate.
+    var refusals: Int { lines.count { $0 == "refused" } }
+
+    func end() { program?.end(SIGKILL) }
 
     private static let check = """
         import hmac, json, os, sys
@@ -101,8 +115,8 @@ final class AlarmReceiver {
 
             def do_POST(self):
                 body = self.rfile.read(int(self.headers["Content-Length"])).decode()
-                note(json.dumps({"headers": dict(self.headers), "body": body}))
                 manner = open(folder + "/manner").read()
+                note(json.dumps({"headers": dict(self.headers), "body": body, "manner": manner}))
                 if manner == "hang":
                     time.sleep(3600)
                 if manner == "endless":
