@@ -70,6 +70,25 @@ import TrackWire
         }
     }
 
+    @Test func theFirstPointAfterALossNamesItsReason() throws {
+        try withCache { cache in
+            var made = try (0..<5).map(point)
+            for index in made.indices {
+                made[index].continuity = Continuity(interval: 1)
+                append(PointRecord.encode(made[index]), to: cache, time: Int64(index))
+            }
+            _ = try cache.clear(entities: nil, from: 1, through: 2, now: 0)
+            let first = try #require(next(in: cache, after: 0))
+            #expect(try BatchCodec.decode(first.batch.bytes, isCompressed: first.batch.isCompressed) == [made[0]])
+            let time = made[3].fix.time
+            made[3].continuity?.spans = [GapSpan(.cleared, from: nil, until: time)]
+            let second = try #require(next(in: cache, after: first.lastSequence))
+            #expect(
+                try BatchCodec.decode(second.batch.bytes, isCompressed: second.batch.isCompressed)
+                    == Array(made[3...]))
+        }
+    }
+
     @Test func attributesTravelAndABatchHoldsNoMoreThanAPayloadMay() throws {
         try withCache { cache in
             var made: [TrackPoint] = []

@@ -41,6 +41,7 @@ extension TrackCache {
         }
         removed += pending.removeAll { clear.covers(entity: $0.entity, time: $0.time) }
         if removed == 0, !mayHaveMissed { return ClearedCount(records: 0, isDurable: true) }
+        noteCleared()
         counters.cleared += removed
         if clear.clearsEverything {
             tombstones = pieces

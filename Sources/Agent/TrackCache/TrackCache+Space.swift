@@ -20,7 +20,9 @@ extension TrackCache {
     func enforceLimit(adding bytes: Int, for first: UInt64? = nil) {
         guard let limit = options.limit else { return }
         while sealedCount > 0, diskBytes + bytes - bytesReplaced(by: first) > limit {
-            counters.droppedByBound += liveCount(0)
+            let count = liveCount(0)
+            if count > 0 { noteDropped(through: segments[0].last) }
+            counters.droppedByBound += count
             counters.segmentsDropped += 1
             remove(at: 0)
         }

@@ -57,6 +57,8 @@ package final class TrackCache {
     var nextRead = MonotonicTime.distantPast
     var partialTally: PartialTally?
     var nextAttempt = MonotonicTime.distantPast
+    /// Nil: nothing was lost since the opening.
+    var losses: KnownLosses?
     var retryInterval = TrackCache.retryIntervals.lowerBound
 
     /// Opens a directory, which is recovery: whatever is in it, the cache starts.

@@ -150,12 +150,16 @@ import TrackWire
         var batch = points(1...3)
         batch[1].fix.speed = -1
         batch[2].attributes = ["fuel": .integer(1)]
+        for row in batch.indices { batch[row].continuity = Continuity(interval: 5) }
         func send(_ first: UInt64) -> [Action] {
             bench.grant(bench.receive(.upload(Upload(BatchCodec.encode(batch), firstSequence: first))))
         }
         let actions = send(1)
         let sent = try #require(submitted(actions))
         #expect(sent.batch.sequences == [1, 3])
+        // The track knows why a point is missing.
+        let told = sent.batch.points.map { $0.continuity?.spans }
+        #expect(told == [[], [GapSpan(.refused, from: nil, until: batch[2].fix.time)]])
         #expect(
             actions.contains(.note(.pointsRefused(1, firstReason: "speed -1 cm/s must not be negative"))))
         #expect(actions.contains(.note(.attributesIgnored(["fuel"], isFirst: true))))

@@ -16,6 +16,20 @@ struct PreparedUpload: Sendable {
     let undecodable: UInt64
 }
 
+extension TrackPoint {
+    /// The points before this one are gone. Only a reader of the whole track can tell since when.
+    fileprivate mutating func tell(_ loss: CacheLoss) {
+        guard let spans = continuity?.spans, spans.count < Continuity.maximumSpans else { return }
+        let reason: GapReason =
+            switch loss {
+            case .dropped: .cacheFull
+            case .cleared: .cleared
+            case .damaged: .diskTrouble
+            }
+        continuity?.spans = spans + [GapSpan(reason, from: nil, until: fix.time)]
+    }
+}
+
 enum UploadReader {
     enum Reading: Sendable {
         case batch(PreparedUpload)
@@ -53,13 +67,15 @@ enum UploadReader {
             let decoded = found.records.map { try? PointRecord.decode($0.payload) }
             let leading = decoded.prefix { $0 == nil }.count
             undecodable += UInt64(leading)
-            let points = payload(decoded.dropFirst(leading).prefix { $0 != nil }.compactMap(\.self))
+            var points = payload(decoded.dropFirst(leading).prefix { $0 != nil }.compactMap(\.self))
             let times = points.map(\.fix.time)
             guard let earliest = times.min(), let latest = times.max() else {
                 position = found.lastSequence
                 continue
             }
             let first = found.firstSequence + UInt64(leading)
+            let loss: CacheLoss? = leading > 0 ? .damaged : cache.loss(after: position, before: first)
+            if let loss { points[0].tell(loss) }
             return .batch(
                 PreparedUpload(
                     firstSequence: first, lastSequence: first + UInt64(points.count) - 1, stream: found.stream,

@@ -58,7 +58,7 @@ package final class Agent {
         gathering = GatheringShell(
             context, feeds: surroundings.feeds, gnss: configuration.gnss, settings: settings,
             newest: opened.snapshot.recovery.newest.map { ($0.entity, Timestamp(milliseconds: $0.time)) },
-            gap: GapMachine.Start(remembered, opened.snapshot)
+            gap: GapMachine.Start(remembered, opened.snapshot, configuration.service)
         ) { router.agent?.route($0) }
         attributeShell = AttributeShell(
             context, columns: remembered.columns?.columns(of: configuration.service.id)

@@ -39,10 +39,13 @@ extension Sampler.Outcome {
 
 extension GapMachine.Start {
     /// What the process before left.
-    init(_ remembered: RememberedState, _ ring: CacheSnapshot) {
-        let entity = remembered.target?.entity
+    ///
+    /// Before the first command the configuration may start the agent: then each process before has gathered.
+    init(_ remembered: RememberedState, _ ring: CacheSnapshot, _ service: AgentConfiguration.Service) {
+        let isStarted = remembered.target == nil && service.isStartedAtFirstBoot
+        let entity = isStarted ? service.entity : remembered.target?.entity
         self.init(
-            entity: entity, isGathering: remembered.target?.isGathering ?? false,
+            entity: entity, isGathering: isStarted || remembered.target?.isGathering ?? false,
             memory: remembered.gap.map(GapMemory.init), newest: entity.flatMap { ring.lastTime(of: $0) })
     }
 }

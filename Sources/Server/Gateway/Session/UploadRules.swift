@@ -132,7 +132,11 @@ struct UploadRules: Hashable, Sendable {
             return
         }
         let refused = Set(checked.refusals.map(\.number))
-        checked.batch.points = points.indices.filter { !refused.contains(first &+ UInt64($0)) }.map { points[$0] }
+        checked.batch.points = points.indices.filter { !refused.contains(first &+ UInt64($0)) }.map { index in
+            var point = points[index]
+            if index > 0, refused.contains(first &+ UInt64(index - 1)) { point.tellRefusal() }
+            return point
+        }
         // The bytes as received hold the refused points too.
         checked.batch.payload = nil
     }
@@ -195,5 +199,13 @@ struct UploadRules: Hashable, Sendable {
             throw ProtocolViolation("\(message): \(count) points announced, \(points.count) came")
         }
         return points
+    }
+}
+
+extension TrackPoint {
+    /// The points before this one were refused: the gap of the track has this reason.
+    fileprivate mutating func tellRefusal() {
+        guard let spans = continuity?.spans, spans.count < Continuity.maximumSpans else { return }
+        continuity?.spans = spans + [GapSpan(.refused, from: nil, until: fix.time)]
     }
 }
