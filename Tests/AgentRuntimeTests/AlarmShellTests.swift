@@ -30,6 +30,7 @@ import TrackWire
             bench.context, executor: journal, areHooksOwed: true, isTold: { [unowned self] in told.contains($0) }
         ) { [unowned self] effect in
             switch effect {
+            case .hooksSettled: break
             case .acknowledge(let id): acknowledged.append(id)
             case .arrived(let alarm): arrived.append(alarm.content.id)
             case .recalled(let alarms, _): recalled.append(alarms.map(\.content.id))

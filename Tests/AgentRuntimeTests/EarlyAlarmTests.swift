@@ -133,6 +133,62 @@ import TrackWire
         #expect(try next.alarms().map(\.isConfirmed) == [true, true])
     }
 
+    /// A backup of the server was put back: it has neither the points nor the alarms any more, and the agent has freed the points.
+    @Test func aServerThatForgotGetsItsAlarmsAgainOnce() throws {
+        let box = try ServedAgent()
+        _ = try box.login()
+        try box.deliver(5)
+        let before = box.storedThrough
+        try box.drive()
+        for alarm in box.told { try box.send(.push(Self.push(alarm))) }
+        try box.wait(seconds: 120)
+        #expect(try box.alarms().map(\.isConfirmed) == [true, true])
+        #expect(box.ring.count == 0)
+        _ = try box.frames()
+        box.cut()
+        box.storedThrough = before
+        // The first answer is lost with the machine, and the server has taken later points meanwhile.
+        _ = try box.login()
+        #expect(try box.reports().map(\.alarms.count) == [2])
+        box.disk.crash(seed: 1)
+        let next = try ServedAgent(box.disk)
+        next.storedThrough = next.ring.nextSequence
+        _ = try next.login()
+        let reports = try next.reports()
+        #expect(reports.map(\.alarms.count) == [2])
+        #expect(try reports[0].alarms.map { try Self.key($0.json) } == box.told.map { $0.body["key"] })
+        try next.answer(reports[0])
+        #expect(next.agent.earlyAlarms.reportsWaiting == 0 && next.told.isEmpty)
+        // What the server has is not reported again.
+        next.cut()
+        _ = try next.login()
+        #expect(try next.reports().isEmpty)
+    }
+
+    /// Points behind the backup that the ring still has come again: the server finds their alarms itself.
+    @Test func alarmsWhosePointsAreStillInTheRingAreNotReported() throws {
+        let box = try ServedAgent()
+        _ = try box.login()
+        try box.deliver(5)
+        try box.drive()
+        let stored = box.storedThrough
+        for alarm in box.told { try box.send(.push(Self.push(alarm))) }
+        box.isStoring = false
+        try box.drive(from: 1000)
+        #expect(box.told.count == 4)
+        _ = try box.frames()
+        box.cut()
+        box.storedThrough = stored - 1
+        _ = try box.login()
+        // The exit of the first drive was caused before the last acknowledged point.
+        #expect(try box.reports().isEmpty)
+    }
+
+    private static func key(_ json: String) throws -> JSONValue? {
+        guard case .object(let members) = try JSONReader.value(of: Array(json.utf8)) else { return nil }
+        return members["key"]
+    }
+
     @Test func anAlarmThatNobodyConfirmsIsCounted() throws {
         let box = try ServedAgent()
         _ = try box.login()

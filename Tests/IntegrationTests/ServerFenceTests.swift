@@ -90,6 +90,56 @@ import Testing
         source.end()
     }
 
+    /// The store is put back as it was before the second visit, and the vehicle goes on.
+    @Test func aRestoredServerDoublesAndLosesNoAlarm() throws {
+        let fleet = try Fleet()
+        let source = try Self.drive(seconds: 481, start: Self.start)
+        let gpsd = try fleet.startGPSD(source: source.address)
+        var server = try fleet.startServer()
+        let agent = try fleet.startAgent()
+        try Self.online(fleet)
+        for second in [100, 220, 360] { try fleet.makeFence(atSecond: second) }
+        try waitUntil("the vehicle has the fences", within: 300) { try fleet.keptServerFences() == 3 }
+        try Self.play(source, to: 150, fleet)
+        try Self.arrive(fleet)
+        try waitUntil("the first visit is confirmed", within: 300) {
+            let told = try fleet.vehicleAlarms()
+            return told.early.count == 2 && told.unconfirmed == 0
+        }
+        #expect(server.end(SIGTERM) == 0, "\(server.printed)")
+        let backup = fleet.directory.file("backup.sqlite")
+        try FileManager.default.copyItem(atPath: fleet.database, toPath: backup)
+
+        server = try fleet.startServer()
+        try Self.online(fleet)
+        try Self.play(source, to: 290, fleet)
+        try Self.arrive(fleet)
+        try waitUntil("the second visit is confirmed", within: 300) {
+            let told = try fleet.vehicleAlarms()
+            return told.early.count == 4 && told.unconfirmed == 0
+        }
+        #expect(try fleet.alarmHistory().count == 4)
+
+        server.end(SIGKILL)
+        // The vehicle goes on without the server.
+        try Self.play(source, to: 330, fleet)
+        for ending in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: fleet.database + ending) }
+        try FileManager.default.copyItem(atPath: backup, toPath: fleet.database)
+        server = try fleet.startServer()
+        try Self.online(fleet)
+        try Self.play(source, to: 481, fleet)
+        try Self.arrive(fleet)
+        try waitUntil("all alarms are in the history", within: 300) { try fleet.alarmHistory().count == 6 }
+        try waitUntil("all alarms are confirmed", within: 300) { try fleet.vehicleAlarms().unconfirmed == 0 }
+        let told = try fleet.vehicleAlarms()
+        #expect(told.others == [] && told.early.map(\.fence) == [1, 1, 2, 2, 3, 3])
+        #expect(try fleet.alarmHistory() == told.early)
+        #expect(agent.end(SIGTERM) == 0, "\(agent.printed)")
+        #expect(server.end(SIGTERM) == 0, "\(server.printed)")
+        gpsd.end(SIGKILL)
+        source.end()
+    }
+
     /// The second vehicle is ahead of the first one, whose points are late at the server then.
     @Test func twoVehiclesAsOneEntity() throws {
         let proxy = try CuttingProxy(seed: 1)

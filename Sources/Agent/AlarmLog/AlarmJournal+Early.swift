@@ -7,13 +7,17 @@ extension AlarmJournal {
     /// too: the server sends no push again that was acknowledged.
     func confirm(_ push: NewAlarm) throws(CacheFileError) -> Appended {
         guard push.early == nil,
-            let index = entries.lastIndex(where: { $0.id == push.id && $0.early != nil && !$0.news.isConfirmed })
+            let index = entries.lastIndex(where: {
+                $0.id == push.id && $0.early != nil && (!$0.news.isConfirmed || $0.hasLooseNews)
+            })
         else { return .known }
+        let isNews = !entries[index].news.isConfirmed
         var news = AlarmNews()
         news.isConfirmed = true
         try put(AlarmFormat.encode(.news(entries[index].number, news)))
         entries[index].news.add(news)
-        return .confirmed(entries[index].number)
+        entries[index].hasLooseNews = false
+        return isNews ? .confirmed(entries[index].number) : .known
     }
 
     /// Early alarms that the server has neither told nor been told of, in the order of their numbers.
@@ -61,6 +65,7 @@ extension AlarmJournal {
             news.report = report
             news.isConfirmed = report == .done && entries[index].early != nil
             entries[index].news.add(news)
+            entries[index].hasLooseNews = true
             guard isSound else { continue }
             let record = AlarmFormat.encode(.news(entries[index].number, news))
             guard end + record.count <= 2 * options.limit else { continue }
@@ -68,12 +73,56 @@ extension AlarmJournal {
             try? putUnsynchronised(record)
         }
     }
+
+    /// The server has forgotten these points, and perhaps reports too: it is to be told of the alarms of an entity and a
+    /// service that it may not have any more. Returns how many these are; durable on return. It knows the keys of those that it
+    /// has.
+    ///
+    /// Throws when the disk refuses. What was noted then stays in memory.
+    package func reportAgain(
+        of entity: String, service: Int64, without points: ForgottenPoints, now: MonotonicTime
+    ) throws(CacheFileError) -> Int {
+        try makeReady(now: now)
+        var news = AlarmNews()
+        news.report = .wanted
+        var count = 0
+        for index in entries.indices
+        where entries[index].isReported(as: entity, to: service) && entries[index].mayBeLost(with: points) {
+            entries[index].news.add(news)
+            count += 1
+            let record = AlarmFormat.encode(.news(entries[index].number, news))
+            guard end + record.count <= 2 * options.limit else { continue }
+            try putUnsynchronised(record)
+        }
+        guard count > 0, let file else { return count }
+        do throws(CacheFileError) {
+            // The next login may find the server ahead of these points again.
+            try files.synchronizeFile(file, dataOnly: true)
+        } catch {
+            isSound = false
+            throw error
+        }
+        return count
+    }
 }
 
 extension AlarmJournal.Entry {
     /// An earlier version wrote no service: its alarms go to the service that the agent runs for.
     fileprivate func isReported(as entity: String, to service: Int64) -> Bool {
         entity.utf8.elementsEqual(self.entity.utf8) && service == self.service ?? service
+    }
+
+    /// A server that has forgotten these points may have forgotten this alarm.
+    fileprivate func mayBeLost(with points: ForgottenPoints) -> Bool {
+        switch news.report {
+        // It was told after the point, or without it.
+        case .done: return true
+        case .wanted, .refused: return false
+        case .none:
+            // A point of another stream: nobody knows. One that the ring still has comes again.
+            guard let early else { return false }
+            return early.stream == points.stream ? points.sequences.contains(early.sequence) : news.isConfirmed
+        }
     }
 
     fileprivate var isUnconfirmed: Bool { early != nil && !news.isConfirmed && news.report == .none }

@@ -154,6 +154,7 @@ extension AlarmJournal {
                 try files.writeFully(new, AlarmFormat.encode(.alarm(alarm)), at: position)
                 var entry = entry
                 entry.offset = position
+                entry.hasLooseNews = false
                 kept.append(entry)
                 position += entry.length
             }

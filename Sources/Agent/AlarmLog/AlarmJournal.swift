@@ -72,6 +72,8 @@ package final class AlarmJournal {
         let early: EarlyMark?
         let service: Int64?
         var news: AlarmNews
+        /// A power cut may take the news back.
+        var hasLooseNews = false
         var offset: Int
         let length: Int
     }

@@ -12,6 +12,17 @@ package struct EarlyMark: Hashable, Sendable {
     }
 }
 
+/// Points that the server owned, and does not have any more: a backup was put back.
+package struct ForgottenPoints: Hashable, Sendable {
+    package var stream: StreamID
+    package var sequences: ClosedRange<UInt64>
+
+    package init(stream: StreamID, sequences: ClosedRange<UInt64>) {
+        self.stream = stream
+        self.sequences = sequences
+    }
+}
+
 /// An early alarm that nobody has confirmed.
 package struct UnconfirmedAlarm: Hashable, Sendable {
     package var number: UInt64

@@ -119,6 +119,9 @@ package final class TrackCache {
         return first.sequence
     }
 
+    /// The server has said that it owns everything of `streamID` up to here; 0 when it has said nothing.
+    package var acknowledgedThrough: UInt64 { uploading.acknowledged }
+
     /// Records waiting, of every stream.
     package var count: UInt64 {
         segments.indices.reduce(UInt64(pending.count)) { $0 + liveCount($1) }

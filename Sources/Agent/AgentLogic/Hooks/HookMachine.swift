@@ -66,6 +66,8 @@ package struct HookMachine: Hashable, Sendable {
     private var running: [RunID: Job] = [:]
     private var nextRun: UInt64 = 1
     private var isRecalling = false
+    /// Alarms whose hooks had run when the journal got them, while it was asked: its answer may have them as owed.
+    private var settled: Set<UInt64> = []
     /// The journal may hold alarms whose hooks are to run and that are not in hand.
     private var mayBeOwed = false
     package private(set) var counters = Counters()
@@ -101,9 +103,19 @@ package struct HookMachine: Hashable, Sendable {
         guard isRecalling else { return [] }
         isRecalling = false
         mayBeOwed = !isAll
-        let known = inHand
-        for (event, alarm) in found where !known.contains(alarm) { events.append(Event(id: event, alarm: alarm)) }
-        return proceed()
+        let known = inHand.union(settled)
+        settled = []
+        events += found.filter { !known.contains($0.alarm) }.map { Event(id: $0.event, alarm: $0.alarm) }
+        return found.filter { known.contains($0.alarm) }.map { .finished($0.event, alarm: nil) } + proceed()
+    }
+
+    /// The hooks of an alarm ran before it had its number in the journal: they do not run again.
+    package mutating func settled(_ alarm: UInt64) -> [Action] {
+        if isRecalling { settled.insert(alarm) }
+        let gone = events.filter { $0.alarm == alarm && !$0.isListed && $0.id != listing }.map(\.id)
+        guard !gone.isEmpty else { return [] }
+        events.removeAll { gone.contains($0.id) }
+        return gone.map { .finished($0, alarm: nil) } + proceed()
     }
 
     /// Names of the hooks, in their order.

@@ -22,6 +22,8 @@ final class AlarmShell {
         case recalled([Alarm], isAll: Bool)
         /// The server has told an early alarm of this number too.
         case confirmed(UInt64)
+        /// The hooks of this alarm ran before it was on the disk.
+        case hooksSettled(UInt64)
     }
 
     private let context: ShellContext
@@ -135,7 +137,7 @@ final class AlarmShell {
 
     private func journal(_ id: UInt64) {
         guard let content = waiting[id] else { return }
-        let isOwed = areHooksOwed
+        let isOwed = areHooksOwed && !isTold(id)
         let (serverTime, now) = (serverTime, context.now)
         let isAccepted = onJournal { journal -> Result<AlarmJournal.Appended, CacheFileError> in
             // A session may last for weeks. Alarms that are too old go before the size limit drops others.
@@ -150,6 +152,7 @@ final class AlarmShell {
             switch result {
             case .success(.new(let alarm)) where isTold(id):
                 perform(inbox.journaled(id, isNew: false))
+                tell(.hooksSettled(alarm.number))
                 finishHooks(of: alarm.number)
             case .success(.new(let alarm)):
                 fresh[id] = alarm

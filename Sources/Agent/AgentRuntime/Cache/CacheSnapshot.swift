@@ -6,6 +6,7 @@ package struct CacheSnapshot: Sendable {
     let stream: StreamID
     let firstSequence: UInt64
     let nextSequence: UInt64
+    let acknowledged: UInt64
     let points: UInt64
     let usage: TrackCacheUsage
     let state: TrackCacheState
@@ -19,6 +20,7 @@ package struct CacheSnapshot: Sendable {
         stream = cache.streamID
         firstSequence = cache.firstSequence
         nextSequence = cache.nextSequence
+        acknowledged = cache.acknowledgedThrough
         points = cache.count
         usage = cache.usage
         state = cache.state

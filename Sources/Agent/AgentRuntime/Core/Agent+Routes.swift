@@ -101,11 +101,11 @@ extension Agent {
             alarmShell.forgetOld(serverTime: serverTime)
         case .replied(let number, let kind, let message): requests.answered(number, kind, message)
         case .pushed(let push, let entity): alarmShell.take(push, entity: entity)
-        case .opened(let takesFences, let storedThrough, let stream):
+        case .opened(let takesFences, let storedThrough, let acknowledged, let stream):
             serverFences.loggedIn(isSent: takesFences)
             earlyAlarms.loggedIn(
                 as: link.entity, of: link.serviceNumber, takesReports: takesFences, storedThrough: storedThrough,
-                stream: stream)
+                acknowledged: acknowledged, stream: stream)
         case .fenceUpdate(let update): serverFences.take(update)
         case .reportAnswered(let answer): earlyAlarms.answered(answer)
         case .refusedPoints(let sequences, let stream): earlyAlarms.refused(sequences, of: stream)
@@ -127,6 +127,7 @@ extension Agent {
             hooks.arrived(alarm)
         case .recalled(let alarms, let isAll): hooks.recalled(alarms, isAll: isAll)
         case .confirmed(let alarm): earlyAlarms.confirmed(alarm)
+        case .hooksSettled(let alarm): hooks.settled(alarm)
         }
     }
 
@@ -150,7 +151,9 @@ extension Agent {
         case .told(let report): onChange(.alarm(report))
         case .hooksDue(let alarm): hooks.arrived(alarm)
         case .hooksDueOnce(let report): hooks.heard(report)
-        case .hooksSettled(let alarm): alarmShell.finishHooks(of: alarm)
+        case .hooksSettled(let alarm):
+            hooks.settled(alarm)
+            alarmShell.finishHooks(of: alarm)
         case .journalIs(let snapshot):
             alarmShell.journalIs(snapshot)
             earlyAlarms.journalIs(snapshot)

@@ -97,16 +97,42 @@ final class EarlyAlarmShell {
 
     // MARK: The link
 
-    /// A login succeeded. `takesReports`: the server takes them.
+    /// A login succeeded. `takesReports`: the server takes them. `acknowledged`: what the server had owned of the stream
+    /// before.
     func loggedIn(
-        as entity: String, of service: Int64, takesReports: Bool, storedThrough: UInt64, stream: StreamID?
+        as entity: String, of service: Int64, takesReports: Bool, storedThrough: UInt64, acknowledged: UInt64,
+        stream: StreamID?
     ) {
         (self.entity, self.service) = (entity, service)
+        if takesReports, let stream, storedThrough < acknowledged {
+            serverForgot(
+                ForgottenPoints(stream: stream, sequences: storedThrough + 1...acknowledged), of: entity, service)
+        }
         perform(book.loggedIn(as: entity, now: context.now))
         if let stream {
             perform(book.acknowledged(through: storedThrough, of: stream, isLogin: true, now: context.now))
         }
         if takesReports { perform(reporting.linkOpened()) }
+    }
+
+    /// A backup of the server was put back, or its disk has lost what it had: the server is told once more of the alarms that
+    /// it may have lost.
+    private func serverForgot(_ points: ForgottenPoints, of entity: String, _ service: Int64) {
+        let now = context.now
+        onJournal { journal -> Int? in
+            try? journal.reportAgain(of: entity, service: service, without: points, now: now)
+        } then: { [self] count in
+            guard let count else {
+                return context.log.warning(
+                    "The server has lost points, and the alarm journal cannot be read to report their alarms again",
+                    metadata: ["stored_through": "\(points.sequences.lowerBound - 1)"])
+            }
+            guard count > 0 else { return }
+            context.log.notice(
+                "The server has lost points: alarms are reported again",
+                metadata: ["alarms": "\(count)", "stored_through": "\(points.sequences.lowerBound - 1)"])
+            perform(reporting.added())
+        }
     }
 
     func linkClosed() {

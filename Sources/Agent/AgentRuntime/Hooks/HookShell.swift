@@ -97,6 +97,12 @@ final class HookShell {
         perform(machine.recalled(events, isAll: isAll))
     }
 
+    /// The hooks of an alarm ran before it had its number in the journal.
+    func settled(_ alarm: UInt64) {
+        guard !isShutDown else { return }
+        perform(machine.settled(alarm))
+    }
+
     /// False: there is no room for the event.
     @discardableResult
     private func run(for change: AgentEvent.Change, alarm: UInt64?) -> Bool {

@@ -31,8 +31,9 @@ final class LinkShell {
         case replied(UInt64, RequestBook.Kind, ServerFrame.OneOf_Message)
         /// The server sent a push, over the link of this entity.
         case pushed(Push, entity: String)
-        /// The login succeeded. `takesFences`: the server sends fences and takes reports.
-        case opened(takesFences: Bool, storedThrough: UInt64, stream: StreamID?)
+        /// The login succeeded. `takesFences`: the server sends fences and takes reports. `acknowledged`: what the server had
+        /// owned of the stream before.
+        case opened(takesFences: Bool, storedThrough: UInt64, acknowledged: UInt64, stream: StreamID?)
         /// The server sent a part of the fences of this link's entity.
         case fenceUpdate(FenceUpdate)
         /// The server answered a report of alarms.
@@ -61,6 +62,8 @@ final class LinkShell {
     private var ring: RingEnds
     /// The stream that the last login named.
     private var helloStream: StreamID?
+    /// What the ring had acknowledged then.
+    private var helloAcknowledged: UInt64 = 0
     /// What the server of the last login said.
     private(set) var terms = LinkTerms()
     /// The point that the ring took last, when this process has gathered it.
@@ -245,7 +248,7 @@ final class LinkShell {
             switch action {
             case .connect(let id): connect(id)
             case .sendHello:
-                helloStream = ring.stream
+                (helloStream, helloAcknowledged) = (ring.stream, ring.acknowledged)
                 channel.send(.hello(login.hello(as: entity, with: ring, fences: ownFences?.version ?? 0)))
             case .confirmCache(let id, let storedThrough):
                 tell(.confirm(id, storedThrough: storedThrough, stream: helloStream))
@@ -366,7 +369,8 @@ final class LinkShell {
         tell(.welcomed(welcome.trackColumns, serverTime: welcome.serverTime))
         tell(
             .opened(
-                takesFences: terms.fenceFormat > 0, storedThrough: welcome.storedThrough, stream: helloStream))
+                takesFences: terms.fenceFormat > 0, storedThrough: welcome.storedThrough,
+                acknowledged: helloAcknowledged, stream: helloStream))
         perform(
             machine.welcome(
                 id, storedThrough: welcome.storedThrough, heartbeatSeconds: welcome.heartbeatInterval,
