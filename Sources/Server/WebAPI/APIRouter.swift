@@ -26,6 +26,8 @@ package struct APIRouter: Sendable {
     private let checkCallback: CallbackChecking
     private let roads: (any Roads)?
     let counters: APICounters
+    /// Nil when the operator has set none.
+    private let quotas: KeyQuotaBook?
 
     /// Uploaded points go to `ingest`, which must run. The clock says when the server received what a client sends.
     package init(
@@ -43,6 +45,8 @@ package struct APIRouter: Sendable {
         self.checkCallback = checkCallback
         self.roads = roads
         self.now = now
+        let limits = KeyQuotas.Limits(daily: options.dailyQuota, concurrent: options.concurrentRequests)
+        quotas = limits.isNone ? nil : KeyQuotaBook(KeyQuotas(limits, zoneMinutes: options.zoneMinutes))
     }
 
     // MARK: Through HTTP
@@ -65,6 +69,11 @@ package struct APIRouter: Sendable {
             if options.strictMethods, request.method != endpoint.method.rawValue { throw APIFailure(.method) }
             let known = try await authenticate(form, target, isPOST: request.method == "POST")
             caller = known
+            let use = quotas.map { _ in
+                AccessKeyUse(service: known.service, hash: AccessKey(form.parameters["ak"] ?? "").hash)
+            }
+            if let use, let refusal = quotas?.begin(use, at: now()) { throw refusal }
+            defer { if let use { quotas?.end(use) } }
             let origin = options.publicOrigin ?? request.origin
             answer = try await endpoint.read(call(endpoint, known, form.parameters, origin), store).answer()
         } catch {

@@ -15,6 +15,10 @@ package struct WebAPIOptions: Sendable {
     /// Points of one entity in the range of one processed query.
     package var maximumProcessedPoints: Int
 
+    /// Requests of one key in a day, and at the same time; nil for any number.
+    package var dailyQuota: Int?
+    package var concurrentRequests: Int?
+
     /// How `fence/list` writes the vertices of a fence.
     package var fenceVertices: FenceVertices
 
@@ -46,7 +50,8 @@ package struct WebAPIOptions: Sendable {
     package init(
         zoneMinutes: Int = 480, emptyListStatus: EmptyListStatus = .notFound, strictMethods: Bool = false,
         futureTolerance: Int64 = 600, maximumAge: Int64? = nil, maximumRawPoints: Int = 200_000,
-        maximumProcessedPoints: Int = 20_000, fenceVertices: FenceVertices = .objects,
+        maximumProcessedPoints: Int = 20_000, dailyQuota: Int? = nil, concurrentRequests: Int? = nil,
+        fenceVertices: FenceVertices = .objects,
         exportAge: Int64 = 6 * 3600, exportsNeedKey: Bool = true, hasExportTimesAsDigits: Bool = false,
         publicOrigin: String? = nil,
         roadAttribution: String = "© OpenStreetMap contributors", showsRoadGrades: Bool = true
@@ -58,6 +63,8 @@ package struct WebAPIOptions: Sendable {
         self.maximumAge = maximumAge
         self.maximumRawPoints = maximumRawPoints
         self.maximumProcessedPoints = maximumProcessedPoints
+        self.dailyQuota = dailyQuota
+        self.concurrentRequests = concurrentRequests
         self.fenceVertices = fenceVertices
         self.exportAge = exportAge
         self.exportsNeedKey = exportsNeedKey

@@ -102,12 +102,15 @@ extension ServerConfiguration {
         let strict = reader.boolean("api", "strict_methods", default: false)
         let future = reader.integer("api", "future_tolerance", default: 600, range: 0...86_400, unit: "s")
         let age = reader.integer("api", "maximum_age", default: 0, range: 0...3_153_600_000, unit: "s")
+        let daily = reader.integer("api", "daily_quota", default: 0, range: 0...1_000_000_000)
+        let concurrent = reader.integer("api", "concurrent_requests", default: 0, range: 0...100_000)
         return API(
             zoneMinutes: zone, emptyListStatus: empty, strictMethods: strict, futureTolerance: future,
             maximumAge: age == 0 ? nil : age,
             maximumRawPoints: reader.integer("api", "maximum_points", default: 200_000, range: 1...10_000_000),
             maximumProcessedPoints: reader.integer(
                 "api", "maximum_processed_points", default: 20_000, range: 1...10_000_000),
+            dailyQuota: daily == 0 ? nil : daily, concurrentRequests: concurrent == 0 ? nil : concurrent,
             hasFenceVerticesAsText: reader.boolean("api", "fence_vertexes_as_text", default: false))
     }
 

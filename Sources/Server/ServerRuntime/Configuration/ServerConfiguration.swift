@@ -73,6 +73,9 @@ package struct ServerConfiguration: Sendable {
         package var maximumAge: Int?
         package var maximumRawPoints: Int
         package var maximumProcessedPoints: Int
+        /// Requests of one key in a day, and at the same time; nil for any number.
+        package var dailyQuota: Int?
+        package var concurrentRequests: Int?
         /// `fence/list` writes vertices as one text.
         package var hasFenceVerticesAsText: Bool
     }

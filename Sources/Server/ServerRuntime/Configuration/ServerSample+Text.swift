@@ -101,6 +101,10 @@ extension ServerSample {
 # 1 ... 10000000.
 # maximum_points = 200000
 # maximum_processed_points = 20000
+# Most requests of one access key in a day (of utc_offset), 0 ... 1000000000, and at the same time, 0 ... 100000; 0 for any
+# number. More get status 302 or 401. Counts begin anew when the server starts. Calls through vehicles have no key.
+# daily_quota = 0
+# concurrent_requests = 0
 
 [callbacks]
 # Alarms of fences may also go to a URL that a client sets with fence/seturl. The URL may lead to this machine and to private

@@ -190,6 +190,7 @@ package struct ServerRuntime: Sendable {
                 strictMethods: api.strictMethods, futureTolerance: Int64(api.futureTolerance),
                 maximumAge: api.maximumAge.map(Int64.init), maximumRawPoints: api.maximumRawPoints,
                 maximumProcessedPoints: api.maximumProcessedPoints,
+                dailyQuota: api.dailyQuota, concurrentRequests: api.concurrentRequests,
                 fenceVertices: api.hasFenceVerticesAsText ? .text : .objects,
                 exportAge: Int64(configuration.exports.minimumAge),
                 exportsNeedKey: !configuration.exports.arePublic,

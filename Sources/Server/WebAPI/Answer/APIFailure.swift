@@ -10,7 +10,24 @@ struct APIFailure: Error, Equatable {
 
     init(_ status: APIStatus, _ detail: String = "") {
         self.status = status
-        self.detail = detail
+        self.detail = Self.bounded(detail)
+    }
+
+    /// Bytes of a detail: it may repeat what a client sent, which may be of any length.
+    static let mostDetail = 500
+
+    /// Without control characters, and cut behind ``mostDetail`` bytes.
+    private static func bounded(_ detail: String) -> String {
+        guard detail.utf8.count > mostDetail || detail.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F }) else {
+            return detail
+        }
+        var (kept, bytes) = ("", 0)
+        for scalar in detail.unicodeScalars {
+            bytes += UTF8.width(scalar)
+            guard bytes <= mostDetail else { return kept + "…" }
+            kept.unicodeScalars.append(scalar.value < 0x20 || scalar.value == 0x7F ? "?" : scalar)
+        }
+        return kept
     }
 
     var message: String { detail.isEmpty ? status.message : "\(status.message): \(detail)" }

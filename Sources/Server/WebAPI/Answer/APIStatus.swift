@@ -13,6 +13,8 @@ enum APIStatus: Int, Hashable, Sendable, CaseIterable {
     case appCode = 230
     case notAllowed = 240
     case unknownCall = 260
+    case dailyQuota = 302
+    case concurrencyQuota = 401
     case trackColumnExists = 2001
     case columnReserved = 2002
     case tooManyTrackColumns = 2003
@@ -50,6 +52,8 @@ enum APIStatus: Int, Hashable, Sendable, CaseIterable {
         case .appCode: "APP Mcode码校验失败"
         case .notAllowed: "APP 服务被禁用"
         case .unknownCall: "服务不存在"
+        case .dailyQuota: "天配额超限，限制访问"
+        case .concurrencyQuota: "当前并发量已经超过约定并发配额，限制访问"
         case .trackColumnExists: "track的属性字段已存在"
         case .columnReserved: "属性字段为系统保留字段"
         case .tooManyTrackColumns: "track的属性字段过多"
