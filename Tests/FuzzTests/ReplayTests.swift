@@ -2,6 +2,8 @@ import Dispatch
 import Foundation
 import Testing
 
+@testable import WebAPI
+
 /// The fuzzers' properties, compiled from the same files, on every input that is kept: seeds, and what once failed.
 @Suite struct ReplayTests {
     @Test(arguments: Property.all.map(\.name))
@@ -24,6 +26,17 @@ import Testing
         for folder in ["Corpus", "Found"] {
             let found = try FileManager.default.contentsOfDirectory(atPath: Self.fuzz + folder)
             #expect(names.isSuperset(of: found.filter { !$0.hasPrefix(".") }), "in Fuzz/\(folder)")
+        }
+    }
+
+    /// A call that no kept input makes would take libFuzzer days to find.
+    @Test func everyCallOfTheWebAPIHasAKeptInput() throws {
+        let inputs = try Self.files(in: "Corpus/web-requests").map { try Data(contentsOf: URL(filePath: $0)) }
+        for path in Endpoint.all.map(\.path) {
+            let target = Data("/api/v3/\(path)".utf8)
+            #expect(
+                inputs.contains { $0.range(of: target) != nil },
+                "no file of Fuzz/Corpus/web-requests calls \(path): see docs/fuzzing.md")
         }
     }
 
