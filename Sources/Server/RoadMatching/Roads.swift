@@ -50,6 +50,9 @@ package struct RoadRoutes: Sendable {
 
     package init(_ answers: [RouteAnswer?], _ state: RoadsState) { (self.answers, self.state) = (answers, state) }
 
+    /// There was no way to ask the engine for: so it says nothing of the engine that all of them were found.
+    package var isIdle: Bool { state == .used(matched: nil) && answers.allSatisfy { $0 == nil } }
+
     /// Metres on toll roads.
     package var toll: Double { answers.reduce(0) { $0 + ($1?.toll ?? 0) } }
 }

@@ -51,6 +51,6 @@ struct TrackRoads: Sendable {
         option.travel = travel
         let found = await roads.routes(interruptions, option.errand(call, entity, deadlines))
         routes = found
-        state = state.map { $0.with(routes: found.state) } ?? found.state
+        state = state.map { found.isIdle ? $0 : $0.with(routes: found.state) } ?? found.state
     }
 }
