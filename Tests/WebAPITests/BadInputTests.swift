@@ -21,6 +21,7 @@ import TrackStore
         "height": "1",
         "object_name": "box", "start_time": "\(now - 3600)", "end_time": "\(now - 60)", "is_processed": "1",
         "process_option": "denoise_grade=1", "supplement_mode": "straight", "supplement_content": "only_distance",
+        "gap_content": "1",
         "low_speed_threshold": "20", "sort_type": "asc", "explain": "1", "stay_time": "600", "stay_radius": "20",
         "speeding_threshold": "50", "harsh_acceleration_threshold": "1.67", "harsh_breaking_threshold": "-1.67",
         "harsh_steering_threshold": "5", "fence_name": "yard", "monitored_person": "van", "denoise": "0",
