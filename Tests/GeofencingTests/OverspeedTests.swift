@@ -61,4 +61,23 @@ import TrackModel
         #expect(SpeedLimit(speed: 0, duration: 1) == nil)
         #expect(SpeedLimit(speed: 1, duration: 3601) == nil)
     }
+
+    /// Whether a set has other limits, or had some before, changes nothing.
+    @Test func aFenceThatIsGoneEndsIt() {
+        for others in [[], [zone(2, 500, nil)], [zone(2, 500, 100)]] {
+            for isRebuilt in [false, true] {
+                var drive = Drive(zone(1, 500, 15))
+                drive.play(fast([0], 20))
+                #expect(drive.memory.overspeed?.fence == 1)
+                for other in others { drive.fences.put(other) }
+                drive.fences.remove(1)
+                if isRebuilt { drive.fences = drive.fences.rebuilt() }
+                drive.play(fast([5], 20))
+                #expect(drive.memory.overspeed == nil, "rebuilt: \(isRebuilt)")
+                drive.fences.put(zone(1, 500, 15))
+                drive.play(fast([10], 20))
+                #expect(drive.alarms.isEmpty)
+            }
+        }
+    }
 }

@@ -163,7 +163,8 @@ package struct FenceJudge {
     private mutating func judgeSpeed(
         _ point: FencePoint, _ memory: inout EntityMemory, _ fences: FenceSet, _ own: FenceSet?
     ) {
-        guard fences.hasSpeedLimits || own?.hasSpeedLimits ?? false else { return }
+        // An episode ends also when its fence was the last one with a limit, and is gone.
+        guard fences.hasSpeedLimits || own?.hasSpeedLimits ?? false || memory.overspeed != nil else { return }
         var governing: FencePlan?
         for pair in memory.pairs where pair.place == .in {
             guard let plan = own?.plan(of: pair.fence) ?? fences.plan(of: pair.fence), let limit = plan.speedLimit,
