@@ -77,7 +77,8 @@ extension GapReading {
             }
             if let found = points.first(where: { $0.point.continuity != nil }) { return found.point }
             start = part.through.adding(milliseconds: 1)
-            step = min(step * 2, 30 * 86_400_000)
+            // Without a bound: the range may lie ages before the points.
+            step = min(step, .max / 4) * 2
         }
         return nil
     }
@@ -108,7 +109,7 @@ extension GapReading {
         _ range: TrackRange, _ call: APICall, _ store: any PointStore
     ) async throws -> [StoredPoint]? {
         do {
-            return try await range.read(call, store, limit: call.options.maximumRawPoints).points
+            return try await range.readOnce(call, store, limit: call.options.maximumRawPoints).points
         } catch let error as TrackStoreError where error.code == .tooManyPoints {
             return nil
         }
