@@ -106,7 +106,10 @@ import TrackTestKit
         try gather(1...3, cache)
         ledger.failedOperations = 9
         #expect(throws: Violation.self) { try ledger.gaveUp(3, DiskOperation(refused: [1]), witness) }
-        ledger.refusedOperations = [1: 3]
+        ledger.refusedOperations = [1: 2, 7: 3]
+        #expect(throws: Violation.self) { try ledger.gaveUp(3, DiskOperation(refused: [1]), witness) }
+        // Another file was given up since the first refusal of this one.
+        (ledger.refusedOperations, ledger.failedOperations) = ([1: 3], 2)
         try ledger.gaveUp(3, DiskOperation(refused: [1]), witness)
         #expect(ledger.waiting.isEmpty && ledger.aside == [0, 1, 2])
     }

@@ -26,9 +26,11 @@ extension PointLedger {
     /// disk, and the next opening finds it.
     mutating func gaveUp(_ count: UInt64, _ operation: DiskOperation, _ witness: DiskWitness) throws(Violation) {
         let headless = witness.content().headless
-        // Without a sound header a file is refused as well, though not by the disk.
-        let candidates = operation.refused.filter { refusedOperations[$0] ?? 0 >= 3 }.union(headless).sorted()
-        guard failedOperations >= 3, !candidates.isEmpty else {
+        // Without a sound header a file is refused as well, though not by the disk. A file that the disk refuses has a count of
+        // its own: it may have been refused before the file that was given up last.
+        let refused = operation.refused.filter { refusedOperations[$0] ?? 0 >= 3 }
+        let candidates = refused.union(failedOperations >= 3 ? headless : []).sorted()
+        guard !candidates.isEmpty else {
             throw broken(.recovery, "a segment was given up that the disk refused in fewer than three operations")
         }
         // The next file may have failed for the first time in the same operation.
