@@ -42,6 +42,8 @@ import TrackWire
         let box = try ServedAgent()
         _ = try box.login()
         try box.deliver(5)
+        // Numbers before the changes had times are no times.
+        #expect(try status(box).version == 5 && status(box).changedTime == nil)
         var update = FenceUpdate()
         (update.version, update.base, update.part, update.parts) = (9, 5, 0, 1)
         update.content = Data([1, 2, 3])

@@ -161,6 +161,9 @@ extension Agent {
             more: machine.list(filter).isCut)
     }
 
+    /// Milliseconds since 1970, in 2001: smaller numbers of changes are no times.
+    private static let firstTimeOfAChange: Int64 = 1_000_000_000_000
+
     /// The server's fences, and what became of their alarms; nil when there was never anything to say.
     var serverFencesStatus: ServerFencesStatus? {
         let (shell, machine) = (serverFences, serverFences.current)
@@ -174,8 +177,8 @@ extension Agent {
             confirmed: Int64(clamping: earlyAlarms.confirmedCount),
             unconfirmed: Int64(clamping: earlyAlarms.overdueCount),
             reportsWaiting: Int64(earlyAlarms.reportsWaiting), remembered: shell.remembered)
-        // The number of a change is its time.
-        status.changedTime = machine.set.version > 0 ? status.version : nil
+        // The number of a change is its time, but for those of a store that was made before, and of one without changes.
+        status.changedTime = status.version >= Self.firstTimeOfAChange ? status.version : nil
         status.completeWithin = machine.set.reach.map { Int64($0.metres) }
         status.notJudged = Int64(machine.notJudged.count)
         let reasons = Set(machine.notJudged.values).sorted().prefix(ServerFencesStatus.mostReasons)
