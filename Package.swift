@@ -107,7 +107,7 @@ let shared: [Target] = [
     .room("Admission", in: "Shared", .nioCore),
     .room("Exposition", in: "Shared", "Admission", "LocalSocket", .nioCore, .nioPosix),
     .room("AgentControl", in: "Shared", "JSON", "LocalSocket", "Varlink", "TrackModel", .nioCore),
-    .room("Diagnosing", in: "Shared", "JSON"),
+    .room("Diagnosing", in: "Shared", "JSON", .nioCore, .nioPosix),
     .room("Systemd", in: "Shared", settings: door, .log),
     .room("ConfigurationFile", in: "Shared"),
     .room("TrackFiles", in: "Shared", "JSON"),

@@ -1,3 +1,4 @@
+import Diagnosing
 import Glibc
 
 /// Asks another program of this machine.

@@ -1,4 +1,5 @@
 import AgentControl
+import Diagnosing
 import Glibc
 import NIOCore
 import Varlink

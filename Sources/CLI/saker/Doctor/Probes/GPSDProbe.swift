@@ -1,3 +1,4 @@
+import Diagnosing
 import JSON
 
 /// Asks gpsd in its own protocol (JSON lines, version 3): its version, its devices and, when wanted, a fix.

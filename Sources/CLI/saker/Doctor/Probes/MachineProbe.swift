@@ -1,3 +1,4 @@
+import Diagnosing
 import Glibc
 
 /// Asks this machine: systemd, the user who runs the command, files, disk.
@@ -58,14 +59,9 @@ enum MachineProbe {
     }
 
     static func disk(_ directory: String) -> DiskFacts? {
-        var facts = statvfs()
-        guard statvfs(directory, &facts) == 0 else { return nil }
-        let block = UInt64(facts.f_frsize)
+        guard let space = DiskSpace(of: directory) else { return nil }
         return DiskFacts(
-            directory: directory,
-            free: Int64(clamping: UInt64(facts.f_bavail).multipliedReportingOverflow(by: block).partialValue),
-            total: Int64(clamping: UInt64(facts.f_blocks).multipliedReportingOverflow(by: block).partialValue),
-            isReadOnly: facts.f_flag & UInt(ST_RDONLY) != 0)
+            directory: directory, free: space.free, total: space.total, isReadOnly: space.isReadOnly)
     }
 
     static func file(_ path: String, _ role: FileFacts.Role, agentUser: UInt32?) -> FileFacts {

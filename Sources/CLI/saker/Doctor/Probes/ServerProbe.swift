@@ -1,3 +1,5 @@
+import Diagnosing
+
 /// Asks for the server's name and knocks at its port, as the agent does.
 enum ServerProbe {
     private static let resolutionSeconds: Int64 = 4

@@ -1,4 +1,5 @@
 import ConfigurationFile
+import Diagnosing
 import Glibc
 
 /// Asks the file systems under the store and under the exports.
@@ -26,14 +27,9 @@ enum DiskProbe {
     }
 
     private static func space(_ directory: String) -> DiskFacts? {
-        var facts = statvfs()
-        guard statvfs(directory, &facts) == 0 else { return nil }
-        let block = UInt64(facts.f_frsize)
+        guard let space = DiskSpace(of: directory) else { return nil }
         return DiskFacts(
-            directory: directory,
-            free: Int64(clamping: UInt64(facts.f_bavail).multipliedReportingOverflow(by: block).partialValue),
-            total: Int64(clamping: UInt64(facts.f_blocks).multipliedReportingOverflow(by: block).partialValue),
-            isReadOnly: facts.f_flag & UInt(ST_RDONLY) != 0,
+            directory: directory, free: space.free, total: space.total, isReadOnly: space.isReadOnly,
             kind: FileStatus(of: directory).flatMap { kind(device: $0.device) }, sync: .forbidden)
     }
 

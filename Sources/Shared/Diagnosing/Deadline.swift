@@ -1,9 +1,9 @@
-import NIOCore
-import NIOPosix
+internal import NIOCore
+internal import NIOPosix
 
 /// Runs work that may block, with a time limit.
-enum Deadline {
-    /// A name lookup cannot be stopped. A thread that hangs is left behind, and the program ends without it.
+package enum Deadline {
+    /// Work that hangs, such as a name lookup, cannot be stopped. Its thread is left behind, and the program ends without it.
     private static let pool: NIOThreadPool = {
         let pool = NIOThreadPool(numberOfThreads: 8)
         pool.start()
@@ -11,7 +11,7 @@ enum Deadline {
     }()
 
     /// What `work` returns, or nil after so many seconds.
-    static func run<Value: Sendable>(
+    package static func run<Value: Sendable>(
         seconds: Int64, _ work: @escaping @Sendable () -> Value
     ) async -> Value? {
         let loop = MultiThreadedEventLoopGroup.singleton.any()
@@ -24,6 +24,6 @@ enum Deadline {
                 promise.succeed(value)
             }
         }
-        return try? await promise.futureResult.get()
+        return (try? await promise.futureResult.get()) ?? nil
     }
 }
