@@ -146,11 +146,11 @@ struct ServerDoctorTests {
             [
                 "-c",
                 """
-                import sqlite3, sys, time
+                import signal, sqlite3, sys
                 c = sqlite3.connect(sys.argv[1], isolation_level=None)
                 c.execute("BEGIN IMMEDIATE")
                 open(sys.argv[2], "w").write("x")
-                time.sleep(600)
+                signal.pause()
                 """, store, home + "/held",
             ])
         _ = try await eventually { FileManager.default.contents(atPath: home + "/held") }
