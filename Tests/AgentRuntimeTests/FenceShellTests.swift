@@ -183,6 +183,32 @@ import TrackWire
         #expect(setup.shell.status(of: "van").lastError == nil && setup.shell.status(of: "van").waiting == 0)
     }
 
+    /// The disk works again while the alarm waits for its next attempt: the end of the process is one.
+    @Test func anAlarmThatTheDiskRefusedIsWrittenWhenTheAgentStops() throws {
+        let setup = try Setup()
+        _ = try setup.fence()
+        setup.shell.started(entity: "van", service: 1)
+        try setup.driveIn()
+        for _ in 0..<3 { setup.journal.work() }
+        setup.journal.accepts = false
+        try setup.driveOut(from: 100)
+        #expect(setup.kept == 1 && setup.told.last?.durable == false)
+        setup.journal.accepts = true
+        setup.shell.shutDown()
+        for _ in 0..<3 { setup.journal.work() }
+        #expect(setup.kept == 2 && setup.told.count == 2 && setup.hooksOnce.count == 1)
+        setup.keeper.work()
+        setup.disk.killProcess()
+        let after = try Setup(setup.disk)
+        after.shell.started(entity: "van", service: 1)
+        after.ring.work()
+        for second in 131...134 as ClosedRange<Int64> {
+            after.shell.passed(try Setup.fix(second, north: 300), floor: nil)
+        }
+        for _ in 0..<3 { after.journal.work() }
+        #expect(after.told.isEmpty)
+    }
+
     @Test func aDiskThatHangsIsNotWaitedFor() throws {
         let setup = try Setup()
         _ = try setup.fence()

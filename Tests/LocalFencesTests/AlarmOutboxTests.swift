@@ -87,6 +87,19 @@ import Testing
         #expect(outbox.refused(reason: "full").last == .setTimer(.retry, milliseconds: 1000))
     }
 
+    @Test func theEndOfTheProcessIsAnAttempt() {
+        var outbox = AlarmOutbox()
+        _ = outbox.judged([first], of: "van_07", memory: memory)
+        // The disk has it already.
+        #expect(outbox.closing() == [])
+        _ = outbox.refused(reason: "full")
+        #expect(
+            outbox.closing() == [
+                .cancelTimer(.retry), .setTimer(.patience, milliseconds: 2000), writing([first], told: true),
+            ])
+        #expect(outbox.closing() == [])
+    }
+
     @Test func aDiskThatDoesNotAnswerHoldsNothingBackForLong() {
         var outbox = AlarmOutbox()
         _ = outbox.judged([first], of: "van_07", memory: memory)

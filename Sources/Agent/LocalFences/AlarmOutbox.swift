@@ -209,6 +209,13 @@ package struct AlarmOutbox: Hashable, Sendable {
         }
     }
 
+    /// The process ends: what a refusal made wait is tried once more. What is being written keeps its turn.
+    package mutating func closing() -> [Action] {
+        guard isResting else { return [] }
+        isResting = false
+        return [.cancelTimer(.retry)] + proceed()
+    }
+
     // MARK: Inside
 
     private mutating func proceed() -> [Action] {

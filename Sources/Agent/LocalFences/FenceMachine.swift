@@ -119,6 +119,9 @@ package struct FenceMachine {
         return actions
     }
 
+    /// The agent stops: alarms that the disk refused are tried once more.
+    package mutating func closing() -> [Action] { stopped() + judge.outbox.closing().map(Action.alarms) }
+
     /// A fix passed the gates. `floor`: the track attribute of this name.
     package mutating func fix(_ fix: Fix, floor: String? = nil) -> [Action] {
         take(FencePoint(fix, floor: floor.flatMap(FloorCode.init(name:))), isLive: true)

@@ -4,7 +4,7 @@ internal import TrackModel
 
 /// A fence of the box's own, and since when it judges, by the time of the points that it judges: the box's clock may be
 /// wrong.
-package struct LocalFence: Hashable, Sendable {
+package struct LocalFence: KeepableFence {
     /// An entity that the fence began to watch later.
     struct Joined: Hashable, Sendable {
         let entity: ExactName
@@ -34,7 +34,9 @@ package struct LocalFence: Hashable, Sendable {
         joined = joined.suffix(Self.mostJoined - 1) + [Joined(entity: entity, since: since)]
     }
 
-    /// Of its shape, as given.
+    package var number: Int32 { fence.id }
+    /// Whom the fence watches.
+    package var facts: FenceWatch { fence.definition.watch }
     package var vertexCount: Int { fence.definition.shape.vertexCount }
 
     /// The newest of its times.
@@ -75,9 +77,6 @@ package struct LocalFence: Hashable, Sendable {
         return bytes + fence.encoded
     }
 
-    /// `isKnown`: a fence was made from the same bytes before.
-    ///
-    /// - Throws: ``MemoryCodingError`` for bytes that no version of this program wrote.
     package init(number: Int32, encoded bytes: [UInt8], isKnown: Bool = false) throws(MemoryCodingError) {
         var rest = FixedBytes(bytes, of: "fence \(number)")
         since = Timestamp(milliseconds: try rest.integer())

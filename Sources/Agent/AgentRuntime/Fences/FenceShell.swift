@@ -231,7 +231,9 @@ final class FenceShell {
 
     /// The agent stops: what is not on the disk is written once more, and nobody waits for it.
     func shutDown() {
-        stopped()
+        judgeWaiting()
+        entity = nil
+        perform(machine.closing())
         isShutDown = true
         timers.cancelAll()
         file.cancelTimers()

@@ -290,7 +290,7 @@ final class ServerFenceShell {
     /// The agent stops.
     func shutDown() {
         takeWaiting()
-        perform(machine.stopped())
+        perform(machine.closing())
         isShutDown = true
         timers.cancelAll()
         file.cancelTimers()

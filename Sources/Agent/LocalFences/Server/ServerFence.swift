@@ -1,8 +1,9 @@
+internal import Geodesy
 package import Geofencing
 package import TrackModel
 
 /// A fence of the server's as the box judges it.
-package struct ServerFence: Hashable, Sendable {
+package struct ServerFence: KeepableFence {
     package let fence: Fence
     /// Points before are not judged by it: not before the fence watched the entity, and not those that the box judged without
     /// it.
@@ -22,6 +23,11 @@ package struct ServerFence: Hashable, Sendable {
         (since, revised) = (min(since, time), min(revised, time))
     }
 
+    package var number: Int32 { fence.id }
+    /// The time zone that the fence needs; nil when it needs none.
+    package var facts: String? { zoneName }
+    package var vertexCount: Int { fence.definition.shape.vertexCount }
+
     /// The time zone that the fence needs; nil when it needs none.
     var zoneName: String? { fence.definition.validity?.zoneName }
 
@@ -37,7 +43,7 @@ package struct ServerFence: Hashable, Sendable {
 
     // MARK: As bytes, see docs/formats/fences.md
 
-    var encoded: [UInt8] {
+    package var encoded: [UInt8] {
         var bytes: [UInt8] = []
         bytes.append(fixed: fence.id)
         bytes.append(fixed: since.milliseconds)
@@ -47,13 +53,21 @@ package struct ServerFence: Hashable, Sendable {
         return bytes + fence.encoded
     }
 
-    init(encoded bytes: [UInt8]) throws(MemoryCodingError) {
+    /// The number that stands in the bytes of a fence.
+    static func number(in bytes: [UInt8]) throws(MemoryCodingError) -> Int32 {
         var rest = FixedBytes(bytes, of: "a server fence")
-        let number: Int32 = try rest.integer()
+        return try rest.integer()
+    }
+
+    package init(number: Int32, encoded bytes: [UInt8], isKnown: Bool) throws(MemoryCodingError) {
+        var rest = FixedBytes(bytes, of: "a server fence")
+        guard try rest.integer(Int32.self) == number else {
+            throw MemoryCodingError(description: "a server fence has another number than \(number)")
+        }
         since = Timestamp(milliseconds: try rest.integer())
         revised = Timestamp(milliseconds: try rest.integer())
         let (isGrouped, code): (UInt8, UInt64) = (try rest.integer(), try rest.integer())
         group = isGrouped == 0 ? nil : GroupCode(rawValue: code)
-        fence = try Fence(id: number, encoded: rest.remaining)
+        fence = try Fence(id: number, encoded: rest.remaining, isKnown: isKnown)
     }
 }

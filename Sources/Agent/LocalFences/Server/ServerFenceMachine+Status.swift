@@ -5,8 +5,13 @@ package import TrackModel
 extension ServerFenceMachine {
     /// The fences that match, in the order of their numbers, and whether more do.
     package func list(_ filter: FenceFilter) -> (fences: [ServerFence], isCut: Bool) {
-        let found = set.all.filter { filter.matches($0.fence) }
-        return (Array(found.prefix(max(0, filter.limit))), found.count > max(0, filter.limit))
+        var found: [ServerFence] = []
+        for number in set.fences.numbers {
+            guard let fence = set.fences[number], filter.matches(fence.fence) else { continue }
+            guard found.count < filter.limit else { return (found, true) }
+            found.append(fence)
+        }
+        return (found, false)
     }
 
     /// How many fences the entity is inside of.
@@ -26,9 +31,4 @@ extension ServerFenceMachine {
                 status: place.map { FenceStatus(of: plan, at: $0) } ?? memory.status(of: plan))
         }
     }
-}
-
-extension ServerFence {
-    /// Of its shape, as given.
-    package var vertexCount: Int { fence.definition.shape.vertexCount }
 }

@@ -100,7 +100,7 @@ package struct ServerFenceMachine {
         let journaled = recalled.last { $0.service == service && ExactName($0.entity) == name }?.memory
         judge.remember(entity, Self.newer(journaled, set.version > 0 ? set.memory : nil))
         let fences = set.fences
-        judge.forget { fences[$0] == nil }
+        judge.forget { !fences.contains($0) }
         return actions + [.usesChanged] + buildPlans()
     }
 
@@ -124,10 +124,11 @@ package struct ServerFenceMachine {
         return (journaled.lastTime ?? Timestamp(milliseconds: .min)) >= last ? journaled : stored
     }
 
-    /// The agent stops: what nobody has noted is noted.
-    package mutating func stopped() -> [Action] {
-        guard isRunning else { return [] }
-        return apply(isRemembered: false) + judge.note(of: set.entity, isForced: true).map(Action.init)
+    /// The agent stops: what nobody has noted is noted, and alarms that the disk refused are tried once more.
+    package mutating func closing() -> [Action] {
+        let noted =
+            isRunning ? apply(isRemembered: false) + judge.note(of: set.entity, isForced: true).map(Action.init) : []
+        return noted + judge.outbox.closing().map(Action.alarms)
     }
 
     // MARK: Points
@@ -182,12 +183,13 @@ package struct ServerFenceMachine {
     private mutating func buildPlans() -> [Action] {
         var (found, actions): ([FencePlan], [Action]) = ([], [])
         notJudged = [:]
-        for fence in set.all {
+        for number in set.fences.numbers {
+            guard let fence = set.fences[number] else { continue }
             do throws(FenceError) {
                 found.append(try set.plan(of: fence))
             } catch {
-                notJudged[fence.fence.id] = error.description
-                actions.append(.notJudged(fence: fence.fence.id, reason: error.description))
+                notJudged[number] = error.description
+                actions.append(.notJudged(fence: number, reason: error.description))
             }
         }
         plans = FenceSet(found)
@@ -210,7 +212,7 @@ package struct ServerFenceMachine {
             mustAskAnew = true
             throw error
         }
-        for pair in memory.pairs where new.fences[pair.fence] == nil { memory.forget(fence: pair.fence) }
+        for pair in memory.pairs where !new.fences.contains(pair.fence) { memory.forget(fence: pair.fence) }
         new.remember(memory)
         pending = new
         mustAskAnew = false

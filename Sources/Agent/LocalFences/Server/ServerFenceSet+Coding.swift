@@ -23,7 +23,7 @@ extension ServerFenceSet {
         }
         bytes.append(counted: memory.encoded)
         bytes.append(fixed: UInt32(clamping: fences.count))
-        for fence in all { bytes.append(counted: fence.encoded) }
+        for number in fences.numbers { bytes.append(counted: fences.encoded(number) ?? []) }
         bytes.append(fixed: UInt32(clamping: zones.count))
         for (name, zone) in zones.sorted(by: { $0.key < $1.key }) {
             bytes.append(counted: name.utf8)
@@ -62,10 +62,10 @@ extension ServerFenceSet {
             uses.append(VersionUse(version: used, after: after, base: try rest.integer()))
         }
         let memory = try EntityMemory(encoded: try rest.counted())
-        var fences: [Int32: ServerFence] = [:]
+        var fences = Kept<ServerFence>()
         for _ in 0..<(try rest.integer(UInt32.self)) {
-            let fence = try ServerFence(encoded: try rest.counted())
-            fences[fence.fence.id] = fence
+            let fence = try rest.counted()
+            try fences.add(try ServerFence.number(in: fence), encoded: fence)
         }
         let zones = format > 1 ? try Self.zones(&rest) : [:]
         guard rest.remaining.isEmpty, version > 0, !uses.isEmpty else {

@@ -19,7 +19,7 @@ package struct ServerFenceSet: Hashable, Sendable {
     package let entity: String
     /// 0: there is no set.
     package private(set) var version: UInt64 = 0
-    package private(set) var fences: [Int32: ServerFence] = [:]
+    package private(set) var fences = Kept<ServerFence>()
     /// In the order of their times; never empty when there is a set.
     package private(set) var uses: [VersionUse] = []
     package private(set) var reach: ServerReach?
@@ -35,7 +35,7 @@ package struct ServerFenceSet: Hashable, Sendable {
     }
 
     mutating func restore(
-        _ version: UInt64, _ fences: [Int32: ServerFence], _ uses: [VersionUse], _ reach: ServerReach?,
+        _ version: UInt64, _ fences: Kept<ServerFence>, _ uses: [VersionUse], _ reach: ServerReach?,
         _ memory: EntityMemory, _ zones: [String: ZoneOffsets]
     ) {
         (self.version, self.fences, self.uses, self.reach, self.memory) = (version, fences, uses, reach, memory)
@@ -46,9 +46,6 @@ package struct ServerFenceSet: Hashable, Sendable {
         service == self.service && ExactName(entity) == ExactName(self.entity)
     }
 
-    /// In the order of their numbers.
-    package var all: [ServerFence] { fences.values.sorted { $0.fence.id < $1.fence.id } }
-
     /// What is judged of a fence of the set.
     ///
     /// - Throws: ``FenceError`` when the server has not sent its time zone.
@@ -57,7 +54,7 @@ package struct ServerFenceSet: Hashable, Sendable {
     }
 
     /// Some fence needs a time zone that has not come.
-    var lacksZones: Bool { fences.values.contains { $0.zoneName.map { zones[$0] == nil } ?? false } }
+    var lacksZones: Bool { fences.facts.contains { $0.map { zones[$0] == nil } ?? false } }
 
     // MARK: Changes
 
@@ -75,17 +72,17 @@ package struct ServerFenceSet: Hashable, Sendable {
         new.version = delivery.version
         new.reach = delivery.reach
         new.memory = memory
-        if delivery.base == 0 { new.fences = [:] }
+        if delivery.base == 0 { new.fences = Kept() }
         for number in delivery.removed { new.fences[number] = nil }
-        for fence in delivery.fences { new.fences[fence.fence.id] = adapted(fence, memory) }
-        let names = Set(new.fences.values.compactMap(\.zoneName))
+        for fence in delivery.fences { new.fences[fence.number] = adapted(fence, memory) }
+        let names = Set(new.fences.facts.compactMap { $0 })
         new.zones = new.zones.merging(delivery.zones) { $1 }.filter { names.contains($0.key) }
         guard new.fences.count <= limits.fences else {
             throw FenceRefusal(.tooMany, "\(new.fences.count) server fences: the box takes \(limits.fences)")
         }
-        let vertices = new.fences.values.reduce(0) { $0 + $1.fence.definition.shape.vertexCount }
-        guard vertices <= limits.vertices else {
-            throw FenceRefusal(.tooMany, "\(vertices) vertices of server fences: the box takes \(limits.vertices)")
+        guard new.fences.vertices <= limits.vertices else {
+            throw FenceRefusal(
+                .tooMany, "\(new.fences.vertices) vertices of server fences: the box takes \(limits.vertices)")
         }
         let after = memory.lastTime ?? Timestamp(milliseconds: 0)
         // A version that judged no point is passed over.
@@ -116,7 +113,7 @@ package struct ServerFenceSet: Hashable, Sendable {
     /// The receiver's time began anew at an earlier date.
     mutating func timeBeganAnew(at time: Timestamp, memory: EntityMemory?) {
         self.memory = memory ?? EntityMemory()
-        for number in fences.keys { fences[number]?.begin(by: time) }
+        for number in fences.numbers { fences[number]?.begin(by: time) }
         let before = time.adding(milliseconds: -1)
         let wrong = uses.count { $0.after > before }
         guard wrong > 0, let newest = uses.last else { return }
