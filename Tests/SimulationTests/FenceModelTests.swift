@@ -57,11 +57,31 @@ import TrackTestKit
         }
         #expect(throws: Violation.self) {
             var other = model
-            try other.told(alarm ^ 1, "another alarm")
+            try other.told(alarm ^ 1, "another alarm", at: Self.seconds(12))
+            try other.checkExplained(at: Self.seconds(13))
         }
-        try model.told(alarm, "the alarm")
+        try model.told(alarm, "the alarm", at: Self.seconds(12))
+        try model.checkExplained(at: Self.seconds(13))
         try model.checkTold(at: Self.seconds(40))
-        #expect(throws: Violation.self) { try model.told(alarm, "the alarm") }
+        #expect(throws: Violation.self) { try model.told(alarm, "the alarm", at: Self.seconds(41)) }
+    }
+
+    /// The end of gathering gives the fix that the agent held: the alarm comes first.
+    @Test func anAlarmMayComeBeforeItsFixInOneMoment() throws {
+        let alarm = try visitor().alarm
+        var model = OwnFenceModel()
+        try model.processStarts(RecalledFences(), memories: [:], ring: [])
+        model.started("van", at: Self.seconds(0), known: [])
+        model.fix(try Self.fix(0, 200), at: Self.seconds(0), known: [])
+        _ = model.create(Self.circle, at: Self.seconds(0))
+        try model.told(alarm, "the alarm", at: Self.seconds(10))
+        try model.checkTold(at: Self.seconds(10))
+        for second in 1...10 {
+            model.fix(try Self.fix(Int64(second), 200 - 20 * Double(second)), at: Self.seconds(10), known: [])
+        }
+        try model.checkExplained(at: Self.seconds(40))
+        try model.checkTold(at: Self.seconds(40))
+        #expect(throws: Violation.self) { try model.told(alarm, "the alarm", at: Self.seconds(41)) }
     }
 
     @Test func aMemoryWithoutItsAlarmIsFound() throws {

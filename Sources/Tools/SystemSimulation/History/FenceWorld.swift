@@ -1,4 +1,5 @@
 internal import AlarmLog
+internal import TrackModel
 internal import TrackTestKit
 
 /// What a history with fences has beside the others: the vehicle's route, fences that come, change and go, and the models of
@@ -34,6 +35,20 @@ struct FenceWorld {
         pace = [20_000, 60_000, 300_000].randomElement(using: &dice) ?? 60_000
         findings = FindingModel(limit: profile.journalLimit, areHooksRun: profile.hasHooks)
         self.dice = dice
+    }
+
+    /// Bits of the ring have flipped: points may be gone, for the server and for the next process.
+    mutating func flipped(at now: MonotonicTime) {
+        mayDiffer = true
+        own.ringChanged(at: now)
+    }
+
+    /// What was on the disk is gone with it: the vehicle begins anew.
+    mutating func diskReplaced() {
+        mayDiffer = true
+        own = OwnFenceModel()
+        findings.diskReplaced()
+        states = []
     }
 
     /// Those whose fences there may be.

@@ -22,7 +22,9 @@ extension History {
         let found = RecalledFences(FenceFile(directory: SimulatedMemory.directory, files: disk))
         guard disk.hasPower else { return nil }
         let states = fences?.states ?? []
-        let ring = witness.content().points
+        let standing = witness.content()
+        // What the server has is not read again.
+        let ring = standing.points.filter { $0.sequence > standing.acknowledged }
         check { () throws(Violation) in
             try fences?.own.processStarts(found, memories: ownMemories(states), ring: ring)
         }
@@ -121,7 +123,7 @@ extension History {
         check { () throws(Violation) in
             try fences?.findings.told(
                 id, number: UInt64(clamping: report.number), type: report.type, isEarly: report.early == true, words)
-            if report.type == 4 { try fences?.own.told(id, words) }
+            if report.type == 4 { try fences?.own.told(id, words, at: now) }
         }
     }
 

@@ -172,6 +172,7 @@ extension History {
             disk = DiskSimulation(seed: dice.next(), directories: ["/var"])
             ledger.diskReplaced()
             alarms.diskReplaced()
+            fences?.diskReplaced()
             forgetRemembered()
         case .diskFailsAtBoot:
             agentEnds(dice.one(in: 2) ? .agentCut : .agentKill)
@@ -267,6 +268,7 @@ extension History {
             let before = witness.content()
             disk.flip(bit: bit, at: offset, of: path)
             ledger.flipped(from: before, to: witness.content())
+            fences?.flipped(at: now)
             return
         }
         after(end) { history in

@@ -45,7 +45,7 @@ struct Profile {
     /// Milliseconds for which alarms are kept: longer than the server can send a push.
     private(set) var alarmRetention: Int64
     /// Bits of the disk flip.
-    private(set) var hasRot: Bool
+    let hasRot: Bool
     /// The disk refuses calls when the agent comes online with more than one segment.
     let hasBacklogErrors: Bool
 
@@ -107,13 +107,11 @@ struct Profile {
         self.weights = weights.isEmpty ? [(.linkReset, 1)] : weights
     }
 
-    /// A history with fences. It has no messages of operators, whose model knows nothing of fences. Its disk keeps what it
-    /// has, and its receiver tells the true time and place: each of these makes alarms that no rule decides on.
+    /// A history with fences. It has no messages of operators, whose model knows nothing of fences. Its receiver tells the
+    /// true time and place: the others make alarms that no rule decides on.
     mutating func addFences() {
-        (hasPushes, hasRot, journalLimit, alarmRetention) = (false, false, 1 << 20, 8 * 86_400_000)
-        let others: Set<Trouble> = [
-            .push, .rot, .diskReplaced, .receiverBack, .receiverRollover, .receiverLeaps,
-        ]
+        (hasPushes, journalLimit, alarmRetention) = (false, 1 << 20, 8 * 86_400_000)
+        let others: Set<Trouble> = [.push, .receiverBack, .receiverRollover, .receiverLeaps]
         weights.removeAll { others.contains($0.trouble) }
         if weights.isEmpty { weights = [(.linkReset, 1)] }
     }

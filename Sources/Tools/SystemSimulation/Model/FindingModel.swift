@@ -51,6 +51,15 @@ struct FindingModel {
 
     // MARK: The journal
 
+    /// Everything that the disk had is gone. What the server and programs have heard is not.
+    mutating func diskReplaced() {
+        let old = self
+        self = FindingModel(limit: limit, areHooksRun: areHooksRun)
+        (process, acknowledged, early) = (old.process, old.acknowledged, old.early)
+        (toldEarly, toldLocal, toldBeforeDurable, toldByPush) =
+            (old.toldEarly, old.toldLocal, old.toldBeforeDurable, old.toldByPush)
+    }
+
     mutating func processStarts(
         _ visible: [UInt8]?, durable kept: [UInt8]?, hooks names: [String]
     ) throws(Violation) {

@@ -20,6 +20,9 @@ struct OwnFenceCourse {
     private(set) var fences: [Int32: OwnFence]
     private(set) var memories: [String: EntityMemory]
     private(set) var expected: [Expected] = []
+    /// Alarms that were told before their fix was told here, with their names and since when: the end of gathering gives the
+    /// fix that the agent held, and the agent speaks first.
+    private var ahead: [UInt64: (name: String, since: MonotonicTime)] = [:]
     private var entity: String?
     /// No live fix was judged since the entity began.
     private var isFirst = true
@@ -65,7 +68,8 @@ struct OwnFenceCourse {
             expected.append(
                 Expected(
                     id: id, entity: entity, text: FenceWords.text(alarm, of: entity),
-                    pointTime: point.time.milliseconds, foundAt: now, isKnown: known.contains(id)))
+                    pointTime: point.time.milliseconds, foundAt: now, isKnown: known.contains(id),
+                    isTold: ahead.removeValue(forKey: id) != nil))
         }
     }
 
@@ -115,11 +119,21 @@ struct OwnFenceCourse {
     // MARK: What the agent does
 
     /// Programs hear of an alarm. Nil: it is right.
-    mutating func told(_ id: UInt64) -> String? {
-        guard let index = expected.firstIndex(where: { $0.id == id }) else { return "no fix explains it" }
+    mutating func told(_ id: UInt64, _ name: String, at now: MonotonicTime) -> String? {
+        guard let index = expected.firstIndex(where: { $0.id == id }) else {
+            guard ahead.updateValue((name, now), forKey: id) == nil else { return Self.unexplained }
+            return nil
+        }
         guard !expected[index].isTold else { return "\(expected[index].text) is told twice in one process" }
         expected[index].isTold = true
         return nil
+    }
+
+    private static let unexplained = "no fix explains it"
+
+    /// Nil: every alarm that was told before this moment has its fix.
+    func unexplained(before now: MonotonicTime) -> String? {
+        ahead.values.first { $0.since < now }.map { "\($0.name) is told: \(Self.unexplained)" }
     }
 
     /// Nil: every alarm was told within a time.

@@ -150,11 +150,15 @@ struct OwnFenceModel {
         return keep()
     }
 
+    /// Points of the ring may be gone, and nobody knows whether the process has read them.
+    mutating func ringChanged(at now: MonotonicTime) {
+        guard now <= replaysUntil, !isUnsure else { return }
+        isUnsure = true
+        unsureProcesses += 1
+    }
+
     private mutating func change(at now: MonotonicTime, _ body: (inout OwnFenceCourse) -> Void) {
-        if now <= replaysUntil, !isUnsure {
-            isUnsure = true
-            unsureProcesses += 1
-        }
+        ringChanged(at: now)
         for index in courses.indices { body(&courses[index]) }
     }
 
@@ -173,11 +177,11 @@ struct OwnFenceModel {
 
     // MARK: What the agent does
 
-    mutating func told(_ id: UInt64, _ name: String) throws(Violation) {
+    mutating func told(_ id: UInt64, _ name: String, at now: MonotonicTime) throws(Violation) {
         var reason = "nobody gathers"
         var left: [OwnFenceCourse] = []
         for var course in courses {
-            if let wrong = course.told(id) { reason = wrong } else { left.append(course) }
+            if let wrong = course.told(id, name, at: now) { reason = wrong } else { left.append(course) }
         }
         try keep(left, "\(name) is told: \(reason)")
     }
@@ -186,8 +190,21 @@ struct OwnFenceModel {
     mutating func checkTold(at now: MonotonicTime) throws(Violation) {
         var reason: String?
         let left = courses.filter { course in
-            guard let late = course.overdue(at: now, after: Self.patience) else { return true }
-            reason = late
+            guard let wrong = course.overdue(at: now, after: Self.patience) ?? course.unexplained(before: now) else {
+                return true
+            }
+            reason = wrong
+            return false
+        }
+        if let reason { try keep(left, reason) }
+    }
+
+    /// Looks for alarms that were told before this moment without a fix.
+    mutating func checkExplained(at now: MonotonicTime) throws(Violation) {
+        var reason: String?
+        let left = courses.filter { course in
+            guard let wrong = course.unexplained(before: now) else { return true }
+            reason = wrong
             return false
         }
         if let reason { try keep(left, reason) }
