@@ -1,5 +1,6 @@
 // How fast GEOS finds the polygons that a point is in, with a tree of boxes and prepared polygons: the counterpart of
 // `saker-bench fences speed`, on the same polygons and points (see FenceExport). It answers less: no state, no crossing.
+// Both must find each point in the same polygons.
 //   fences-geos FILE NAME
 #include <geos_c.h>
 #include <stdint.h>
@@ -19,14 +20,23 @@ static void get(FILE *file, void *to, size_t size) {
     exit(1);
 }
 
+struct polygon {
+    const GEOSPreparedGeometry *shape;
+    uint64_t mark;
+};
+
 struct query {
     const GEOSGeometry *point;
     long found;
+    uint64_t verdict;
 };
 
 static void visit(void *item, void *user) {
+    const struct polygon *polygon = item;
     struct query *query = user;
-    if (GEOSPreparedIntersects(item, query->point)) query->found++;
+    if (!GEOSPreparedIntersects(polygon->shape, query->point)) return;
+    query->found++;
+    query->verdict += polygon->mark;
 }
 
 int main(int count, char **arguments) {
@@ -40,7 +50,7 @@ int main(int count, char **arguments) {
         return 1;
     }
     initGEOS(NULL, NULL);
-    uint64_t polygons, vertices, points;
+    uint64_t polygons, vertices, points, verdict;
     double x, y;
     get(file, &polygons, sizeof polygons);
     GEOSSTRtree *tree = GEOSSTRtree_create(16);
@@ -55,30 +65,40 @@ int main(int count, char **arguments) {
             if (vertex == 0) GEOSCoordSeq_setXY(ring, vertices, x, y);
         }
         GEOSGeometry *shape = GEOSGeom_createPolygon(GEOSGeom_createLinearRing(ring), NULL, 0);
-        GEOSSTRtree_insert(tree, shape, (void *)GEOSPrepare(shape));
+        struct polygon *item = malloc(sizeof *item);
+        if (!item) return 1;
+        item->shape = GEOSPrepare(shape);
+        item->mark = (polygon + 1) * UINT64_C(0x9E3779B97F4A7C15);
+        GEOSSTRtree_insert(tree, shape, item);
     }
     double built = seconds();
     get(file, &points, sizeof points);
-    struct query query = {NULL, 0};
+    struct query query = {NULL, 0, 0};
+    long differing = 0;
     double spent = 0;
     // The first round builds the tree and prepares the polygons; the second one counts.
     long place = ftell(file);
     for (int round = 0; round < 2; round++) {
         fseek(file, place, SEEK_SET);
-        query.found = 0;
+        query.found = differing = 0;
         double begin = seconds();
         for (uint64_t point = 0; point < points; point++) {
             get(file, &x, sizeof x);
             get(file, &y, sizeof y);
+            get(file, &verdict, sizeof verdict);
+            query.verdict = 0;
             GEOSGeometry *where = GEOSGeom_createPointFromXY(x, y);
             query.point = where;
             GEOSSTRtree_query(tree, where, visit, &query);
             GEOSGeom_destroy(where);
+            if (query.verdict != verdict) differing++;
         }
         spent = seconds() - begin;
     }
     printf("%s.geos\t%.0f\tpoints a CPU second, GEOS %s, inside or not\n", arguments[2], points / spent, GEOSversion());
     printf("%s.geos.inside\t%.3f\tpolygons around a point\n", arguments[2], (double)query.found / points);
     printf("%s.geos.build\t%.0f\tms of CPU, without preparing\n", arguments[2], (built - start) * 1000);
-    return 0;
+    printf("%s.geos.differing\t%ld\tof %lu points that Saker finds in other polygons\n", arguments[2], differing,
+           (unsigned long)points);
+    return differing == 0 ? 0 : 1;
 }

@@ -31,11 +31,11 @@ struct FenceBench: ParsableCommand {
             let start = Timestamp(seconds: 1_795_000_000)
             let short = (0..<2000).map { _ in world.drive(points: 96, stride: 75, from: start) }
             let long = (0..<100).map { _ in world.drive(points: 1000, stride: 75, from: start) }
-            if let export { try FenceExport.write(world.plans, short, to: export) }
             let building = FenceSpeed.processorSeconds
             let set = FenceSet(world.plans)
             let name = "fences.\(self.world.spread)"
             figure("\(name).build", (FenceSpeed.processorSeconds - building) * 1000, "ms of CPU to pack all fences")
+            if let export { try FenceExport.write(world.plans, set, short, to: export) }
             for (batch, tracks) in [(6, short), (1000, long)] {
                 let found = FenceSpeed(set: set, tracks: tracks).play(batch: batch)
                 figure("\(name).batch_\(batch)", found.rate, "points a CPU second, batches of \(batch)")
