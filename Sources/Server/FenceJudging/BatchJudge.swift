@@ -36,8 +36,7 @@ package struct BatchJudge: Sendable {
         var memory = state.memory
         let before = state.memory.lastTime ?? Timestamp(milliseconds: .min)
         let latest = batch.received.adding(milliseconds: Self.lead)
-        points.removeAll(keepingCapacity: true)
-        for point in Self.newPoints(of: batch) { points.append(FencePoint(point)) }
+        takePoints(of: batch)
         let inTime = points.firstIndex { $0.time > latest } ?? points.count
         verdict.ahead = points.count - inTime
         var start = 0
@@ -93,16 +92,19 @@ package struct BatchJudge: Sendable {
 
     /// The points that are not stored yet, as far as their session knows, in the order of their times; of equal times the
     /// first counts.
-    private static func newPoints(of batch: IngestBatch) -> [TrackPoint] {
-        var points = batch.points
-        if let position = batch.position, batch.sequences.first.map({ $0 <= position.previous }) ?? false {
-            points = zip(points, batch.sequences).filter { $0.1 > position.previous }.map(\.0)
+    private mutating func takePoints(of batch: IngestBatch) {
+        points.removeAll(keepingCapacity: true)
+        let stored = batch.position?.previous
+        let isRepeated = stored.map { stored in batch.sequences.first.map { $0 <= stored } ?? false } ?? false
+        // By its place: to take a stored point out of its array counts references, and that costs more than to judge it.
+        for index in batch.points.indices {
+            if isRepeated, let stored, index >= batch.sequences.count || batch.sequences[index] <= stored { continue }
+            points.append(FencePoint(batch.points[index]))
         }
-        let isOrdered = zip(points, points.dropFirst()).allSatisfy { $0.fix.time <= $1.fix.time }
-        guard !isOrdered else { return points }
-        return points.enumerated().sorted {
-            ($0.element.fix.time, $0.offset) < ($1.element.fix.time, $1.offset)
-        }.map(\.element)
+        let isOrdered = points.indices.dropFirst().allSatisfy { points[$0 - 1].time <= points[$0].time }
+        guard !isOrdered else { return }
+        points = points.enumerated().sorted { ($0.element.time, $0.offset) < ($1.element.time, $1.offset) }
+            .map(\.element)
     }
 
     private static func caused(
