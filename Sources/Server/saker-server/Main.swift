@@ -45,7 +45,7 @@ struct SakerServer: AsyncParsableCommand {
         version: "saker-server \(SakerVersion.text)",
         subcommands: [
             Serve.self, Initialize.self, Services.self, Columns.self, Certificates.self, Pushes.self, Fences.self,
-            Districts.self, ImportTracks.self, Doctor.self,
+            Districts.self, ImportTracks.self, Backups.self, Doctor.self,
         ],
         defaultSubcommand: Serve.self)
 }

@@ -2,6 +2,7 @@ import Glibc
 
 /// Lets one process serve a store: two would both merge it. Released when the process ends, however it ends.
 final class ServeLock: Sendable {
+    let path: String
     private let descriptor: Int32
 
     /// Throws `.address` when another process serves this store.
@@ -18,7 +19,7 @@ final class ServeLock: Sendable {
                 isHeld ? .address : .store,
                 isHeld ? "another saker-server serves \(store): stop it first" : "\(path) cannot be locked")
         }
-        self.descriptor = descriptor
+        (self.path, self.descriptor) = (path, descriptor)
     }
 
     /// Whether a process serves this store; nil when this user may not look.

@@ -1,0 +1,157 @@
+import ConfigurationFile
+import Diagnosing
+import FoundationEssentials
+import Glibc
+package import TrackModel
+import TrackStore
+import TrackStoreSQLite
+
+/// `saker-server backup`: everything that a server needs to begin again on another machine, in a directory of its own.
+///
+/// The store is copied as it is at one moment, while the server goes on. Then come the configuration and the files that it
+/// names, and last a list with the sum of each file. A directory without the list is no backup.
+package struct Backup: Sendable {
+    package struct Result: Sendable {
+        package let directory: String
+        /// Of the copied store.
+        package let storeBytes: Int64
+        package let schema: Int
+        /// When the server received the newest points in it.
+        package let newestReceived: Timestamp?
+        /// Names of the other files, with what each was.
+        package let files: [(name: String, path: String)]
+        /// Files that the configuration names and this user cannot read, with the reason.
+        package let missing: [String]
+    }
+
+    private let configuration: ServerConfiguration
+    private let directory: String
+    /// Until it is whole.
+    private var unfinished: String { directory + ".partial" }
+
+    /// `directory`: must not exist, and its parent must.
+    package init(_ configuration: ServerConfiguration, at directory: String) {
+        self.configuration = configuration
+        self.directory = directory.count > 1 && directory.hasSuffix("/") ? String(directory.dropLast()) : directory
+    }
+
+    /// - Throws: ``ServerError``. What was begun is removed.
+    package func make() throws(ServerError) -> Result {
+        guard access(directory, F_OK) != 0 else {
+            throw ServerError(.exists, "\(directory) exists already: a backup is made in a new directory")
+        }
+        guard mkdir(unfinished, 0o700) == 0 else {
+            guard errno != EEXIST else {
+                throw ServerError(
+                    .exists,
+                    "\(unfinished) exists: another backup is being made there, or was cut off. Then remove it: rm -r \(unfinished)"
+                )
+            }
+            throw BackupFile.failure(unfinished, "cannot be made")
+        }
+        do throws(ServerError) {
+            let result = try fill()
+            try BackupFile.synchronizeDirectory(unfinished)
+            guard rename(unfinished, directory) == 0 else { throw BackupFile.failure(directory, "cannot be made") }
+            try BackupFile.synchronizeDirectory(BackupFile.directory(of: directory))
+            return result
+        } catch {
+            remove()
+            throw error
+        }
+    }
+
+    private func fill() throws(ServerError) -> Result {
+        let copy = "\(unfinished)/\(BackupManifest.storeName)"
+        try checkRoom()
+        let findings: StoreCopy.Findings
+        do throws(TrackStoreError) {
+            try StoreCopy.make(of: configuration.store.path, at: copy)
+            findings = try StoreCopy.examine(copy)
+        } catch {
+            throw ServerError(error)
+        }
+        let store = try entry(BackupManifest.storeName, from: configuration.store.path, mode: 0o600)
+        var (files, missing): ([BackupManifest.Entry], [String]) = ([], [])
+        for (name, path) in sources {
+            do throws(ServerError) {
+                files.append(try take(name, from: path))
+            } catch {
+                guard name != Self.configurationName else { throw error }
+                missing.append(error.detail)
+            }
+        }
+        let manifest = BackupManifest(
+            made: Date().formatted(.iso8601), program: "saker-server \(SakerVersion.text)", schema: findings.schema,
+            store: store, files: files)
+        try write(manifest)
+        return Result(
+            directory: directory, storeBytes: store.bytes, schema: findings.schema,
+            newestReceived: findings.newestReceived, files: files.map { ($0.name, $0.path) }, missing: missing)
+    }
+
+    private static let configurationName = "server.toml"
+
+    /// Everything that the server reads besides the store, by its name in the backup.
+    private var sources: [(name: String, path: String)] {
+        var sources = [(Self.configurationName, configuration.effective.path)]
+        func add(_ name: String, _ path: String?) {
+            guard let path, !sources.contains(where: { $0.1 == path }) else { return }
+            sources.append((name, path))
+        }
+        add("certificate.pem", configuration.tls.certificate)
+        add("key.pem", configuration.tls.key)
+        add("ca.pem", configuration.tls.authority)
+        // Without it no certificate can be renewed; its owner may keep it elsewhere.
+        let authorityKey = configuration.tls.authority.map { BackupFile.directory(of: $0) + "/ca-key.pem" }
+        if let authorityKey, access(authorityKey, F_OK) == 0 { add("ca-key.pem", authorityKey) }
+        add("store-key", configuration.store.keyFile)
+        add("client-ca.pem", configuration.device.clientAuthority)
+        add("callback-ca.pem", configuration.callbacks.authorities)
+        return sources
+    }
+
+    private func take(_ name: String, from path: String) throws(ServerError) -> BackupManifest.Entry {
+        guard let facts = FileFacts(of: path) else { throw BackupFile.failure(path, "cannot be read", .notFound) }
+        let (bytes, sum) = try BackupFile.copy(path, to: "\(unfinished)/\(name)", mode: 0o600)
+        return BackupManifest.Entry(
+            name: name, path: Self.absolute(path), mode: facts.mode, bytes: bytes, sha256: sum)
+    }
+
+    private func entry(_ name: String, from path: String, mode: UInt32) throws(ServerError) -> BackupManifest.Entry {
+        let (bytes, sum) = try BackupFile.sum(of: "\(unfinished)/\(name)")
+        return BackupManifest.Entry(name: name, path: Self.absolute(path), mode: mode, bytes: bytes, sha256: sum)
+    }
+
+    private func write(_ manifest: BackupManifest) throws(ServerError) {
+        do throws(ConfigurationError) {
+            try AtomicFile.write(manifest.text, to: "\(unfinished)/\(BackupManifest.fileName)", mode: 0o600)
+        } catch {
+            throw ServerError(.file, error.detail)
+        }
+    }
+
+    /// A disk that cannot take the copy is told before the work.
+    private func checkRoom() throws(ServerError) {
+        guard let store = FileFacts(of: configuration.store.path), let space = DiskSpace(of: unfinished)
+        else { return }
+        guard space.free <= store.bytes else { return }
+        throw ServerError(
+            .file,
+            "\(BackupFile.directory(of: directory)) has \(space.free >> 10) KiB free, and the store has "
+                + "\(store.bytes >> 10): make room, or choose another disk")
+    }
+
+    private func remove() {
+        for name in sources.map(\.name) + [BackupManifest.storeName, BackupManifest.fileName] {
+            for ending in ["", "-wal", "-shm", "-journal"] { unlink("\(unfinished)/\(name)\(ending)") }
+        }
+        rmdir(unfinished)
+    }
+
+    static func absolute(_ path: String) -> String {
+        guard !path.hasPrefix("/"), let here = getcwd(nil, 0) else { return path }
+        defer { free(here) }
+        return "\(String(cString: here))/\(path)"
+    }
+}

@@ -1,0 +1,93 @@
+import ArgumentParser
+import ServerRuntime
+import TrackModel
+
+/// `saker-server backup`
+struct Backups: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "backup", abstract: "Copies of everything that a server needs, made while it runs.",
+        discussion: """
+            A backup is a directory: the store as it was at one moment, the configuration, certificates and keys, and a list \
+            with the sum of each file. It holds secrets: keep it where nobody else reads.
+
+            Examples:
+              sudo -u saker-server saker-server backup make /srv/backup/2026-11-23
+              saker-server backup check /srv/backup/2026-11-23
+              saker-server backup restore /srv/backup/2026-11-23
+            """,
+        subcommands: [Make.self, Check.self, Restore.self])
+
+    struct Make: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Makes a backup in a new directory, and checks it.",
+            discussion: """
+                The server may run: it goes on storing points, and its log beside the store grows until the copy is made.
+                """)
+
+        @OptionGroup var file: ConfigurationOption
+        @Argument(help: "The directory to make; its parent exists.")
+        var directory: String
+
+        func run() async throws {
+            let made = try Backup(try file.load(), at: directory).make()
+            print("\(made.directory): the store (\(BackupText.size(made.storeBytes)), schema \(made.schema)), checked")
+            print(BackupText.newest(made.newestReceived))
+            for (name, path) in made.files { print("  \(padded(name, to: 17))\(path)") }
+            for reason in made.missing { print("NOT in the backup: \(reason)") }
+        }
+    }
+
+    struct Check: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Reads all of a backup, and says whether it is still what was written.")
+
+        @Argument(help: "The directory of the backup.")
+        var directory: String
+
+        func run() throws {
+            let found = try BackupCheck.run(directory)
+            print(
+                "\(directory): made \(found.made) by \(found.program); the store (\(BackupText.size(found.storeBytes)), "
+                    + "schema \(found.schema)) and \(found.files) files are as they were written")
+            print(BackupText.newest(found.newestReceived))
+        }
+    }
+
+    struct Restore: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Puts the files of a backup back where they were.",
+            discussion: """
+                The server must not run. All of the backup is checked before anything is touched. What is there stays, unless \
+                --replace is given. Vehicles go on by themselves; points that the server had acknowledged after the backup was \
+                made are lost.
+                """)
+
+        @Argument(help: "The directory of the backup.")
+        var directory: String
+        @Flag(help: "Only the store: configuration and certificates stay as they are.")
+        var storeOnly = false
+        @Flag(help: "Move what is there aside.")
+        var replace = false
+
+        func run() throws {
+            let done = try Restoration(directory, isStoreOnly: storeOnly, isReplacing: replace).run()
+            for path in done.movedAside { print("moved aside: \(path)") }
+            for path in done.same { print("same:        \(path)") }
+            for path in done.files + [done.store] { print("restored:    \(path)") }
+            for path in done.left {
+                print("left out:    \(path), which does not outlive a restart: put it where it came from")
+            }
+            print("Next: saker-server doctor, then start the server.")
+        }
+    }
+}
+
+private enum BackupText {
+    static func size(_ bytes: Int64) -> String {
+        bytes < 1 << 20 ? "\(bytes >> 10) KiB" : bytes < 1 << 30 ? "\(bytes >> 20) MiB" : "\(bytes >> 30) GiB"
+    }
+
+    static func newest(_ received: Timestamp?) -> String {
+        received.map { "Its newest points were received at \(TimeText.universal($0))." } ?? "It has no points."
+    }
+}
