@@ -274,11 +274,10 @@ extension History {
                         detail: "the store shows \(found[entity]?.count ?? -1) points of \(entity), not the "
                             + "\(wanted.count) that were committed, or others")
                 }
-                // The newest point may have been told ahead of a track that was then cleared or lost.
+                // The newest point may have been told ahead of a track that was then cleared or lost, perhaps all of it.
+                let isNewest = { (shown: TrackPoint) in wanted.last.map { shown.fix.time > $0.fix.time } ?? true }
                 guard let shown = newest[entity],
-                    shown == wanted.last
-                        || shown.fix.time > (wanted.last ?? shown).fix.time
-                            && ledger.wasGathered(shown, entity: entity)
+                    shown == wanted.last || isNewest(shown) && ledger.wasGathered(shown, entity: entity)
                 else {
                     throw Violation(
                         guarantee: .exactlyOnce,
