@@ -65,7 +65,8 @@ import TrackStore
     @Test(arguments: [
         ("stay_time=0&stay_radius=0", 0, 1), ("stay_time=-1&stay_radius=-5", 0, 1), ("stay_time=720", 0, 0),
         ("stay_time=600&stay_radius=500", 0, 1), ("stay_radius=0.5", 2, nil), ("stay_radius=501", 2, nil),
-        ("stay_time=86401", 2, nil), ("stay_time=x", 2, nil), ("stay_radius=nan", 2, nil),
+        ("stay_time=86401", 0, 0), ("stay_time=9223372036854775807", 0, 0), ("stay_time=x", 2, nil),
+        ("stay_radius=nan", 2, nil),
     ])
     func staysHaveTheirRules(query: String, status: Int64, count: Int64?) async throws {
         let answer = try await bench().get("analysis/staypoint", range(query))

@@ -1,5 +1,6 @@
 import JSON
 import Testing
+import TrackAnalysis
 import TrackModel
 import TrackStore
 
@@ -157,5 +158,37 @@ import TrackStore
         #expect(try await latest(points) == 7001)
         #expect(try await latest(points, "radius_threshold=20") == 0)
         #expect(try await latest(Array(points.dropFirst()), "radius_threshold=20") == 7001)
+    }
+
+    /// Clients send both generations of the options at once. The order of the keys says nothing.
+    @Test(arguments: [
+        ("denoise_grade=5,need_denoise=1", 5), ("need_denoise=1,denoise_grade=5", 5),
+        ("denoise_grade=0,need_denoise=1", 1),
+        ("denoise_grade=3,need_denoise=0", 3), ("need_denoise=0", 0), ("denoise_grade=0", 0), ("", 1),
+        ("denoise_grade=2,denoise_grade=4", 4), ("denoise_grade=4,denoise_grade=x", 4), ("denoise_grade=9", 1),
+    ])
+    func theStricterDenoisingOfBothGenerationsCounts(_ text: String, _ grade: Int) {
+        #expect(ProcessOption(parsing: text).denoiseGrade == grade)
+    }
+
+    @Test(arguments: [
+        ("vacuate_grade=5,need_vacuate=1", 5), ("need_vacuate=1,vacuate_grade=1", 2),
+        ("vacuate_grade=0,need_vacuate=1", 2),
+        ("need_vacuate=0,vacuate_grade=3", 3), ("need_vacuate=0", 0), ("", 0),
+    ])
+    func theStrongerThinningOfBothGenerationsCounts(_ text: String, _ grade: Int) {
+        #expect(ProcessOption(parsing: text).thinning.rawValue == grade)
+    }
+
+    /// The limits of `[api]` are for ranges that a client has chosen.
+    @Test func theLatestPointIsToldHoweverManyPointsAreBeforeIt() async throws {
+        var options = WebAPIOptions()
+        options.maximumRawPoints = 10
+        options.maximumProcessedPoints = 10
+        let bench = try await Bench(options)
+        try await bench.upload("van", try drive())
+        let answer = try await bench.get("track/getlatestpoint", "entity_name=van")
+        #expect(answer.status == 0, "\(answer)")
+        #expect(answer["latest_point"]?["loc_time"] == .integer(Self.start + 659))
     }
 }

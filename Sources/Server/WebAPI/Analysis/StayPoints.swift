@@ -29,9 +29,8 @@ extension AnalysisEndpoints {
         var radius = try parameters.double("stay_radius") ?? 0
         if seconds <= 0 { seconds = 600 }
         if radius <= 0 { radius = 20 }
-        guard seconds <= TrackRange.maximum else {
-            throw APIFailure(.parameter, "stay_time is at most \(TrackRange.maximum) seconds")
-        }
+        // No stay is longer than the longest range.
+        seconds = min(seconds, TrackRange.maximum + 1)
         guard radii.contains(radius) else { throw APIFailure(.parameter, "stay_radius is 1 to 500 metres") }
         return .stay(radius: radius, seconds: seconds)
     }

@@ -15,10 +15,22 @@ extension FenceEndpoints {
 
     /// `fence/deletemonitoredperson`: those of the names who are watched, or all of them with `#clearentity`.
     static let deletePersons = Endpoint("fence/deletemonitoredperson", .post, ["fence_id", "monitored_person"]) {
-        (call, store: any FenceStore) in
+        (call, store: any FenceStore & EntityStore) in
         guard let names = try call.persons() else { throw APIFailure(.parameter, "monitored_person is required") }
+        _ = try await fence(call, store)
+        if names != [clearing] { try await checkExistence(names, call, store) }
         return try await edit(call, store) { watch throws(FenceError) in
-            names == ["#clearentity"] ? .nobody : try watch.removing(names)
+            names == [clearing] ? .nobody : try watch.removing(names)
+        }
+    }
+
+    /// Stands for everybody whom a fence watches.
+    private static let clearing = "#clearentity"
+
+    /// A fence never watches an entity that does not exist, so the store need not know the names.
+    private static func checkExistence(_ names: [String], _ call: APICall, _ store: any EntityStore) async throws {
+        for name in names where try await store.entity(named: name, in: call.service) == nil {
+            throw APIFailure(.noMonitoredPerson, "monitored_person: \(name)")
         }
     }
 

@@ -35,6 +35,8 @@ extension TrackEndpoints {
 
     /// Milliseconds before the latest point that are read to judge it: ten minutes, and a day when nothing in them passes.
     private static let tails: [Int64] = [600_000, 86_400_000]
+    /// Points of one tail. The operator's limits are those of a range that the client has chosen: here it has chosen none.
+    private static let mostPoints = 200_000
 
     /// The newest point that the cleaning keeps; the newest of all when it keeps none of the last day.
     private static func newest(
@@ -47,7 +49,12 @@ extension TrackEndpoints {
             let range = TrackRange(
                 service: call.service, entity: ExactName(name), from: latest.fix.time.adding(milliseconds: -span),
                 through: latest.fix.time)
-            var tail = try await range.readOnce(call, store, limit: call.options.maximumRawPoints).points.map(\.point)
+            var tail: [TrackPoint]
+            do {
+                tail = try await range.readOnce(call, store, limit: mostPoints).points.map(\.point)
+            } catch let error as TrackStoreError where error.code == .tooManyPoints {
+                return latest
+            }
             // The latest point may have been told ahead of its track.
             if tail.last?.fix.time != latest.fix.time { tail.append(latest) }
             let columns = TrackColumns(tail)

@@ -27,17 +27,23 @@ struct ProcessOption: Hashable, Sendable {
         CleaningOptions(speedCap: travel.speedCap(driving: Self.vehicleSpeedCap), collapsesStops: collapsing)
     }
 
-    /// Unknown keys and values that cannot be read are as if not given.
+    /// Unknown keys and values that cannot be read are as if not given. Of a key of the old generation and its newer form,
+    /// the stricter counts.
     init(parsing text: String?) {
+        var denoise = Generations()
+        var thin = Generations()
         for pair in (text ?? "").split(separator: ",") {
             let parts = pair.split(separator: "=", maxSplits: 1).map { Parameters.trimmed($0).lowercased() }
             guard parts.count == 2 else { continue }
             let (value, number) = (parts[1], Int(parts[1]))
             switch parts[0] {
-            case "denoise_grade": if let number, (0...5).contains(number) { denoiseGrade = number }
-            case "need_denoise": if let number, (0...1).contains(number) { denoiseGrade = number }
-            case "vacuate_grade": if let grade = number.flatMap(ThinningGrade.init) { thinning = grade }
-            case "need_vacuate": if let number, (0...1).contains(number) { thinning = number == 1 ? .fine : .off }
+            case "denoise_grade": if let number, (0...5).contains(number) { denoise.grade = number }
+            case "need_denoise": if let number, (0...1).contains(number) { denoise.old = number }
+            case "vacuate_grade": if let grade = number.flatMap(ThinningGrade.init) { thin.grade = grade.rawValue }
+            case "need_vacuate":
+                if let number, (0...1).contains(number) {
+                    thin.old = (number == 1 ? ThinningGrade.fine : .off).rawValue
+                }
             case "need_mapmatch": mapMatch = number == 1
             case "radius_threshold": givenRadiusLimit = number.flatMap { $0 > 0 ? Double($0) : nil }
             case "transport_mode":
@@ -50,5 +56,16 @@ struct ProcessOption: Hashable, Sendable {
             default: break
             }
         }
+        denoiseGrade = denoise.stricter ?? denoiseGrade
+        thinning = thin.stricter.flatMap(ThinningGrade.init) ?? thinning
+    }
+
+    /// A grade as each generation of the API gives it.
+    private struct Generations {
+        var grade: Int?
+        var old: Int?
+
+        /// Nil when neither is given.
+        var stricter: Int? { [grade, old].compactMap(\.self).max() }
     }
 }
