@@ -59,7 +59,7 @@ import Testing
                 "Distance filter   2.5 m"
             ),
             (["settings", "reset"], "Activity          automotive"),
-            (["cache", "info"], "货车 07       6  2026-03-05 00:20:00  2026-03-05 00:20:29"),
+            (["cache", "info"], "货车 07       6  2026-03-05 00:20:00+00:00  2026-03-05 00:20:29+00:00"),
             (
                 ["cache", "clear", "--yes", "--entity", "a", "--from", "0", "--through", "2026-03-05T00:00Z"],
                 "Forgot 6 points."
@@ -137,9 +137,9 @@ import Testing
             "alarms", "--from", "0", "--through", "2026-03-05T00:00Z", "--type", "3", "--after", "6", "--limit", "2")
         #expect(
             shown.lines == [
-                "NUMBER  TIME                 ENTITY  KIND         CONTENT",
-                #"     7  2026-03-05 00:20:00  van 07  fence alarm  {"action":"enter","fence":"depot"}"#,
-                "     8  2026-03-05 00:20:29  van 07  message 70   hello",
+                "NUMBER  TIME                       ENTITY  KIND         CONTENT",
+                #"     7  2026-03-05 00:20:00+00:00  van 07  fence alarm  {"action":"enter","fence":"depot"}"#,
+                "     8  2026-03-05 00:20:29+00:00  van 07  message 70   hello",
                 "There are more: give --limit, --from, --through or --after.", "",
             ])
         #expect(try await agent.saker("alarms", "--json").output == reply.description + "\n")

@@ -187,8 +187,8 @@ import Varlink
                   place    40.047800, 116.313400 (BD-09)
                   tells    enter, exit, stay after 60 s and every 300 s
                   watches  van_07
-                  made     2026-03-05 00:20:00
-                  changed  2026-03-05 00:21:00
+                  made     2026-03-05 00:20:00+00:00
+                  changed  2026-03-05 00:21:00+00:00
 
                 """, "\(show.output)")
         #expect(try await other.asked.last?.parameters["name"] == "depot")

@@ -21,10 +21,10 @@ import Testing
         #expect(result.status == 0 && result.errors.isEmpty, "\(result.errors)")
         #expect(
             result.output == """
-                TIME                 ACTION  FENCE  NAME  PLACE                  DETAIL
-                2026-03-05 08:20:15  enter      17  Gate  40.000000, 115.998829
-                2026-03-05 08:20:25  stay       17  Gate  40.000000, 116.000000  inside for 10 s
-                2026-03-05 08:20:34  exit       17  Gate  40.000000, 116.001171  inside for 19 s
+                TIME                       ACTION  FENCE  NAME  PLACE                  DETAIL
+                2026-03-05 08:20:15+00:00  enter      17  Gate  40.000000, 115.998829
+                2026-03-05 08:20:25+00:00  stay       17  Gate  40.000000, 116.000000  inside for 10 s
+                2026-03-05 08:20:34+00:00  exit       17  Gate  40.000000, 116.001171  inside for 19 s
 
                 3 alarms of 2 fences along 6 points.
 

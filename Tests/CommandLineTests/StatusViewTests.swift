@@ -15,17 +15,17 @@ import Varlink
             StatusView(SampleStatus.tracked).lines.joined(separator: "\n") == """
                 ● 货车 07 is tracked: gathering, and connected to the server
 
-                Service     running as 货车 07 since 2026-03-04 22:17:11 (2 h 3 min ago)
-                Gather      gathering every 5 s since 2026-03-04 22:17:12 (2 h 3 min ago)
-                            last point 2026-03-05 00:20:29 (1 s ago)
-                Receiver    fix since 2026-03-04 22:17:13 (2 h 3 min ago)
+                Service     running as 货车 07 since 2026-03-04 22:17:11+00:00 (2 h 3 min ago)
+                Gather      gathering every 5 s since 2026-03-04 22:17:12+00:00 (2 h 3 min ago)
+                            last point 2026-03-05 00:20:29+00:00 (1 s ago)
+                Receiver    fix since 2026-03-04 22:17:13+00:00 (2 h 3 min ago)
                             gpsd at 127.0.0.1:2947, /dev/ttyACM0
-                Fix         31.228100, 121.477100 at 2026-03-05 00:20:29 (now)
+                Fix         31.228100, 121.477100 at 2026-03-05 00:20:29+00:00 (now)
                             3D, 11 satellites, ±3.5 m, 45.0 km/h, course 220°, altitude 15 m
-                Connection  online since 2026-03-04 22:17:14 (2 h 3 min ago)
+                Connection  online since 2026-03-04 22:17:14+00:00 (2 h 3 min ago)
                             track.example.org:7443, session s-1, TLSv1.3
                 Cache       6 points to upload (2 sent), 1 MiB of 256 MiB (<1 %)
-                            the oldest of 2026-03-05 00:20:00 (30 s ago)
+                            the oldest of 2026-03-05 00:20:00+00:00 (30 s ago)
                             room for 13 d without a connection, at the present rate
                 Points      2,000 gathered from 10,000 fixes, 1,994 stored by the server
                 Skipped     7,900 not due, 100 inaccurate
@@ -46,8 +46,8 @@ import Varlink
                             gpsd at 127.0.0.1:2947
                             connection refused
                 Fix         none yet
-                Connection  waiting to try again since 2026-03-05 00:20:10 (20 s ago)
-                            offline since 2026-03-05 00:03:20 (17 min 10 s ago)
+                Connection  waiting to try again since 2026-03-05 00:20:10+00:00 (20 s ago)
+                            offline since 2026-03-05 00:03:20+00:00 (17 min 10 s ago)
                             track.example.org:7443
                             no route to host
                             next try in 12 s, 3 so far
@@ -55,7 +55,7 @@ import Varlink
                             IN MEMORY ONLY: no space left on device
                 Points      0 gathered from 0 fixes, 0 stored by the server
                 Lost        12 memory full
-                            the last 2026-03-05 00:20:20 (10 s ago)
+                            the last 2026-03-05 00:20:20+00:00 (10 s ago)
                 Settings    gather 5 s, pack 30 s, automotive, distance filter 2.5 m
                 Agent       sakerd 1.2.3, up 30 s
                 """)
@@ -123,11 +123,11 @@ import Varlink
         (server.reportsWaiting, server.reportsWaitingSince) = (2, status.time - 60_000)
         let shown = lines()
         for line in [
-            "version 1772662830000, changed 2026-03-04 22:20:30 (2 h ago)",
+            "version 1772662830000, changed 2026-03-04 22:20:30+00:00 (2 h ago)",
             "only the nearest ones: all within 12.0 km",
             "2 judged by the server alone: the zone Mars/Olympus is unknown",
             "9 early alarms since the start, 5 confirmed, 3 wait for the server's word, 1 NOT CONFIRMED in time",
-            "2 reports to the server waiting, no answer since 2026-03-05 00:19:30 (1 min ago)",
+            "2 reports to the server waiting, no answer since 2026-03-05 00:19:30+00:00 (1 min ago)",
         ] {
             #expect(shown.contains(line), "\(shown)")
         }

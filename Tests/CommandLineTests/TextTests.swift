@@ -66,6 +66,15 @@ import Testing
         #expect(TimeText.relative(1_772_670_030_000 - age, now: 1_772_670_030_000) == text)
     }
 
+    /// What a table shows can be given back to an option.
+    @Test func aLocalTimeNamesItsZoneAndIsReadBack() {
+        for time in [Int64(0), 1_772_670_030_000, 1_783_000_000_000] {
+            let text = TimeText.local(time)
+            #expect(text.wholeMatch(of: /\d{4}-\d\d-\d\d \d\d:\d\d:\d\d[+-]\d\d:\d\d/) != nil, "\(text)")
+            #expect(TimeExpression(text, now: 0)?.milliseconds == time, "\(text)")
+        }
+    }
+
     @Test func noTimeIsTooFarToBeShown() {
         for time in [Int64.min, .max, 0, -1] {
             #expect(!TimeText.local(time).isEmpty)

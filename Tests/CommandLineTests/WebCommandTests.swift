@@ -27,7 +27,7 @@ import Testing
         #expect(result.status == 0, "\(result.errors)")
         #expect(result.lines[0] == "Entity    货车 07")
         #expect(result.lines[1] == "Place     31.228100, 121.477100")
-        #expect(result.lines[2].hasPrefix("Time      2026-03-05 00:20:00 ("))
+        #expect(result.lines[2].hasPrefix("Time      2026-03-05 00:20:00+00:00 ("))
         #expect(result.lines[3...6] == ["Speed     45.0 km/h", "Course    220°", "Accuracy  ±3.5 m", "fuel      50"])
         #expect(
             requests.first?.hasPrefix(
@@ -51,9 +51,10 @@ import Testing
         #expect(result.status == 0, "\(result.errors)")
         #expect(
             result.lines == [
-                "TIME                     LATITUDE      LONGITUDE     KM/H  COURSE    ALT M     ACC M  ATTRIBUTES",
-                "2026-03-05 00:00:00     31.500000      -0.250000                                      fuel=1.5",
-                "2026-03-05 00:00:01     31.500000      -0.250000                                      fuel=1.5", "",
+                "TIME                           LATITUDE      LONGITUDE     KM/H  COURSE    ALT M     ACC M  ATTRIBUTES",
+                "2026-03-05 00:00:00+00:00     31.500000      -0.250000                                      fuel=1.5",
+                "2026-03-05 00:00:01+00:00     31.500000      -0.250000                                      fuel=1.5",
+                "",
                 "2 points, 1.2 km", "",
             ])
         #expect(requests.count == 2)
@@ -74,9 +75,10 @@ import Testing
                     """))
         #expect(
             result.lines == [
-                "FROM                 TO                   DURATION  PLACE",
-                "2026-03-05 00:00:00  2026-03-05 00:10:00    10 min  31.500000, -0.250000",
-                "2026-03-05 00:20:00  goes on                40 min  31.600000, -0.300000", "", "2 stays", "",
+                "FROM                       TO                         DURATION  PLACE",
+                "2026-03-05 00:00:00+00:00  2026-03-05 00:10:00+00:00    10 min  31.500000, -0.250000",
+                "2026-03-05 00:20:00+00:00  goes on                      40 min  31.600000, -0.300000", "", "2 stays",
+                "",
             ])
         #expect(requests.first?.contains("GET /api/v3/analysis/staypoint?") == true)
         #expect(requests.first?.contains("stay_time=300&stay_radius=20") == true)
@@ -95,7 +97,8 @@ import Testing
         #expect(result.lines.count == 6)
         #expect(
             result.lines[1]
-                == "2026-03-05 00:00:00  2026-03-05 00:10:00    10 min    1.5 km        61  2.000000, 1.000000  4.000000, 3.000000"
+                == "2026-03-05 00:00:00+00:00  2026-03-05 00:10:00+00:00    10 min    1.5 km        61  "
+                + "2.000000, 1.000000  4.000000, 3.000000"
         )
         #expect(result.lines[4] == "2 trips, 3.0 km")
         let body = #"{"status":0,"distance":1500}"#
@@ -121,9 +124,9 @@ import Testing
         #expect(
             result.lines == [
                 "Distance  36.0 km", "Duration  1 h", "Average   36.0 km/h", "Fastest   95.5 km/h", "",
-                "TIME                 EVENT                               PLACE",
-                "2026-03-05 00:00:01  braking   -2.5 m/s², 36 to 18 km/h  2.000000, 1.000000",
-                "2026-03-05 00:10:00  speeding  400 m over 80 km/h        2.000000, 1.000000", "",
+                "TIME                       EVENT                               PLACE",
+                "2026-03-05 00:00:01+00:00  braking   -2.5 m/s², 36 to 18 km/h  2.000000, 1.000000",
+                "2026-03-05 00:10:00+00:00  speeding  400 m over 80 km/h        2.000000, 1.000000", "",
                 "Most points are more than 3 s apart: harsh events may be missing. A gather interval of 2 s shows them.",
                 "",
             ])
@@ -167,7 +170,7 @@ import Testing
             {"loc_time":1772670000,"latitude":31.2281,"longitude":121.4771}},{"entity_name":"van"}]}
             """
         let (list, _) = try await run(["entity", "list"], .init(body: body))
-        #expect(list.lines[1].hasPrefix("货车 07  2026-03-05 00:20:00  "))
+        #expect(list.lines[1].hasPrefix("货车 07  2026-03-05 00:20:00+00:00  "))
         #expect(list.lines[1].hasSuffix("  31.228100, 121.477100  blue"))
         #expect(list.lines[2].hasPrefix("van      never"))
         let (added, requests) = try await run(
@@ -186,7 +189,7 @@ import Testing
         #expect(near.status == 0, "\(near.errors)")
         #expect(near.lines[0].contains("DISTANCE"))
         #expect(
-            near.lines[1].hasPrefix("van     2026-03-05 00:20:00  ") && near.lines[1].contains("  120 m"),
+            near.lines[1].hasPrefix("van     2026-03-05 00:20:00+00:00  ") && near.lines[1].contains("  120 m"),
             "\(near.lines)")
         let expected =
             "center=31.22%2C121.47&radius=500&coord_type_input=wgs84&sortby=distance&coord_type_output=wgs84&page_index=1"

@@ -42,7 +42,7 @@ enum TrackView {
     }
 
     // Columns have a width of their own, not of what is in them: pages are printed as they come.
-    private static let widths = [19, 12, 13, 7, 6, 7, 8]
+    private static let widths = [25, 12, 13, 7, 6, 7, 8]
 
     static var header: String {
         row(["TIME", "LATITUDE", "LONGITUDE", "KM/H", "COURSE", "ALT M", "ACC M", "ATTRIBUTES"])

@@ -2,9 +2,12 @@ import Glibc
 
 /// Times for people: local, and how long ago.
 enum TimeText {
-    /// `2026-03-05 08:20:12` in the zone of TZ, from milliseconds since 1970.
+    /// `2026-03-05 08:20:12+01:00` in the zone of TZ, from milliseconds since 1970. Options take a time in this form.
     static func local(_ milliseconds: Int64) -> String {
-        format(milliseconds, "%Y-%m-%d %H:%M:%S")
+        let text = format(milliseconds, "%Y-%m-%d %H:%M:%S%z")
+        // `+0100`: the colon makes it the form of RFC 3339.
+        guard text.dropLast(4).last.map({ "+-".contains($0) }) == true else { return text }
+        return "\(text.dropLast(2)):\(text.suffix(2))"
     }
 
     /// `08:20:12`.
@@ -44,7 +47,7 @@ enum TimeText {
         }
     }
 
-    /// `2026-03-05 08:20:12 (2 h 3 min ago)`.
+    /// `2026-03-05 08:20:12+01:00 (2 h 3 min ago)`.
     static func both(_ milliseconds: Int64, now: Int64) -> String {
         "\(local(milliseconds)) (\(relative(milliseconds, now: now)))"
     }
