@@ -153,6 +153,31 @@ struct ExportingTests {
         #expect(try await state() == [.done: 1])
     }
 
+    /// A server that was killed is the same worker when it comes back: its own claim does not hold it up.
+    @Test func aServerThatWasKilledGoesOnAtOnce() async throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.path + "/exports"
+        _ = try await job()
+        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+        try "-7\n".write(toFile: path + "/worker", atomically: true, encoding: .utf8)
+        _ = try await store.claimExport(by: -7, at: clock.now, through: clock.now.adding(milliseconds: 60_000))
+        #expect(await worker(path).step())
+        #expect(try await state() == [.done: 1])
+        #expect(try String(contentsOfFile: path + "/worker", encoding: .utf8) == "-7\n")
+    }
+
+    /// A number that was not written to its end is another server's number.
+    @Test(arguments: ["", "-", "12", "x\n", "99999999999999999999\n"])
+    func aBrokenNumberOfTheWorkerIsReplaced(_ text: String) async throws {
+        let directory = try TemporaryDirectory()
+        try text.write(toFile: directory.path + "/worker", atomically: true, encoding: .utf8)
+        _ = try await job()
+        #expect(await worker(directory.path).step())
+        #expect(try await state() == [.done: 1])
+        let kept = try String(contentsOfFile: directory.path + "/worker", encoding: .utf8)
+        #expect(kept.last == "\n" && Int64(kept.dropLast()) != nil && kept != text, "\(kept)")
+    }
+
     @Test func aJobThatIsDeletedMeanwhileLeavesNoFile() async throws {
         let directory = try TemporaryDirectory()
         let (path, job) = (directory.path + "/exports", try await job(points: 250))
@@ -167,7 +192,7 @@ struct ExportingTests {
         }
         #expect(await worker(path, store: store).step())
         #expect(try await state().isEmpty)
-        #expect(try FileManager.default.contentsOfDirectory(atPath: path).isEmpty)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: path) == ["worker"])
     }
 
     @Test func filesAreKeptFor48Hours() async throws {
@@ -181,6 +206,6 @@ struct ExportingTests {
         clock.move(by: 1)
         await worker.clear()
         #expect(try await state().isEmpty)
-        #expect(try FileManager.default.contentsOfDirectory(atPath: path).isEmpty)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: path) == ["worker"])
     }
 }

@@ -22,6 +22,33 @@ package struct ExportDirectory: Hashable, Sendable {
         throw ExportFileError("mkdir", path, errno)
     }
 
+    // MARK: The worker
+
+    /// Has the number of the worker that writes here, so that a server that was killed begins its job again at once and need
+    /// not wait until its former claim ends.
+    private var workerFile: String { path + "/worker" }
+
+    /// The number of the worker that wrote here last; nil when there is none.
+    package func worker() -> Int64? {
+        let descriptor = open(workerFile, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { return nil }
+        defer { close(descriptor) }
+        var bytes = [UInt8](repeating: 0, count: 32)
+        let count = bytes.withUnsafeMutableBytes { unsafe read(descriptor, $0.baseAddress, $0.count) }
+        guard count > 0, bytes[count - 1] == UInt8(ascii: "\n") else { return nil }
+        return Int64(String(decoding: bytes[..<(count - 1)], as: UTF8.self))
+    }
+
+    /// Keeps the number. A failure only costs the next process some time.
+    package func keep(worker: Int64) {
+        guard self.worker() != worker else { return }
+        let descriptor = open(workerFile, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o640)
+        guard descriptor >= 0 else { return }
+        defer { close(descriptor) }
+        let text = Array("\(worker)\n".utf8)
+        _ = text.withUnsafeBytes { unsafe write(descriptor, $0.baseAddress, $0.count) }
+    }
+
     /// Removes the files of jobs that are not in `tokens`, finished or not. Touches nothing that does not look like a file of
     /// this directory. Returns how many.
     package func clear(but tokens: Set<String>) -> Int {

@@ -6,6 +6,8 @@ package struct ExportWork: Sendable {
     /// Points that are read at one time, unless a test asks for fewer.
     package static let pointsAtOnce = 20_000
     static let entitiesAtOnce = 256
+    /// Points that are text at one time: the text of a point takes more memory than the point.
+    private static let pointsOfText = 1000
 
     /// The points of an entity as lines of text.
     package typealias Lines = @Sendable (ExportedEntity, [StoredPoint]) -> [UInt8]
@@ -64,7 +66,10 @@ package struct ExportWork: Sendable {
             do {
                 let track = try await store.track(
                     of: entity.name, in: job.service, from: from, through: through, limit: pointsAtOnce)
-                try file.append(lines(entity, track.points))
+                for start in stride(from: 0, to: track.points.count, by: Self.pointsOfText) {
+                    let end = min(start + Self.pointsOfText, track.points.count)
+                    try file.append(lines(entity, Array(track.points[start..<end])))
+                }
                 progress.points += Int64(track.points.count)
                 progress.holes += track.holes
                 from = through.adding(milliseconds: 1)

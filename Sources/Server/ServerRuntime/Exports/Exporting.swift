@@ -21,8 +21,8 @@ struct Exporting: Service {
     let now: @Sendable () -> Timestamp
     private let look = Duration.seconds(2)
     private let pointsAtOnce: Int
-    /// Names this process among the servers that share a store.
-    private let worker = Int64.random(in: .min ... .max)
+    /// Names the server among those that share a store. A server that was killed has the same number again.
+    private let worker: Int64
 
     init(
         store: any TrackStore, directory: ExportDirectory, record: ExportCounters, logger: Logger,
@@ -31,6 +31,7 @@ struct Exporting: Service {
         self.pointsAtOnce = pointsAtOnce
         (self.store, self.directory, self.record) = (store, directory, record)
         (self.logger, self.now) = (logger, now)
+        worker = directory.worker() ?? Int64.random(in: .min ... .max)
     }
 
     func run() async {
@@ -109,6 +110,7 @@ struct Exporting: Service {
         let columns = try await store.columns(of: .track, in: job.service)
         let lines = ExportLines(job.order, columns: columns)
         try directory.make()
+        directory.keep(worker: worker)
         var file = try ExportFile(
             path: directory.file(job.token), entry: ExportLines.fileName(of: job), modified: now())
         var progress = ExportWork.Progress()
