@@ -54,6 +54,30 @@ import Testing
         let refused = try fleet.saker(["call", "track/getlatestpoint", "entity_name=van_08"])
         #expect(refused.status == 1 && refused.all.contains("call_policy"), "\(refused.all)")
 
+        // A track and an export without a key, from the vehicle itself.
+        let window = ["--from", "\(time - 60)", "--to", "\(time + 1600)"]
+        let history = try fleet.saker(["track", "history"] + window)
+        #expect(history.status == 0 && history.output.contains("1,501 points"), "\(history.all.suffix(300))")
+        #expect(try fleet.saker(["track", "history", fleet.entity] + window + direct).output == history.output)
+        for format in ["csv", "gpx", "geojson", "kml"] {
+            let file = fleet.directory.file("own.\(format)")
+            let exported = try fleet.saker(["track", "export"] + window + ["--output", file])
+            #expect(exported.status == 0 && exported.output.contains("1,501 points"), "\(exported.all)")
+            let straight = try fleet.saker(["track", "export", fleet.entity, "--format", format] + window + direct)
+            #expect(straight.status == 0, "\(straight.all.suffix(300))")
+            #expect(try String(contentsOfFile: file, encoding: .utf8) == straight.output, "\(format)")
+        }
+        let strange = try fleet.saker(
+            ["track", "export", "van_08"] + window + ["--output", fleet.directory.file("other.csv")])
+        #expect(strange.status == 1 && strange.all.contains("call_policy"), "\(strange.all)")
+        #expect(!FileManager.default.fileExists(atPath: fleet.directory.file("other.csv")))
+        for command in [["track", "distance"], ["track", "stays"], ["track", "gaps"]] {
+            let through = try fleet.saker(command + window)
+            let straight = try fleet.saker(command + [fleet.entity] + window + direct)
+            #expect(
+                through.status == 0 && through.output == straight.output, "\(command): \(through.all)\n\(straight.all)")
+        }
+
         // The link is cut when the server has stored the points, and before the answer is here.
         let before = try fleet.rows()
         link.set(.deafAgent)
