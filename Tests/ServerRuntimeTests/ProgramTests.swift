@@ -8,16 +8,16 @@ import Testing
 /// The real program, from outside.
 @Suite("The program", .timeLimit(.minutes(5)))
 struct ProgramTests {
-    private let directory: TemporaryDirectory
-    private var home: String { directory.path + "/server" }
-    private var configuration: String { home + "/server.toml" }
+    let directory: TemporaryDirectory
+    var home: String { directory.path + "/server" }
+    var configuration: String { home + "/server.toml" }
 
     init() throws {
         directory = try TemporaryDirectory()
     }
 
     /// Starts it on ports of the kernel's choice and waits until it is ready.
-    private func serve(_ body: (RunningProcess, [String: Int]) async throws -> Void) async throws {
+    func serve(_ body: (RunningProcess, [String: Int]) async throws -> Void) async throws {
         let portsFile = home + "/ports.json"
         let server = try RunningProcess(serverPath, ["serve", "--config", configuration, "--ports-file", portsFile])
         let ports = try await eventually { () -> [String: Int]? in
@@ -31,11 +31,11 @@ struct ProgramTests {
         try FileManager.default.removeItem(atPath: portsFile)
     }
 
-    private func key(in output: String) throws -> String {
+    func key(in output: String) throws -> String {
         String(try #require(output.firstMatch(of: /Access key \(ak\): ([0-9a-z]{32})\n/)).1)
     }
 
-    private func curl(_ ports: [String: Int], _ path: String, _ query: String) async throws -> String {
+    func curl(_ ports: [String: Int], _ path: String, _ query: String) async throws -> String {
         let port = try #require(ports["https"])
         return try await run(
             "curl",
@@ -160,7 +160,7 @@ struct ProgramTests {
     // MARK: serve
 
     /// A server with a known key, whose ports the kernel chooses.
-    private func makeServer() async throws -> String {
+    func makeServer() async throws -> String {
         let made = try await run(
             serverPath, ["init", "--directory", home, "--host", "127.0.0.1", "--https-port", "0", "--http-port", "0"])
         try #require(made.status == 0, "\(made.errors)")

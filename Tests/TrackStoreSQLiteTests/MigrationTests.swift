@@ -23,6 +23,8 @@ import TrackTestKit
         #expect(try await store.checkIntegrity() == [])
         #expect(try await store.counts() == StoreCounts(services: 2, entities: 4, chunks: 5, points: 32))
         #expect(try await store.keys(matching: AccessKey("key").hash).map(\.secret) == ["sk"])
+        // A key goes on doing what it did, for clients and for vehicles.
+        #expect(try await store.keys(matching: AccessKey("key").hash).map(\.rights) == [.former])
         #expect(try await store.services().map(\.appCode) == [nil, nil])
         try await store.setAppCode("code", of: service)
         #expect(try await store.keys(matching: AccessKey("key").hash).map(\.appCode) == ["code"])

@@ -3,6 +3,7 @@ import JSON
 import Testing
 import TrackModel
 import TrackStore
+import TrackTestKit
 
 @testable import WebAPI
 

@@ -45,7 +45,7 @@ package final class GatewayCore: Sendable {
         counters = GatewayCounters()
         self.ingest = ingest
         pushDesk = PushDesk(store: store, registry: registry, counters: counters, sleep: tasks.sleep, logger: logger)
-        keyWatch = KeyWatch(store: store, registry: registry, sleep: tasks.sleep, logger: logger)
+        keyWatch = KeyWatch(store: store, registry: registry, sleep: tasks.sleep, now: now, logger: logger)
         fenceDesk = FenceNewsDesk(store: store, registry: registry, sleep: tasks.sleep, logger: logger)
         fences = FenceReading(store, executor: tasks.executor, zones: ingest.zones) { service, unreadable in
             for fence in unreadable {

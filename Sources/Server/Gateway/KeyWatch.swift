@@ -12,15 +12,17 @@ final class KeyWatch: Sendable {
     private let store: any TrackStore
     private let registry: SessionRegistry
     private let sleep: @Sendable (Duration) async -> Void
+    private let now: @Sendable () -> Timestamp
     private let logger: Logger
 
     init(
         store: any TrackStore, registry: SessionRegistry, sleep: @escaping @Sendable (Duration) async -> Void,
-        logger: Logger
+        now: @escaping @Sendable () -> Timestamp, logger: Logger
     ) {
         self.store = store
         self.registry = registry
         self.sleep = sleep
+        self.now = now
         self.logger = logger
     }
 
@@ -42,7 +44,7 @@ final class KeyWatch: Sendable {
     private func look() async throws(TrackStoreError) {
         let uses = registry.keys
         guard !uses.isEmpty else { return }
-        for use in try await store.endedKeys(among: uses) {
+        for use in try await store.endedKeys(among: uses, at: now()) {
             let links = registry.links(using: use)
             guard !links.isEmpty else { continue }
             logger.notice(

@@ -53,12 +53,14 @@ extension ServerError {
             case .busy: ": another process holds it; try again"
             case .newerSchema: ": use the newer saker-server that made it"
             case .corrupt: ": restore it from a backup"
-            case .unknownService, .entityExists, .unknownEntity, .columnExists, .unknownColumn, .tooManyColumns,
+            case .unknownService, .serviceExists, .entityExists, .unknownEntity, .columnExists, .unknownColumn,
+                .tooManyColumns,
                 .tooManyPoints, .tooManyNames, .unknownFence, .fenceChanged, .refusedFence, .tooManyFences,
                 .unknownExport, .tooManyExports, .outOfTurn,
                 .missing, .closed, .failed:
                 ""
             }
-        self.init(error.code == .missing ? .notFound : .store, error.detail + advice)
+        self.init(
+            error.code == .missing ? .notFound : error.code == .serviceExists ? .exists : .store, error.detail + advice)
     }
 }

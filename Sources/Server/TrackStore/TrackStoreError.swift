@@ -2,6 +2,7 @@
 package struct TrackStoreError: Error, Equatable, CustomStringConvertible {
     package enum Code: Hashable, Sendable {
         case unknownService
+        case serviceExists
         case entityExists
         case unknownEntity
         case columnExists
@@ -52,7 +53,8 @@ package struct TrackStoreError: Error, Equatable, CustomStringConvertible {
     package var isRetriable: Bool {
         switch code {
         case .full, .busy, .outOfTurn: true
-        case .unknownService, .entityExists, .unknownEntity, .columnExists, .unknownColumn, .tooManyColumns,
+        case .unknownService, .serviceExists, .entityExists, .unknownEntity, .columnExists, .unknownColumn,
+            .tooManyColumns,
             .tooManyPoints, .tooManyNames, .unknownFence, .fenceChanged, .refusedFence, .tooManyFences, .unknownExport,
             .tooManyExports, .newerSchema, .missing, .corrupt, .closed, .failed:
             false

@@ -5,10 +5,19 @@ package import TrackModel
 package import TrackStore
 
 extension SQLiteTrackStore {
-    package func createService(named name: String, at now: Timestamp) async throws(TrackStoreError) -> ServiceRecord {
+    package func createService(
+        named name: String, numbered number: ServiceID?, at now: Timestamp
+    ) async throws(TrackStoreError) -> ServiceRecord {
         try await writing { database in
+            if let number {
+                let isTaken = try Int.fetchOne(
+                    database, sql: "SELECT 1 FROM service WHERE id = ?", arguments: [number.rawValue])
+                guard isTaken == nil else {
+                    throw TrackStoreError(.serviceExists, "there is a service \(number.rawValue) already")
+                }
+            }
             let last = try Int64.fetchOne(database, sql: "SELECT MAX(id) FROM service") ?? 0
-            guard let id = ServiceID(rawValue: last + 1) else {
+            guard let id = number ?? ServiceID(rawValue: last + 1) else {
                 throw TrackStoreError(.failed, "every service number up to \(last) is taken")
             }
             try database.execute(
@@ -31,7 +40,7 @@ extension SQLiteTrackStore {
     }
 
     package func addKey(
-        _ hash: AccessKeyHash, secret: String?, to service: ServiceID, replacing: Bool, at now: Timestamp
+        _ key: KeyGrant, to service: ServiceID, replacing: Bool, at now: Timestamp
     ) async throws(TrackStoreError) {
         try await writing { database in
             try self.check(service, database)
@@ -41,11 +50,14 @@ extension SQLiteTrackStore {
             }
             try database.execute(
                 sql: """
-                    INSERT INTO access_key (hash, service, secret, disabled, created) VALUES (?, ?, ?, 0, ?)
+                    INSERT INTO access_key (hash, service, secret, disabled, created, \(KeyRights.columns))
+                    VALUES (?, ?, ?, 0, ?, ?, ?, ?, ?)
                     ON CONFLICT (hash, service) DO UPDATE SET
-                        secret = excluded.secret, disabled = 0, created = excluded.created
+                        secret = excluded.secret, disabled = 0, created = excluded.created, scopes = excluded.scopes,
+                        ends = excluded.ends, addresses = excluded.addresses, referers = excluded.referers
                     """,
-                arguments: [Data(hash.bytes), service.rawValue, secret, now.milliseconds])
+                arguments: [Data(key.hash.bytes), service.rawValue, key.secret, now.milliseconds]
+                    + key.rights.arguments)
         }
     }
 
@@ -54,11 +66,11 @@ extension SQLiteTrackStore {
             try Row.fetchAll(
                 database,
                 sql: """
-                    SELECT k.service, k.secret, k.disabled, s.app_code FROM access_key k
+                    SELECT k.service, k.secret, k.disabled, s.app_code, k.hash, \(KeyRights.columns) FROM access_key k
                     JOIN service s ON s.id = k.service WHERE k.hash = ? ORDER BY k.service
                     """,
                 arguments: [Data(hash.bytes)]
-            ).compactMap { row in Self.key(row, hash) }
+            ).compactMap(Self.key)
         }
     }
 
@@ -67,10 +79,10 @@ extension SQLiteTrackStore {
             try Row.fetchAll(
                 database,
                 sql: """
-                    SELECT k.service, k.secret, k.disabled, s.app_code, k.hash FROM access_key k
+                    SELECT k.service, k.secret, k.disabled, s.app_code, k.hash, \(KeyRights.columns) FROM access_key k
                     JOIN service s ON s.id = k.service WHERE k.secret IS NOT NULL ORDER BY k.service, k.hash
                     """
-            ).compactMap { row in Self.key(row, AccessKeyHash(bytes: [UInt8](row[4] as Data))) }
+            ).compactMap(Self.key)
         }
     }
 
@@ -85,20 +97,26 @@ extension SQLiteTrackStore {
         }
     }
 
-    /// Columns: service, secret, disabled, app code.
-    private static func key(_ row: Row, _ hash: AccessKeyHash) -> AccessKeyRecord? {
-        ServiceID(rawValue: row[0]).map {
-            AccessKeyRecord(hash: hash, service: $0, secret: row[1], isDisabled: row[2], appCode: row[3])
-        }
+    /// Columns: service, secret, disabled, app code, hash, and those of the rights.
+    private static func key(_ row: Row) throws(TrackStoreError) -> AccessKeyRecord? {
+        guard let service = ServiceID(rawValue: row[0]) else { return nil }
+        return AccessKeyRecord(
+            hash: AccessKeyHash(bytes: [UInt8](row[4] as Data)), service: service, secret: row[1], isDisabled: row[2],
+            appCode: row[3], rights: try KeyRights(row, from: 5))
     }
 
-    package func endedKeys(among uses: Set<AccessKeyUse>) async throws(TrackStoreError) -> Set<AccessKeyUse> {
+    package func endedKeys(
+        among uses: Set<AccessKeyUse>, at now: Timestamp
+    ) async throws(TrackStoreError) -> Set<AccessKeyUse> {
         guard !uses.isEmpty else { return [] }
         return try await reading { database in
             let valid = try database.cachedStatement(
-                sql: "SELECT 1 FROM access_key WHERE hash = ? AND service = ? AND disabled = 0")
+                sql: """
+                    SELECT 1 FROM access_key
+                    WHERE hash = ? AND service = ? AND disabled = 0 AND (ends IS NULL OR ends > ?)
+                    """)
             return try uses.filter {
-                try Int.fetchOne(valid, arguments: [Data($0.hash.bytes), $0.service.rawValue]) == nil
+                try Int.fetchOne(valid, arguments: [Data($0.hash.bytes), $0.service.rawValue, now.milliseconds]) == nil
             }
         }
     }
@@ -108,14 +126,14 @@ extension SQLiteTrackStore {
             try Row.fetchAll(
                 database,
                 sql: """
-                    SELECT hash, created, secret IS NOT NULL, disabled FROM access_key
+                    SELECT hash, created, secret IS NOT NULL, disabled, \(KeyRights.columns) FROM access_key
                     WHERE service = ? ORDER BY created, hash
                     """,
                 arguments: [service.rawValue]
             ).map { row in
                 KeyListing(
                     hash: AccessKeyHash(bytes: [UInt8](row[0] as Data)), created: Timestamp(milliseconds: row[1]),
-                    isSigned: row[2], isDisabled: row[3])
+                    isSigned: row[2], isDisabled: row[3], rights: try KeyRights(row, from: 4))
             }
         }
     }

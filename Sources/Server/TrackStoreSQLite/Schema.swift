@@ -183,6 +183,7 @@ enum Schema {
         fenceHistory,
         search,
         exports,
+        keyRights,
     ]
 
     /// What a step does beside its statements, by the version that it reaches: it needs code that SQL does not have.

@@ -67,7 +67,7 @@ package struct APIRouter: Sendable {
             guard request.body.count <= Self.maximumBodyBytes else { throw APIFailure(.bodyTooLarge) }
             let form = try RequestForm(request, query: target.query)
             if options.strictMethods, request.method != endpoint.method.rawValue { throw APIFailure(.method) }
-            let known = try await authenticate(form, target, isPOST: request.method == "POST")
+            let known = try await authenticate(form, target, request, for: endpoint.scope)
             caller = known
             let use = quotas.map { _ in
                 AccessKeyUse(service: known.service, hash: AccessKey(form.parameters["ak"] ?? "").hash)
@@ -94,8 +94,10 @@ package struct APIRouter: Sendable {
         guard let key = parameters["ak"], let number = try? parameters.integer("service_id") else { return false }
         let records = try? await store.keys(matching: AccessKey(key).hash)
         let code = parameters["mcode"] ?? ""
+        let scope = RequestTarget(target).endpoint.flatMap { Endpoint.named[$0] }?.scope ?? .write
         return records?.contains {
-            $0.service.rawValue == number && !$0.isDisabled && $0.secret == nil && $0.accepts(appCode: code)
+            $0.service.rawValue == number && !$0.isDisabled && !$0.rights.hasEnded(at: now()) && $0.secret == nil
+                && $0.rights.scopes.opens(scope) && $0.accepts(appCode: code)
         } == true
     }
 
@@ -146,10 +148,13 @@ package struct APIRouter: Sendable {
             now: now(), origin: origin, logger: logger, counters: counters)
     }
 
-    /// `service`: what the address says in place of `service_id`.
+    /// Whom the key of a request speaks for. `scope`: what the key must open. `service`: what the address says in place of
+    /// `service_id`.
     func authenticate(
-        _ form: RequestForm, _ target: RequestTarget, isPOST: Bool, service: ServiceID? = nil
+        _ form: RequestForm, _ target: RequestTarget, _ request: APIRequest, for scope: KeyScopes,
+        service: ServiceID? = nil
     ) async throws -> Caller {
+        let isPOST = request.method == "POST"
         guard let key = form.parameters["ak"] else { throw APIFailure(.keyMissing) }
         let records = try await store.keys(matching: AccessKey(key).hash)
         guard !records.isEmpty else { throw APIFailure(.keyUnknown) }
@@ -158,6 +163,13 @@ package struct APIRouter: Sendable {
             throw APIFailure(.unknownService)
         }
         guard !record.isDisabled else { throw APIFailure(.keyDisabled) }
+        if record.rights.hasEnded(at: now()) { throw APIFailure(.keyDisabled, "the access key is past its end") }
+        guard record.rights.admits(address: request.address) else {
+            throw APIFailure(.address, "the access key may not be used from \(request.address ?? "an unknown address")")
+        }
+        guard record.rights.admits(referer: request.referer) else {
+            throw APIFailure(.referer, "the access key may not be used from this page")
+        }
         if record.appCode != nil {
             guard let code = form.parameters["mcode"] else { throw APIFailure(.appCodeMissing) }
             guard record.accepts(appCode: code) else { throw APIFailure(.appCode) }
@@ -169,7 +181,16 @@ package struct APIRouter: Sendable {
                 Signature.verify(signature, of: form.signed(target, isPOST: isPOST), secret: secret)
             else { throw APIFailure(.signature) }
         }
+        guard record.rights.scopes.opens(scope) else { throw APIFailure(.notAllowed, Self.refusal(of: scope, record)) }
         return Caller(service: record.service, entity: nil)
+    }
+
+    private static func refusal(of scope: KeyScopes, _ key: AccessKeyRecord) -> String {
+        if key.rights.scopes == .legacyDevice {
+            return
+                "this access key is a vehicle's: it opens nothing of the Web API, so use a key of `saker-server key create`"
+        }
+        return "this access key may not \(scope.text): it was made for \(key.rights.scopes.text)"
     }
 
     /// A query that cannot be read names none. The reading of the call tells the reason.

@@ -21,6 +21,8 @@ struct Endpoint: Sendable {
     let path: String
     /// The documented method. The other one works too, unless the operator wants it refused.
     let method: Method
+    /// What the key of a request must open.
+    let scope: KeyScopes
     /// Names of the parameters. A parameter that is not named here does not reach `read`.
     let parameters: [String]
     /// The endpoint also takes a parameter for every column of this kind that the service has.
@@ -33,18 +35,24 @@ struct Endpoint: Sendable {
     /// `run` may ask for the parts of the store that it uses, such as `any EntityStore & ColumnStore`.
     init(
         _ path: String, _ method: Method, _ parameters: [String], columns: ColumnKind? = nil,
+        scope: KeyScopes? = nil,
         about subject: @escaping @Sendable (APICall) -> CallSubject = { _ in .wholeService },
         run: @escaping @Sendable (APICall, any TrackStore) async throws -> Answer
     ) {
-        self.init(path, method, parameters, columns: columns, reading: { call, _ in call }, about: subject) {
+        self.init(
+            path, method, parameters, columns: columns, scope: scope, reading: { call, _ in call }, about: subject
+        ) {
             request, _, store in
             try await run(request, store)
         }
     }
 
+    /// `scope` nil: a call whose documented method is GET reads, and the others write.
+    ///
     /// For a request whose subject is known only when it has been read: `about` and `run` get the same reading.
     init<Request: Sendable>(
         _ path: String, _ method: Method, _ parameters: [String], columns: ColumnKind? = nil,
+        scope: KeyScopes? = nil,
         reading: @escaping @Sendable (APICall, any TrackStore) async throws -> Request,
         about subject: @escaping @Sendable (Request) -> CallSubject,
         run: @escaping @Sendable (Request, APICall, any TrackStore) async throws -> Answer
@@ -53,6 +61,7 @@ struct Endpoint: Sendable {
         self.method = method
         self.parameters = parameters
         self.columns = columns
+        self.scope = scope ?? (method == .get ? .read : .write)
         read = { call, store in
             let request = try await reading(call, store)
             return Reading(subject: subject(request)) { try await run(request, call, store) }

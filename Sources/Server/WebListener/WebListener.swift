@@ -123,7 +123,9 @@ package struct WebListener: Service {
         channel = context.channel
         if let body = try await body(of: request, on: channel) {
             let began = ContinuousClock.now
-            answer = await router.respond(to: APIRequest(request, body: body, isSecure: identity != nil))
+            answer = await router.respond(
+                to: APIRequest(
+                    request, body: body, isSecure: identity != nil, address: channel.remoteAddress?.ipAddress))
             durations.record(ContinuousClock.now - began)
         } else {
             // What is left of the body is read and dropped, until its time is over.
@@ -189,12 +191,13 @@ struct ListenerContext: RequestContext {
 }
 
 extension APIRequest {
-    fileprivate init(_ request: Request, body: [UInt8], isSecure: Bool) {
+    fileprivate init(_ request: Request, body: [UInt8], isSecure: Bool, address: String?) {
         self.init(
             method: request.method.rawValue, target: request.head.path ?? "/",
             contentType: request.headers[.contentType],
             requestedHeaders: request.headers[.accessControlRequestHeaders], body: body,
-            origin: request.head.authority.flatMap { Self.origin(of: $0, isSecure: isSecure) })
+            origin: request.head.authority.flatMap { Self.origin(of: $0, isSecure: isSecure) }, address: address,
+            referer: request.headers[.referer])
     }
 
     /// Nil when the client names no host that can stand in a link.

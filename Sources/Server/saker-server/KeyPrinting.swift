@@ -5,6 +5,7 @@ import TrackStore
 
 /// Prints what `service create` and `service rotate-key` have made.
 func printKey(_ key: ServiceAdministration.NewKey, _ configuration: ServerConfiguration) throws {
+    guard key.rights.scopes.contains(.legacyDevice) else { return printKey(key, nil) }
     do throws(ServerError) {
         let enrollment = try configuration.enrollmentString(service: key.service, accessKey: key.accessKey)
         printKey(key, enrollment)
@@ -18,6 +19,11 @@ func printKey(_ key: ServiceAdministration.NewKey, _ configuration: ServerConfig
 private func printKey(_ key: ServiceAdministration.NewKey, _ enrollment: EnrollmentString?) {
     // A signed key is for clients of the Web API; an agent logs in with a plain one.
     printKey(key.accessKey, key.signingKey == nil ? enrollment : nil)
+    if key.rights.end == nil, key.rights.scopes == .former {
+        print(
+            "\nThe key also reads and writes all tracks of the service over the Web API. A key that only lets vehicles log in:"
+                + " saker-server key create \(key.service.rawValue) --legacy-device")
+    }
     guard let signingKey = key.signingKey else { return }
     print("Signing key (sk): \(signingKey.revealed)")
     print(

@@ -7,7 +7,8 @@ struct Services: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "service", abstract: "Services (tenants) and their access keys. Works while the server runs.",
         subcommands: [
-            Create.self, List.self, Rename.self, RotateKey.self, Keys.self, DisableKey.self, EnableKey.self,
+            Create.self, Import.self, List.self, Rename.self, RotateKey.self, Keys.self, DisableKey.self,
+            EnableKey.self,
             SetAppCode.self,
         ])
 

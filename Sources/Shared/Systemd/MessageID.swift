@@ -55,6 +55,7 @@ package enum MessageID: String, Hashable, Sendable, CaseIterable, CustomStringCo
     case exportFailing = "296f31c7edbc487d8c7eeaaf612ad8b0"
     case roadsFailing = "6c04becec67175e9a5d04478fa094aff"
     case roadsWorking = "4077b63b4a48d8d2c7ddb9c53315412f"
+    case administrativeAct = "f3b6a1d0c94e4f7a8e52d76b19c0a4e8"
 
     /// The metadata key that becomes MESSAGE_ID.
     package static let metadataKey = "message_id"

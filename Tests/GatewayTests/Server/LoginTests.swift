@@ -1,7 +1,9 @@
 import NIOSSL
+import Synchronization
 import Testing
 import TrackModel
 import TrackStore
+import TrackTestKit
 import TrackWire
 
 @testable import Gateway
@@ -97,6 +99,43 @@ import TrackWire
             let refused = try #require(await agent.hello(hello)?.refused)
             #expect(refused.code == .authentication && refused.reason.contains("signed requests"))
             #expect(!refused.reason.contains(signed.revealed))
+        }
+    }
+
+    @Test func aKeyOfTheWebAPIOpensNoSession() async throws {
+        try await Fixture.run { fixture in
+            for (scopes, isOpen): (KeyScopes, Bool) in [
+                (.read, false), ([.read, .write, .admin], false), (.legacyDevice, true), (.former, true),
+            ] {
+                let key = AccessKey("key \(scopes.rawValue)")
+                try await fixture.store.addKey(
+                    KeyGrant(key.hash, rights: KeyRights(scopes)), to: fixture.service, replacing: false,
+                    at: Fixture.now)
+                var hello = fixture.hello()
+                hello.ak = key.revealed
+                let agent = try await fixture.connect()
+                let answer = await agent.hello(hello)
+                #expect((answer?.welcome != nil) == isOpen, "\(scopes.text)")
+                guard !isOpen else { continue }
+                let refused = try #require(answer?.refused)
+                #expect(refused.code == .authentication && refused.reason.contains("--legacy-device"))
+                #expect(!refused.reason.contains(key.revealed))
+            }
+        }
+    }
+
+    @Test func aKeyPastItsEndOpensNoSessionAndItsSessionsEnd() async throws {
+        let clock = Mutex(Fixture.now)
+        try await Fixture.run(clock: { clock.withLock { $0 } }) { fixture in
+            try await fixture.store.addKey(
+                KeyGrant(Fixture.key.hash, rights: KeyRights(.former, end: Fixture.now.adding(milliseconds: 1000))),
+                to: fixture.service, replacing: false, at: Fixture.now)
+            let agent = try await fixture.login()
+            clock.withLock { $0 = Fixture.now.adding(milliseconds: 1000) }
+            let closing = try #require(await agent.next()?.message?.closing)
+            #expect(closing.reason.contains("access key"))
+            let again = try await fixture.connect()
+            #expect(await again.hello(fixture.hello())?.refused?.code == .authentication)
         }
     }
 

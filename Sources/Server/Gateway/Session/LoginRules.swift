@@ -92,7 +92,7 @@ enum Login {
             let keys = try await store.keys(matching: request.key)
             let key = keys.first { key in
                 AccessKeyHash.constantTimeEqual(key.hash, request.key) && key.service == request.service
-                    && !key.isDisabled
+                    && !key.isDisabled && !key.rights.hasEnded(at: now)
             }
             guard let key else {
                 let isKnown = try await store.services().contains { $0.id == request.service }
@@ -105,6 +105,12 @@ enum Login {
                 throw LoginRefusal(
                     .authentication,
                     "the access key is for signed requests, not for agents: give the agent another one")
+            }
+            guard key.rights.scopes.opens(.legacyDevice) else {
+                throw LoginRefusal(
+                    .authentication,
+                    "the access key is for the Web API, not for vehicles: give the vehicle a key that "
+                        + "`saker-server key create \(request.service.rawValue) --legacy-device` makes")
             }
             guard key.accepts(appCode: request.appCode) else {
                 throw LoginRefusal(

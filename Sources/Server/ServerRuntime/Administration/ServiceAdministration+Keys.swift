@@ -12,6 +12,32 @@ extension ServiceAdministration {
         }
     }
 
+    /// One word for people.
+    package static func state(of key: KeyListing) -> String {
+        key.isDisabled ? "revoked" : key.rights.hasEnded(at: SystemClock.now()) ? "ended" : "valid"
+    }
+
+    /// A new key beside those that the service has.
+    package func createKey(
+        for service: Int64, rights: KeyRights, isSigned: Bool
+    ) async throws(ServerError) -> NewKey {
+        let id = try await known(service)
+        guard !rights.scopes.isEmpty else {
+            throw ServerError(.usage, "a key without a scope opens nothing: give --scope, or --legacy-device")
+        }
+        guard !isSigned || !rights.scopes.contains(.legacyDevice) else {
+            throw ServerError(.usage, "a vehicle cannot sign requests: --signed and --legacy-device exclude each other")
+        }
+        if let end = rights.end, end <= SystemClock.now() {
+            throw ServerError(.usage, "the end of the key, \(TimeText.universal(end)), is past")
+        }
+        do throws(TrackStoreError) {
+            return try await addKey(to: id, isSigned: isSigned, rights: rights, replacing: false)
+        } catch {
+            throw ServerError(error)
+        }
+    }
+
     /// Ends one key, or makes it valid again. `number`: the first digits of ``AccessKeyHash/number``, enough of them to name
     /// one key. Returns the whole number.
     package func setKey(
@@ -38,6 +64,7 @@ extension ServiceAdministration {
         }
         do throws(TrackStoreError) {
             try await store.setKey(AccessKeyUse(service: id, hash: key.hash), isDisabled: isDisabled)
+            acts.note(isDisabled ? "key revoke" : "key enable", in: id, about: key.hash.number)
         } catch {
             throw ServerError(error)
         }

@@ -5,7 +5,8 @@ package import TrackStore
 /// Services and their keys, also while a server runs on the same store.
 package struct ServiceAdministration: Sendable {
     let store: any TrackStore
-    private let protection: SecretProtection
+    let protection: SecretProtection
+    let acts: ActJournal
 
     /// Opens the store of a configuration; it must exist.
     package init(_ configuration: ServerConfiguration) async throws(ServerError) {
@@ -15,6 +16,7 @@ package struct ServiceAdministration: Sendable {
     init(store: SealingStore) {
         self.store = store
         protection = store.protection
+        acts = ActJournal()
     }
 
     package struct NewKey: Sendable {
@@ -22,6 +24,7 @@ package struct ServiceAdministration: Sendable {
         package let accessKey: Secret
         /// The `sk` with which requests must be signed; nil when they need not be.
         package let signingKey: Secret?
+        package let rights: KeyRights
         /// False: whoever can read the database can read the signing key.
         package let isSigningKeySealed: Bool
     }
@@ -30,7 +33,8 @@ package struct ServiceAdministration: Sendable {
         let name = try Self.checked(name)
         do throws(TrackStoreError) {
             let service = try await store.createService(named: name, at: SystemClock.now())
-            return try await addKey(to: service.id, isSigned: isSigned, replacing: false)
+            acts.note("service create", in: service.id)
+            return try await addKey(to: service.id, isSigned: isSigned, rights: .usual(isSigned), replacing: false)
         } catch {
             throw ServerError(error)
         }
@@ -51,6 +55,7 @@ package struct ServiceAdministration: Sendable {
         let name = try Self.checked(name)
         do throws(TrackStoreError) {
             try await store.renameService(id, to: name)
+            acts.note("service rename", in: id, about: name)
         } catch {
             throw ServerError(error)
         }
@@ -62,7 +67,8 @@ package struct ServiceAdministration: Sendable {
     ) async throws(ServerError) -> NewKey {
         let id = try await known(service)
         do throws(TrackStoreError) {
-            return try await addKey(to: id, isSigned: isSigned, replacing: !keepingOld)
+            return try await addKey(
+                to: id, isSigned: isSigned, rights: .usual(isSigned), replacing: !keepingOld)
         } catch {
             throw ServerError(error)
         }
@@ -82,22 +88,25 @@ package struct ServiceAdministration: Sendable {
         }
         do throws(TrackStoreError) {
             try await store.setAppCode(appCode?.revealed, of: id)
+            acts.note(appCode == nil ? "service set-app-code --clear" : "service set-app-code", in: id)
         } catch {
             throw ServerError(error)
         }
     }
 
-    private func addKey(
-        to service: ServiceID, isSigned: Bool, replacing: Bool
+    func addKey(
+        to service: ServiceID, isSigned: Bool, rights: KeyRights, replacing: Bool
     ) async throws(TrackStoreError) -> NewKey {
         var generator = SystemRandomNumberGenerator()
         let key = AccessKey.generate(using: &generator)
         let signingKey = isSigned ? AccessKey.generate(using: &generator).revealed : nil
         try await store.addKey(
-            key.hash, secret: signingKey, to: service, replacing: replacing, at: SystemClock.now())
+            KeyGrant(key.hash, secret: signingKey, rights: rights), to: service, replacing: replacing,
+            at: SystemClock.now())
+        acts.note(replacing ? "key create, the earlier ones ended" : "key create", in: service, about: key.hash.number)
         let isSealed = if case .sealed = protection { true } else { false }
         return NewKey(
-            service: service, accessKey: Secret(key.revealed), signingKey: signingKey.map(Secret.init),
+            service: service, accessKey: Secret(key.revealed), signingKey: signingKey.map(Secret.init), rights: rights,
             isSigningKeySealed: isSealed)
     }
 
@@ -109,4 +118,9 @@ package struct ServiceAdministration: Sendable {
         }
         return name
     }
+}
+
+extension KeyRights {
+    /// Of the keys that `service create` and `rotate-key` make. A vehicle cannot sign.
+    fileprivate static func usual(_ isSigned: Bool) -> KeyRights { isSigned ? KeyRights([.read, .write]) : .former }
 }

@@ -8,6 +8,15 @@ package enum TimeText {
         Date(timeIntervalSince1970: Double(time.milliseconds) / 1000).formatted(.iso8601)
     }
 
+    /// A day in universal time, as in `2026-11-21`, stands for its begin; a time is as ``universal(_:)`` writes it. Nil for any
+    /// other text.
+    package static func time(_ text: String) -> Timestamp? {
+        let date =
+            text.utf8.count == 10
+            ? try? Date(text, strategy: .iso8601.year().month().day()) : try? Date(text, strategy: .iso8601)
+        return date.map { Timestamp(milliseconds: Int64($0.timeIntervalSince1970 * 1000)) }
+    }
+
     /// `2026-11-21`, from seconds since 1970.
     static func day(_ seconds: Int64) -> String {
         Date(timeIntervalSince1970: Double(seconds)).formatted(.iso8601.year().month().day())

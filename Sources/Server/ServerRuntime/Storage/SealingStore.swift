@@ -10,11 +10,11 @@ struct SealingStore: StoreDecorator {
     let protection: SecretProtection
 
     func addKey(
-        _ hash: AccessKeyHash, secret: String?, to service: ServiceID, replacing: Bool, at now: Timestamp
+        _ key: KeyGrant, to service: ServiceID, replacing: Bool, at now: Timestamp
     ) async throws(TrackStoreError) {
-        var kept = secret
-        if let secret { kept = try sealed(secret, AccessKeyUse(service: service, hash: hash)) }
-        try await inner.addKey(hash, secret: kept, to: service, replacing: replacing, at: now)
+        var kept = key
+        if let secret = key.secret { kept.secret = try sealed(secret, AccessKeyUse(service: service, hash: key.hash)) }
+        try await inner.addKey(kept, to: service, replacing: replacing, at: now)
     }
 
     func keys(matching hash: AccessKeyHash) async throws(TrackStoreError) -> [AccessKeyRecord] {

@@ -4,20 +4,23 @@ package import TrackModel
 package struct AccessKeyRecord: Sendable {
     package var hash: AccessKeyHash
     package var service: ServiceID
-    /// The `sk` of a key whose requests must be signed, as it was given to ``ServiceStore/addKey(_:secret:to:replacing:at:)``.
+    /// The `sk` of a key whose requests must be signed, as it was given to ``KeyGrant/secret``.
     package var secret: String?
     package var isDisabled: Bool
     /// The app code of the service: see ``ServiceRecord/appCode``.
     package var appCode: String?
+    package var rights: KeyRights
 
     package init(
-        hash: AccessKeyHash, service: ServiceID, secret: String?, isDisabled: Bool, appCode: String? = nil
+        hash: AccessKeyHash, service: ServiceID, secret: String?, isDisabled: Bool, appCode: String? = nil,
+        rights: KeyRights
     ) {
         self.hash = hash
         self.service = service
         self.secret = secret
         self.isDisabled = isDisabled
         self.appCode = appCode
+        self.rights = rights
     }
 
     /// True when the service has no app code, or when this is it. Compares bytes, in a time that does not tell where they

@@ -8,11 +8,15 @@ package struct KeyListing: Hashable, Sendable {
     /// Requests with this key must be signed.
     package var isSigned: Bool
     package var isDisabled: Bool
+    package var rights: KeyRights
 
-    package init(hash: AccessKeyHash, created: Timestamp, isSigned: Bool, isDisabled: Bool) {
+    package init(
+        hash: AccessKeyHash, created: Timestamp, isSigned: Bool, isDisabled: Bool, rights: KeyRights
+    ) {
         self.hash = hash
         self.created = created
         self.isSigned = isSigned
         self.isDisabled = isDisabled
+        self.rights = rights
     }
 }

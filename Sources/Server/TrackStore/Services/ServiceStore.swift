@@ -2,14 +2,17 @@ package import TrackModel
 
 /// The services of a store and the access keys that open them.
 package protocol ServiceStore: Sendable {
-    /// Makes a service with the next free number.
-    func createService(named name: String, at now: Timestamp) async throws(TrackStoreError) -> ServiceRecord
+    /// Makes a service, with the given number or, for nil, with the next one after the highest that is taken. Throws
+    /// `.serviceExists`.
+    func createService(
+        named name: String, numbered number: ServiceID?, at now: Timestamp
+    ) async throws(TrackStoreError) -> ServiceRecord
     /// All services in the order of their numbers.
     func services() async throws(TrackStoreError) -> [ServiceRecord]
-    /// Adds a key to a service; `replacing` true disables all earlier ones in the same transaction.
-    /// Throws `.unknownService`.
+    /// Adds a key to a service; `replacing` true disables all earlier ones in the same transaction. A key that the service
+    /// has already gets the new secret and rights, and is valid again. Throws `.unknownService`.
     func addKey(
-        _ hash: AccessKeyHash, secret: String?, to service: ServiceID, replacing: Bool, at now: Timestamp
+        _ key: KeyGrant, to service: ServiceID, replacing: Bool, at now: Timestamp
     ) async throws(TrackStoreError)
     /// Every key with this hash, one a service, with the app code of its service; empty when the key is unknown.
     func keys(matching hash: AccessKeyHash) async throws(TrackStoreError) -> [AccessKeyRecord]
@@ -18,9 +21,11 @@ package protocol ServiceStore: Sendable {
     /// Keeps another text as the secret of a key that has one, and leaves as little of the former text as the store can. Of
     /// a key that is not there, or that has no secret, nothing changes.
     func replaceSecret(with secret: String, of use: AccessKeyUse) async throws(TrackStoreError)
-    /// Those of some keys that do not open their service any more: disabled, removed, or of no service. Whoever keeps a
-    /// session open asks from time to time, so that a key that has ended ends its sessions too.
-    func endedKeys(among uses: Set<AccessKeyUse>) async throws(TrackStoreError) -> Set<AccessKeyUse>
+    /// Those of some keys that do not open their service any more: disabled, past their end, removed, or of no service.
+    /// Whoever keeps a session open asks from time to time, so that a key that has ended ends its sessions too.
+    func endedKeys(
+        among uses: Set<AccessKeyUse>, at now: Timestamp
+    ) async throws(TrackStoreError) -> Set<AccessKeyUse>
     /// All keys of a service, disabled ones too, in the order of their making. Empty when there is no such service.
     func keys(of service: ServiceID) async throws(TrackStoreError) -> [KeyListing]
     /// Ends one key of a service, or makes it valid again. Of a key that is not there, nothing changes.
@@ -31,10 +36,19 @@ package protocol ServiceStore: Sendable {
     func setAppCode(_ appCode: String?, of service: ServiceID) async throws(TrackStoreError)
 }
 
-extension StoreDecorator {
+extension ServiceStore {
+    /// Makes a service with the next free number.
     package func createService(named name: String, at now: Timestamp) async throws(TrackStoreError) -> ServiceRecord {
+        try await createService(named: name, numbered: nil, at: now)
+    }
+}
+
+extension StoreDecorator {
+    package func createService(
+        named name: String, numbered number: ServiceID?, at now: Timestamp
+    ) async throws(TrackStoreError) -> ServiceRecord {
         try await passing { store async throws(TrackStoreError) in
-            try await store.createService(named: name, at: now)
+            try await store.createService(named: name, numbered: number, at: now)
         }
     }
 
@@ -45,10 +59,10 @@ extension StoreDecorator {
     }
 
     package func addKey(
-        _ hash: AccessKeyHash, secret: String?, to service: ServiceID, replacing: Bool, at now: Timestamp
+        _ key: KeyGrant, to service: ServiceID, replacing: Bool, at now: Timestamp
     ) async throws(TrackStoreError) {
         try await passing { store async throws(TrackStoreError) in
-            try await store.addKey(hash, secret: secret, to: service, replacing: replacing, at: now)
+            try await store.addKey(key, to: service, replacing: replacing, at: now)
         }
     }
 
@@ -70,9 +84,11 @@ extension StoreDecorator {
         }
     }
 
-    package func endedKeys(among uses: Set<AccessKeyUse>) async throws(TrackStoreError) -> Set<AccessKeyUse> {
+    package func endedKeys(
+        among uses: Set<AccessKeyUse>, at now: Timestamp
+    ) async throws(TrackStoreError) -> Set<AccessKeyUse> {
         try await passing { store async throws(TrackStoreError) in
-            try await store.endedKeys(among: uses)
+            try await store.endedKeys(among: uses, at: now)
         }
     }
 

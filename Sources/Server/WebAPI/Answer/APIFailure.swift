@@ -81,7 +81,8 @@ extension APIFailure {
         case .tooManyFences: self.init(.tooManyFences, error.detail)
         case .unknownExport: self.init(.parameter, "job_id: \(error.detail)")
         case .tooManyExports: self.init(.parameter, error.detail)
-        case .fenceChanged, .newerSchema, .full, .busy, .outOfTurn, .missing, .corrupt, .closed, .failed:
+        case .serviceExists, .fenceChanged, .newerSchema, .full, .busy, .outOfTurn, .missing, .corrupt, .closed,
+            .failed:
             self.init(.internalError)
         }
     }

@@ -9,7 +9,9 @@ enum APIStatus: Int, Hashable, Sendable, CaseIterable {
     case appCodeMissing = 102
     case keyUnknown = 200
     case keyDisabled = 201
+    case address = 210
     case signature = 211
+    case referer = 220
     case appCode = 230
     case notAllowed = 240
     case unknownCall = 260
@@ -48,7 +50,9 @@ enum APIStatus: Int, Hashable, Sendable, CaseIterable {
         case .appCodeMissing: "MCODE参数不存在，mobile类型mcode参数必需"
         case .keyUnknown: "APP不存在，AK有误请检查再重试"
         case .keyDisabled: "APP被用户自己禁用，请在控制台解禁"
+        case .address: "APP IP校验失败"
         case .signature: "APP SN校验失败"
+        case .referer: "APP Referer校验失败"
         case .appCode: "APP Mcode码校验失败"
         case .notAllowed: "APP 服务被禁用"
         case .unknownCall: "服务不存在"

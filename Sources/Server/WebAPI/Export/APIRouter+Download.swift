@@ -18,7 +18,7 @@ extension APIRouter {
             if options.exportsNeedKey {
                 let form = try RequestForm(request, query: target.query)
                 do {
-                    _ = try await authenticate(form, target, isPOST: false, service: job.service)
+                    _ = try await authenticate(form, target, request, for: .read, service: job.service)
                 } catch let failure as APIFailure {
                     return Self.refusal(403, failure)
                 }

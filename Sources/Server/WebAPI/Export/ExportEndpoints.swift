@@ -4,11 +4,13 @@ import TrackStore
 
 /// The module `export`: files with the points of a whole service. The published service has the same calls as
 /// `historysearch`.
+///
+/// An export is a way to read. So a key that may only write must not make one, and a key that may only read removes its jobs.
 enum ExportEndpoints {
     static let all = ["export", "historysearch"].flatMap { [create($0), list($0), delete($0)] }
 
     private static func create(_ module: String) -> Endpoint {
-        Endpoint("\(module)/createjob", .post, ["start_time", "end_time", "coord_type_output"]) {
+        Endpoint("\(module)/createjob", .post, ["start_time", "end_time", "coord_type_output"], scope: .read) {
             (call, store: any ExportStore) in
             let order = try order(call)
             let job = try await store.addExport(order, token: ExportToken.random(), in: call.service, at: call.now)
@@ -55,7 +57,7 @@ enum ExportEndpoints {
     }
 
     private static func delete(_ module: String) -> Endpoint {
-        Endpoint("\(module)/deletejob", .post, ["job_id"]) { (call, store: any ExportStore) in
+        Endpoint("\(module)/deletejob", .post, ["job_id"], scope: .read) { (call, store: any ExportStore) in
             try await store.deleteExport(try call.parameters.requiredInteger("job_id"), in: call.service)
             return .done
         }

@@ -142,7 +142,8 @@ final class WatchedStore: StoreDecorator {
     }
 
     /// Nobody ends keys in a history.
-    func endedKeys(among uses: Set<AccessKeyUse>) async throws(TrackStoreError) -> Set<AccessKeyUse> { [] }
+    func endedKeys(among uses: Set<AccessKeyUse>, at now: Timestamp) async throws(TrackStoreError) -> Set<AccessKeyUse>
+    { [] }
 }
 
 /// How the store of one server process behaves, and who is told of its commits. On the simulation's loop.

@@ -2,13 +2,19 @@ package import TrackModel
 package import TrackStore
 
 extension ReferenceTrackStore {
-    package func createService(named name: String, at now: Timestamp) throws(TrackStoreError) -> ServiceRecord {
+    package func createService(
+        named name: String, numbered number: ServiceID?, at now: Timestamp
+    ) throws(TrackStoreError) -> ServiceRecord {
         try checkOpen()
-        guard let id = ServiceID(rawValue: (serviceList.last?.id.rawValue ?? 0) + 1) else {
+        if let number, serviceList.contains(where: { $0.id == number }) {
+            throw TrackStoreError(.serviceExists, "there is such a service")
+        }
+        guard let id = number ?? ServiceID(rawValue: (serviceList.last?.id.rawValue ?? 0) + 1) else {
             throw TrackStoreError(.failed, "every service number is taken")
         }
         let record = ServiceRecord(id: id, name: name, created: now)
         serviceList.append(record)
+        serviceList.sort { $0.id < $1.id }
         return record
     }
 
@@ -18,7 +24,7 @@ extension ReferenceTrackStore {
     }
 
     package func addKey(
-        _ hash: AccessKeyHash, secret: String?, to service: ServiceID, replacing: Bool, at now: Timestamp
+        _ key: KeyGrant, to service: ServiceID, replacing: Bool, at now: Timestamp
     ) throws(TrackStoreError) {
         try check(service)
         if replacing {
@@ -26,9 +32,11 @@ extension ReferenceTrackStore {
                 keyList[index].isDisabled = true
             }
         }
-        keyList.removeAll { $0.service == service && $0.hash.bytes == hash.bytes }
-        keyList.append(AccessKeyRecord(hash: hash, service: service, secret: secret, isDisabled: false))
-        keyTimes[AccessKeyUse(service: service, hash: hash)] = now
+        keyList.removeAll { $0.service == service && $0.hash == key.hash }
+        keyList.append(
+            AccessKeyRecord(
+                hash: key.hash, service: service, secret: key.secret, isDisabled: false, rights: key.rights))
+        keyTimes[AccessKeyUse(service: service, hash: key.hash)] = now
     }
 
     package func keys(matching hash: AccessKeyHash) throws(TrackStoreError) -> [AccessKeyRecord] {
@@ -54,9 +62,13 @@ extension ReferenceTrackStore {
         }
     }
 
-    package func endedKeys(among uses: Set<AccessKeyUse>) throws(TrackStoreError) -> Set<AccessKeyUse> {
+    package func endedKeys(
+        among uses: Set<AccessKeyUse>, at now: Timestamp
+    ) throws(TrackStoreError) -> Set<AccessKeyUse> {
         try checkOpen()
-        let valid = keyList.filter { !$0.isDisabled }.map { AccessKeyUse(service: $0.service, hash: $0.hash) }
+        let valid = keyList.filter { !$0.isDisabled && !$0.rights.hasEnded(at: now) }.map {
+            AccessKeyUse(service: $0.service, hash: $0.hash)
+        }
         return uses.subtracting(valid)
     }
 
@@ -66,7 +78,7 @@ extension ReferenceTrackStore {
             let created = keyTimes[AccessKeyUse(service: service, hash: key.hash)]
             return KeyListing(
                 hash: key.hash, created: created ?? Timestamp(milliseconds: 0), isSigned: key.secret != nil,
-                isDisabled: key.isDisabled)
+                isDisabled: key.isDisabled, rights: key.rights)
         }
     }
 

@@ -15,7 +15,7 @@ extension TrackStoreContract {
                 try await expect(.closed) { try await store.services() }
                 try await expect(.closed) { try await store.keys(matching: AccessKey("key").hash) }
                 let use = AccessKeyUse(service: service, hash: AccessKey("key").hash)
-                try await expect(.closed) { try await store.endedKeys(among: [use]) }
+                try await expect(.closed) { try await store.endedKeys(among: [use], at: .at(1)) }
                 try await expect(.closed) { try await store.signingKeys() }
                 try await expect(.closed) { try await store.replaceSecret(with: "x", of: use) }
                 try await expect(.closed) { try await store.setAppCode("x", of: service) }

@@ -54,19 +54,20 @@ extension TrackStoreContract {
                     AccessKeyUse(service: service, hash: hash)
                 }
                 let uses: Set = [use(old, service), use(old, other), use(kept, service)]
-                try expect(try await store.endedKeys(among: []), is: [], "of none")
-                try expect(try await store.endedKeys(among: uses), is: [], "before")
+                try expect(try await store.endedKeys(among: [], at: .at(9)), is: [], "of none")
+                try expect(try await store.endedKeys(among: uses, at: .at(9)), is: [], "before")
                 try await store.addKey(new, secret: nil, to: service, replacing: true, at: .at(4))
                 try expect(
-                    try await store.endedKeys(among: uses.union([use(new, service)])),
+                    try await store.endedKeys(among: uses.union([use(new, service)]), at: .at(9)),
                     is: [use(old, service), use(kept, service)], "after another key replaced them")
                 try await store.addKey(kept, secret: nil, to: service, replacing: false, at: .at(5))
-                try expect(try await store.endedKeys(among: uses), is: [use(old, service)], "added again")
+                try expect(try await store.endedKeys(among: uses, at: .at(9)), is: [use(old, service)], "added again")
                 try expect(
-                    try await store.endedKeys(among: [use(new, other)]), is: [use(new, other)], "of another service")
+                    try await store.endedKeys(among: [use(new, other)], at: .at(9)), is: [use(new, other)],
+                    "of another service")
                 if let missing = ServiceID(rawValue: other.rawValue + 1) {
                     try expect(
-                        try await store.endedKeys(among: [use(new, missing)]), is: [use(new, missing)],
+                        try await store.endedKeys(among: [use(new, missing)], at: .at(9)), is: [use(new, missing)],
                         "of a service that does not exist")
                 }
             },
@@ -79,7 +80,8 @@ extension TrackStoreContract {
                 try await store.addKey(signed, secret: "sk", to: service, replacing: false, at: .at(3))
                 try await store.addKey(plain, secret: nil, to: other, replacing: false, at: .at(4))
                 func listing(_ hash: AccessKeyHash, _ time: Int64, _ isSigned: Bool, _ isDisabled: Bool) -> KeyListing {
-                    KeyListing(hash: hash, created: .at(time), isSigned: isSigned, isDisabled: isDisabled)
+                    KeyListing(
+                        hash: hash, created: .at(time), isSigned: isSigned, isDisabled: isDisabled, rights: .former)
                 }
                 let use = AccessKeyUse(service: service, hash: plain)
                 try await store.setKey(use, isDisabled: true)
@@ -87,9 +89,9 @@ extension TrackStoreContract {
                     try await store.keys(of: service),
                     is: [listing(plain, 2, false, true), listing(signed, 3, true, false)], "keys")
                 try expect(try await store.keys(of: other), is: [listing(plain, 4, false, false)], "of another")
-                try expect(try await store.endedKeys(among: [use]), is: [use], "ended")
+                try expect(try await store.endedKeys(among: [use], at: .at(9)), is: [use], "ended")
                 try await store.setKey(use, isDisabled: false)
-                try expect(try await store.endedKeys(among: [use]), is: [], "valid again")
+                try expect(try await store.endedKeys(among: [use], at: .at(9)), is: [], "valid again")
                 let ghost = AccessKeyUse(service: service, hash: AccessKey("ghost").hash)
                 try await store.setKey(ghost, isDisabled: false)
                 try expect(try await store.keys(of: service).count, is: 2, "keys still")
@@ -97,6 +99,40 @@ extension TrackStoreContract {
                 try expect(
                     try await store.keys(of: service),
                     is: [listing(signed, 3, true, false), listing(plain, 5, true, false)], "added again")
+            },
+            TrackStoreCheck("a key keeps its rights, and its end ends it") { subject in
+                let (store, service) = try await subject.withService()
+                guard let address = AddressRange("192.0.2.0/24"), let other = AddressRange("2001:db8::1"),
+                    let page = RefererPattern("*.example.net"), let path = RefererPattern("b.example/caf\u{E9}/*")
+                else { return }
+                let rights = KeyRights(
+                    [.read, .admin], end: .at(50), addresses: [address, other], referers: [page, path])
+                let hash = AccessKey("scoped").hash
+                let use = AccessKeyUse(service: service, hash: hash)
+                try await store.addKey(
+                    KeyGrant(hash, secret: "sk", rights: rights), to: service, replacing: false, at: .at(2))
+                try expect(try await store.keys(matching: hash).map(\.rights), is: [rights], "by the hash")
+                try expect(try await store.signingKeys().map(\.rights), is: [rights], "of signing keys")
+                try expect(try await store.keys(of: service).map(\.rights), is: [rights], "of the service")
+                try expect(try await store.endedKeys(among: [use], at: .at(49)), is: [], "before its end")
+                try expect(try await store.endedKeys(among: [use], at: .at(50)), is: [use], "at its end")
+                try await store.addKey(
+                    KeyGrant(hash, rights: KeyRights([])), to: service, replacing: false, at: .at(3))
+                try expect(try await store.keys(matching: hash).map(\.rights), is: [KeyRights([])], "added again")
+                try expect(try await store.endedKeys(among: [use], at: .at(50)), is: [], "without an end")
+            },
+            TrackStoreCheck("a service is made with the number that it had elsewhere, once") { subject in
+                let (store, first) = try await subject.withService()
+                guard let number = ServiceID(rawValue: 200_123) else { return }
+                let made = try await store.createService(named: "imported", numbered: number, at: .at(2))
+                try expect(made.id, is: number, "number")
+                try await expect(.serviceExists) {
+                    try await store.createService(named: "again", numbered: number, at: .at(3))
+                }
+                let next = try await store.createService(named: "next", at: .at(4)).id
+                try expect(next.rawValue, is: 200_124, "the next number")
+                try expect(try await store.services().map(\.id), is: [first, number, next], "services")
+                try expect(try await store.services().map(\.name)[1], is: "imported", "name")
             },
             TrackStoreCheck("a service gets another name and keeps its number") { subject in
                 let (store, service) = try await subject.withService()

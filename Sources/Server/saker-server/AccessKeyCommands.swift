@@ -1,0 +1,89 @@
+import ArgumentParser
+import ServerRuntime
+import TrackModel
+import TrackStore
+
+/// Keys with their scopes.
+struct AccessKeys: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "key",
+        abstract: "The access keys of a service, and what each may be used for. Works while the server runs.",
+        subcommands: [Create.self, List.self, Revoke.self])
+
+    struct Create: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Make an access key beside the others of a service.",
+            discussion: """
+                A key for a program that shows tracks needs --scope read; one that sends points needs --scope write. A key \
+                for vehicles is made with --legacy-device alone: whoever takes it from a vehicle reads nothing with it.
+
+                Examples:
+                saker-server key create 1 --scope read --until 2027-03-01 --address 192.0.2.0/24
+                saker-server key create 1 --legacy-device
+                """)
+
+        @OptionGroup var file: ConfigurationOption
+        @Argument(help: "The number of the service.")
+        var service: Int64
+        @OptionGroup var options: KeyScopeOptions
+        @Flag(help: "Web API requests with this key must be signed; prints the signing key (sk) too.")
+        var signed = false
+
+        func run() async throws {
+            let rights = try options.rights(usual: [])
+            let configuration = try file.load()
+            let made = try await ServiceAdministration(configuration)
+                .createKey(for: service, rights: rights, isSigned: signed)
+            print("Service \(service): a further key for \(rights.scopes.text)")
+            try printKey(made, configuration)
+        }
+    }
+
+    struct List: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "List the access keys of a service by their numbers, with what each may be used for.",
+            discussion: "A key with legacy-device lets whoever has it log in as any vehicle of the service.")
+
+        @OptionGroup var file: ConfigurationOption
+        @Argument(help: "The number of the service.")
+        var service: Int64
+
+        func run() async throws {
+            print("NUMBER        MADE                  STATE     END                   SCOPES")
+            for key in try await ServiceAdministration(try file.load()).keys(of: service) {
+                var marks = [key.rights.scopes.text]
+                if key.isSigned { marks.append("signed") }
+                if !key.rights.addresses.isEmpty {
+                    marks.append("from " + key.rights.addresses.map(\.description).joined(separator: ","))
+                }
+                if !key.rights.referers.isEmpty {
+                    marks.append("pages " + key.rights.referers.map(\.text).joined(separator: ","))
+                }
+                print(
+                    key.hash.number + "  " + TimeText.universal(key.created) + "  "
+                        + padded(ServiceAdministration.state(of: key), to: 10)
+                        + padded(key.rights.end.map(TimeText.universal) ?? "-", to: 22) + marks.joined(separator: "  "))
+            }
+        }
+    }
+
+    struct Revoke: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "End one access key of a service; the others stay valid.",
+            discussion: """
+                Sessions with this key end within seconds. Their vehicles keep their points. `saker-server service \
+                enable-key` makes the key valid again.
+                """)
+
+        @OptionGroup var file: ConfigurationOption
+        @Argument(help: "The number of the service.")
+        var service: Int64
+        @Argument(help: "The number of the key, or its first 4 digits or more: `saker-server key list` shows it.")
+        var key: String
+
+        func run() async throws {
+            let number = try await ServiceAdministration(try file.load()).setKey(key, of: service, isDisabled: true)
+            print("Service \(service): the key \(number) is revoked")
+        }
+    }
+}
