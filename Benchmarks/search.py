@@ -68,6 +68,7 @@ def questions(numbers, places):
         ("around", "entity/aroundsearch", {"center": f"{latitude},{longitude}", "radius": 5000, "sortby": "distance", **page}),
         ("text", "entity/search", {"query": f"{numbers.randrange(10_000):04}", **page}),
         ("text.short", "entity/search", {"query": f"{numbers.randrange(1000):03}", **page}),
+        ("text.two", "entity/search", {"query": f"{numbers.randrange(100):02}", **page}),
     ]
 
 

@@ -86,13 +86,13 @@ extension SQLiteTrackStore {
     /// The values of some entities by their numbers; at most as many as one statement can bind.
     static func values(of entities: [Int64], _ database: Database) throws -> [Int64: [String: String]] {
         guard !entities.isEmpty else { return [:] }
-        let marks = entities.map { _ in "?" }.joined(separator: ", ")
-        let rows = try Row.fetchCursor(
-            database,
+        let select = try database.cachedStatement(
             sql: """
-                SELECT v.entity, c.key, v.value FROM entity_value v
-                JOIN attribute_column c ON c.id = v.attribute_column WHERE v.entity IN (\(marks))
-                """, arguments: StatementArguments(entities))
+                SELECT v.entity, c.key, v.value FROM json_each(?) j CROSS JOIN entity_value v ON v.entity = j.value
+                JOIN attribute_column c ON c.id = v.attribute_column
+                """)
+        let list = "[" + entities.map(String.init).joined(separator: ",") + "]"
+        let rows = try Row.fetchCursor(select, arguments: [list])
         var result: [Int64: [String: String]] = [:]
         while let row = try rows.next() {
             let (entity, key, value): (Int64, String, String) = (row[0], row[1], row[2])

@@ -5,9 +5,6 @@ package import TrackStore
 import TrackWire
 
 extension SQLiteTrackStore {
-    /// Entities whose values one query asks for. SQLite's own limit on bound values is 32,766.
-    private static let entitiesAtOnce = EntityFilter.maximumNames
-
     package func addEntity(
         _ entity: NewEntity, in service: ServiceID, at now: Timestamp
     ) async throws(TrackStoreError) {
@@ -73,7 +70,9 @@ extension SQLiteTrackStore {
     static func entities(
         meeting condition: EntityCondition, sortedBy order: EntityOrder, _ page: Page, _ database: Database
     ) throws -> (total: Int, entities: [EntityRecord]) {
-        let count = "SELECT COUNT(*) FROM entity e" + joinLatest + " WHERE " + condition.sql
+        // SQLite looks up the rows of a join also when nobody asks for them.
+        let latest = condition.readsLatest ? joinLatest : ""
+        let count = "SELECT COUNT(*) FROM entity e" + latest + " WHERE " + condition.sql
         let (sorting, key) = EntityCondition.sorting(order)
         let list = selectEntities + " WHERE " + condition.sql + " ORDER BY " + sorting + " LIMIT ? OFFSET ?"
         let bounds: [any DatabaseValueConvertible & Sendable] = [max(0, page.limit), max(0, page.offset)]
@@ -97,11 +96,7 @@ extension SQLiteTrackStore {
 
     /// Rows of ``selectEntities`` with the values of their columns.
     static func records(_ rows: [Row], _ database: Database) throws -> [EntityRecord] {
-        var values: [Int64: [String: String]] = [:]
-        for start in stride(from: 0, to: rows.count, by: entitiesAtOnce) {
-            let some: [Int64] = rows[start..<min(start + entitiesAtOnce, rows.count)].map { $0[6] }
-            values.merge(try self.values(of: some, database)) { first, _ in first }
-        }
+        let values = try values(of: rows.map { $0[6] }, database)
         return try rows.map { try record($0, values: values[$0[6]] ?? [:]) }
     }
 

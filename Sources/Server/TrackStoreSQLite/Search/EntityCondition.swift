@@ -8,11 +8,14 @@ struct EntityCondition: Sendable {
     private(set) var arguments: [any DatabaseValueConvertible & Sendable]
     /// One of a few texts, whatever the request says, so a statement of it may be kept.
     let isCommon: Bool
+    /// It asks for `l` and `h`.
+    let readsLatest: Bool
 
     /// Throws `.tooManyNames`.
     init(_ filter: EntityFilter, in service: ServiceID) throws(TrackStoreError) {
         arguments = [service.rawValue]
         isCommon = filter.names == nil && filter.values.isEmpty
+        readsLatest = filter.activeSince != nil || filter.inactiveSince != nil
         if let names = filter.names {
             let distinct = Set(names.map { EntityKey(service: service, name: $0) }).map(\.name)
             guard distinct.count <= EntityFilter.maximumNames else {

@@ -25,9 +25,12 @@ struct EntitySieve {
             guard let extent = area.extent else { return }
             try scan(extent, database)
         } else {
+            let needsLatest = condition.readsLatest || search.order.key == .time
             try scan(
-                "entity_text t CROSS JOIN entity e ON e.id = t.rowid" + SQLiteTrackStore.joinLatest,
-                where: "entity_text MATCH ?", [EntityTexts.query(keyword, in: service)], Self.latest, database)
+                "entity_text t CROSS JOIN entity e ON e.id = t.rowid"
+                    + (needsLatest ? SQLiteTrackStore.joinLatest : ""),
+                where: "entity_text MATCH ?", [EntityTexts.query(keyword, in: service)],
+                needsLatest ? Self.latest : "NULL, NULL, NULL, NULL", database)
         }
     }
 

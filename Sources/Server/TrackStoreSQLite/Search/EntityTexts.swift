@@ -10,6 +10,8 @@ import TrackStore
 enum EntityTexts {
     /// A longer part is looked up by its first grams.
     private static let mostGrams = 16
+    /// Of a gram.
+    private static let mostCharacters = 3
 
     static func add(_ entity: Int64, _ key: EntityKey, description: String, _ database: Database) throws {
         let insertion = try database.cachedStatement(sql: "INSERT INTO entity_text (rowid, grams) VALUES (?, ?)")
@@ -26,13 +28,18 @@ enum EntityTexts {
     /// What the index must match when a text holds a folded part, which is not empty.
     static func query(_ part: [UInt8], in service: ServiceID) -> String {
         let characters = characters(part)
-        let length = min(characters.count, 3)
+        let length = min(characters.count, mostCharacters)
         var words: [String] = []
         for start in 0...(characters.count - length) where words.count < mostGrams {
             let word = String(decoding: prefix(service) + characters[start..<(start + length)].joined(), as: UTF8.self)
             if !words.contains(word) { words.append(word) }
         }
         return words.joined(separator: " AND ")
+    }
+
+    /// The one word that exactly those texts have in which a folded part is; nil for a part that is empty, or too long for one.
+    static func exactWord(_ part: [UInt8], in service: ServiceID) -> String? {
+        (1...mostCharacters).contains(characters(part).count) ? query(part, in: service) : nil
     }
 
     private static func grams(_ key: EntityKey, description: String) -> String {
@@ -42,7 +49,7 @@ enum EntityTexts {
         for text in [key.name, description] {
             let characters = characters(SearchText.folded(text))
             for start in characters.indices {
-                for end in (start + 1)...(start + 3) where end <= characters.count {
+                for end in (start + 1)...(start + mostCharacters) where end <= characters.count {
                     words += prefix
                     for character in characters[start..<end] { words += character }
                     words.append(UInt8(ascii: " "))

@@ -12,14 +12,25 @@ extension SQLiteTrackStore {
                 let found = try Self.entities(meeting: condition, sortedBy: search.order, page, database)
                 return EntityFindings(total: found.total, entities: found.entities.map { FoundEntity($0, in: nil) })
             }
+            if let short = ShortTextSearch(search, service),
+                let (total, wanted) = try short.page(page, in: service, database)
+            {
+                return try Self.findings(total, wanted, search, database)
+            }
             var sieve = EntitySieve(search, condition, service)
             try sieve.run(database)
             let wanted = sieve.page(page)
-            let records = try Self.records(of: wanted, database)
-            return EntityFindings(
-                total: sieve.found.count,
-                entities: wanted.compactMap { records[$0] }.map { FoundEntity($0, in: search.area) })
+            return try Self.findings(sieve.found.count, wanted, search, database)
         }
+    }
+
+    /// `wanted`: the numbers of the rows of the page.
+    private static func findings(
+        _ total: Int, _ wanted: [Int64], _ search: EntitySearch, _ database: Database
+    ) throws -> EntityFindings {
+        let records = try records(of: wanted, database)
+        return EntityFindings(
+            total: total, entities: wanted.compactMap { records[$0] }.map { FoundEntity($0, in: search.area) })
     }
 
     /// By the numbers of their rows.
