@@ -12,6 +12,7 @@ BUDGETS = {
     "size.sakerd": ("<=", 26),
     "wire.live": ("<=", 12),
     "wire.backlog": ("<=", 7),
+    "analysis.all": ("<=", 20),
     "cache.unsynced.p99": ("<=", 1000),
     "cache.open_60mb": ("<=", 300),
     "fences.f2.batch_6": (">=", 400_000),

@@ -3,8 +3,8 @@ import ArgumentParser
 /// Measures single rooms, and prepares data with which `scripts/bench` measures whole programs.
 @main struct SakerBench: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "saker-bench", abstract: "Measures codec, disk ring and fences; fills a ring.",
-        subcommands: [WireBench.self, CacheBench.self, FillCommand.self, FenceBench.self])
+        commandName: "saker-bench", abstract: "Measures codec, disk ring, fences and analysis; fills a ring.",
+        subcommands: [WireBench.self, CacheBench.self, FillCommand.self, FenceBench.self, AnalysisBench.self])
 }
 
 /// Prints one figure: a name, a number and its unit, separated by tabs.

@@ -1,0 +1,78 @@
+import ArgumentParser
+import Foundation
+import TrackAnalysis
+import TrackModel
+
+/// Measures the analysis of one long track, step by step, in CPU time.
+struct AnalysisBench: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "analysis", abstract: "Cleaning, stays, trips, behaviour and length of a recorded drive.")
+
+    @Argument(help: "A GPX file with times.") var track: String
+    @Option(help: "How many points; the drive is repeated until there are so many.") var points = 20_000
+    @Option(help: "A CSV file for the same points, for another program.") var export: String?
+
+    private static let rounds = 15
+    /// m/s, for vehicles.
+    private static let speedCap = 70.0
+    /// Milliseconds between the end of the drive and its repetition.
+    private static let pause: Int64 = 3_600_000
+
+    func run() throws {
+        let drive = try RealTrack.gpx(track)
+        guard let first = drive.first?.fix.time, let last = drive.last?.fix.time, drive.count > 100 else {
+            throw ValidationError("\(track) holds only \(drive.count) points with a time")
+        }
+        let length = last.milliseconds(since: first) + Self.pause
+        let made = (0..<points).map { index in
+            var point = drive[index % drive.count]
+            point.fix.time = point.fix.time.adding(milliseconds: Int64(index / drive.count) * length)
+            return point
+        }
+        if let export { try write(made, to: export) }
+        let columns = TrackColumns(made)
+        let options = CleaningOptions(denoiseGrade: 1, speedCap: Self.speedCap)
+        let raw = TrackCleaner.clean(columns, CleaningOptions()).samples
+        let (cleaned, drops) = TrackCleaner.clean(columns, options)
+        figure("analysis.points", Double(columns.count), "points, \(drops.dropped.count) of them dropped by cleaning")
+        let cleaning = measure("cleaning", "ms, denoising and collapse of stops") {
+            TrackCleaner.clean(columns, options).samples.count
+        }
+        let stays = measure("stays", "ms, stays of 10 min within 20 m") {
+            StayFinder.stays(.stay(radius: 20, seconds: 600), in: cleaned).count
+        }
+        let behaviour = measure("behaviour", "ms, driving behaviour") {
+            DrivingAnalyzer.behaviour(DrivingOptions(speeding: 80), in: raw).accelerations.count
+        }
+        figure("analysis.all", cleaning + stays + behaviour, "ms, these three together")
+        _ = measure("length", "ms, length") { Int(LengthMeter.length(of: cleaned).driven) }
+        _ = measure("thinning", "ms, thinning to 10 m") {
+            var drops = DropLedger()
+            return TimeRatioThinning.apply(TimeRatioThinning(metres: 10), to: cleaned, &drops).count
+        }
+        _ = measure("trips", "ms, trips") { TripFinder.trips(in: cleaned).count }
+    }
+
+    /// The median of some rounds.
+    private func measure(_ name: String, _ unit: String, _ work: () -> Int) -> Double {
+        var results: Set<Int> = []
+        let times = (0..<Self.rounds).map { _ in
+            let start = FenceSpeed.processorSeconds
+            results.insert(work())
+            return (FenceSpeed.processorSeconds - start) * 1000
+        }.sorted()
+        // Using the results keeps the optimizer from leaving the work out.
+        precondition(results.count == 1)
+        figure("analysis.\(name)", times[Self.rounds / 2], unit)
+        return times[Self.rounds / 2]
+    }
+
+    private func write(_ points: [TrackPoint], to path: String) throws {
+        var text = "time,latitude,longitude\n"
+        for point in points {
+            let (time, place) = (point.fix.time.milliseconds, point.fix.coordinate)
+            text += "\(time),\(place.latitude),\(place.longitude)\n"
+        }
+        try text.write(toFile: path, atomically: true, encoding: .utf8)
+    }
+}
