@@ -119,6 +119,21 @@ import TrackModel
         #expect(spans.first?.contains(" 0-") == true && spans.last?.hasSuffix("-2000") == true)
     }
 
+    /// A receiver at the limit of the accuracy: each second another reason.
+    @Test func reasonsThatComeAndGoTakeNoTimeOfOthers() throws {
+        var drive = Drive()
+        for now in Int64(5)..<300 { drive.skipped(now % 2 == 0 ? .inaccurate : .unmoved, now) }
+        #expect(drive.point(300).allSatisfy { !$0.hasPrefix("no_fix") })
+        // And none of theirs becomes a tunnel's.
+        drive.receiver(.noFix, 303)
+        drive.receiver(nil, 403)
+        for now in Int64(403)..<800 { drive.skipped(now % 2 == 0 ? .inaccurate : .unmoved, now) }
+        let spans = drive.point(800)
+        let tunnel = try #require(spans.first)
+        #expect(["no_fix 300-403", "no_fix 300-404", "no_fix 300-405"].contains(tunnel), "\(spans)")
+        #expect(spans.dropFirst().allSatisfy { !$0.hasPrefix("no_fix") }, "\(spans)")
+    }
+
     @Test func aLongerIntervalIsNoGap() {
         var drive = Drive()
         drive.machine.setInterval(300)
@@ -183,6 +198,34 @@ import TrackModel
         drive.receiver(nil, 700)
         drive.point(700)
         #expect(drive.actions.suffix(2) == [.cancelTimer, .forget])
+    }
+
+    @Test func aStopIsRememberedLikeEachOtherReason() throws {
+        var before = Drive()
+        before.stopped(10)
+        #expect(before.actions == [.setTimer(milliseconds: 290_000)])
+        before.timer(300)
+        before.timer(600)
+        before.started("bus", 1000)
+        before.receiver(.noFix, 1001)
+        // The command to start has replaced the command to stop, and the process is killed before it has a fix.
+        let memory = try #require(before.memory)
+        var drive = Drive(
+            .init(entity: "bus", isGathering: true, memory: memory, newest: Drive.time(0)), at: 1010)
+        drive.started("bus", 1010)
+        drive.receiver(nil, 1020)
+        #expect(drive.point(1020) == ["stopped 0-600", "off 600-1020"])
+    }
+
+    @Test func aGapThatIsOldWhenItsReasonBeginsIsRememberedAtOnce() throws {
+        var drive = Drive()
+        drive.receiver(.noFix, 900)
+        #expect(drive.memory?.spans.map(Drive.text) == ["no_fix 0-900"])
+        #expect(drive.actions.last == .setTimer(milliseconds: 900_000))
+        // The time to the next point is no gap yet.
+        drive = Drive(interval: 600)
+        drive.receiver(.noFix, 500)
+        #expect(drive.memory == nil && drive.actions == [.setTimer(milliseconds: 710_000)])
     }
 
     @Test func theNextProcessTellsWhatWasRemembered() throws {

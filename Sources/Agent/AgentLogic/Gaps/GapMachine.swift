@@ -193,22 +193,28 @@ package struct GapMachine: Hashable, Sendable {
     private mutating func noted(_ now: MonotonicTime) -> [Action] {
         guard let last = pieces.last, last.reason != reason else { return [] }
         pieces.append(Piece(since: now, reason: reason))
-        if pieces.count > Self.maximumPieces { dropShortest() }
-        // A parked vehicle makes points, and a stop is remembered as a command.
-        guard nextMemory == nil, let reason, reason != .parked, isGathering else { return [] }
-        let age = max(Self.firstMemory, 2 * (now - opened))
-        nextMemory = age
-        return [.setTimer(milliseconds: max(1, opened + age - now))]
+        if pieces.count > Self.maximumPieces { joinShortest() }
+        // A parked vehicle makes points. The command to stop is remembered elsewhere, but the next command replaces it.
+        guard nextMemory == nil, let reason, reason != .parked, reason != .notStarted else { return [] }
+        let (age, least) = (now - opened, max(Self.firstMemory, Continuity.tolerance(of: longest)))
+        nextMemory = max(least, age)
+        return age < least ? [.setTimer(milliseconds: least - age)] : timerFired(now: now)
     }
 
-    /// The piece before it takes its time. The first and the last piece stay.
-    private mutating func dropShortest() {
-        let inner = pieces.indices.dropFirst().dropLast()
-        let shortest = inner.min { length(of: $0) < length(of: $1) }
-        if let shortest { pieces.remove(at: shortest) }
+    /// Two pieces that are the shortest together become one: so reasons that come and go join each other, and no long piece
+    /// takes their time. What was before the process, and the last piece, stay.
+    private mutating func joinShortest() {
+        let first = pieces[0].since == .distantPast ? 1 : 0
+        let pairs = first..<pieces.count - 2
+        guard let index = pairs.min(by: { length(of: $0, count: 2) < length(of: $1, count: 2) }) else { return }
+        let isFirstLonger = length(of: index, count: 1) >= length(of: index + 1, count: 1)
+        let (longer, shorter) = isFirstLonger ? (pieces[index], pieces[index + 1]) : (pieces[index + 1], pieces[index])
+        pieces[index] = Piece(since: pieces[index].since, reason: longer.reason ?? shorter.reason)
+        pieces.remove(at: index + 1)
     }
 
-    private func length(of index: Int) -> Int64 { pieces[index + 1].since - pieces[index].since }
+    /// Milliseconds, of so many pieces from this one on.
+    private func length(of index: Int, count: Int) -> Int64 { pieces[index + count].since - pieces[index].since }
 
     private func spans(until end: Timestamp) -> [GapSpan] {
         var outline = GapOutline(recalled, since: lastPoint)

@@ -32,7 +32,8 @@ struct GapOutline {
     /// At most ``Continuity/maximumSpans``, without holes between them.
     ///
     /// A short stretch without a reason, such as the time to the next due fix, gets the reason of its neighbour. In a long
-    /// one the receiver sent nothing. A stretch of fewer than `least` milliseconds joins its longer neighbour.
+    /// one the receiver sent nothing. A stretch of fewer than `least` milliseconds joins its shorter neighbour, and the longer
+    /// one of the two gives the reason: so reasons that come and go join each other, and no long stretch takes their time.
     func spans(least: Int64) -> [GapSpan] {
         var parts = stretches
         for index in parts.indices where parts[index].reason == nil {
@@ -44,10 +45,8 @@ struct GapOutline {
             parts[index].reason = next ?? (index > 0 ? parts[index - 1].reason : .noFix)
         }
         Self.joinEqual(&parts)
-        while parts.count > 1, let shortest = parts.indices.min(by: { parts[$0].length < parts[$1].length }),
-            parts[shortest].length < least || parts.count > Continuity.maximumSpans
-        {
-            Self.dissolve(shortest, in: &parts)
+        while parts.count > 1, let index = Self.shortestPair(parts, least) {
+            Self.join(index, in: &parts)
             Self.joinEqual(&parts)
         }
         return parts.map { GapSpan($0.reason ?? .noFix, from: $0.from, until: $0.until, lostPoints: $0.lostPoints) }
@@ -65,13 +64,21 @@ struct GapOutline {
         parts = joined
     }
 
-    private static func dissolve(_ index: Int, in parts: inout [Stretch]) {
-        let gone = parts.remove(at: index)
-        // After the removal, `index` is the stretch behind.
-        if index > 0, index == parts.count || parts[index - 1].length >= parts[index].length {
-            parts[index - 1].until = gone.until
-        } else {
-            parts[index].from = gone.from
+    /// The first of the two neighbours that must become one; nil when the parts are few and long enough.
+    private static func shortestPair(_ parts: [Stretch], _ least: Int64) -> Int? {
+        let pairs = 0..<parts.count - 1
+        let short = pairs.filter { min(parts[$0].length, parts[$0 + 1].length) < least }
+        guard !short.isEmpty || parts.count > Continuity.maximumSpans else { return nil }
+        func length(_ index: Int) -> Int64 {
+            let (sum, overflow) = parts[index].length.addingReportingOverflow(parts[index + 1].length)
+            return overflow ? .max : sum
         }
+        return (short.isEmpty ? Array(pairs) : short).min { length($0) < length($1) }
+    }
+
+    private static func join(_ index: Int, in parts: inout [Stretch]) {
+        let (one, other) = (parts[index], parts.remove(at: index + 1))
+        parts[index].reason = one.length >= other.length ? one.reason : other.reason
+        parts[index].until = other.until
     }
 }
