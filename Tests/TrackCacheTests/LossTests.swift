@@ -8,7 +8,7 @@ import TrackTestKit
 @Suite struct LossTests {
     private func loss(_ cache: TrackCache, after: UInt64 = 0) throws -> CacheLoss? {
         let next = try #require(cache.read(after: after, maximumCount: 1, maximumBytes: .max, now: 0))
-        return cache.loss(after: after, before: next.firstSequence)
+        return cache.loss(after: after, before: next.firstSequence, time: next.records[0].time)
     }
 
     @Test func nothingIsMissingBetweenRecordsThatFollowEachOther() throws {
@@ -71,6 +71,38 @@ import TrackTestKit
         cache.maintain(now: 200_000)
         #expect(cache.counters.droppedInMemory > 0 && cache.state == .disk)
         let last = try #require(cache.batches(now: 200_000).last)
-        #expect(cache.loss(after: 3, before: last.firstSequence) == .damaged)
+        #expect(cache.loss(after: 3, before: last.firstSequence, time: 0) == .damaged)
+    }
+
+    @Test func aClearIsTheReasonOfItsOwnRecordsOnly() throws {
+        let ring = Ring(memoryLimit: 4000)
+        var cache = try ring.open()
+        cache.fill(0..<3)
+        ring.disk.faults = [DiskFault(number: 5)]
+        cache.fill(3..<100)
+        ring.disk.faults = []
+        cache.maintain(now: 200_000)
+        let kept = try #require(cache.batches(now: 200_000).last)
+        cache.fill(100..<120)
+        let next = cache.nextSequence
+        _ = try cache.clear(entities: nil, from: 105, through: 109, now: 200_000)
+        #expect(cache.loss(after: 3, before: kept.firstSequence, time: 99) == .damaged)
+        #expect(try loss(cache, after: next - 16) == .cleared)
+        // The next process has the clear and not its records: only a record that is newer can stand behind it.
+        cache = try ring.reopen(cache, crashSeed: 7)
+        #expect(cache.loss(after: next - 16, before: next - 10, time: 110) == .cleared)
+        #expect(cache.loss(after: next - 16, before: next - 10, time: 100) != .cleared)
+    }
+
+    @Test func theCauseOfMostNumbersIsTold() {
+        var generator = SystemRandomNumberGenerator()
+        var known = KnownLosses(stream: StreamID.random(using: &generator))
+        for number in UInt64(1)...10 { known.note(.damaged, number...number) }
+        known.note(.cleared, 11...13)
+        known.note(.dropped, 20...90)
+        #expect(known.cause(of: 1...13) == .damaged && known.cause(of: 9...13) == .cleared)
+        #expect(known.cause(of: 10...30) == .dropped && known.cause(of: 14...19) == nil)
+        for number in stride(from: UInt64(100), to: 300, by: 2) { known.note(.cleared, number...number) }
+        #expect(known.cause(of: 1...99) == nil && known.cause(of: 298...298) == .cleared)
     }
 }

@@ -35,13 +35,19 @@ extension TrackCache {
             guard let matched = clearSegment(index, clear) else {
                 segments[index].isTallyStale = true
                 mayHaveMissed = true
+                noteLoss(.cleared, segments[index].first, through: segments[index].last)
                 continue
             }
             removed += matched
         }
-        removed += pending.removeAll { clear.covers(entity: $0.entity, time: $0.time) }
+        var ends: (first: UInt64, last: UInt64)?
+        removed += pending.removeAll { record in
+            guard clear.covers(entity: record.entity, time: record.time) else { return false }
+            ends = (ends?.first ?? record.sequence, record.sequence)
+            return true
+        }
+        if let ends { noteLoss(.cleared, ends.first, through: ends.last) }
         if removed == 0, !mayHaveMissed { return ClearedCount(records: 0, isDurable: true) }
-        noteCleared()
         counters.cleared += removed
         if clear.clearsEverything {
             tombstones = pieces
@@ -124,9 +130,12 @@ extension TrackCache {
         let acknowledged = uploading.acknowledged
         var kept = SegmentTally()
         var matched: UInt64 = 0
+        var ends: (first: UInt64, last: UInt64)?
         let isRead = scan(segment) { record, entity, _ in
             if clear.covers(sequence: record.sequence, entity: entity, time: record.time) {
-                if record.sequence > acknowledged { matched += 1 }
+                guard record.sequence > acknowledged else { return }
+                matched += 1
+                ends = (ends?.first ?? record.sequence, record.sequence)
             } else {
                 kept.add(
                     entity: entity, sequence: record.sequence, time: record.time,
@@ -135,6 +144,7 @@ extension TrackCache {
         }
         guard isRead else { return nil }
         segments[index].tally = kept
+        if let ends { noteLoss(.cleared, ends.first, through: ends.last) }
         return matched
     }
 }

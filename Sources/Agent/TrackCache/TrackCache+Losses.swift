@@ -10,26 +10,53 @@ package enum CacheLoss: Hashable, Sendable {
     case damaged
 }
 
-/// What this process knows of the losses of one stream.
+/// What this process has lost of one stream, by number.
 struct KnownLosses {
+    private struct Part {
+        let cause: CacheLoss
+        var numbers: ClosedRange<UInt64>
+    }
+
     let stream: StreamID
-    /// The highest number that the bound took.
-    var droppedThrough: UInt64 = 0
-    /// A clear took records below this number.
-    var clearedBelow: UInt64 = 0
+    /// Oldest first. Each begins and ends with a number that was lost; between them others may be left.
+    private var parts: [Part] = []
+
+    /// More parts than these are not kept: the oldest have been read long ago.
+    private static let maximumParts = 64
+
+    init(stream: StreamID) { self.stream = stream }
+
+    mutating func note(_ cause: CacheLoss, _ numbers: ClosedRange<UInt64>) {
+        if let last = parts.last, last.cause == cause, numbers.lowerBound > last.numbers.upperBound,
+            numbers.lowerBound - last.numbers.upperBound == 1
+        {
+            parts[parts.count - 1].numbers = last.numbers.lowerBound...numbers.upperBound
+            return
+        }
+        parts.append(Part(cause: cause, numbers: numbers))
+        if parts.count > Self.maximumParts { parts.removeFirst() }
+    }
+
+    /// What took most of these numbers; nil: this process has lost none of them.
+    func cause(of missing: ClosedRange<UInt64>) -> CacheLoss? {
+        let shares = parts.filter { $0.numbers.overlaps(missing) }.map { part in
+            (part.cause, part.numbers.clamped(to: missing).count)
+        }
+        return shares.max { $0.1 < $1.1 }?.0
+    }
 }
 
 extension TrackCache {
     /// Why there is nothing between two numbers of the stream. Nil: nothing is missing there, or nobody knows why.
     ///
-    /// `after`: a number that was read before, or that the server has. `first`: of the record that is read next.
-    package func loss(after: UInt64, before first: UInt64) -> CacheLoss? {
+    /// `after`: a number that was read before, or that the server has. `first`: of the record that is read next. `time`: of
+    /// this record, milliseconds since 1970. Of a process before, only its clears are known for sure.
+    package func loss(after: UInt64, before first: UInt64, time: Int64) -> CacheLoss? {
         let last = max(after, uploading.acknowledged)
         // Each range begins with an opening: the numbers at the end of the range before were never given out.
         guard first > last, first - last > 1, (first - 1) % SequenceRange.size != 0 else { return nil }
-        let known = knownLosses
-        if known.droppedThrough > last { return .dropped }
-        if known.clearedBelow > last + 1 || tombstones.contains(where: { $0.below > last + 1 }) { return .cleared }
+        if let known = knownLosses.cause(of: (last + 1)...(first - 1)) { return known }
+        if clearsFound.contains(where: { $0.below > last + 1 && $0.times.lowerBound < time }) { return .cleared }
         if first == firstSequence, isNearlyFull { return .dropped }
         let isDamaged =
             counters.corruptRecords + counters.unreadableRecords + counters.droppedInMemory + recovery.corruptRecords
@@ -42,15 +69,10 @@ extension TrackCache {
         losses.flatMap { $0.stream == uploading.stream ? $0 : nil } ?? KnownLosses(stream: uploading.stream)
     }
 
-    func noteDropped(through last: UInt64) {
+    func noteLoss(_ cause: CacheLoss, _ first: UInt64, through last: UInt64) {
+        guard first <= last else { return }
         var known = knownLosses
-        known.droppedThrough = max(known.droppedThrough, last)
-        losses = known
-    }
-
-    func noteCleared() {
-        var known = knownLosses
-        known.clearedBelow = max(known.clearedBelow, uploading.next)
+        known.note(cause, first...last)
         losses = known
     }
 

@@ -57,6 +57,7 @@ extension TrackCache {
         highestSeen = found.highestSeen
         segments = found.segments
         tombstones = found.tombstones
+        clearsFound = found.tombstones
         unsavedTombstones = 0
         if SequenceRange.start(after: highestSeen) > SequenceRange.plausible.upperBound - SequenceRange.size {
             // The stream's numbers have come to an end, and only crafted files do. They stay where they are, and another

@@ -170,6 +170,7 @@ extension TrackCache {
         }
         let first = segments[index].first
         counters.unreadableRecords += liveCount(index)
+        noteLoss(.damaged, first, through: segments[index].last)
         directoryState.gaveSegmentUp()
         segments[index].giveUp()
         if writer != nil, index == segments.count - 1 {

@@ -21,7 +21,7 @@ extension TrackCache {
         guard let limit = options.limit else { return }
         while sealedCount > 0, diskBytes + bytes - bytesReplaced(by: first) > limit {
             let count = liveCount(0)
-            if count > 0 { noteDropped(through: segments[0].last) }
+            if count > 0 { noteLoss(.dropped, segments[0].first, through: segments[0].last) }
             counters.droppedByBound += count
             counters.segmentsDropped += 1
             remove(at: 0)

@@ -159,6 +159,7 @@ extension TrackCache {
     func trimMemory() {
         guard case .memory = state else { return }
         while pending.cost > options.memoryLimit, !pending.isEmpty {
+            noteLoss(.damaged, pending[0].sequence, through: pending[0].sequence)
             pending.removeFirst()
             counters.droppedInMemory += 1
         }

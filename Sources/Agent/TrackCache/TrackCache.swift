@@ -59,6 +59,8 @@ package final class TrackCache {
     var nextAttempt = MonotonicTime.distantPast
     /// Nil: nothing was lost since the opening.
     var losses: KnownLosses?
+    /// Of the processes before, as they were found on the disk.
+    var clearsFound: [Tombstone] = []
     var retryInterval = TrackCache.retryIntervals.lowerBound
 
     /// Opens a directory, which is recovery: whatever is in it, the cache starts.

@@ -74,7 +74,9 @@ enum UploadReader {
                 continue
             }
             let first = found.firstSequence + UInt64(leading)
-            let loss: CacheLoss? = leading > 0 ? .damaged : cache.loss(after: position, before: first)
+            let loss: CacheLoss? =
+                leading > 0
+                ? .damaged : cache.loss(after: position, before: first, time: points[0].fix.time.milliseconds)
             if let loss { points[0].tell(loss) }
             return .batch(
                 PreparedUpload(
