@@ -198,8 +198,8 @@ let tools: [Target] = [
     .room(
         "SystemSimulation", in: "Tools", "AgentControl", "AgentLogic", "AgentRuntime", "AlarmLog", "Compression",
         "ConfigurationFile", "FenceDelivery", "FenceJSON", "Gateway", "Geodesy", "Geofencing", "GNSSFeed", "Ingest",
-        "JSON", "LocalFences", "SecureLink", "StoreDisk", "TrackCache", "TrackModel", "TrackStore", "TrackStoreSQLite",
-        "TrackTestKit", "TrackWire", .log, .nioCore, .nioTLS),
+        "JSON", "LocalFences", "SecureLink", "StoreDisk", "TrackAnalysis", "TrackCache", "TrackModel", "TrackStore",
+        "TrackStoreSQLite", "TrackTestKit", "TrackWire", .log, .nioCore, .nioTLS),
     .program("saker-simulate", in: "Tools", "SystemSimulation", .arguments),
     .room(
         "TrackTestKit", in: "Tools", "AgentControl", "Geodesy", "Geofencing", "Ingest", "JSON", "RoadMatching",

@@ -72,6 +72,8 @@ import SystemSimulation
         print(
             "points gathered \(total.points), parked \(total.parked), stored \(total.stored); not stored: cleared \(total.cleared), bound "
                 + "\(total.droppedByBound), memory \(total.droppedInMemory), lost with power \(total.lostWithPower)")
+        let gaps = total.gaps.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }.joined(separator: ", ")
+        print("gaps of tracks: \(gaps)")
         print(
             "agent: \(total.agentCuts) power cuts, \(total.agentKills) kills, \(total.agentStops) stops, "
                 + "\(total.diskFaults) disk faults, \(total.commands) commands, \(total.slowReplies) "

@@ -135,6 +135,7 @@ extension History {
         watchAlarms(made)
         watchFences(made)
         box = made
+        gaps.processStarted(at: trueTime)
         gatheredInThisProcess = 0
         // A restart forgets what programs have set: they set it again.
         attributes = AttributeModel()
@@ -238,6 +239,7 @@ extension History {
         if box === made { box = nil }
         check { () throws(Violation) in try fences?.own.checkExplained(at: now) }
         fences?.own.processEnds()
+        gaps.processEnded(at: trueTime, isClean: how == .stop)
         switch how {
         case .power: crashDisk()
         case .kill: disk.killProcess()
@@ -307,6 +309,7 @@ extension History {
             ledger.choose(
                 point.fix, entity: entity, isParked: point.isParked, attributes: attributes.carried(at: now), at: now)
             gatheredInThisProcess += 1
+            gaps.pointMade()
             if point.isParked { summary.parked += 1 }
         }
     }
@@ -368,6 +371,7 @@ extension History {
     func adoptSettings(_ agent: Agent) {
         let settings = agent.settings()
         grid.setInterval(seconds: settings.gatherInterval)
+        gaps.intervalIs(Int32(clamping: settings.gatherInterval))
         if grid.desiredAccuracy != settings.desiredAccuracy || grid.distanceFilter != settings.distanceFilter
             || grid.plausibleSpeed != Self.speed(settings.activity)
             || grid.parkingDelay != settings.parkingDelay.map({ $0 * 1000 })

@@ -106,9 +106,9 @@ extension History {
     }
 
     /// Nothing keeps the disk from what an agent asks of it.
-    func isDiskWell(_ box: AgentBox) -> Bool {
+    func isDiskWell(_ box: AgentBox?) -> Bool {
         disk.faults.isEmpty && disk.capacity == nil && !disk.isReadOnly && disk.synchronizationDelay == 0
-            && box.executor.slowness == 0 && box.executor.stalledUntil <= loop.now
+            && box.map { $0.executor.slowness == 0 && $0.executor.stalledUntil <= loop.now } ?? true
     }
 
     /// An empty disk remembers nothing.

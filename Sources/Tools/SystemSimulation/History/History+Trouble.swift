@@ -173,6 +173,7 @@ extension History {
             ledger.diskReplaced()
             alarms.diskReplaced()
             fences?.diskReplaced()
+            gaps.diskReplaced()
             forgetRemembered()
         case .diskFailsAtBoot:
             agentEnds(dice.one(in: 2) ? .agentCut : .agentKill)
@@ -281,15 +282,27 @@ extension History {
         switch trouble {
         case .tunnel:
             receiver.isInTunnel = true
-            after(2500) { $0.silence() }
-            after(span(dice.one(in: 5) ? 600...3600 : 3...300)) { $0.receiver.isInTunnel = false }
+            after(2500) {
+                $0.silence()
+                $0.tellFeedState()
+            }
+            after(span(dice.one(in: 5) ? 600...3600 : 3...300)) {
+                $0.receiver.isInTunnel = false
+                $0.tellFeedState()
+            }
         case .noFix:
             receiver.hasFix = false
-            after(span(3...120)) { $0.receiver.hasFix = true }
+            tellFeedState()
+            after(span(3...120)) {
+                $0.receiver.hasFix = true
+                $0.tellFeedState()
+            }
         case .receiverBack:
+            gaps.isTimeWrong = true
             receiver.timeOffset = -Int64.random(in: 1...7_200_000, using: &dice)
             after(span(1...60)) { $0.receiver.timeOffset = 0 }
         case .receiverRollover:
+            gaps.isTimeWrong = true
             receiver.timeOffset = dice.one(in: 2) ? 1024 * 7 * 86_400_000 : -1024 * 7 * 86_400_000
             after(span(1...30)) { $0.receiver.timeOffset = 0 }
         case .receiverLeaps: receiver.leap()

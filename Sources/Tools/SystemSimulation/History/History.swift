@@ -51,6 +51,7 @@ package final class History {
     var attributes = AttributeModel()
     var ledger = PointLedger()
     var store = StoreModel()
+    var gaps = GapModel()
     var target = ControlModel()
     var alarms: AlarmModel
     var gatheredInThisProcess: UInt64 = 0
@@ -112,6 +113,7 @@ package final class History {
         feelPulse()
         watchPromptness()
         settleRemembered()
+        watchGaps()
         beginFences()
         if profile.isOffline {
             network.reach = .refuses
@@ -198,6 +200,7 @@ package final class History {
         receiver.isInTunnel = false
         receiver.hasFix = true
         receiver.timeOffset = 0
+        tellFeedState()
         clock.offset = Self.beginning
         clock.isSynchronised = true
         storeTrouble = StoreTrouble()
@@ -253,6 +256,8 @@ package final class History {
         check { () throws(Violation) in try ledger.settle() }
         guard violation == nil else { return }
         compareWithStore()
+        check { () throws(Violation) in try gaps.judge(store.points, ledger) }
+        summary.gaps = gaps.found
     }
 
     private func tearDown() {

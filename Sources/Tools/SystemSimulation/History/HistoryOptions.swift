@@ -67,6 +67,8 @@ package struct HistorySummary: Hashable, Sendable {
     package var batchesTwice = 0
     package var cleared = 0
     package var droppedByBound = 0
+    /// Gaps of tracks, by reason.
+    package var gaps: [String: Int] = [:]
     package var droppedInMemory = 0
     package var lostWithPower = 0
     package var diskFaults = 0
@@ -115,6 +117,7 @@ package struct HistorySummary: Hashable, Sendable {
         batchesTwice += other.batchesTwice
         cleared += other.cleared
         droppedByBound += other.droppedByBound
+        gaps.merge(other.gaps, uniquingKeysWith: +)
         droppedInMemory += other.droppedInMemory
         lostWithPower += other.lostWithPower
         diskFaults += other.diskFaults

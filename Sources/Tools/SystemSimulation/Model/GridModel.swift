@@ -85,6 +85,7 @@ struct GridModel {
     /// All fixes of the present stay, slow and near the first of them.
     private var stay: [Fix] = []
     private var place: (fix: Fix, lastPoint: Int64?)?
+    var isParked: Bool { place != nil }
     private var signs: [Fix] = []
     /// Those of `signs` that were due, the first of each due time.
     private var dueSigns: [Fix] = []

@@ -12,6 +12,7 @@ package struct Violation: Error, Hashable, Sendable, CustomStringConvertible {
         case alarms = 9
         case hooks = 10
         case fences = 11
+        case gaps = 12
     }
 
     package let guarantee: Guarantee

@@ -1,0 +1,185 @@
+internal import TrackAnalysis
+internal import TrackModel
+
+/// Compares what the points of one entity say of the time before them with what the world did then.
+struct GapJudge {
+    let model: GapModel
+    let entity: String
+    /// Every point that was chosen for the entity, in the order of time.
+    let gathered: [PointLedger.Entry]
+
+    /// Milliseconds. The world is looked at once a second, a fix takes up to some seconds to become a point, and a receiver
+    /// finds and loses its fix a little before or after it says so.
+    private static let slack: Int64 = 6000
+    /// A gap is remembered at this age, and each time that it is twice as old. So much later the write has had its time.
+    private static let firstMemory: Int64 = 300_000
+    private static let writing: Int64 = 90_000
+
+    private struct Hole {
+        let start: Int64
+        let end: Int64
+        /// Of the point that ends it.
+        let tolerance: Int64
+    }
+
+    /// `track`: in the order of time. Returns how many gaps of each reason a reader finds.
+    func judge(_ track: [TrackPoint]) throws(Violation) -> [String: Int] {
+        var finder = GapFinder()
+        for point in track {
+            guard let interval = point.continuity?.interval, model.intervals.contains(interval) else {
+                throw broken("a point has the interval \(point.continuity?.interval ?? 0)", point.fix.time)
+            }
+            try judgeStatement(of: point)
+            finder.add(point)
+        }
+        guard let first = track.first?.fix.time else { return [:] }
+        var found: [String: Int] = [:]
+        var rest = finder.gaps.filter { $0.until > first }[...]
+        for (before, point) in zip(track, track.dropFirst()) {
+            let hole = Hole(
+                start: before.fix.time.milliseconds, end: point.fix.time.milliseconds,
+                tolerance: point.continuity?.tolerance ?? 0)
+            guard hole.end - hole.start > hole.tolerance else { continue }
+            var gaps: [TrackGap] = []
+            while let gap = rest.first, gap.from < point.fix.time {
+                rest = rest.dropFirst()
+                let edge = gaps.last?.until ?? before.fix.time
+                guard gap.from == edge else { throw broken("no reason is told", edge) }
+                gaps.append(gap)
+                found[gap.reason.name, default: 0] += 1
+            }
+            guard gaps.last?.until == point.fix.time else {
+                throw broken("no reason is told", gaps.last?.until ?? before.fix.time)
+            }
+            try judge(gaps, in: hole)
+        }
+        if let gap = rest.first { throw broken("\(gap.reason.name) is told of a time with points", gap.from) }
+        return found
+    }
+
+    // MARK: What one point says
+
+    /// A point tells each gap once: of the time since the point that was gathered before it, and only when that is a gap.
+    private func judgeStatement(of point: TrackPoint) throws(Violation) {
+        let (time, spans) = (point.fix.time, point.continuity?.spans.filter { !$0.reason.isLoss } ?? [])
+        guard let before = gathered.last(where: { $0.fix.time < time })?.fix.time,
+            !hasEnd(before.milliseconds, time.milliseconds),
+            !model.ranAsAnother(than: entity, before.milliseconds - Self.slack, time.milliseconds)
+        else { return }
+        let isGap = time.milliseconds(since: before) > point.continuity?.tolerance ?? 0
+        guard isGap || spans.isEmpty else { throw broken("a reason is told behind a point in time", time) }
+        guard !isGap || spans.first?.from == before && spans.last?.until == time else {
+            throw broken("the reasons are not those of the time since the point before", time)
+        }
+        guard zip(spans, spans.dropFirst()).allSatisfy({ $0.until == $1.from }) else {
+            throw broken("the reasons do not follow each other", time)
+        }
+    }
+
+    // MARK: A time without points
+
+    private func judge(_ gaps: [TrackGap], in hole: Hole) throws(Violation) {
+        let hasEnd = hasEnd(hole.start, hole.end)
+        let inside = gathered.contains { hole.start < $0.fix.time.milliseconds && $0.fix.time.milliseconds < hole.end }
+        for gap in gaps {
+            if gap.reason.isLoss {
+                try judgeLoss(gap)
+            } else if gap.reason == .otherEntity {
+                guard model.ranAsAnother(than: entity, hole.start - Self.slack, hole.end) else {
+                    throw broken("it never ran as another entity", gap.from)
+                }
+            } else if hasEnd {
+                try judgeKind(gap, near: hole.start - Self.slack, hole.end)
+            } else {
+                guard !isAnyGathered(in: gap) else {
+                    throw broken("\(gap.reason.name) is told of gathered points", gap.from)
+                }
+                try judgeKind(gap, near: gap.from.milliseconds - Self.slack, gap.until.milliseconds + Self.slack)
+                if gaps.count < Continuity.maximumSpans { try judgeBounds(gap, hole) }
+            }
+        }
+        if hasEnd, !inside, model.isDiskWell(hole.start - Self.writing, hole.end) { try judgeOff(gaps, hole) }
+    }
+
+    private func judgeKind(_ gap: TrackGap, near from: Int64, _ until: Int64) throws(Violation) {
+        let causes = model.causes(from, until, for: entity).map(\.cause)
+        guard causes.contains(where: { $0.reasons.contains(gap.reason) }) else {
+            throw broken("\(gap.reason.name) is told, and there was \(causes)", gap.from)
+        }
+    }
+
+    /// Only a stretch that is too short for a line of its own may have the reason of its neighbour.
+    private func judgeBounds(_ gap: TrackGap, _ hole: Hole) throws(Violation) {
+        for part in model.causes(gap.from.milliseconds, gap.until.milliseconds, for: entity)
+        where !part.cause.reasons.contains(gap.reason) && part.until - part.from > hole.tolerance / 2 + 2 * Self.slack {
+            let length = part.until - part.from
+            throw broken("\(gap.reason.name) is told, and for \(length) ms it was \(part.cause)", gap.from)
+        }
+    }
+
+    /// The agent was off for as long as it says. Of what a process knew, so much may be told as off: everything, when it did
+    /// not know the receiver's time; half, or five minutes, when it was killed; nothing, when it ended in order.
+    private func judgeOff(_ gaps: [TrackGap], _ hole: Hole) throws(Violation) {
+        let told = gaps.filter { $0.reason == .off }.reduce(0) { $0 + $1.until.milliseconds(since: $1.from) }
+        var allowed = 2 * Self.slack + hole.tolerance
+        for part in model.causes(hole.start, hole.end, for: entity) where part.cause == .off {
+            allowed += part.until - part.from
+        }
+        for life in model.lives {
+            guard let end = life.end, life.start < hole.end, end > hole.start else { continue }
+            let (from, until) = (max(life.start, hole.start), min(end, hole.end))
+            let length = until - from + Self.slack
+            if !life.madePoint {
+                allowed += length
+            } else if life.isClean {
+                // Nothing is remembered of a gap without a reason yet, or of a parked vehicle.
+                for part in model.causes(from, until, for: entity) where part.cause == .fixes || part.cause == .parked {
+                    allowed += part.until - part.from
+                }
+            } else {
+                allowed += min(length, max(Self.firstMemory, length / 2) + Self.writing)
+            }
+        }
+        guard told <= allowed else {
+            throw broken(
+                "off is told of \(told) ms, and \(allowed) can be", Timestamp(milliseconds: hole.start))
+        }
+    }
+
+    // MARK: Losses
+
+    /// Points of the time were gathered and are not in the store, and one of them at least was lost in this way.
+    private func judgeLoss(_ gap: TrackGap) throws(Violation) {
+        let lost = gathered.filter { $0.fix.time > gap.from && $0.fix.time <= gap.until && !$0.isStored }
+        guard !lost.isEmpty else { throw broken("\(gap.reason.name) is told, and no point is lost", gap.from) }
+        guard lost.contains(where: { Self.ways(of: $0).contains(gap.reason) }) else {
+            let fates = Set(lost.map { "\($0.fate)" }).sorted()
+            throw broken("\(gap.reason.name) is told, and points are \(fates)", gap.from)
+        }
+    }
+
+    private static func ways(of entry: PointLedger.Entry) -> Set<GapReason> {
+        if entry.doubt != nil { return [.cacheFull, .cleared, .diskTrouble, .lost] }
+        switch entry.fate {
+        case .cleared: return [.cleared, .lost]
+        case .droppedByBound: return [.cacheFull, .lost]
+        case .droppedInMemory: return [.diskTrouble, .lost]
+        // The process that found them gone can only guess.
+        case .lostWithPower, .missing: return [.diskTrouble, .cacheFull, .cleared, .lost]
+        case .chosen, .waiting, .acknowledged:
+            return entry.mayBeMissing ? [.cacheFull, .cleared, .diskTrouble, .lost] : [.lost]
+        }
+    }
+
+    private func isAnyGathered(in gap: TrackGap) -> Bool {
+        gathered.contains { $0.fix.time > gap.from && $0.fix.time < gap.until }
+    }
+
+    private func hasEnd(_ from: Int64, _ until: Int64) -> Bool {
+        model.lives.contains { life in life.end.map { $0 > from - Self.slack && $0 < until + Self.slack } ?? false }
+    }
+
+    private func broken(_ detail: String, _ time: Timestamp) -> Violation {
+        Violation(guarantee: .gaps, detail: "\(entity) at \(time.milliseconds - History.beginning) ms: \(detail)")
+    }
+}
