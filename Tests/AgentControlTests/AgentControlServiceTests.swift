@@ -28,6 +28,7 @@ import Varlink
         #expect(try await client.stopService().code == 8)
         #expect(try await client.startGather().code == 0)
         #expect(try await client.stopGather().code == 6)
+        _ = try await client.call(.stopGather, parameters: ["by": "hook"])
         #expect(try await client.setIntervals(gather: 5, pack: 30) == SampleAgent.sampleSettings)
         _ = try await client.setCacheLimit(.bytes(1 << 20))
         _ = try await client.setCacheLimit(.unlimited)
@@ -58,8 +59,9 @@ import Varlink
             attributes: ["n": .integer(1)])
         #expect(
             try await agent.on { $0.agent.asked } == [
-                .startService("van 08"), .startService(nil), .stopService(.milliseconds(2500)), .stopService(nil),
-                .startGather, .stopGather, .setIntervals(5, 30), .setCacheLimit(.bytes(1 << 20)),
+                .startService("van 08"), .startService(nil), .stopService(.milliseconds(2500), .person),
+                .stopService(nil, .person), .startGather, .stopGather(.person), .stopGather(.hook),
+                .setIntervals(5, 30), .setCacheLimit(.bytes(1 << 20)),
                 .setCacheLimit(.unlimited),
                 .setLocationOptions(LocationOptionsChange(["desired_accuracy": 20, "activity": "fitness"])),
                 .resetSettings,
@@ -217,6 +219,7 @@ import Varlink
     @Test(
         arguments: [
             (.startService, ["entity": ""], "entity"), (.startService, ["entity": "a,b"], "entity"),
+            (.stopGather, ["by": "server"], "by"), (.stopService, ["by": "me"], "by"),
             (.stopService, ["timeout": -1], "timeout"), (.stopService, ["timeout": 1e300], "timeout"),
             (.setCacheLimit, [:], "bytes"), (.setCacheLimit, ["bytes": 1, "unlimited": true], "bytes"),
             (.clearCache, ["from": 2, "through": 1], "from"), (.call, ["path": ""], "path"),

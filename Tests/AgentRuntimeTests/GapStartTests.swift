@@ -1,5 +1,7 @@
+import AgentControl
 import AgentLogic
 import ConfigurationFile
+import NIOCore
 import Testing
 import TrackCache
 import TrackModel
@@ -9,7 +11,9 @@ import TrackTestKit
 
 /// What a process knows at its start of the time before.
 @Suite struct GapStartTests {
-    private func start(_ remembered: RememberedState, autostart: Bool) throws -> GapMachine.Start {
+    private func start(
+        _ remembered: RememberedState, autostart: Bool, boot: String? = nil
+    ) throws -> GapMachine.Start {
         let text = """
             [server]
             host = "server.example"
@@ -24,7 +28,7 @@ import TrackTestKit
         let cache = try TrackCache(directory: "/var/cache", fileSystem: disk, now: 0)
         cache.append(entity: "van", time: 5, payload: [1], now: 0)
         defer { cache.close(now: 0) }
-        return GapMachine.Start(remembered, CacheSnapshot(cache), configuration.service)
+        return GapMachine.Start(remembered, CacheSnapshot(cache), configuration.service, boot: boot)
     }
 
     @Test func theLastCommandSaysWhetherTheProcessBeforeGathered() throws {
@@ -44,5 +48,76 @@ import TrackTestKit
         #expect(
             try start(RememberedState(), autostart: false)
                 == GapMachine.Start(entity: nil, isGathering: false, memory: nil, newest: nil))
+    }
+
+    @Test func theLastRecordOfAProcessSaysHowItEnded() throws {
+        func off(_ boot: String, hasEnded: Bool) throws -> String? {
+            try start(RememberedState(run: .init(boot: boot, hasEnded: hasEnded)), autostart: true, boot: "a").off
+                .detail
+        }
+        #expect(try off("a", hasEnded: true) == "stop" && off("b", hasEnded: true) == "shutdown")
+        #expect(try off("a", hasEnded: false) == "crash" && off("b", hasEnded: false) == "power_cut")
+        // An earlier version wrote no record, and some computers have no name for their start.
+        #expect(try start(RememberedState(), autostart: true, boot: "a").off == .off)
+        #expect(try start(RememberedState(run: .init(boot: "a", hasEnded: true)), autostart: true).off == .off)
+    }
+
+    @Test func whoStoppedIsKnownAtTheNextStart() throws {
+        let target = TargetState(entity: "van", isServiceStarted: true, isGathering: false)
+        for (text, reason) in [
+            ("person", GapReason.stoppedByPerson), ("hook", .stoppedByHook), ("server", .stoppedByServer),
+            ("nobody known", .stopped), (nil, .stopped),
+        ] {
+            let state = RememberedState(target: .init(target, stoppedBy: text))
+            #expect(try start(state, autostart: true).stopped == reason)
+        }
+    }
+
+    @Test func aProcessWritesItsBeginningAndItsEnd() {
+        let bench = ShellBench()
+        let keeper = KeptStates()
+        let shell = MemoryShell(bench.context, keeper: keeper, state: RememberedState(), trouble: nil)
+        shell.begin(boot: "a")
+        #expect(keeper.states.map(\.run) == [.init(boot: "a", hasEnded: false)])
+        shell.shutDown()
+        #expect(keeper.states.map(\.run).last == .init(boot: "a", hasEnded: true))
+        #expect(keeper.states.count == 2)
+    }
+
+    /// A disk that did not answer at the start may still have the settings.
+    @Test func aStateThatCouldNotBeReadIsNotReplacedByTheBeginning() {
+        let bench = ShellBench()
+        let keeper = KeptStates()
+        let shell = MemoryShell(bench.context, keeper: keeper, state: RememberedState(), trouble: "no answer")
+        shell.begin(boot: "a")
+        #expect(keeper.states.isEmpty && shell.state.run == nil)
+    }
+
+    @Test func aStopKeepsItsCauseUntilSomebodyGathers() {
+        let bench = ShellBench()
+        let shell = MemoryShell(bench.context, keeper: KeptStates(), state: RememberedState(), trouble: nil)
+        shell.remember(TargetState(entity: "van", isServiceStarted: false, isGathering: false), stoppedBy: .hook)
+        shell.remember(TargetState(entity: "van", isServiceStarted: true, isGathering: false))
+        #expect(shell.state.target?.stoppedBy == "hook")
+        shell.remember(TargetState(entity: "van", isServiceStarted: true, isGathering: true))
+        #expect(shell.state.target?.stoppedBy == nil)
+    }
+
+    @Test func aNameOfAStartIs128Bits() {
+        let name = "0f3b1c6e12344c7a9d0e5a6b7c8d9e0f"
+        #expect(BootName.usable("0F3B1C6E-1234-4C7A-9D0E-5A6B7C8D9E0F\n") == name && BootName.usable(name) == name)
+        for text in ["", "%b", String(name.dropLast()), name + "0", "zf3b1c6e12344c7a9d0e5a6b7c8d9e0f", nil] {
+            #expect(BootName.usable(text) == nil)
+        }
+        #expect(BootName.read() != nil)
+    }
+}
+
+private final class KeptStates: StateKeeper {
+    var states: [RememberedState] = []
+
+    func write(_ state: RememberedState, on loop: any EventLoop) -> EventLoopFuture<String?>? {
+        states.append(state)
+        return loop.makeSucceededFuture(nil)
     }
 }

@@ -37,10 +37,10 @@ import TrackTestKit
             case .openFeed: "open feed"
             case .closeFeed: "close feed"
             case .startGathering(let entity): "gather as \(entity)"
-            case .stopGathering(let entity): "end gathering as \(entity)"
+            case .stopGathering(let entity, let cause): "end gathering as \(entity) by \(cause)"
             case .startLink(let entity): "link as \(entity)"
             case .stopLink(let milliseconds): "end link within \(milliseconds)"
-            case .remember(let target):
+            case .remember(let target, _):
                 "remember \(target.entity ?? "nobody") \(target.isServiceStarted) \(target.isGathering)"
             case .changed: "changed"
             }
@@ -115,21 +115,21 @@ import TrackTestKit
         #expect(setup.bench.refusal(setup.shell.start(entity: nil)) == .inProgress)
         setup.shell.linkChanged(.online)
         #expect(setup.bench.outcome(start) != nil && setup.bench.refusal(start) == nil)
-        let stop = setup.shell.stop(timeout: .seconds(3))
-        #expect(setup.bench.refusal(setup.shell.stop(timeout: nil)) == .inProgress)
+        let stop = setup.shell.stop(timeout: .seconds(3), by: .person)
+        #expect(setup.bench.refusal(setup.shell.stop(timeout: nil, by: .person)) == .inProgress)
         #expect(setup.bench.refusal(setup.shell.start(entity: nil)) == .inProgress)
         #expect(setup.bench.refusal(setup.shell.startGathering()) == .serviceNotStarted)
         #expect(setup.taken().contains("end link within 3000"))
         setup.shell.linkStopped(isDrained: false)
         #expect(setup.bench.outcome(stop) != nil && setup.bench.refusal(stop) == nil)
-        #expect(setup.bench.refusal(setup.shell.stop(timeout: nil)) == .serviceNotStarted)
+        #expect(setup.bench.refusal(setup.shell.stop(timeout: nil, by: .person)) == .serviceNotStarted)
     }
 
     @Test func aStopEndsTheStartThatWaits() throws {
         let setup = Setup()
         let start = setup.shell.start(entity: nil)
         let gather = setup.shell.startGathering()
-        _ = setup.shell.stop(timeout: nil)
+        _ = setup.shell.stop(timeout: nil, by: .person)
         #expect(try setup.bench.outcome(start)?.get().outcome == .successButOffline)
         #expect(setup.bench.refusal(gather) == .internalError)
         setup.shell.linkStopped(isDrained: true)
@@ -142,12 +142,13 @@ import TrackTestKit
         setup.atOnce = { [unowned setup] effect in
             if case .stopLink = effect { setup.shell.linkStopped(isDrained: true) }
         }
-        let stop = setup.shell.stop(timeout: .zero)
+        let stop = setup.shell.stop(timeout: .zero, by: .person)
         #expect(setup.bench.outcome(stop) != nil)
         #expect(
             setup.taken()
                 == [
-                    "remember van false false", "end gathering as van", "end link within 0", "close feed", "changed",
+                    "remember van false false", "end gathering as van by person", "end link within 0", "close feed",
+                    "changed",
                 ])
         #expect(setup.log.ids == [MessageID.serviceStarted, .serviceStopped].map(\.description))
     }
@@ -182,8 +183,8 @@ import TrackTestKit
         setup.shell.locationChanged(.available)
         #expect(setup.bench.outcome(third) != nil && setup.bench.refusal(third) == nil)
         #expect(setup.bench.refusal(setup.shell.startGathering()) == .gatherAlreadyStarted)
-        #expect(setup.bench.refusal(setup.shell.stopGathering()) == nil)
-        #expect(setup.bench.refusal(setup.shell.stopGathering()) == .gatherNotStarted)
+        #expect(setup.bench.refusal(setup.shell.stopGathering(by: .hook)) == nil)
+        #expect(setup.bench.refusal(setup.shell.stopGathering(by: .hook)) == .gatherNotStarted)
     }
 
     /// Calls of one connection may wait behind each other: the answer to one begins the next.
@@ -216,7 +217,7 @@ import TrackTestKit
         case .start: check(setup.shell.start(entity: nil))
         case .stop:
             setup.gathering()
-            check(setup.shell.stop(timeout: nil))
+            check(setup.shell.stop(timeout: nil, by: .person))
         case .startGather:
             setup.shell.restore(TargetState(entity: "van", isServiceStarted: true))
             check(setup.shell.startGathering())

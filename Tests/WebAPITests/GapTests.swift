@@ -35,6 +35,23 @@ struct GapTests {
         }
     }
 
+    @Test func whatElseIsKnownOfAReasonIsItsDetail() async throws {
+        let bench = try await Bench()
+        try await bench.upload(
+            "van",
+            [
+                gathered(0),
+                gathered(900, [(.offByPowerCut, 0, 300), (.off, 300, 600), (.stoppedByHook, 600, 900)]),
+            ])
+        let answer = try await bench.get(
+            "track/gettrack",
+            "entity_name=van&start_time=\(Self.start)&end_time=\(Self.start + 900)&gap_content=1")
+        let found = (answer["gaps"]?.items ?? []).map { gap in
+            [gap["reason"]?.stringValue, gap["detail"]?.stringValue]
+        }
+        #expect(found == [["off", "power_cut"], ["off", nil], ["stopped", "hook"]])
+    }
+
     @Test func aTrackSaysWhyItHasHoles() async throws {
         let bench = try await Bench()
         try await bench.upload(

@@ -14,9 +14,9 @@ package protocol AgentControlHandler: AnyObject {
     /// When `entity` is nil, the service runs as the last entity, or else as the configured one.
     func startService(entity: String?) -> EventLoopFuture<StartServiceReply>
     /// `timeout` is for the last upload. Nil means the default, 0 means no upload.
-    func stopService(timeout: TimeAmount?) -> EventLoopFuture<StopServiceReply>
+    func stopService(timeout: TimeAmount?, by cause: StopCause) -> EventLoopFuture<StopServiceReply>
     func startGather() -> EventLoopFuture<StartGatherReply>
-    func stopGather() -> EventLoopFuture<StopGatherReply>
+    func stopGather(by cause: StopCause) -> EventLoopFuture<StopGatherReply>
     /// Seconds, not yet checked.
     func setIntervals(gather: Int64, pack: Int64) -> EventLoopFuture<SettingsReply>
     func setCacheLimit(_ limit: CacheLimit) -> EventLoopFuture<SettingsReply>
@@ -76,14 +76,16 @@ extension AgentControlService {
             return reply(handler.startService(entity: entity), method)
         case .stopService:
             let timeout = try parameters.number("timeout")
+            let cause = try Self.cause(try parameters.string("by"), method)
             try parameters.finish()
-            return reply(handler.stopService(timeout: try Self.timeout(timeout)), method)
+            return reply(handler.stopService(timeout: try Self.timeout(timeout), by: cause), method)
         case .startGather:
             try parameters.finish()
             return reply(handler.startGather(), method)
         case .stopGather:
+            let cause = try Self.cause(try parameters.string("by"), method)
             try parameters.finish()
-            return reply(handler.stopGather(), method)
+            return reply(handler.stopGather(by: cause), method)
         case .reconnect:
             try parameters.finish()
             return reply(handler.reconnect(), method)

@@ -169,6 +169,16 @@ package final class AgentControlService: VarlinkInterface {
         return .milliseconds(Int64(seconds * 1000))
     }
 
+    static func cause(_ text: String?, _ method: AgentMethod) throws(AgentControlError) -> StopCause {
+        guard let text else { return .person }
+        guard let cause = StopCause.callers.first(where: { $0.rawValue == text }) else {
+            let names = StopCause.callers.map(\.rawValue).joined(separator: " or ")
+            throw AgentControlError(
+                .parameterError, in: method, reason: "'\(text)' is not known: give \(names)", parameter: "by")
+        }
+        return cause
+    }
+
     static func limit(_ bytes: Int64?, _ unlimited: Bool) throws(AgentControlError) -> CacheLimit {
         switch (bytes, unlimited) {
         case (let bytes?, false): return .bytes(bytes)

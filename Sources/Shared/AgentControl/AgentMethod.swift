@@ -75,7 +75,8 @@ extension AgentMethod {
         case .stopService:
             """
             # Stops gathering and the service. Online it uploads what is cached, for at most timeout seconds (default 10).
-            method StopService(timeout: ?float) -> (code: int, uploaded: int, remaining: int, durable: ?bool)
+            # `by`: person (default) or hook, for the gap of the track.
+            method StopService(timeout: ?float, by: ?string) -> (code: int, uploaded: int, remaining: int, durable: ?bool)
             """
         case .startGather:
             """
@@ -83,7 +84,8 @@ extension AgentMethod {
             """
         case .stopGather:
             """
-            method StopGather() -> (code: int, durable: ?bool)
+            # Stops gathering; the service runs on. `by`: person (default) or hook, for the gap of the track.
+            method StopGather(by: ?string) -> (code: int, durable: ?bool)
             """
         case .getSettings:
             """

@@ -45,7 +45,7 @@ package struct GapSpan: Hashable, Sendable {
 
 /// Why a track has no points for a while. A reader keeps numbers that it does not know: a newer agent may use them.
 package struct GapReason: RawRepresentable, Hashable, Sendable {
-    /// 1 ... 255; the number on the wire.
+    /// 1 ... 255; the number on the wire. A reason and its ``detail`` are one number.
     package let rawValue: UInt8
 
     package init(rawValue: UInt8) { self.rawValue = rawValue }
@@ -83,6 +83,23 @@ package struct GapReason: RawRepresentable, Hashable, Sendable {
     /// Points were gathered, and the server refused them.
     package static let refused = GapReason(15)
 
+    // With what is known of them. A reader that does not know these numbers calls them `other`.
+
+    /// ``off``: the agent was stopped in order, and the computer went on.
+    package static let offByStop = GapReason(16)
+    /// ``off``: the agent was stopped in order, and the computer was started anew.
+    package static let offByShutdown = GapReason(17)
+    /// ``off``: the agent was killed or crashed, and the computer went on.
+    package static let offByCrash = GapReason(18)
+    /// ``off``: the computer stopped before it could stop the agent.
+    package static let offByPowerCut = GapReason(19)
+    /// ``stopped``: somebody called the control interface.
+    package static let stoppedByPerson = GapReason(20)
+    /// ``stopped``: a hook did it, such as one that ran for an operator's push.
+    package static let stoppedByHook = GapReason(21)
+    /// ``stopped``: the server refused what the service was to start with.
+    package static let stoppedByServer = GapReason(22)
+
     /// Points were gathered and are gone, and nobody knows why. Only readers of tracks tell it.
     package static let lost = GapReason(254)
     /// The vehicle has not told yet. Only readers of tracks tell it.
@@ -95,11 +112,25 @@ package struct GapReason: RawRepresentable, Hashable, Sendable {
         .diskTrouble: "disk_trouble", .refused: "refused", .lost: "lost", .notUploaded: "not_uploaded",
     ]
 
-    /// Every reason that this program knows, in the order of their numbers.
+    private static let details: [GapReason: (kind: GapReason, name: String)] = [
+        .offByStop: (.off, "stop"), .offByShutdown: (.off, "shutdown"), .offByCrash: (.off, "crash"),
+        .offByPowerCut: (.off, "power_cut"), .stoppedByPerson: (.stopped, "person"), .stoppedByHook: (.stopped, "hook"),
+        .stoppedByServer: (.stopped, "server"),
+    ]
+
+    /// Every reason that this program knows, in the order of their numbers; those with a detail are not among them.
     package static let known = names.keys.sorted { $0.rawValue < $1.rawValue }
+    /// Those that have a detail.
+    package static let detailed = details.keys.sorted { $0.rawValue < $1.rawValue }
+
+    /// The reason without its detail.
+    package var kind: GapReason { Self.details[self]?.kind ?? self }
 
     /// For programs and people; `other` for a number that this program does not know.
-    package var name: String { Self.names[self] ?? "other" }
+    package var name: String { Self.names[kind] ?? "other" }
+
+    /// What else is known of it, for programs; nil: nothing.
+    package var detail: String? { Self.details[self]?.name }
 
     /// The points of the time were gathered and are gone.
     package var isLoss: Bool { [.cacheFull, .cleared, .diskTrouble, .refused, .lost].contains(self) }

@@ -7,7 +7,8 @@ package import Varlink
 /// An agent that remembers what it was asked and answers with samples: for tests and fuzzers of the control interface.
 package final class SampleAgent: AgentControlHandler {
     package enum Asked: Hashable, Sendable {
-        case startService(String?), stopService(TimeAmount?), startGather, stopGather, setIntervals(Int64, Int64)
+        case startService(String?), stopService(TimeAmount?, StopCause), startGather, stopGather(StopCause)
+        case setIntervals(Int64, Int64)
         case setCacheLimit(CacheLimit), setLocationOptions(LocationOptionsChange), resetSettings, cacheInfo([String]?)
         case clearCache(CacheSelection), reconnect
         case alarms(AlarmSelection)
@@ -72,11 +73,13 @@ package final class SampleAgent: AgentControlHandler {
     package func startService(entity: String?) -> EventLoopFuture<StartServiceReply> {
         answer(.startService(entity), StartServiceReply(.successButOffline, reason: "the server does not answer"))
     }
-    package func stopService(timeout: TimeAmount?) -> EventLoopFuture<StopServiceReply> {
-        answer(.stopService(timeout), StopServiceReply(uploaded: 4, remaining: 2))
+    package func stopService(timeout: TimeAmount?, by cause: StopCause) -> EventLoopFuture<StopServiceReply> {
+        answer(.stopService(timeout, cause), StopServiceReply(uploaded: 4, remaining: 2))
     }
     package func startGather() -> EventLoopFuture<StartGatherReply> { answer(.startGather, StartGatherReply()) }
-    package func stopGather() -> EventLoopFuture<StopGatherReply> { answer(.stopGather, StopGatherReply()) }
+    package func stopGather(by cause: StopCause) -> EventLoopFuture<StopGatherReply> {
+        answer(.stopGather(cause), StopGatherReply())
+    }
     package func setIntervals(gather: Int64, pack: Int64) -> EventLoopFuture<SettingsReply> {
         answer(.setIntervals(gather, pack), SettingsReply(Self.sampleSettings))
     }

@@ -169,6 +169,29 @@ import TrackModel
         #expect(drive.point(1002) == ["stopped -600-1002"])
     }
 
+    @Test func theDetailsOfAStartAndOfAStopAreTold() {
+        var drive = Drive(
+            .init(
+                entity: "bus", isGathering: true, off: .offByPowerCut, memory: nil, newest: Drive.time(-600)))
+        drive.started()
+        drive.receiver(nil, 5)
+        let (first, _) = drive.machine.point(Drive.time(5), isParked: false, now: Drive.clock(5))
+        #expect(first.spans.map(\.reason) == [.offByPowerCut])
+        drive.actions += drive.machine.stopped(.stoppedByHook, now: Drive.clock(10))
+        drive.started("bus", 500)
+        drive.machine.fixArrived(Drive.time(500), now: Drive.clock(500))
+        let (second, _) = drive.machine.point(Drive.time(500), isParked: false, now: Drive.clock(500))
+        #expect(second.spans.map(\.reason) == [.stoppedByHook])
+        drive = Drive(
+            .init(
+                entity: "bus", isGathering: false, stopped: .stoppedByServer, memory: nil, newest: Drive.time(-600)))
+        drive.started("bus", 100)
+        drive.receiver(nil, 100)
+        drive.machine.fixArrived(Drive.time(100), now: Drive.clock(100))
+        let (third, _) = drive.machine.point(Drive.time(100), isParked: false, now: Drive.clock(100))
+        #expect(third.spans.map(\.reason) == [.stoppedByServer])
+    }
+
     @Test func beforeTheFirstCommandNothingWasStarted() {
         var drive = Drive(.init(entity: nil, isGathering: false, memory: nil, newest: nil))
         drive.started("bus", 500)

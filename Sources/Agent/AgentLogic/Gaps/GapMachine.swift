@@ -24,12 +24,21 @@ package struct GapMachine: Hashable, Sendable {
         package var entity: String?
         package var isGathering: Bool
         package var memory: GapMemory?
+        /// Why nobody gathers: ``GapReason/stopped`` with its detail.
+        package var stopped: GapReason
+        /// What became of the process before: ``GapReason/off`` with its detail.
+        package var off: GapReason
         /// The time of the entity's newest point that waits for the server; nil: none waits.
         package var newest: Timestamp?
 
-        package init(entity: String?, isGathering: Bool, memory: GapMemory?, newest: Timestamp?) {
+        package init(
+            entity: String?, isGathering: Bool, stopped: GapReason = .stopped, off: GapReason = .off,
+            memory: GapMemory?, newest: Timestamp?
+        ) {
             self.entity = entity
             self.isGathering = isGathering
+            self.stopped = stopped
+            self.off = off
             self.memory = memory
             self.newest = newest
         }
@@ -82,7 +91,7 @@ package struct GapMachine: Hashable, Sendable {
         self.interval = Int32(clamping: interval)
         longest = self.interval
         entity = start.entity
-        pause = start.entity == nil ? .notStarted : .stopped
+        pause = start.entity == nil ? .notStarted : start.stopped
         opened = now
         hasMemory = start.memory != nil
         recalled = []
@@ -94,7 +103,7 @@ package struct GapMachine: Hashable, Sendable {
             recalled = memory.spans
         }
         pieces = [
-            Piece(since: .distantPast, reason: start.isGathering ? .off : pause), Piece(since: now, reason: pause),
+            Piece(since: .distantPast, reason: start.isGathering ? start.off : pause), Piece(since: now, reason: pause),
         ]
     }
 
@@ -109,13 +118,14 @@ package struct GapMachine: Hashable, Sendable {
         }
         entity = new
         isGathering = true
-        pause = .stopped
         skipping = nil
         return noted(now)
     }
 
-    package mutating func stopped(now: MonotonicTime) -> [Action] {
+    /// `reason`: ``GapReason/stopped`` with its detail.
+    package mutating func stopped(_ reason: GapReason = .stopped, now: MonotonicTime) -> [Action] {
         isGathering = false
+        pause = reason
         return noted(now)
     }
 

@@ -15,9 +15,9 @@ extension Agent: AgentControlHandler {
         remembered(service.start(entity: entity), in: .startService)
     }
 
-    package func stopService(timeout: TimeAmount?) -> EventLoopFuture<StopServiceReply> {
+    package func stopService(timeout: TimeAmount?, by cause: StopCause) -> EventLoopFuture<StopServiceReply> {
         let (entity, before) = (service.entity, cache.acknowledged)
-        let stopped = service.stop(timeout: timeout).assumeIsolated().flatMap { [cache] in
+        let stopped = service.stop(timeout: timeout, by: cause).assumeIsolated().flatMap { [cache] in
             cache.stopReply(entity: entity, before: before)
         }
         return remembered(stopped.nonisolated(), in: .stopService)
@@ -27,8 +27,8 @@ extension Agent: AgentControlHandler {
         remembered(service.startGathering(), in: .startGather)
     }
 
-    package func stopGather() -> EventLoopFuture<StopGatherReply> {
-        remembered(service.stopGathering(), in: .stopGather)
+    package func stopGather(by cause: StopCause) -> EventLoopFuture<StopGatherReply> {
+        remembered(service.stopGathering(by: cause), in: .stopGather)
     }
 
     /// Answers a success when the disk has taken the change, or when the disk is slow: docs/decisions/0013-remembered-state.md.

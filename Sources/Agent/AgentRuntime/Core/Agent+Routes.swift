@@ -26,14 +26,14 @@ extension Agent {
             serverFences.runs(as: entity, service: configuration.service.id.rawValue)
             fenceShell.started(entity: entity, service: configuration.service.id.rawValue)
             gathering.start(entity: entity)
-        case .stopGathering(let entity):
-            gathering.stop(entity: entity)
+        case .stopGathering(let entity, let cause):
+            gathering.stop(entity: entity, by: cause)
             fenceShell.stopped()
         case .startLink(let entity):
             serverFences.runs(as: entity, service: configuration.service.id.rawValue)
             link.start(entity: entity)
         case .stopLink(let milliseconds): link.stop(within: milliseconds)
-        case .remember(let target): memory.remember(target)
+        case .remember(let target, let cause): memory.remember(target, stoppedBy: cause)
         case .changed: announce(.service(service.status))
         }
     }

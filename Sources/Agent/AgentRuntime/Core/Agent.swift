@@ -16,6 +16,7 @@ internal import TrackModel
 package final class Agent {
     let context: ShellContext
     let started: SystemTime
+    private let boot: String?
     var configuration: AgentConfiguration
 
     let memory: MemoryShell
@@ -49,6 +50,7 @@ package final class Agent {
         self.context = context
         self.configuration = configuration
         started = context.systemTime
+        boot = surroundings.boot
         memory = MemoryShell(
             context, keeper: surroundings.memory, state: remembered, trouble: opened.memoryTrouble)
         settingsShell = SettingsShell(settings, areSet: remembered.settings != nil) { router.agent?.route($0) }
@@ -58,7 +60,7 @@ package final class Agent {
         gathering = GatheringShell(
             context, feeds: surroundings.feeds, gnss: configuration.gnss, settings: settings,
             newest: opened.snapshot.recovery.newest.map { ($0.entity, Timestamp(milliseconds: $0.time)) },
-            gap: GapMachine.Start(remembered, opened.snapshot, configuration.service)
+            gap: GapMachine.Start(remembered, opened.snapshot, configuration.service, boot: surroundings.boot)
         ) { router.agent?.route($0) }
         attributeShell = AttributeShell(
             context, columns: remembered.columns?.columns(of: configuration.service.id)
@@ -107,6 +109,7 @@ package final class Agent {
         let target =
             memory.state.target.map(TargetState.init)
             ?? TargetState(entity: configuration.service.entity, isServiceStarted: first, isGathering: first)
+        memory.begin(boot: boot)
         cache.start()
         link.watchCertificates()
         alarmShell.open()

@@ -252,13 +252,13 @@ final class GatheringShell {
     }
 
     /// Fixes become no points any more. `entity`: whose points were made.
-    func stop(entity old: String) {
+    func stop(entity old: String, by cause: StopCause) {
         // The epoch that waits for its end belongs to this gathering.
         if let fix = assembler.flush() { take(fix) }
         tell(.samplingEnds)
         entity = nil
         since = context.systemTime
-        perform(gaps.stopped(now: context.now))
+        perform(gaps.stopped(cause.reason, now: context.now))
         context.log.notice("Gathering stopped", metadata: .event(.gatherStopped, ["entity": "\(old)"]))
         tell(.gatherChanged)
     }

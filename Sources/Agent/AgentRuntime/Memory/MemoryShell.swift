@@ -35,8 +35,9 @@ final class MemoryShell {
 
     // MARK: Changes
 
-    func remember(_ target: TargetState) {
-        state.target = .init(target)
+    /// `cause`: who told the agent now to stop; nil: nobody.
+    func remember(_ target: TargetState, stoppedBy cause: StopCause? = nil) {
+        state.target = .init(target, stoppedBy: cause?.rawValue ?? state.target?.stoppedBy)
         perform { $0.changed() }
     }
 
@@ -51,6 +52,16 @@ final class MemoryShell {
         let new = RememberedState.Columns(columns, of: service)
         guard state.columns != new else { return }
         state.columns = new
+        perform { $0.changed() }
+    }
+
+    /// The process begins. `boot`: names this start of the computer; nil: nobody knows it.
+    ///
+    /// A state that could not be read is not replaced for this: it may be readable at the next start.
+    func begin(boot: String?) {
+        guard isDurable else { return }
+        guard boot != nil || state.run != nil else { return }
+        state.run = boot.map { RememberedState.Run(boot: $0, hasEnded: false) }
         perform { $0.changed() }
     }
 
@@ -85,9 +96,13 @@ final class MemoryShell {
         for action in actions { file.perform(action) }
     }
 
-    /// The agent stops: a state that is not on the disk yet is written once more, and no caller waits for this write.
+    /// The agent stops: its end, and a state that is not on the disk yet, are written, and no caller waits for this write.
     func shutDown() {
         file.cancelTimers()
+        if let run = state.run, !run.hasEnded {
+            state.run?.hasEnded = true
+            _ = machine.changed()
+        }
         if machine.standing != .durable, keeper.write(state, on: context.loop) == nil {
             context.log.error(
                 "State could not be remembered",

@@ -7,8 +7,11 @@ package struct RememberedState: Codable, Hashable, Sendable {
         var isServiceStarted: Bool
         var isGathering: Bool
         var entity: String?
+        /// Who told the agent to stop, a raw value of `StopCause`; nil: it gathers, or an earlier version wrote this.
+        var stoppedBy: String?
 
-        init(_ target: TargetState) {
+        init(_ target: TargetState, stoppedBy cause: String? = nil) {
+            stoppedBy = target.isGathering ? nil : cause
             isServiceStarted = target.isServiceStarted
             isGathering = target.isGathering
             entity = target.entity
@@ -64,6 +67,14 @@ package struct RememberedState: Codable, Hashable, Sendable {
         }
     }
 
+    /// The process that wrote this, and what became of it.
+    struct Run: Codable, Hashable, Sendable {
+        /// Names the start of the computer.
+        var boot: String
+        /// The process has ended in order.
+        var hasEnded: Bool
+    }
+
     var version = 1
     /// Nil until somebody told the agent something.
     var target: Target?
@@ -73,6 +84,8 @@ package struct RememberedState: Codable, Hashable, Sendable {
     var columns: Columns?
     /// Nil while points are made, and in a gap that is still short.
     var gap: Gap?
+    /// Nil when nothing names the start of the computer.
+    var run: Run?
 }
 
 extension GapMemory {

@@ -50,8 +50,8 @@ package struct OpenedAgent {
             let surroundings = Surroundings(
                 clock: KernelClock(), connector: connector, feeds: GNSSFeedSource(), disk: disk,
                 memory: StateWorker(directory: configuration.stateDirectory, disk: disk),
-                seed: UInt64.random(in: .min ... .max), alarms: alarms, hooks: hooks, fences: fences,
-                serverFences: serverFences)
+                seed: UInt64.random(in: .min ... .max), boot: BootName.read(), alarms: alarms, hooks: hooks,
+                fences: fences, serverFences: serverFences)
             return (surroundings, snapshot)
         }
     }

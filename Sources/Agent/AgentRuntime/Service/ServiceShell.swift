@@ -14,12 +14,12 @@ final class ServiceShell {
         case openFeed
         case closeFeed
         case startGathering(entity: String)
-        case stopGathering(entity: String)
+        case stopGathering(entity: String, by: StopCause)
         case startLink(entity: String)
         /// Upload what is left within the time, then close the link. ``ServiceShell/linkStopped(isDrained:)`` is the answer.
         case stopLink(milliseconds: Int64)
-        /// Make the target outlive a restart.
-        case remember(TargetState)
+        /// Make the target outlive a restart. `stoppedBy`: who told the agent now not to gather; nil: nobody.
+        case remember(TargetState, stoppedBy: StopCause?)
         /// The status of the service changed: tell everybody.
         case changed
     }
@@ -36,6 +36,8 @@ final class ServiceShell {
     /// Actions that are still to be done.
     private var due: [ServiceMachine.Action] = []
     private var isPerforming = false
+    /// Who may stop something with the event that is performed now.
+    private var stopper: StopCause?
 
     /// `entity`: the one that the service ran as last, or the configured one.
     init(_ context: ShellContext, entity: String, keepAlive: Bool, tell: @escaping (Effect) -> Void) {
@@ -51,7 +53,12 @@ final class ServiceShell {
 
     /// At boot: resumes what the agent was told last.
     func restore(_ target: TargetState) { perform(machine.restore(target)) }
-    func linkChanged(_ state: LinkState) { perform(machine.uplinkChanged(state)) }
+    func linkChanged(_ state: LinkState) {
+        // It may refuse what the service was to start with.
+        stopper = .server
+        perform(machine.uplinkChanged(state))
+        stopper = nil
+    }
     func linkStopped(isDrained: Bool) { perform(machine.uplinkStopped(drained: isDrained)) }
     func locationChanged(_ location: LocationState) { perform(machine.locationChanged(location)) }
     func keepAliveChanged(_ keepAlive: Bool) { perform(machine.keepAliveChanged(keepAlive)) }
@@ -83,7 +90,7 @@ final class ServiceShell {
         case .openFeed: tell(.openFeed)
         case .closeFeed: tell(.closeFeed)
         case .setGathering(true): tell(.startGathering(entity: entity))
-        case .setGathering(false): tell(.stopGathering(entity: entity))
+        case .setGathering(false): tell(.stopGathering(entity: entity, by: stopper ?? .server))
         case .startUplink(let new):
             entity = new
             tell(.startLink(entity: new))
@@ -91,7 +98,7 @@ final class ServiceShell {
         case .setTimer(let timer, let milliseconds):
             timers.set(timer, milliseconds: milliseconds) { [self] in perform(machine.timerFired(timer)) }
         case .cancelTimer(let timer): timers.cancel(timer)
-        case .persist(let target): tell(.remember(target))
+        case .persist(let target): tell(.remember(target, stoppedBy: stopper))
         case .reply(let request, let reply): calls.take(request)?.answer(reply)
         }
     }
@@ -148,7 +155,7 @@ final class ServiceShell {
     }
 
     /// Completes when the link is off. `timeout`: for the last upload, nil for the default.
-    func stop(timeout: TimeAmount?) -> EventLoopFuture<Void> {
+    func stop(timeout: TimeAmount?, by cause: StopCause) -> EventLoopFuture<Void> {
         let promise = context.loop.makePromise(of: Void.self)
         let request = add(.stopService, promise) { reply in
             guard case .stopService(let outcome) = reply else { return }
@@ -158,7 +165,9 @@ final class ServiceShell {
             case .inProgress: promise.fail(.inProgress, .stopService, "the service is just being stopped")
             }
         }
+        stopper = cause
         perform(machine.stopService(request: request, drainMilliseconds: timeout.map { $0.nanoseconds / 1_000_000 }))
+        stopper = nil
         return promise.futureResult
     }
 
@@ -182,7 +191,7 @@ final class ServiceShell {
         return promise.futureResult
     }
 
-    func stopGathering() -> EventLoopFuture<StopGatherReply> {
+    func stopGathering(by cause: StopCause) -> EventLoopFuture<StopGatherReply> {
         let promise = context.loop.makePromise(of: StopGatherReply.self)
         let request = add(.stopGather, promise) { reply in
             guard case .stopGather(let outcome) = reply else { return }
@@ -191,7 +200,9 @@ final class ServiceShell {
             case .notYetStarted: promise.fail(.gatherNotStarted, .stopGather, "gathering is not on")
             }
         }
+        stopper = cause
         perform(machine.stopGather(request: request))
+        stopper = nil
         return promise.futureResult
     }
 

@@ -18,6 +18,8 @@ package struct Surroundings {
     package var memory: any StateKeeper
     /// For the jitter of waits: random, or the same in a repeated run.
     package var seed: UInt64
+    /// Names the present start of the computer; nil: nobody knows it.
+    package var boot: String?
     /// Nil: pushes are neither kept nor acknowledged.
     package var alarms: (any AlarmExecutor)?
     /// Nil: no hooks are run.
@@ -29,8 +31,8 @@ package struct Surroundings {
 
     package init(
         clock: any SystemClockSource, connector: any LinkConnector, feeds: any FeedSource, disk: any CacheExecutor,
-        memory: any StateKeeper, seed: UInt64, alarms: (any AlarmExecutor)? = nil, hooks: (any HookExecutor)? = nil,
-        fences: FenceStore? = nil, serverFences: ServerFenceStore? = nil
+        memory: any StateKeeper, seed: UInt64, boot: String? = nil, alarms: (any AlarmExecutor)? = nil,
+        hooks: (any HookExecutor)? = nil, fences: FenceStore? = nil, serverFences: ServerFenceStore? = nil
     ) {
         self.clock = clock
         self.connector = connector
@@ -38,6 +40,7 @@ package struct Surroundings {
         self.disk = disk
         self.memory = memory
         self.seed = seed
+        self.boot = boot
         self.alarms = alarms
         self.hooks = hooks
         self.fences = fences

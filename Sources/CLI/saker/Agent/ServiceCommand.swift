@@ -1,5 +1,6 @@
 import AgentControl
 import ArgumentParser
+import Glibc
 import JSON
 import NIOCore
 
@@ -68,7 +69,7 @@ struct ServiceCommand: ParsableCommand {
         func run() async throws {
             let time = TimeAmount.milliseconds(Int64((timeout ?? 10) * 1000)) + .seconds(10)
             try await agent.call(
-                .stopService, ["timeout": timeout.map(JSONValue.double)], timeout: time
+                .stopService, ["timeout": timeout.map(JSONValue.double), "by": StopOrigin.parameter], timeout: time
             ) { (reply: StopServiceReply) in
                 let left =
                     reply.remaining == 0
@@ -110,8 +111,18 @@ struct GatherCommand: ParsableCommand {
         @OptionGroup var agent: AgentOptions
 
         func run() async throws {
-            try await agent.call(.stopGather) { (_: StopGatherReply) in ["Gathering is stopped."] }
+            try await agent.call(.stopGather, ["by": StopOrigin.parameter]) { (_: StopGatherReply) in
+                ["Gathering is stopped."]
+            }
         }
+    }
+}
+
+/// Who stops: the agent's hooks know that they are hooks.
+private enum StopOrigin {
+    /// The value of `by`; nil: a person.
+    static var parameter: JSONValue? {
+        getenv("SAKER_EVENT") == nil ? nil : .string(StopCause.hook.rawValue)
     }
 }
 

@@ -20,12 +20,14 @@ enum GapView {
         let start: Int64
         var end: Int64
         let reason: String
+        let detail: String?
         var lost: Int64?
 
         init(_ gap: JSONValue) {
             start = gap["start_time"]?.integerValue?.clamped ?? 0
             end = gap["end_time"]?.integerValue?.clamped ?? 0
             reason = gap["reason"]?.stringValue ?? "other"
+            detail = gap["detail"]?.stringValue
             lost = gap["lost_points"]?.integerValue?.clamped
         }
     }
@@ -34,7 +36,9 @@ enum GapView {
     private static func joined(_ gaps: [Gap]) -> [Gap] {
         var joined: [Gap] = []
         for gap in gaps {
-            if let last = joined.last, last.reason == gap.reason, gap.start - last.end <= 1, last.lost == gap.lost {
+            if let last = joined.last, last.reason == gap.reason, last.detail == gap.detail, gap.start - last.end <= 1,
+                last.lost == gap.lost
+            {
                 joined[joined.count - 1].end = gap.end
             } else {
                 joined.append(gap)
@@ -44,9 +48,17 @@ enum GapView {
     }
 
     private static func text(_ gap: Gap) -> String {
-        let reason = reasons[gap.reason] ?? gap.reason
+        let detail = gap.detail.map { " " + (details["\(gap.reason) \($0)"] ?? "(\($0))") } ?? ""
+        let reason = (reasons[gap.reason] ?? gap.reason) + detail
         return gap.lost.map { "\(reason): \(Quantity.count($0, "point"))" } ?? reason
     }
+
+    private static let details = [
+        "off stop": "(stopped in order)", "off shutdown": "(the computer was shut down)",
+        "off crash": "(killed or crashed)", "off power_cut": "(the computer lost power, or hung)",
+        "stopped person": "by a person", "stopped hook": "by a hook",
+        "stopped server": "because the server refused the start",
+    ]
 
     private static let reasons = [
         "no_fix": "no fix", "no_receiver": "no receiver, or no gpsd", "stopped": "gathering was stopped",

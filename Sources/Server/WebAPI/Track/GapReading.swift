@@ -122,6 +122,7 @@ extension GapReading {
                     $0.member("start_time", gap.from.seconds)
                     $0.member("end_time", gap.until.seconds)
                     $0.member("reason", gap.reason.name)
+                    if let detail = gap.reason.detail { $0.member("detail", detail) }
                     if let lost = gap.lostPoints { $0.member("lost_points", lost) }
                 }
             }

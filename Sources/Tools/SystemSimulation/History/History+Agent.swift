@@ -112,7 +112,8 @@ extension History {
                 let surroundings = Surroundings(
                     clock: clock, connector: connector, feeds: feeds, disk: made,
                     memory: SimulatedStateKeeper(executor: made, disk: disk, memory: memory), seed: dice.next(),
-                    alarms: alarms, hooks: hooks, fences: openFences(made), serverFences: openServerFences(made))
+                    boot: "start \(starts)", alarms: alarms, hooks: hooks, fences: openFences(made),
+                    serverFences: openServerFences(made))
                 return (surroundings, CacheSnapshot(cache))
             }
             opened = executor.map { ($0, opening) }
@@ -239,7 +240,7 @@ extension History {
         if box === made { box = nil }
         check { () throws(Violation) in try fences?.own.checkExplained(at: now) }
         fences?.own.processEnds()
-        gaps.processEnded(at: trueTime, isClean: how == .stop)
+        gaps.processEnded(at: trueTime, how)
         switch how {
         case .power: crashDisk()
         case .kill: disk.killProcess()
@@ -251,6 +252,7 @@ extension History {
     }
 
     func crashDisk() {
+        starts += 1
         disk.crash(seed: dice.next())
     }
 

@@ -52,6 +52,8 @@ package final class History {
     var ledger = PointLedger()
     var store = StoreModel()
     var gaps = GapModel()
+    /// How often the vehicle's computer lost its power.
+    var starts = 0
     var target = ControlModel()
     var alarms: AlarmModel
     var gatheredInThisProcess: UInt64 = 0

@@ -84,7 +84,7 @@ struct GapJudge {
         for gap in gaps {
             if gap.reason.isLoss {
                 try judgeLoss(gap)
-            } else if gap.reason == .otherEntity {
+            } else if gap.reason.kind == .otherEntity {
                 guard model.ranAsAnother(than: entity, hole.start - Self.slack, hole.end) else {
                     throw broken("it never ran as another entity", gap.from)
                 }
@@ -98,12 +98,14 @@ struct GapJudge {
                 if gaps.count < Continuity.maximumSpans { try judgeBounds(gap, hole) }
             }
         }
-        if hasEnd, !inside, model.isDiskWell(hole.start - Self.writing, hole.end) { try judgeOff(gaps, hole) }
+        guard hasEnd, model.isDiskWell(hole.start - Self.writing, hole.end) else { return }
+        if !inside { try judgeOff(gaps, hole) }
+        try judgeDetails(gaps, hole)
     }
 
     private func judgeKind(_ gap: TrackGap, near from: Int64, _ until: Int64) throws(Violation) {
         let causes = model.causes(from, until, for: entity).map(\.cause)
-        guard causes.contains(where: { $0.reasons.contains(gap.reason) }) else {
+        guard causes.contains(where: { $0.reasons.contains(gap.reason.kind) }) else {
             throw broken("\(gap.reason.name) is told, and there was \(causes)", gap.from)
         }
     }
@@ -111,7 +113,9 @@ struct GapJudge {
     /// Only a stretch that is too short for a line of its own may have the reason of its neighbour.
     private func judgeBounds(_ gap: TrackGap, _ hole: Hole) throws(Violation) {
         for part in model.causes(gap.from.milliseconds, gap.until.milliseconds, for: entity)
-        where !part.cause.reasons.contains(gap.reason) && part.until - part.from > hole.tolerance / 2 + 2 * Self.slack {
+        where !part.cause.reasons.contains(gap.reason.kind)
+            && part.until - part.from > hole.tolerance / 2 + 2 * Self.slack
+        {
             let length = part.until - part.from
             throw broken("\(gap.reason.name) is told, and for \(length) ms it was \(part.cause)", gap.from)
         }
@@ -120,7 +124,7 @@ struct GapJudge {
     /// The agent was off for as long as it says. Of what a process knew, so much may be told as off: everything, when it did
     /// not know the receiver's time; half, or five minutes, when it was killed; nothing, when it ended in order.
     private func judgeOff(_ gaps: [TrackGap], _ hole: Hole) throws(Violation) {
-        let told = gaps.filter { $0.reason == .off }.reduce(0) { $0 + $1.until.milliseconds(since: $1.from) }
+        let told = gaps.filter { $0.reason.kind == .off }.reduce(0) { $0 + $1.until.milliseconds(since: $1.from) }
         var allowed = 2 * Self.slack + hole.tolerance
         for part in model.causes(hole.start, hole.end, for: entity) where part.cause == .off {
             allowed += part.until - part.from
@@ -131,7 +135,7 @@ struct GapJudge {
             let length = until - from + Self.slack
             if !life.madePoint {
                 allowed += length
-            } else if life.isClean {
+            } else if life.how == .stop {
                 // Nothing is remembered of a gap without a reason yet, or of a parked vehicle.
                 for part in model.causes(from, until, for: entity) where part.cause == .fixes || part.cause == .parked {
                     allowed += part.until - part.from
@@ -143,6 +147,26 @@ struct GapJudge {
         guard told <= allowed else {
             throw broken(
                 "off is told of \(told) ms, and \(allowed) can be", Timestamp(milliseconds: hole.start))
+        }
+    }
+
+    /// The end of one process is told as it was, when the process had the time to write that it began.
+    private func judgeDetails(_ gaps: [TrackGap], _ hole: Hole) throws(Violation) {
+        let ended = model.lives.filter { life in
+            life.end.map { $0 > hole.start - Self.slack && $0 < hole.end + Self.slack } ?? false
+        }
+        guard ended.count == 1, let life = ended.first, let end = life.end, end - life.start > Self.writing,
+            model.isDiskWell(life.start - Self.slack, end)
+        else { return }
+        // The power may go once more while the next process begins.
+        let possible: [GapReason] =
+            switch life.how {
+            case .stop: [.offByStop, .offByShutdown]
+            case .kill: [.offByCrash, .offByPowerCut]
+            case .power, nil: [.offByPowerCut]
+            }
+        for gap in gaps where gap.reason.kind == .off && !possible.contains(gap.reason) {
+            throw broken("off by \(gap.reason.detail ?? "something") is told, and it was \(possible)", gap.from)
         }
     }
 

@@ -35,8 +35,7 @@ struct GapModel {
         let start: Int64
         /// Nil: it lives.
         var end: Int64?
-        /// It ended in order.
-        var isClean = false
+        var how: AgentEnd?
         /// It made a point, so it knows the receiver's time.
         var madePoint = false
     }
@@ -65,10 +64,10 @@ struct GapModel {
         if !lives.isEmpty { lives[lives.count - 1].madePoint = true }
     }
 
-    mutating func processEnded(at time: Int64, isClean: Bool) {
+    mutating func processEnded(at time: Int64, _ how: AgentEnd) {
         guard !lives.isEmpty else { return }
         lives[lives.count - 1].end = time
-        lives[lives.count - 1].isClean = isClean
+        lives[lives.count - 1].how = how
     }
 
     /// What the processes before had remembered went with the disk.
