@@ -151,7 +151,7 @@ let server: [Target] = [
     .room(
         "WebAPI", in: "Server", "FenceFiles", "FenceJudging", "Geodesy", "Geofencing", "Ingest", "JSON",
         "RoadMatching", "Systemd", "TrackAnalysis", "TrackModel", "TrackStore", .log, .crypto),
-    .room("TrackExport", in: "Server", "Compression", "TrackModel", "TrackStore"),
+    .room("TrackExport", in: "Server", "Compression", "TrackAnalysis", "TrackModel", "TrackStore"),
     .room("AlarmCallbacks", in: "Server", "JSON", "TrackModel", "TrackStore", "WebAPI", .crypto),
     .room("ServerIdentity", in: "Server", "TrackModel", .nioCore, .nioSSL),
     .room(
@@ -282,7 +282,7 @@ let tests: [Target] = [
     .tests(
         of: "WebAPI", "Geodesy", "Geofencing", "Ingest", "JSON", "RoadEngine", "RoadMatching", "Systemd",
         "TrackAnalysis", "TrackModel", "TrackStore", "TrackTestKit", .log),
-    .tests(of: "TrackExport", "TrackModel", "TrackStore", "TrackTestKit"),
+    .tests(of: "TrackExport", "TrackAnalysis", "TrackModel", "TrackStore", "TrackTestKit"),
     .tests(of: "AlarmCallbacks", "Geofencing", "JSON", "TrackModel", "TrackStore"),
     .tests(of: "ServerIdentity", "ProgramTestKit", "TrackModel"),
     .tests(

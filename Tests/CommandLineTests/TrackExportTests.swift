@@ -52,6 +52,32 @@ import Testing
         #expect(try FileManager.default.contentsOfDirectory(atPath: directory.path) == ["track.\(format)"])
     }
 
+    @Test func gapsAreFeaturesWithoutAPlace() async throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.path + "/track.geojson"
+        let gaps = #""gaps":[{"start_time":1772668700,"end_time":1772668800,"reason":"off","detail":"crash"}]"#
+        let body = String(Self.twoPoints.dropLast()) + "," + gaps + "}"
+        let (result, requests) = try await run(
+            ["track", "export", "van", "--gaps", "--output", path] + Self.hour, .init(body: body))
+        #expect(result.status == 0 && requests.first?.contains("gap_content=1") == true, "\(result.errors)")
+        let json = try JSONReader.value(of: Array(try Data(contentsOf: URL(fileURLWithPath: path))), .requests)
+        let features = try #require(json["features"]?.arrayValue)
+        #expect(features.count == 2 && features.last?["geometry"] == .null)
+        #expect(
+            features.last?["properties"] == [
+                "gap": "off", "detail": "crash", "from": "2026-03-04T23:58:20Z", "until": "2026-03-05T00:00:00Z",
+            ], "\(features)")
+        // An import takes the points and passes the gaps over.
+        var (file, count) = (try PointFile(path, now: 0), 0)
+        while try file.next() != nil { count += 1 }
+        #expect(count == 2)
+        let refused = try await run(["track", "export", "van", "--gaps", "--format", "csv"] + Self.hour)
+        #expect(refused.0.status == 2 && refused.1.isEmpty && refused.0.errors.contains("geojson"))
+        let (shown, asked) = try await run(["track", "history", "van", "--gaps"] + Self.hour, .init(body: body))
+        #expect(shown.status == 0 && asked.first?.contains("gap_content=1") == true)
+        #expect(shown.output.contains("the agent was off (killed or crashed)"), "\(shown.output)")
+    }
+
     @Test func anExportThatFailsLeavesNoFile() async throws {
         let directory = try TemporaryDirectory()
         let path = directory.path + "/track.csv"

@@ -1,5 +1,6 @@
 import Synchronization
 import Testing
+import TrackAnalysis
 import TrackModel
 import TrackStore
 import TrackTestKit
@@ -40,9 +41,15 @@ import TrackTestKit
     ) async throws -> (isWhole: Bool, lines: [String], progress: ExportWork.Progress) {
         let lines = Mutex<[String]>([])
         let calls = Mutex(0)
-        let work = ExportWork(job, store: store ?? self.store, pointsAtOnce: 100) { entity, points in
+        let work = ExportWork(job, store: store ?? self.store, pointsAtOnce: 100) { entity, points, gaps in
             calls.withLock { $0 = max($0, points.count) }
-            let new = points.map { "\(entity.name) \($0.point.fix.time.seconds - Timestamp.at(0).seconds)" }
+            let new = points.map { stored in
+                let ended = (gaps[stored.point.fix.time] ?? []).map { gap in
+                    " \(gap.reason.name) \(gap.from.seconds - Timestamp.at(0).seconds)-"
+                        + "\(gap.until.seconds - Timestamp.at(0).seconds)"
+                }
+                return "\(entity.name) \(stored.point.fix.time.seconds - Timestamp.at(0).seconds)" + ended.joined()
+            }
             lines.withLock { $0 += new }
             return Array(new.joined(separator: "\n").utf8)
         }
@@ -68,6 +75,37 @@ import TrackTestKit
         let service = try await service(["a": 865])
         let found = try await written(job(service))
         #expect(found.lines == (0..<865).map { "a \($0)" })
+    }
+
+    @Test func aPointThatEndsAGapSaysWhy() async throws {
+        let service = try await service([:])
+        let place = try #require(Coordinate(latitudeE7: 520_000_000, longitudeE7: 43_000_000))
+        func gathered(_ second: Int64, _ spans: [GapSpan] = []) -> TrackPoint {
+            TrackPoint(
+                Fix(time: .at(second), coordinate: place), continuity: Continuity(interval: 5, spans: spans))
+        }
+        // Two gaps, far apart: between them more points than one stretch has.
+        let points =
+            [gathered(0, [GapSpan(.off, from: nil, until: .at(0))])]
+            + (1...250).map { gathered($0 * 5) }
+            + [
+                gathered(
+                    2000,
+                    [
+                        GapSpan(.noFix, from: .at(1250), until: .at(1700)),
+                        GapSpan(.stopped, from: .at(1700), until: .at(2000)),
+                    ])
+            ]
+            + (1...150).map { gathered(2000 + $0 * 5) } + [gathered(4000)]
+        _ = await store.ingest([
+            IngestBatch(
+                service: service, entity: "a", position: nil, points: points, sequences: [], payload: nil,
+                received: .at(100_000))
+        ])
+        let lines = try await written(job(service)).lines.filter { $0.contains("-") }
+        #expect(lines == ["a 2000 no_fix 1250-1700 stopped 1700-2000", "a 4000 lost 2750-4000"])
+        // A gap is cut where the export begins.
+        #expect(try await written(job(service, 1500)).lines.first == "a 2000 no_fix 1500-1700 stopped 1700-2000")
     }
 
     @Test func moreEntitiesThanOnePage() async throws {

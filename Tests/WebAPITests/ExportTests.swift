@@ -1,6 +1,7 @@
 import Geodesy
 import JSON
 import Testing
+import TrackAnalysis
 import TrackModel
 import TrackStore
 import TrackTestKit
@@ -163,6 +164,18 @@ struct ExportTests {
             String(decoding: lines, as: UTF8.self).contains(
                 "\"loc\":{\"longitude\":4,\"latitude\":52,\"coord_type\":\"COORD_TYPE_WGS84LL\"}"))
         #expect(ExportLines(order, columns: []).text(entity, []).isEmpty)
+        var after = abroad
+        after.continuity = Continuity(interval: 5)
+        let gap = TrackGap(
+            .offByCrash, from: Timestamp(seconds: 1_772_677_000), until: Timestamp(seconds: 1_772_677_800))
+        let told = ExportLines(order, columns: []).text(
+            entity, [StoredPoint(abroad, received: .at(0)), StoredPoint(after, received: .at(0))],
+            [abroad.fix.time: [gap]])
+        let both = String(decoding: told, as: UTF8.self).split(separator: "\n")
+        #expect(both.count == 2 && !both[0].contains("gaps"))
+        #expect(
+            both[1].hasSuffix(
+                #","gaps":[{"start_time":1772677000,"end_time":1772677800,"reason":"off","detail":"crash"}]}"#))
     }
 
     /// The same numbers as `gettrack` in each datum.

@@ -1,4 +1,5 @@
-import TrackModel
+package import TrackAnalysis
+package import TrackModel
 package import TrackStore
 
 /// Writes the lines of one job: entity by entity, stretch by stretch, so that memory does not grow with the range.
@@ -9,8 +10,8 @@ package struct ExportWork: Sendable {
     /// Points that are text at one time: the text of a point takes more memory than the point.
     private static let pointsOfText = 1000
 
-    /// The points of an entity as lines of text.
-    package typealias Lines = @Sendable (ExportedEntity, [StoredPoint]) -> [UInt8]
+    /// The points of an entity as lines of text, with the gaps of the track by the times of the points that end them.
+    package typealias Lines = @Sendable (ExportedEntity, [StoredPoint], [Timestamp: [TrackGap]]) -> [UInt8]
 
     /// What a job has come to.
     package struct Progress: Hashable, Sendable {
@@ -58,6 +59,7 @@ package struct ExportWork: Sendable {
         _ entity: ExportedEntity, to file: inout ExportFile, _ progress: inout Progress,
         while goesOn: () async throws -> Bool
     ) async throws -> Bool {
+        var gaps = ExportGaps(from: job.order.from)
         var from = job.order.from
         var stretch = job.order.through.milliseconds - job.order.from.milliseconds + 1
         while from <= job.order.through {
@@ -66,9 +68,11 @@ package struct ExportWork: Sendable {
             do {
                 let track = try await store.track(
                     of: entity.name, in: job.service, from: from, through: through, limit: pointsAtOnce)
+                if !track.holes.isEmpty { gaps = ExportGaps(from: through) }
+                let ended = gaps.add(track.points)
                 for start in stride(from: 0, to: track.points.count, by: Self.pointsOfText) {
                     let end = min(start + Self.pointsOfText, track.points.count)
-                    try file.append(lines(entity, Array(track.points[start..<end])))
+                    try file.append(lines(entity, Array(track.points[start..<end]), ended))
                 }
                 progress.points += Int64(track.points.count)
                 progress.holes += track.holes

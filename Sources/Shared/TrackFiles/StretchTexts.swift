@@ -41,6 +41,23 @@ enum GeoJSONText {
         return String(decoding: json.bytes, as: UTF8.self)
     }
 
+    static func feature(_ gap: WrittenGap) -> String {
+        var json = JSONWriter()
+        json.object { feature in
+            feature.member("type", "Feature")
+            feature.name("geometry")
+            feature.value(.null)
+            feature.object("properties") { properties in
+                properties.member("gap", gap.reason)
+                if let detail = gap.detail { properties.member("detail", detail) }
+                properties.member("from", FileText.time(gap.from))
+                properties.member("until", FileText.time(gap.until))
+                if let lost = gap.lostPoints { properties.member("lost_points", lost) }
+            }
+        }
+        return String(decoding: json.bytes, as: UTF8.self)
+    }
+
     private static func write(_ point: WrittenPoint, to json: inout JSONWriter) {
         json.array {
             $0.rounded(point.longitude, digits: 7)

@@ -44,12 +44,18 @@ package struct TrackFileWriter {
         return text
     }
 
-    /// The end of the file.
-    package mutating func end() -> String {
+    /// The end of the file. `gaps`: of the track; only GeoJSON has them.
+    package mutating func end(_ gaps: [WrittenGap] = []) -> String {
         switch format {
-        case .gpx: (stretch.isEmpty ? "" : "</trkseg>\n") + GPXText.end
-        case .geojson: flush() + "\n]}\n"
-        case .kml: flush() + KMLText.end
+        case .gpx: return (stretch.isEmpty ? "" : "</trkseg>\n") + GPXText.end
+        case .geojson:
+            var text = flush()
+            for gap in gaps {
+                text += (hasStretches ? ",\n" : "\n") + GeoJSONText.feature(gap)
+                hasStretches = true
+            }
+            return text + "\n]}\n"
+        case .kml: return flush() + KMLText.end
         }
     }
 

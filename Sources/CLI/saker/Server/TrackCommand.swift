@@ -67,19 +67,27 @@ struct TrackCommand: ParsableCommand {
         @OptionGroup var range: TrackRangeOptions
         @OptionGroup var process: ProcessOptions
 
+        @Flag(name: .long, help: "After the points, tell why there are none for a while.")
+        var gaps = false
+
         private var server: ServerOptions { range.server }
 
         func run() async throws {
             var view = TrackView.History()
             if !server.json { Console.print(TrackView.header) }
-            try await range.eachAnswer(process) { _, answer, isFirstPage in
+            var found: [JSONValue] = []
+            try await range.eachAnswer(process, withGaps: gaps) { _, answer, isFirstPage in
                 if server.json { return Console.print(answer.description) }
+                found += answer["gaps"]?.arrayValue ?? []
                 let lines = view.add(answer, isFirstPage: isFirstPage)
                 if !lines.isEmpty { Console.print(lines.joined(separator: "\n")) }
             }
             guard !server.json else { return }
             Console.print("")
             Console.print(view.summary)
+            guard gaps else { return }
+            Console.print("")
+            for line in GapView.lines(found) { Console.print(line) }
         }
     }
 }

@@ -33,7 +33,15 @@ extension TrackCommand {
         @Option(name: [.short, .long], help: ArgumentHelp("Write to this file.", valueName: "file"))
         var output: String?
 
+        @Flag(
+            name: .long, help: "Also write why there are no points for a while. GeoJSON alone has a place for this.")
+        var gaps = false
+
         func validate() throws {
+            guard !gaps || wanted == .geojson else {
+                throw ValidationError(
+                    "--gaps is for --format geojson; of other formats ask saker track gaps for the gaps")
+            }
             guard !range.server.json else { throw ValidationError("an export has a --format, and no --json") }
         }
 
@@ -47,8 +55,9 @@ extension TrackCommand {
         func run() async throws {
             var file = try ExportFile(output, wanted)
             do {
-                try await range.eachPage(process) { name, points in
+                try await range.eachPage(process, withGaps: gaps) { name, points, gaps in
                     try file.begin(name)
+                    file.gaps += gaps.compactMap(WrittenGap.init)
                     for point in points { if let point = WrittenPoint(point) { try file.add(point) } }
                 }
                 try file.finish()
@@ -72,6 +81,8 @@ private struct ExportFile {
     private var output: OutputFile
     private var writer: Writer?
     private(set) var points: Int64 = 0
+    /// For the end of the file.
+    var gaps: [WrittenGap] = []
 
     init(_ path: String?, _ format: TrackCommand.Export.Format) throws(CommandFailure) {
         self.format = format
@@ -114,7 +125,7 @@ private struct ExportFile {
             try output.write(table.head)
             try spool.rewind()
             while let piece = try spool.read() { try output.write(table.filled(piece)) }
-        case .track(var track): try output.write(track.end())
+        case .track(var track): try output.write(track.end(gaps))
         case nil: break
         }
         try output.finish()
@@ -152,6 +163,18 @@ private final class SpoolFile {
         let count = fread(&piece, 1, piece.count, file)
         guard count > 0 || ferror(file) == 0 else { throw Self.failure }
         return count > 0 ? Array(piece[..<count]) : nil
+    }
+}
+
+extension WrittenGap {
+    /// Nil without its times.
+    fileprivate init?(_ gap: JSONValue) {
+        guard let start = gap["start_time"]?.integerValue, let end = gap["end_time"]?.integerValue,
+            start.magnitude < 9_000_000_000_000, end.magnitude < 9_000_000_000_000
+        else { return nil }
+        self.init(
+            from: start * 1000, until: end * 1000, reason: gap["reason"]?.stringValue ?? "other",
+            detail: gap["detail"]?.stringValue, lostPoints: gap["lost_points"]?.integerValue)
     }
 }
 

@@ -61,7 +61,7 @@ extension TrackRangeOptions {
     /// Asks for all points of the range, page by page. `show` gets the entity, each answer, and whether it is the first of
     /// its window.
     func eachAnswer(
-        _ process: ProcessOptions, _ show: (String, JSONValue, Bool) throws -> Void
+        _ process: ProcessOptions, withGaps: Bool = false, _ show: (String, JSONValue, Bool) throws -> Void
     ) async throws {
         let windows = try windows(now: TimeText.now)
         try await WebClient.with(server) { client in
@@ -75,7 +75,7 @@ extension TrackRangeOptions {
                             ("entity_name", name), ("start_time", String(window.lowerBound)),
                             ("end_time", String(window.upperBound)), ("coord_type_output", "wgs84"),
                             ("page_index", String(index)), ("page_size", String(client.pagePoints)),
-                        ] + process.trackParameters)
+                        ] + process.trackParameters + (withGaps && index == 1 ? [("gap_content", "1")] : []))
                     try show(name, answer, index == 1)
                     let total = answer["total"]?.integerValue ?? 0
                     guard index < Self.maximumPages, index * client.pagePoints < total else { break }
@@ -85,9 +85,14 @@ extension TrackRangeOptions {
         }
     }
 
-    /// The entity and the points of each page, in the order of their times.
-    func eachPage(_ process: ProcessOptions, _ take: (String, [JSONValue]) throws -> Void) async throws {
-        try await eachAnswer(process) { name, answer, _ in try take(name, answer["points"]?.arrayValue ?? []) }
+    /// The entity, and the points and gaps of each page, in the order of their times.
+    func eachPage(
+        _ process: ProcessOptions, withGaps: Bool = false,
+        _ take: (String, [JSONValue], _ gaps: [JSONValue]) throws -> Void
+    ) async throws {
+        try await eachAnswer(process, withGaps: withGaps) { name, answer, _ in
+            try take(name, answer["points"]?.arrayValue ?? [], answer["gaps"]?.arrayValue ?? [])
+        }
     }
 }
 

@@ -115,7 +115,7 @@ struct Exporting: Service {
             path: directory.file(job.token), entry: ExportLines.fileName(of: job), modified: now())
         var progress = ExportWork.Progress()
         var renewedAt = now()
-        let work = ExportWork(job, store: store, pointsAtOnce: pointsAtOnce) { lines.text($0, $1) }
+        let work = ExportWork(job, store: store, pointsAtOnce: pointsAtOnce) { lines.text($0, $1, $2) }
         let isWhole = try await work.write(to: &file, &progress) {
             guard !Task.isCancelled else { return false }
             let time = now()

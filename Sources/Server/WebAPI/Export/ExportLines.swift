@@ -1,5 +1,6 @@
 import JSON
-import TrackModel
+package import TrackAnalysis
+package import TrackModel
 package import TrackStore
 
 /// The content of an export's file: one JSON object a line for each point, every value of `custom_data` a text.
@@ -16,14 +17,20 @@ package struct ExportLines: Sendable {
     /// The name of the file in the zip file of a job.
     package static func fileName(of job: ExportRecord) -> String { ExportLink.name(of: job) + ".json" }
 
-    package func text(_ entity: ExportedEntity, _ points: [StoredPoint]) -> [UInt8] {
+    /// `gaps`: of the track, by the times of the points that end them.
+    package func text(
+        _ entity: ExportedEntity, _ points: [StoredPoint], _ gaps: [Timestamp: [TrackGap]] = [:]
+    ) -> [UInt8] {
         var lines: [UInt8] = []
         // Some 250 bytes a point are usual.
         lines.reserveCapacity(260 * points.count)
         for stored in points {
             var line = JSONWriter(wholeDoubles: .withoutPoint)
             line.reserve(320)
-            line.object { write(stored, of: entity, to: &$0) }
+            line.object {
+                write(stored, of: entity, to: &$0)
+                if stored.point.continuity != nil, let ended = gaps[stored.point.fix.time] { $0.gaps(ended) }
+            }
             lines += line.bytes
             lines.append(UInt8(ascii: "\n"))
         }

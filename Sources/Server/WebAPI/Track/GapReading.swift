@@ -115,8 +115,13 @@ extension GapReading {
         }
     }
 
-    func write(to object: inout JSONWriter) {
-        object.array("gaps") { list in
+    func write(to object: inout JSONWriter) { object.gaps(gaps) }
+}
+
+extension JSONWriter {
+    /// The member `gaps`.
+    mutating func gaps(_ gaps: [TrackGap]) {
+        array("gaps") { list in
             for gap in gaps {
                 list.object {
                     $0.member("start_time", gap.from.seconds)
