@@ -37,6 +37,39 @@ import TrackWire
         cache.append(entity: entity, time: time, payload: payload, now: 0)
     }
 
+    /// A ring that an earlier version has filled, and that this version goes on with.
+    @Test func recordsOfEarlierFormatsAreReadAndSayNothingOfGaps() throws {
+        try withCache { cache in
+            var points = try (0..<4).map(point)
+            points[1].isParked = true
+            points[2].isParked = true
+            points[3].continuity = Continuity(
+                interval: 5, spans: [GapSpan(.offByStop, from: nil, until: points[3].fix.time)])
+            var former = points
+            former[3].continuity = nil
+            for (index, format) in [1, 2, 2].enumerated() {
+                let bytes = PointRecord.encode(points[index], format: format)
+                #expect(bytes[0] == format)
+                append(bytes, to: cache)
+            }
+            append(PointRecord.encode(points[3]), to: cache)
+            let upload = try #require(next(in: cache, after: 0))
+            let bytes = (upload.batch.bytes, upload.batch.isCompressed)
+            #expect(try BatchCodec.decode(bytes.0, isCompressed: bytes.1, maximumCount: 10) == points)
+            // A server of format 2 gets the same points without the gaps.
+            guard
+                case .batch(let old) = UploadReader.next(
+                    in: cache, after: 0, maximumPoints: 1000, maximumBytes: 1 << 18, format: 2, now: 0)
+            else {
+                Issue.record("nothing was read")
+                return
+            }
+            #expect(
+                try BatchCodec.decode(old.batch.bytes, isCompressed: old.batch.isCompressed, maximumCount: 10) == former
+            )
+        }
+    }
+
     @Test func pointsOfOneEntityTravelTogether() throws {
         try withCache { cache in
             for index in 0..<3 { append(PointRecord.encode(try point(index)), to: cache) }

@@ -55,6 +55,63 @@ import TrackModel
         #expect(try PointRecord.decode(PointRecord.encode(points[1])) == points[1])
     }
 
+    /// These bytes were made from the page of the format alone, without the code of this package.
+    @Test func aPayloadOfFormatThreeIsReadAsItsPageSays() throws {
+        let bytes: [UInt8] = [
+            0x03, 0xA5, 0x46, 0x30, 0xB8, 0xA0, 0x00, 0x03, 0x76, 0xE8, 0x00, 0x00, 0x4A, 0x94, 0x59, 0x2D, 0xED, 0xBC,
+            0x96, 0xD3, 0xA0, 0x8A, 0x60, 0xBA, 0x70, 0xA4, 0x29, 0x14, 0x55, 0x09, 0x40, 0x00, 0x49, 0x3E, 0x84, 0x02,
+            0x4B, 0xEF, 0xD4, 0x85, 0x13, 0xE0, 0x00,
+        ]
+        let points = try BatchCodec.decode(bytes, isCompressed: false)
+        let (start, end) = (Timestamp(milliseconds: 1_800_000_000_000), Timestamp(milliseconds: 1_800_000_900_000))
+        try #require(points.map(\.fix.time) == [start, end])
+        #expect(points[1].fix.coordinate == Coordinate(latitudeE7: 519_955_743, longitudeE7: 43_705_161))
+        #expect(points[0].continuity == Continuity(interval: 5))
+        let middle = start.adding(milliseconds: 600_000)
+        #expect(
+            points[1].continuity
+                == Continuity(
+                    interval: 5,
+                    spans: [
+                        GapSpan(.offByPowerCut, from: nil, until: middle), GapSpan(.noFix, from: middle, until: end),
+                    ]))
+    }
+
+    /// Against the budgets of a point: 17,280 gathered points a day, forty of them behind a tunnel, two behind a start.
+    @Test func aDayOfGapsCostsLittle() throws {
+        let place = try #require(Coordinate(latitudeE7: 519_954_543, longitudeE7: 43_705_501))
+        var time: Int64 = 1_800_000_000_000
+        let plain = (0..<17_280).map { row in
+            time += row % 432 == 431 ? 65_000 : row % 8640 == 8639 ? 3_600_000 : 5000
+            return TrackPoint(Fix(time: Timestamp(milliseconds: time), coordinate: place, speed: 900, course: 1200))
+        }
+        var told = plain
+        for row in told.indices {
+            var spans: [GapSpan] = []
+            if row % 432 == 431 {
+                spans = [GapSpan(.noFix, from: told[row - 1].fix.time, until: told[row].fix.time)]
+            } else if row % 8640 == 8639 {
+                spans = [GapSpan(.offByShutdown, from: nil, until: told[row].fix.time)]
+            }
+            told[row].continuity = Continuity(interval: 5, spans: spans)
+        }
+        var intervals = plain
+        for row in intervals.indices { intervals[row].continuity = Continuity(interval: 5) }
+        func records(_ points: [TrackPoint]) -> Int { points.reduce(0) { $0 + PointRecord.encode($1).count } }
+        func batches(_ points: [TrackPoint], of size: Int) -> Int {
+            stride(from: 0, to: points.count, by: size).reduce(0) {
+                $0 + BatchCodec.encode(Array(points[$1..<min($1 + size, points.count)])).bytes.count
+            }
+        }
+        let ring = (records(plain), records(intervals), records(told))
+        let live = (batches(plain, of: 6), batches(intervals, of: 6), batches(told, of: 6))
+        let chunks = (batches(plain, of: 1000), batches(intervals, of: 1000), batches(told, of: 1000))
+        print("bytes a day: ring \(ring), live batches \(live), chunks of 1000 \(chunks)")
+        #expect(ring.1 - ring.0 <= 2 * 17_280 && ring.2 - ring.1 <= 42 * 10)
+        #expect(live.1 - live.0 <= 2 * 2880 && live.2 - live.1 <= 42 * 14)
+        #expect(chunks.2 - chunks.0 <= 42 * 12 + 18 * 3)
+    }
+
     @Test func gapsCostLittle() throws {
         // A vehicle that gathers every five seconds and drives through a tunnel now and then.
         let place = try #require(Coordinate(latitudeE7: 519_954_543, longitudeE7: 43_705_501))
