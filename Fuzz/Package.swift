@@ -91,7 +91,7 @@ let package = Package(
                 "Stores/ReferenceTrackStore+Alarms.swift", "Stores/ReferenceTrackStore+Exports.swift",
                 "Stores/ReferenceTrackStore+Fences.swift", "Stores/ReferenceTrackStore+Pushes.swift",
                 "Stores/ReferenceTrackStore+Search.swift", "Stores/ReferenceTrackStore+Services.swift",
-                "Stores/ServiceStore+Keys.swift",
+                "Stores/ServiceStore+Keys.swift", "Stores/ReferenceTrackStore+Devices.swift",
                 "SampleAgent.swift",
             ]),
         .target(

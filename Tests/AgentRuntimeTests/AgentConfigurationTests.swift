@@ -24,6 +24,13 @@ import TrackModel
         #expect(configuration.server.minimumTLS == .v13)
     }
 
+    @Test func aVehicleWithACertificateNeedsNoAccessKey() throws {
+        let text = minimal.replacingOccurrences(of: "ak = \"k\"\n", with: "").replacingOccurrences(
+            of: "[server]\n", with: "[server]\nclient_certificate = \"/c\"\nclient_key = \"/k\"\n")
+        let configuration = try AgentConfiguration.read(ConfigurationReader(text: text, path: "/etc/saker/agent.toml"))
+        #expect(configuration.service.accessKey.revealed.isEmpty && configuration.service.secretTrouble == nil)
+    }
+
     @Test func aFileWithASecretThatCannotBeUsedIsNoErrorForAnAgentThatRuns() throws {
         let directory = NSTemporaryDirectory() + "saker-secrets-\(UInt64.random(in: 0 ... .max))"
         try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)

@@ -77,15 +77,18 @@ import TrackWire
         _ = try await asking.stop()
         try await silent.stop()
 
-        var refusal = Refused()
-        refusal.code = .authentication
-        let strict = try await WelcomingServer(answer: ServerFrame(.refused(refusal)))
-        let refused = try await RunningAgent.start(server: strict.table) { SecureConnector($0) }
-        try await refused.wait("the refusal") { $0.agent.report().link.state == .refused }
-        try await note(refused)
-        #expect(try await state(of: refused) { $0.link.lastErrorCause } == "key_refused")
-        _ = try await refused.stop()
-        try await strict.stop()
+        for (code, cause) in [(RefusedCode.authentication, "key_refused"), (.revoked, "revoked")] {
+            var refusal = Refused()
+            refusal.code = code
+            refusal.retryAfter = 3600
+            let strict = try await WelcomingServer(answer: ServerFrame(.refused(refusal)))
+            let refused = try await RunningAgent.start(server: strict.table) { SecureConnector($0) }
+            try await refused.wait("the refusal") { $0.agent.report().link.state == .refused }
+            try await note(refused)
+            #expect(try await state(of: refused) { $0.link.lastErrorCause } == cause)
+            _ = try await refused.stop()
+            try await strict.stop()
+        }
 
         // A server that never acknowledges: a stop waits for it.
         let server = try await WelcomingServer()

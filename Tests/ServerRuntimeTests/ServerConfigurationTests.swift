@@ -10,7 +10,8 @@ import TrackModel
 /// Keys without a default: what stands in the sample is an example.
 private let examples: Set<String> = [
     "enrollment.host", "enrollment.port", "enrollment.web_address", "metrics.listen", "tls.ca",
-    "device.client_ca", "exports.directory", "store.key_file", "roads.url", "callbacks.ca",
+    "device.client_ca", "device.authority", "device.authority_key", "exports.directory", "store.key_file", "roads.url",
+    "callbacks.ca",
 ]
 
 private func read(_ text: String) throws -> ServerConfiguration {

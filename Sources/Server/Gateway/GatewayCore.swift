@@ -22,6 +22,7 @@ package final class GatewayCore: Sendable {
     let registry = SessionRegistry()
     let pushDesk: PushDesk
     private let keyWatch: KeyWatch
+    private let deviceWatch: DeviceWatch
     private let fenceDesk: FenceNewsDesk
     let fences: FenceReading
     let census: ConnectionCensus
@@ -46,6 +47,7 @@ package final class GatewayCore: Sendable {
         self.ingest = ingest
         pushDesk = PushDesk(store: store, registry: registry, counters: counters, sleep: tasks.sleep, logger: logger)
         keyWatch = KeyWatch(store: store, registry: registry, sleep: tasks.sleep, now: now, logger: logger)
+        deviceWatch = DeviceWatch(store: store, registry: registry, sleep: tasks.sleep, logger: logger)
         fenceDesk = FenceNewsDesk(store: store, registry: registry, sleep: tasks.sleep, logger: logger)
         fences = FenceReading(store, executor: tasks.executor, zones: ingest.zones) { service, unreadable in
             for fence in unreadable {
@@ -90,10 +92,11 @@ package final class GatewayCore: Sendable {
 
     // MARK: Life
 
-    /// Looks for messages to agents, for their outcomes, and for keys that end, until ``takeNothingMore()``.
+    /// Looks for messages to agents, for their outcomes, for keys that end, and for changed devices, until ``takeNothingMore()``.
     package func watchStore() async {
         await withTaskGroup(of: Void.self) { group in
             group.addTask { await self.keyWatch.run() }
+            group.addTask { await self.deviceWatch.run() }
             group.addTask { await self.fenceDesk.run() }
             await pushDesk.run()
             group.cancelAll()

@@ -34,7 +34,7 @@ package struct GatewayCounts: Hashable, Sendable {
 
 /// Why a login was refused; the raw values are names for monitoring.
 package enum LoginRefusalReason: String, Hashable, Sendable, CaseIterable {
-    case authentication, service, parameter, `protocol`, busy, `internal`
+    case authentication, service, parameter, `protocol`, busy, `internal`, revoked
 
     init(_ code: RefusedCode) {
         self =
@@ -44,6 +44,7 @@ package enum LoginRefusalReason: String, Hashable, Sendable, CaseIterable {
             case .parameter: .parameter
             case .protocol: .protocol
             case .busy: .busy
+            case .revoked: .revoked
             case .internal, .unspecified, .UNRECOGNIZED: .internal
             }
     }

@@ -16,6 +16,12 @@ package struct SessionInfo: Hashable, Sendable {
     package var liveHint: TrackPoint?
 }
 
+/// What has opened a session.
+enum SessionAccess: Hashable, Sendable {
+    case key(AccessKeyUse)
+    case device(DeviceID)
+}
+
 /// The open sessions, at most one a stream.
 final class SessionRegistry: Sendable {
     private struct Key: Hashable {
@@ -38,7 +44,7 @@ final class SessionRegistry: Sendable {
         var info: SessionInfo
         var link: SessionLink
         var key: Key
-        var access: AccessKeyUse
+        var access: SessionAccess
     }
 
     private struct State {
@@ -46,7 +52,7 @@ final class SessionRegistry: Sendable {
         var entries: [UInt64: Entry] = [:]
         var byStream: [Key: UInt64] = [:]
         var byEntity: [Place: Set<UInt64>] = [:]
-        var byAccess: [AccessKeyUse: Set<UInt64>] = [:]
+        var byAccess: [SessionAccess: Set<UInt64>] = [:]
 
         mutating func remove(_ number: UInt64) -> Entry? {
             guard let entry = entries.removeValue(forKey: number) else { return nil }
@@ -71,7 +77,7 @@ final class SessionRegistry: Sendable {
 
     /// Adds a session; returns the one it replaces, which is to be closed.
     func add(
-        _ info: SessionInfo, stream: StreamID, access: AccessKeyUse, link: SessionLink
+        _ info: SessionInfo, stream: StreamID, access: SessionAccess, link: SessionLink
     ) -> SessionLink? {
         state.withLock { state in
             let key = Key(service: info.service, stream: stream)
@@ -109,11 +115,24 @@ final class SessionRegistry: Sendable {
 
     /// The sessions that a key has opened.
     func links(using access: AccessKeyUse) -> [SessionLink] {
-        state.withLock { state in state.byAccess[access, default: []].compactMap { state.entries[$0]?.link } }
+        state.withLock { state in state.byAccess[.key(access), default: []].compactMap { state.entries[$0]?.link } }
+    }
+
+    /// The sessions of a device.
+    func sessions(of device: DeviceID) -> [(info: SessionInfo, link: SessionLink)] {
+        state.withLock { state in
+            state.byAccess[.device(device), default: []].compactMap { number in
+                state.entries[number].map { ($0.info, $0.link) }
+            }
+        }
     }
 
     /// The keys of all sessions.
-    var keys: Set<AccessKeyUse> { state.withLock { Set($0.byAccess.keys) } }
+    var keys: Set<AccessKeyUse> {
+        state.withLock { state in
+            Set(state.byAccess.keys.compactMap { if case .key(let use) = $0 { use } else { nil } })
+        }
+    }
 
     var links: [SessionLink] { state.withLock { $0.entries.values.map(\.link) } }
 

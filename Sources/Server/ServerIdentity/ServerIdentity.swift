@@ -14,11 +14,16 @@ package final class ServerIdentity: Sendable {
         package var key: String
         /// With it, only clients with a certificate of one of these authorities get in.
         package var clientAuthorities: String?
+        /// A client may show a certificate of one of these authorities, or none.
+        package var deviceAuthorities: String?
 
-        package init(certificateChain: String, key: String, clientAuthorities: String? = nil) {
+        package init(
+            certificateChain: String, key: String, clientAuthorities: String? = nil, deviceAuthorities: String? = nil
+        ) {
             self.certificateChain = certificateChain
             self.key = key
             self.clientAuthorities = clientAuthorities
+            self.deviceAuthorities = deviceAuthorities
         }
     }
 
@@ -84,10 +89,14 @@ package final class ServerIdentity: Sendable {
             case .v13: .tlsv13
             }
         configuration.applicationProtocols = applicationProtocols
-        if let authorities = files.clientAuthorities {
-            configuration.trustRoots = .certificates(try certificates(authorities))
+        let authorities = [files.clientAuthorities, files.deviceAuthorities].compactMap { $0 }
+        if !authorities.isEmpty {
+            var roots: [NIOSSLCertificate] = []
+            for file in authorities { roots += try certificates(file) }
+            configuration.trustRoots = .certificates(roots)
             // A client has no host name. The owner of the listener judges whose certificate it is.
-            configuration.certificateVerification = .noHostnameVerification
+            configuration.certificateVerification =
+                files.clientAuthorities == nil ? .optionalVerification : .noHostnameVerification
         }
         // Only a context shows whether certificate and key belong together.
         do {

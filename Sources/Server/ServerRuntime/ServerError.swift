@@ -53,11 +53,10 @@ extension ServerError {
             case .busy: ": another process holds it; try again"
             case .newerSchema: ": use the newer saker-server that made it"
             case .corrupt: ": restore it from a backup"
-            case .unknownService, .serviceExists, .entityExists, .unknownEntity, .columnExists, .unknownColumn,
-                .tooManyColumns,
-                .tooManyPoints, .tooManyNames, .unknownFence, .fenceChanged, .refusedFence, .tooManyFences,
-                .unknownExport, .tooManyExports, .outOfTurn,
-                .missing, .closed, .failed:
+            case .unknownService, .serviceExists, .unknownDevice, .deviceExists, .entityExists, .unknownEntity,
+                .columnExists, .unknownColumn, .tooManyColumns, .tooManyPoints, .tooManyNames, .unknownFence,
+                .fenceChanged, .refusedFence, .tooManyFences, .unknownExport, .tooManyExports, .outOfTurn, .missing,
+                .closed, .failed:
                 ""
             }
         self.init(

@@ -5,6 +5,7 @@
 ///
 /// A room that needs one subject asks for the protocol of this subject alone.
 package protocol TrackStore:
-    ServiceStore, ColumnStore, EntityStore, EntitySearchStore, PointStore, PushStore, FenceStore, AlarmStore,
+    ServiceStore, DeviceStore, ColumnStore, EntityStore, EntitySearchStore, PointStore, PushStore, FenceStore,
+    AlarmStore,
     CallbackStore, DistrictStore, ExportStore, StoreUpkeep
 {}

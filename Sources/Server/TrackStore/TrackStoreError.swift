@@ -3,6 +3,9 @@ package struct TrackStoreError: Error, Equatable, CustomStringConvertible {
     package enum Code: Hashable, Sendable {
         case unknownService
         case serviceExists
+        case unknownDevice
+        /// There is one with this number or this key.
+        case deviceExists
         case entityExists
         case unknownEntity
         case columnExists
@@ -53,10 +56,10 @@ package struct TrackStoreError: Error, Equatable, CustomStringConvertible {
     package var isRetriable: Bool {
         switch code {
         case .full, .busy, .outOfTurn: true
-        case .unknownService, .serviceExists, .entityExists, .unknownEntity, .columnExists, .unknownColumn,
-            .tooManyColumns,
-            .tooManyPoints, .tooManyNames, .unknownFence, .fenceChanged, .refusedFence, .tooManyFences, .unknownExport,
-            .tooManyExports, .newerSchema, .missing, .corrupt, .closed, .failed:
+        case .unknownService, .serviceExists, .unknownDevice, .deviceExists, .entityExists, .unknownEntity,
+            .columnExists, .unknownColumn, .tooManyColumns, .tooManyPoints, .tooManyNames, .unknownFence, .fenceChanged,
+            .refusedFence, .tooManyFences, .unknownExport, .tooManyExports, .newerSchema, .missing, .corrupt, .closed,
+            .failed:
             false
         }
     }

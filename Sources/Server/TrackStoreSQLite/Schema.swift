@@ -184,6 +184,7 @@ enum Schema {
         search,
         exports,
         keyRights,
+        devices,
     ]
 
     /// What a step does beside its statements, by the version that it reaches: it needs code that SQL does not have.

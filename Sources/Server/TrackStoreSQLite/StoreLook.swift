@@ -18,6 +18,8 @@ package struct StoreLook: Sendable {
     /// The newest positions of entities, at most ``mostPlaces``.
     package let places: [KnownPlace]
     package let callbacks: [WaitingCallbacks]
+    /// By their services.
+    package let access: [VehicleAccess]
 
     package static let mostPlaces = 8
     /// Seconds that others may write at a stretch.
@@ -30,6 +32,15 @@ package struct StoreLook: Sendable {
         package let count: Int
         /// When the oldest one was sent in vain first; nil: it was not sent yet.
         package let firstTried: Timestamp?
+    }
+
+    /// How the vehicles of a service may log in.
+    package struct VehicleAccess: Hashable, Sendable {
+        package let service: ServiceID
+        /// Devices that are not revoked.
+        package let devices: Int
+        /// Access keys that let any box log in as any vehicle, by their numbers.
+        package let keys: [String]
     }
 
     /// Looks at a file. `patience`: seconds for the quick check, which reads all of it, and for others who write.
@@ -51,7 +62,7 @@ package struct StoreLook: Sendable {
             problems = try await Self.problems(file, patience: patience)
             // Tables of earlier schemas have other columns.
             guard problems?.isEmpty ?? true, schema == Schema.currentVersion else {
-                (newestReceived, places, callbacks) = (nil, [], [])
+                (newestReceived, places, callbacks, access) = (nil, [], [], [])
                 return
             }
             newestReceived = try await file.read { database in
@@ -59,6 +70,7 @@ package struct StoreLook: Sendable {
             }
             places = try await file.read(Self.places)
             callbacks = try await file.read(Self.callbacks)
+            access = try await file.read(Self.access)
         } catch {
             throw .translated(error, path: path)
         }
@@ -125,6 +137,31 @@ package struct StoreLook: Sendable {
             return WaitingCallbacks(
                 service: service, target: CallbackTarget(url: row[1], secret: row[2]), count: row[3],
                 firstTried: first.map(Timestamp.init(milliseconds:)))
+        }
+    }
+
+    private static func access(_ database: Database) throws -> [VehicleAccess] {
+        let now = Int64(Date().timeIntervalSince1970 * 1000)
+        var keys: [Int64: [String]] = [:]
+        let rows = try Row.fetchCursor(
+            database,
+            sql: """
+                SELECT service, hash FROM access_key
+                WHERE disabled = 0 AND secret IS NULL AND scopes & ? <> 0 AND (ends IS NULL OR ends > ?)
+                ORDER BY created, hash
+                """,
+            arguments: [KeyScopes.legacyDevice.rawValue, now])
+        while let row = try rows.next() {
+            keys[row[0], default: []].append(AccessKeyHash(bytes: [UInt8](row[1] as Data)).number)
+        }
+        let services = try Row.fetchAll(
+            database,
+            sql: """
+                SELECT s.id, (SELECT COUNT(*) FROM device d WHERE d.service = s.id AND d.state = 0) FROM service s
+                ORDER BY s.id
+                """)
+        return services.compactMap { row in
+            ServiceID(rawValue: row[0]).map { VehicleAccess(service: $0, devices: row[1], keys: keys[row[0]] ?? []) }
         }
     }
 }

@@ -8,8 +8,9 @@ struct Initialize: AsyncParsableCommand {
         abstract: "Make the database, a service with its access key, certificates and server.toml.",
         discussion: """
             Without --certificate and --key, init makes a private certificate authority (10 years) and a server certificate \
-            (825 days) for the given hosts. The enrolment string makes agents trust this authority. Init overwrites no file. \
-            It prints the enrolment string for the first vehicle; give it to `saker enroll`.
+            (825 days) for the given hosts, and always the authority for vehicles' own certificates. The enrolment string makes \
+            agents trust the server's authority. Init overwrites no file. It prints the enrolment string for the first \
+            vehicle; give it to `saker enroll`.
 
             Example: saker-server init --host tracks.example.net --host 192.0.2.7 --name "My fleet"
             """)
@@ -60,7 +61,7 @@ struct Initialize: AsyncParsableCommand {
         initialization.httpPort = httpPort.map(Int.init)
         let made = try await initialization.run()
         print("Made in \(directory):")
-        for (name, purpose) in made.files { print("  \(padded(name, to: 16))\(purpose)") }
+        for (name, purpose) in made.files { print("  \(padded(name, to: 19))\(purpose)") }
         print("\nService \(made.service.rawValue), \"\(name)\"")
         printKey(made.accessKey, made.enrollment)
         // The unit takes these two files by itself.

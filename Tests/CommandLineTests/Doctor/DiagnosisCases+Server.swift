@@ -68,6 +68,8 @@ extension DiagnosisTests {
         Case("no TLS, no login", Facts.link(.refused, "certificate_untrusted"), .login, .notChecked, "TLS failed"),
         Case("key", Facts.link(.refused, "key_refused"), .login, .failed, "access key", "/etc/saker/credentials/ak"),
         Case("key, so TLS", Facts.link(.refused, "key_refused"), .tls, .ok),
+        Case("revoked", Facts.link(.refused, "revoked"), .login, .failed, "shut out", "device approve"),
+        Case("revoked, so TLS", Facts.link(.refused, "revoked"), .tls, .ok),
         Case("service", Facts.link(.refused, "service_unknown"), .login, .failed, "service", "id in [service]"),
         Case("entity", Facts.link(.refused, "parameter_refused"), .login, .failed, "", "entity in [service]"),
         Case("mute server", Facts.link(.waiting, "login_timeout"), .login, .failed, "", "journalctl -u saker-server"),

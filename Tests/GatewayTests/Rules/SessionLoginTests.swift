@@ -29,7 +29,7 @@ import TrackWire
         #expect(actions.first == .setTimer(.phase, milliseconds: 10_000))
         guard case .admit(let request)? = actions.last else { return #expect(Bool(false), "\(actions)") }
         #expect(request.entity == "car" && request.stream == MachineBench.stream)
-        #expect(AccessKeyHash.constantTimeEqual(request.key, AccessKey("key").hash))
+        #expect(request.credential == .key(AccessKey("key").hash))
         // The store is being asked: nothing is read.
         #expect(!bench.machine.takesFrames && !bench.machine.dropsBytes)
     }

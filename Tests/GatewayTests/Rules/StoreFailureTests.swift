@@ -53,9 +53,9 @@ import TrackTestKit
     func theLogSaysWhyTheStoreCouldNotJudgeALogin(
         _ code: TrackStoreError.Code, _ reason: LoginRefusalReason
     ) async throws {
-        let request = try LoginRules.check(MachineBench.hello())
+        let request = try LoginRules.check(MachineBench.hello(), from: nil)
         let refusal = await #expect(throws: LoginRefusal.self) {
-            try await Login.admit(request, to: store(code), at: Fixture.now, logger: logger())
+            try await Login.admit(request, from: "192.0.2.1", to: store(code), at: Fixture.now, logger: logger())
         }
         #expect(refusal.map { LoginRefusalReason($0.code) } == reason)
         #expect(refusal?.reason.contains("page 7") == false, "the agent is not told")

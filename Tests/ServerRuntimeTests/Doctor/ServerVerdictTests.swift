@@ -45,7 +45,7 @@ import TrackModel
             files: [file(from: -10, until: 300)]),
         disks: [disk], store: .read(content), ports: [port], isClockKept: true,
         roads: .answers(version: "3.9.1", missing: [], tilesModified: 1_790_000_000, tiles: .known(8, of: 8)),
-        callbacks: [callback()])
+        callbacks: [callback()], access: [VehicleAccessFacts(service: 1, devices: 0, keys: ["5f0c9a112233"])])
 
     /// Days from now.
     private static func file(
@@ -84,8 +84,8 @@ import TrackModel
         let list = ServerDoctor.checks(Self.healthy)
         #expect(list.checks.map(\.name) == ServerSubject.allCases)
         #expect(list.checks.filter { $0.verdict != .ok } == [])
-        #expect(list.lines(ending: "End.").last == "10 ok. End.")
-        #expect(list.json["failed"] == 0 && list.json["checks"]?.arrayValue?.count == 10)
+        #expect(list.lines(ending: "End.").last == "11 ok. End.")
+        #expect(list.json["failed"] == 0 && list.json["checks"]?.arrayValue?.count == 11)
     }
 
     @Test(arguments: cases) func aVerdictFollowsFromTheFacts(_ given: Case) throws {
@@ -227,6 +227,18 @@ import TrackModel
         },
         Case("a queue that stands", .callbacks, .warning, "1 alarm waits") {
             $0.callbacks = [callback(waiting: 1, failing: 61_000)]
+        },
+
+        Case("a store without devices", .identity, .ok, "0 vehicles have a certificate") { _ in },
+        Case("a store whose keys nobody knows", .identity, .notChecked) { $0.access = nil },
+        Case("devices alone", .identity, .ok, "1 vehicle has a certificate") {
+            $0.access = [.init(service: 1, devices: 1, keys: []), .init(service: 2, devices: 0, keys: ["aa"])]
+        },
+        Case(
+            "a key beside devices", .identity, .warning,
+            "whoever has the key aa, bb can log in as any vehicle of service 2"
+        ) {
+            $0.access = [.init(service: 1, devices: 1, keys: []), .init(service: 2, devices: 3, keys: ["aa", "bb"])]
         },
     ]
 

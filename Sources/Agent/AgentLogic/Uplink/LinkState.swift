@@ -80,6 +80,8 @@ package struct LinkTrouble: Hashable, Sendable {
         /// The access key or the application code.
         case keyRefused = "key_refused"
         case serviceUnknown = "service_unknown"
+        /// The operator has revoked this device.
+        case revoked = "revoked"
         /// A value of the login, such as the entity's name.
         case parameterRefused = "parameter_refused"
         case loginTimeout = "login_timeout"

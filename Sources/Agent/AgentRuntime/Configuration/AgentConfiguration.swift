@@ -123,7 +123,7 @@ package struct AgentConfiguration: Sendable {
     package static func read(_ opened: ConfigurationReader) throws(ConfigurationError) -> AgentConfiguration {
         var reader = opened
         let server = readServer(&reader)
-        let service = readService(&reader)
+        let service = readService(&reader, hasCertificate: server.clientCertificateFile != nil)
         let gnss = GNSS(
             host: reader.host("gnss", "host", default: "127.0.0.1"),
             port: reader.integer("gnss", "port", default: 2947, range: 1...65535),
@@ -215,15 +215,20 @@ package struct AgentConfiguration: Sendable {
         return stat(path, &status) == 0 && status.st_size > 1 ? path : nil
     }
 
-    private static func readService(_ reader: inout ConfigurationReader) -> Service? {
+    private static func readService(
+        _ reader: inout ConfigurationReader, hasCertificate: Bool
+    ) -> Service? {
         let number = reader.optionalInteger("service", "id", range: 1...Int(Int32.max))
         if number == nil {
             reader.requireMissing("service", "id", hint: "the number that saker-server gave the service")
         }
-        let accessKey = secret("ak", credential: "ak", &reader)
+        // A vehicle with a certificate of its own needs no key of the fleet.
+        let accessKey = secret("ak", credential: "ak", &reader) ?? (hasCertificate ? Secret("") : nil)
         if accessKey == nil {
             reader.requireMissing(
-                "service", "ak_file", hint: "name the file with the access key, or let `saker enroll` write both")
+                "service", "ak_file",
+                hint: "name the file with the access key, or let `saker enroll` write both; a vehicle with "
+                    + "client_certificate in [server] may do without")
         }
         let applicationCode = secret("app_code", credential: "app-code", &reader)
         let trouble = reader.secretTroubles.isEmpty ? nil : reader.secretTroubles.joined(separator: "; ")

@@ -32,6 +32,7 @@ extension LinkTrouble {
         switch refused.code {
         case .authentication: self.init(.authentication, reason, cause: .keyRefused)
         case .service: self.init(.authentication, reason, cause: .serviceUnknown)
+        case .revoked: self.init(.authentication, reason, cause: .revoked)
         case .parameter: self.init(.parameter, reason, cause: .parameterRefused)
         case .protocol: self.init(.protocolViolation, reason)
         case .busy, .internal, .unspecified, .UNRECOGNIZED: self.init(.server, reason)

@@ -58,7 +58,9 @@ final class GatewayConnection: ChannelDuplexHandler {
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
         if case .handshakeCompleted(let negotiated)? = event as? TLSUserEvent {
             let isOurs = negotiated == WireLimits.applicationProtocol
-            tell { machine, now, _ in machine.handshakeCompleted(isOurs: isOurs, now: now) }
+            let tls = try? context.pipeline.syncOperations.handler(type: NIOSSLServerHandler.self)
+            let peer = tls?.peerCertificate.flatMap { DevicePeer($0) }
+            tell { machine, now, _ in machine.handshakeCompleted(isOurs: isOurs, peer: peer, now: now) }
         }
         context.fireUserInboundEventTriggered(event)
     }
@@ -103,6 +105,8 @@ final class GatewayConnection: ChannelDuplexHandler {
     func drain() { tell { machine, now, _ in machine.drain(now: now) } }
     /// The session's access key does not open its service any more.
     func keyEnded() { tell { machine, now, _ in machine.keyEnded(now: now) } }
+    /// The session's device may not go on, for this reason.
+    func deviceEnded(_ reason: String) { tell { machine, now, _ in machine.deviceEnded(reason, now: now) } }
     /// Something was queued for the session's entity.
     func pushesMayWait() { tell { $0.pushesMayWait(now: $1, clock: $2) } }
     /// Fences that concern the session's entity may have changed.
@@ -222,7 +226,7 @@ final class GatewayConnection: ChannelDuplexHandler {
         let number = core.registry.makeNumber()
         link = SessionLink(number: number, connection: self, eventLoop: context.eventLoop)
         journal.session = number
-        work.admit(request, on: context) { [self] result in
+        work.admit(request, from: journal.address, on: context) { [self] result in
             tell { machine, now, clock in
                 let clockProblem = core.ingest.clock.problem(at: clock).map { SessionMachine.Barrier.clockWrong($0) }
                 let barrier = core.census.isClosed ? .stopping : clockProblem
@@ -243,7 +247,11 @@ final class GatewayConnection: ChannelDuplexHandler {
         let info = SessionInfo(
             number: link.number, service: request.service, entity: request.entity, address: journal.address,
             agentVersion: request.agentVersion, began: began, liveHint: nil)
-        let access = AccessKeyUse(service: request.service, hash: request.key)
+        let access: SessionAccess =
+            switch request.credential {
+            case .key(let hash): .key(AccessKeyUse(service: request.service, hash: hash))
+            case .device(let peer): .device(peer.id)
+            }
         let former = core.registry.add(info, stream: request.stream, access: access, link: link)
         former?.perform { connection in
             connection.tell { machine, now, _ in machine.replaced(now: now) }

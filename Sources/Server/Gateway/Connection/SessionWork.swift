@@ -30,14 +30,15 @@ final class SessionWork {
 
     /// Asks the store for a login.
     func admit(
-        _ request: LoginRequest, on context: ChannelHandlerContext?,
+        _ request: LoginRequest, from address: String, on context: ChannelHandlerContext?,
         then: @escaping (Result<Admission, LoginRefusal>) -> Void
     ) {
         let core = core
         start(.admission, on: context, then: then) {
             do throws(LoginRefusal) {
                 return .success(
-                    try await Login.admit(request, to: core.store, at: core.now(), logger: core.logger))
+                    try await Login.admit(
+                        request, from: address, to: core.store, at: core.now(), logger: core.logger))
             } catch {
                 return .failure(error)
             }

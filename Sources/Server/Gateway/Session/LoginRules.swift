@@ -3,10 +3,17 @@ import TrackModel
 import TrackStore
 import TrackWire
 
+/// What a login is judged by.
+enum LoginCredential: Hashable, Sendable {
+    case key(AccessKeyHash)
+    /// The certificate of a device. It counts even if the Hello has an access key too.
+    case device(DevicePeer)
+}
+
 /// A Hello whose form is right. The store says whether its key opens the service.
 struct LoginRequest: Hashable, Sendable {
     var service: ServiceID
-    var key: AccessKeyHash
+    var credential: LoginCredential
     /// Empty when the agent has none.
     var appCode: String
     var entity: String
@@ -39,8 +46,8 @@ enum LoginRules {
     /// Longest `agent_version`, bytes of UTF-8.
     static let maximumVersionBytes = 128
 
-    /// Checks everything that needs no store.
-    static func check(_ hello: Hello) throws(LoginRefusal) -> LoginRequest {
+    /// Checks everything that needs no store. `peer`: whose certificate the connection has shown.
+    static func check(_ hello: Hello, from peer: DevicePeer?) throws(LoginRefusal) -> LoginRequest {
         guard hello.protocol == WireLimits.protocolVersion else {
             throw LoginRefusal(
                 .protocol,
@@ -65,9 +72,12 @@ enum LoginRules {
         guard hello.agentVersion.utf8.count <= maximumVersionBytes else {
             throw LoginRefusal(.parameter, "agent_version has at most \(maximumVersionBytes) bytes of UTF-8")
         }
-        guard !hello.ak.isEmpty else { throw LoginRefusal(.authentication, "ak must not be empty") }
+        guard peer != nil || !hello.ak.isEmpty else {
+            throw LoginRefusal(.authentication, "neither the certificate of a device nor an access key was shown")
+        }
         return LoginRequest(
-            service: service, key: AccessKey(hello.ak).hash, appCode: hello.appCode, entity: hello.entity,
+            service: service, credential: peer.map { .device($0) } ?? .key(AccessKey(hello.ak).hash),
+            appCode: hello.appCode, entity: hello.entity,
             stream: stream, waiting: hello.firstSequence..<hello.nextSequence, agentVersion: hello.agentVersion,
             fenceFormat: hello.fenceFormat, fenceVersion: Int64(clamping: hello.fenceVersion))
     }
@@ -79,50 +89,33 @@ struct Admission: Hashable, Sendable {
     var claim: StreamClaim
     /// The service's track columns.
     var columns: [ColumnRecord]
+    /// The entities whose points the session may bring; nil: any of the service.
+    var entities: Set<ExactName>?
 }
 
 /// The part of a login that asks the store.
 enum Login {
-    /// Checks the key, opens the stream, which makes the entity, and returns what the session begins with. Logs why the
-    /// store failed: the agent is not told.
+    /// Checks the key or the device, opens the stream, which makes the entity, and returns what the session begins with. Logs
+    /// why the store failed: the agent is not told. `address`: where the connection comes from.
     static func admit(
-        _ request: LoginRequest, to store: any TrackStore, at now: Timestamp, logger: Logger
+        _ request: LoginRequest, from address: String, to store: any TrackStore, at now: Timestamp, logger: Logger
     ) async throws(LoginRefusal) -> Admission {
         do {
-            let keys = try await store.keys(matching: request.key)
-            let key = keys.first { key in
-                AccessKeyHash.constantTimeEqual(key.hash, request.key) && key.service == request.service
-                    && !key.isDisabled && !key.rights.hasEnded(at: now)
-            }
-            guard let key else {
-                let isKnown = try await store.services().contains { $0.id == request.service }
-                throw isKnown
-                    ? LoginRefusal(.authentication, "the access key does not open service \(request.service.rawValue)")
-                    : LoginRefusal(.service, "service \(request.service.rawValue) does not exist")
-            }
-            // Its `ak` travels in the clear parts of signed requests, so it alone proves nothing.
-            guard key.secret == nil else {
-                throw LoginRefusal(
-                    .authentication,
-                    "the access key is for signed requests, not for agents: give the agent another one")
-            }
-            guard key.rights.scopes.opens(.legacyDevice) else {
-                throw LoginRefusal(
-                    .authentication,
-                    "the access key is for the Web API, not for vehicles: give the vehicle a key that "
-                        + "`saker-server key create \(request.service.rawValue) --legacy-device` makes")
-            }
-            guard key.accepts(appCode: request.appCode) else {
-                throw LoginRefusal(
-                    .authentication,
-                    "the app code is not the one of service \(request.service.rawValue): set app_code in the agent's "
-                        + "configuration")
+            var entities: Set<ExactName>?
+            switch request.credential {
+            case .key(let hash): try await check(hash, for: request, in: store, at: now)
+            case .device(let peer):
+                let device = try DeviceRules.check(try await store.device(peer.id), peer, for: request)
+                entities = Set(([device.entity] + device.formerEntities).map { ExactName($0) })
+                try await store.noteDevice(
+                    peer.id,
+                    DeviceRecord.Sighting(time: now, address: address, agentVersion: request.agentVersion))
             }
             let columns = try await store.columns(of: .track, in: request.service)
             // Last: it ends the sessions that the stream had before.
             let claim = try await store.openStream(
                 request.stream, of: request.entity, in: request.service, at: now)
-            return Admission(claim: claim, columns: columns)
+            return Admission(claim: claim, columns: columns, entities: entities)
         } catch let refusal as LoginRefusal {
             throw refusal
         } catch let error as TrackStoreError where error.code == .unknownService {
@@ -132,6 +125,39 @@ enum Login {
             logger.error("store cannot judge a login", metadata: ["reason": "\(store?.detail ?? "\(error)")"])
             if store?.isRetriable == true { throw LoginRefusal(.busy, "the store is busy", retryAfter: 10) }
             throw LoginRefusal(.internal, "the store failed; the server's log says why", retryAfter: 60)
+        }
+    }
+
+    private static func check(
+        _ hash: AccessKeyHash, for request: LoginRequest, in store: any TrackStore, at now: Timestamp
+    ) async throws {
+        let keys = try await store.keys(matching: hash)
+        let key = keys.first { key in
+            AccessKeyHash.constantTimeEqual(key.hash, hash) && key.service == request.service && !key.isDisabled
+                && !key.rights.hasEnded(at: now)
+        }
+        guard let key else {
+            let isKnown = try await store.services().contains { $0.id == request.service }
+            throw isKnown
+                ? LoginRefusal(.authentication, "the access key does not open service \(request.service.rawValue)")
+                : LoginRefusal(.service, "service \(request.service.rawValue) does not exist")
+        }
+        // Its `ak` travels in the clear parts of signed requests, so it alone proves nothing.
+        guard key.secret == nil else {
+            throw LoginRefusal(
+                .authentication, "the access key is for signed requests, not for agents: give the agent another one")
+        }
+        guard key.rights.scopes.opens(.legacyDevice) else {
+            throw LoginRefusal(
+                .authentication,
+                "the access key is for the Web API, not for vehicles: give the vehicle a key that "
+                    + "`saker-server key create \(request.service.rawValue) --legacy-device` makes")
+        }
+        guard key.accepts(appCode: request.appCode) else {
+            throw LoginRefusal(
+                .authentication,
+                "the app code is not the one of service \(request.service.rawValue): set app_code in the agent's "
+                    + "configuration")
         }
     }
 }

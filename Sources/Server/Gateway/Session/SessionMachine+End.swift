@@ -63,6 +63,11 @@ extension SessionMachine {
         end(.closing(.internal, "the access key has ended: log in again", retryAfter: 5), now)
     }
 
+    /// The device of the session was revoked, forgotten or moved. The next login says so.
+    mutating func deviceEnded(_ reason: String, now: MonotonicTime) -> [Action] {
+        end(.closing(.internal, "\(reason): log in again", retryAfter: 1), now)
+    }
+
     /// The gateway closes.
     mutating func stopped(now: MonotonicTime) -> [Action] {
         end(.closing(.shutdown, "the server stops or restarts", retryAfter: 5), now)

@@ -31,6 +31,8 @@ struct SessionMachine: Hashable {
     var phase = Phase.handshake
     /// Of the phase.
     var deadline: MonotonicTime?
+    /// Whose certificate TLS has verified.
+    private var peer: DevicePeer?
     /// The channel takes what is written.
     private var isWritable = true
 
@@ -67,9 +69,10 @@ struct SessionMachine: Hashable {
         return [set(deadlines.handshake, now)]
     }
 
-    /// TLS stands. `isOurs`: the client speaks this protocol.
-    mutating func handshakeCompleted(isOurs: Bool, now: MonotonicTime) -> [Action] {
+    /// TLS stands. `isOurs`: the client speaks this protocol. `peer`: the device whose certificate the client has shown.
+    mutating func handshakeCompleted(isOurs: Bool, peer: DevicePeer? = nil, now: MonotonicTime) -> [Action] {
         guard case .handshake = phase else { return [] }
+        self.peer = peer
         guard isOurs else { return [.note(.handshakeFailed)] + close(now) }
         phase = .hello
         return [set(deadlines.login, now)]
@@ -120,7 +123,7 @@ struct SessionMachine: Hashable {
             return end(.violation("the first frame must be a hello"), now)
         }
         do throws(LoginRefusal) {
-            let request = try LoginRules.check(hello)
+            let request = try LoginRules.check(hello, from: peer)
             phase = .login(request)
             return [set(deadlines.login, now), .admit(request)]
         } catch {

@@ -36,10 +36,19 @@ struct UploadRules: Hashable, Sendable {
     let limits: GatewayLimits
     /// The service's track columns as the Welcome told them.
     let columns: [String: AttributeType]
+    /// The entities whose points the session may bring; nil: any.
+    var entities: Set<ExactName>?
 
-    /// Whose points an Upload brings.
+    /// Under which entity a batch stands. A batch of an entity that the device never was stands under the session's own, and
+    /// all its points are refused: so the agent frees them and goes on, and nobody's track gets them.
     func entity(of upload: Upload) throws(ProtocolViolation) -> EntityKey {
-        EntityKey(service: service, name: try entityName(upload.entity, "upload"))
+        let name = try entityName(upload.entity, "upload")
+        return EntityKey(service: service, name: problem(withEntity: name) == nil ? name : entity)
+    }
+
+    private func problem(withEntity name: String) -> String? {
+        guard let entities, !entities.contains(ExactName(name)) else { return nil }
+        return "this device is \(entity) and never was \(name): points of \(name) are refused"
     }
 
     /// The batch's position has no claim yet.
@@ -60,11 +69,15 @@ struct UploadRules: Hashable, Sendable {
             stream: stream, epoch: 0, previous: 0, first: upload.firstSequence, count: upload.count)
         var checked = CheckedBatch(
             batch: IngestBatch(
-                service: service, entity: name, position: position, points: [], sequences: [],
+                service: service, entity: try self.entity(of: upload).name, position: position, points: [],
+                sequences: [],
                 payload: EncodedPoints(isCompressed: isCompressed, bytes: bytes), received: now),
             refusals: [])
         checked.batch.fencesUsed = try fencesUsed(in: upload)
-        keep(points, numberedFrom: upload.firstSequence, in: &checked) { PointRules.problem(with: $0, at: now) }
+        let foreign = problem(withEntity: name)
+        keep(points, numberedFrom: upload.firstSequence, in: &checked) {
+            foreign ?? PointRules.problem(with: $0, at: now)
+        }
         checked.batch.sequences = refusedLeftOut(of: upload.firstSequence..<end, checked.refusals)
         return checked
     }
@@ -85,7 +98,7 @@ struct UploadRules: Hashable, Sendable {
     /// Throws what the sender is told in the reply: nothing of its connection breaks by it.
     func check(_ custom: Points, at now: Timestamp) throws(ProtocolViolation) -> CheckedBatch {
         let name = try entityName(custom.entity, "points")
-        if let problem = limits.devicePolicy.problem(naming: [name], by: entity) {
+        if let problem = problem(withEntity: name) ?? limits.devicePolicy.problem(naming: [name], by: entity) {
             throw ProtocolViolation("points: \(problem)")
         }
         let isCompressed = try isCompressed(custom.encoding, "points")

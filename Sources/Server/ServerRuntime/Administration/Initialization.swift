@@ -113,7 +113,14 @@ package struct Initialization: Sendable {
         ] {
             if let port { settings.append((table, key, String(port))) }
         }
-        var files: [File] = []
+        settings.append(("device", "authority", TOMLText.quoted(DeviceAuthority.certificateName)))
+        let devices = try DeviceAuthority.make(named: name, at: Date())
+        var files = [
+            File(
+                name: DeviceAuthority.certificateName, purpose: "the authority of vehicles' own certificates",
+                content: devices.certificate, mode: 0o644),
+            File(name: DeviceAuthority.keyName, purpose: "its key", content: devices.key, mode: 0o600),
+        ]
         if let certificate, let key {
             _ = try CertificateMaker.details(of: try TextFile.read(certificate))
             settings.append(("tls", "certificate", TOMLText.quoted(absolute(certificate))))
@@ -124,7 +131,7 @@ package struct Initialization: Sendable {
             let authority = try CertificateMaker.authority(named: name, at: date)
             let server = try CertificateMaker.server(hosts: hosts, signedBy: authority, at: date)
             settings.append(("tls", "ca", TOMLText.quoted("ca.pem")))
-            files = [
+            files += [
                 File(name: "ca.pem", purpose: "the fleet's own authority", content: authority.certificate, mode: 0o644),
                 File(
                     name: "ca-key.pem",

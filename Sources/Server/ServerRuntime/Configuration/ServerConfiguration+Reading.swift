@@ -59,7 +59,10 @@ extension ServerConfiguration {
     }
 
     private static func readDevice(_ reader: inout ConfigurationReader) -> Device {
-        let authority = reader.optionalString("device", "client_ca")
+        let clients = reader.optionalString("device", "client_ca")
+        let authority = reader.optionalString("device", "authority").map { reader.resolve($0) }
+        let key = reader.optionalString("device", "authority_key").map { reader.resolve($0) }
+        let folder = authority?.lastIndex(of: "/").flatMap { index in authority.map { String($0[...index]) } } ?? ""
         return Device(
             host: reader.host("device", "host", default: "0.0.0.0"),
             port: reader.integer("device", "port", default: 7443, range: 0...65535),
@@ -68,7 +71,8 @@ extension ServerConfiguration {
             connectionsPerAddress: reader.integer(
                 "device", "connections_per_address", default: 10_000, range: 1...1_000_000),
             heartbeatInterval: reader.integer("device", "heartbeat_interval", default: 60, range: 10...3600, unit: "s"),
-            clientAuthority: authority.map { reader.resolve($0) })
+            clientAuthority: clients.map { reader.resolve($0) }, authority: authority,
+            authorityKey: key ?? authority.map { _ in folder + DeviceAuthority.keyName })
     }
 
     private static func readWeb(_ reader: inout ConfigurationReader) -> Web {

@@ -35,6 +35,10 @@ package struct ServerConfiguration: Sendable {
         package var heartbeatInterval: Int
         /// Devices must show a certificate of an authority in this file; nil: they need none.
         package var clientAuthority: String?
+        /// The authority of the devices' own certificates; nil: there are no devices with such.
+        package var authority: String?
+        /// Its key, which only commands read.
+        package var authorityKey: String?
     }
 
     /// What devices may do beside uploading.

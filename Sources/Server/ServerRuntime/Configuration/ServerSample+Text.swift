@@ -49,6 +49,12 @@ extension ServerSample {
 # PEM file with the certificate authorities of the fleet's vehicles. With it, only agents with a certificate of these
 # authorities may log in (client_certificate in agent.toml). The server reads it again together with its certificate.
 # client_ca = "fleet-ca.pem"
+# PEM file of the authority that signs the certificates of devices: `saker-server init` and `saker-server device authority`
+# make it. A vehicle with such a certificate needs no access key, and is the entity that the server says.
+# authority = "device-ca.pem"
+# Its private key, for `saker-server device add`. The running server does not read it. Default: device-ca-key.pem beside the
+# authority.
+# authority_key = "device-ca-key.pem"
 
 [gateway]
 # Whose data the programs on a vehicle may read and write through the agent's connection, without an access key: with calls of

@@ -33,7 +33,7 @@ package struct ServerDoctor: Sendable {
             ConfigurationChecks.configuration(facts), ConfigurationChecks.server(facts),
             CertificateChecks.certificates(facts), StorageChecks.disk(facts), StorageChecks.store(facts),
             NetworkChecks.ports(facts), ConfigurationChecks.clock(facts), NetworkChecks.roads(facts),
-            NetworkChecks.tiles(facts), NetworkChecks.callbacks(facts),
+            NetworkChecks.tiles(facts), NetworkChecks.callbacks(facts), IdentityChecks.identity(facts),
         ])
     }
 
@@ -55,6 +55,7 @@ package struct ServerDoctor: Sendable {
         facts.clockMayGoBack = configuration.store.clockMayGoBack
         facts.roads = await roads
         facts.callbacks = await callbacks
+        facts.access = try? look.get().access
         return facts
     }
 

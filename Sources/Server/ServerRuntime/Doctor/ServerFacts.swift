@@ -18,6 +18,17 @@ struct ServerFacts: Hashable, Sendable {
     var roads: RoadFacts?
     /// Nil: the store was not read.
     var callbacks: [CallbackFacts]?
+    /// By their services; nil: the store was not read.
+    var access: [VehicleAccessFacts]?
+}
+
+/// How the vehicles of a service may log in.
+struct VehicleAccessFacts: Hashable, Sendable {
+    var service: Int64
+    /// With certificates of their own.
+    var devices: Int
+    /// Numbers of access keys that let any box log in as any vehicle.
+    var keys: [String]
 }
 
 struct CertificateFacts: Hashable {

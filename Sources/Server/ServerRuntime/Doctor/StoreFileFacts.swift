@@ -11,6 +11,7 @@ struct StoreFileFacts: Sendable {
     /// The newest positions of entities, WGS 84.
     var places: [Coordinate]
     var callbacks: [WaitingAlarms]
+    var access: [VehicleAccessFacts]
 }
 
 /// The alarms of a service that wait to be sent to its URL.

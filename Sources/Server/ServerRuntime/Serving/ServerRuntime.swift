@@ -166,7 +166,8 @@ package struct ServerRuntime: Sendable {
     private func deviceIdentity() throws(ServerError) -> ServerIdentity {
         let files = ServerIdentity.Files(
             certificateChain: configuration.tls.certificate, key: configuration.tls.key,
-            clientAuthorities: configuration.device.clientAuthority)
+            clientAuthorities: configuration.device.clientAuthority,
+            deviceAuthorities: configuration.device.authority)
         return try identity(files, configuration.device.minimumTLS, GatewayConfiguration.applicationProtocols)
     }
 
@@ -240,7 +241,10 @@ package struct ServerRuntime: Sendable {
         if web.https != nil { expected.insert(.https) }
         if configuration.metrics != nil { expected.insert(.metrics) }
         let ports = BoundPorts(expected: expected)
-        let files = [configuration.tls.certificate, configuration.tls.key, configuration.device.clientAuthority]
+        let files = [
+            configuration.tls.certificate, configuration.tls.key, configuration.device.clientAuthority,
+            configuration.device.authority,
+        ]
         let certificates = ServedCertificates(files: files.compactMap { $0 }, logger: logger) {
             try device.reload()
             try identity.reload()

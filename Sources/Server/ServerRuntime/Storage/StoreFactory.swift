@@ -1,4 +1,5 @@
 import Glibc
+import TrackModel
 import TrackStore
 import TrackStoreSQLite
 
@@ -39,6 +40,9 @@ enum StoreFactory {
                     callbacks: look.callbacks.map {
                         WaitingAlarms(
                             service: $0.service, target: $0.target, count: $0.count, firstTried: $0.firstTried)
+                    },
+                    access: look.access.map {
+                        VehicleAccessFacts(service: $0.service.rawValue, devices: $0.devices, keys: $0.keys)
                     }))
         } catch {
             return .failure(StoreObstacle(detail: error.detail, isForbidden: false))

@@ -85,6 +85,9 @@ package nonisolated enum RefusedCode: SwiftProtobuf.Enum, Swift.CaseIterable {
   /// Too many connections, maintenance: try later.
   case busy // = 5
   case `internal` // = 6
+
+  /// The operator has revoked the device: only a person can change this.
+  case revoked // = 7
   case UNRECOGNIZED(Int)
 
   package init() {
@@ -100,6 +103,7 @@ package nonisolated enum RefusedCode: SwiftProtobuf.Enum, Swift.CaseIterable {
     case 4: self = .protocol
     case 5: self = .busy
     case 6: self = .internal
+    case 7: self = .revoked
     default: self = .UNRECOGNIZED(rawValue)
     }
   }
@@ -113,6 +117,7 @@ package nonisolated enum RefusedCode: SwiftProtobuf.Enum, Swift.CaseIterable {
     case .protocol: return 4
     case .busy: return 5
     case .internal: return 6
+    case .revoked: return 7
     case .UNRECOGNIZED(let i): return i
     }
   }
@@ -126,6 +131,7 @@ package nonisolated enum RefusedCode: SwiftProtobuf.Enum, Swift.CaseIterable {
     .protocol,
     .busy,
     .internal,
+    .revoked,
   ]
 
 }
@@ -446,7 +452,7 @@ package nonisolated struct Hello: Sendable {
 
   package var serviceID: Int64 = 0
 
-  /// Access key of the service.
+  /// Access key of the service. Empty when the TLS certificate of the agent is that of a device.
   package var ak: String = String()
 
   /// The app code of the service, which the Web API calls mcode. A service without one takes any.
@@ -1018,7 +1024,7 @@ nonisolated extension ColumnType: SwiftProtobuf._ProtoNameProviding {
 }
 
 nonisolated extension RefusedCode: SwiftProtobuf._ProtoNameProviding {
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0REFUSED_CODE_UNSPECIFIED\0\u{1}REFUSED_CODE_AUTHENTICATION\0\u{1}REFUSED_CODE_SERVICE\0\u{1}REFUSED_CODE_PARAMETER\0\u{1}REFUSED_CODE_PROTOCOL\0\u{1}REFUSED_CODE_BUSY\0\u{1}REFUSED_CODE_INTERNAL\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0REFUSED_CODE_UNSPECIFIED\0\u{1}REFUSED_CODE_AUTHENTICATION\0\u{1}REFUSED_CODE_SERVICE\0\u{1}REFUSED_CODE_PARAMETER\0\u{1}REFUSED_CODE_PROTOCOL\0\u{1}REFUSED_CODE_BUSY\0\u{1}REFUSED_CODE_INTERNAL\0\u{1}REFUSED_CODE_REVOKED\0")
 }
 
 nonisolated extension Encoding: SwiftProtobuf._ProtoNameProviding {

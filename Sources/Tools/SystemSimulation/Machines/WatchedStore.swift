@@ -141,6 +141,11 @@ final class WatchedStore: StoreDecorator {
             noting: { watch.value.settled(settlements) })
     }
 
+    /// There are no devices in a history.
+    func deviceChanges(
+        after mark: Int64?, limit: Int
+    ) async throws(TrackStoreError) -> (through: Int64, devices: [DeviceID]) { (0, []) }
+
     /// Nobody ends keys in a history.
     func endedKeys(among uses: Set<AccessKeyUse>, at now: Timestamp) async throws(TrackStoreError) -> Set<AccessKeyUse>
     { [] }

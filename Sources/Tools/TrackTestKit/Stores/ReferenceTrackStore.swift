@@ -36,6 +36,9 @@ package actor ReferenceTrackStore: TrackStore {
     var serviceList: [ServiceRecord] = []
     var keyList: [AccessKeyRecord] = []
     var keyTimes: [AccessKeyUse: Timestamp] = [:]
+    var deviceList: [DeviceRecord] = []
+    /// One entry for each change; a device that was forgotten stays in it.
+    var deviceLog: [DeviceID] = []
     private var entityTable: [EntityKey: Entity] = [:]
     private var lastEntity: Int64 = 0
     private var claims: [ClaimKey: Claim] = [:]

@@ -5,8 +5,8 @@ package import TrackStore
 package enum TrackStoreContract {
     /// Every suite.
     package static var all: [TrackStoreCheck] {
-        services + columns + entities + searches + points + pushes + fences + alarms + callbacks + districts + exports
-            + upkeep
+        services + devices + columns + entities + searches + points + pushes + fences + alarms + callbacks + districts
+            + exports + upkeep
     }
 
     /// ``PointStore``

@@ -22,6 +22,16 @@ extension TrackStoreContract {
                 try await expect(.closed) { try await store.keys(of: service) }
                 try await expect(.closed) { try await store.setKey(use, isDisabled: true) }
                 try await expect(.closed) { try await store.renameService(service, to: "x") }
+                try await expect(.closed) { try await store.addDevice(.sample(1, in: service)) }
+                try await expect(.closed) { try await store.device(.sample(1)) }
+                try await expect(.closed) { try await store.devices(in: nil, page: page) }
+                try await expect(.closed) { try await store.changeDevice(.sample(1), .name("x")) }
+                try await expect(.closed) { try await store.forgetDevice(.sample(1)) }
+                try await expect(.closed) {
+                    try await store.noteDevice(
+                        .sample(1), DeviceRecord.Sighting(time: .at(1), address: "", agentVersion: ""))
+                }
+                try await expect(.closed) { try await store.deviceChanges(after: nil, limit: 1) }
                 try await expect(.closed) { try await store.columns(of: .track, in: service) }
                 try await expect(.closed) { try await store.entity(named: "truck", in: service) }
                 try await expect(.closed) {

@@ -5,7 +5,9 @@ import Diagnosing
 enum ServerChecks {
     private static let resolving: Set<String> = ["name_resolution"]
     private static let connecting: Set<String> = ["connect_timeout", "connect_refused", "network_unreachable"]
-    private static let login: Set<String> = ["key_refused", "service_unknown", "parameter_refused", "login_timeout"]
+    private static let login: Set<String> = [
+        "key_refused", "service_unknown", "parameter_refused", "login_timeout", "revoked",
+    ]
 
     /// The agent makes no connection at all.
     private static let unusable: Set<String> = ["credentials_unusable"]
@@ -94,6 +96,12 @@ enum ServerChecks {
                 "On the server: saker-server service list, or a new key: saker-server service rotate-key. Put the key "
                     + "into \(credential(facts)), or take a new line: sudo saker enroll - --force. Then: sudo systemctl "
                     + "restart sakerd")
+        case "revoked":
+            return .failed(
+                .login, "the operator has shut out this vehicle: \(reason(link))",
+                "The vehicle keeps its points. If this is wrong, on the server: saker-server device list, then saker-server "
+                    + "device approve. The agent tries again once an hour, and at once after: sudo systemctl reload sakerd"
+            )
         case "service_unknown":
             return .failed(
                 .login, "the server does not know the service: \(reason(link))",

@@ -17,7 +17,8 @@ enum CertificateProbe {
             _ = try ServerIdentity(
                 files: .init(
                     certificateChain: tls.certificate, key: tls.key,
-                    clientAuthorities: configuration.device.clientAuthority),
+                    clientAuthorities: configuration.device.clientAuthority,
+                    deviceAuthorities: configuration.device.authority),
                 minimumTLS: configuration.device.minimumTLS, applicationProtocols: [])
         } catch {
             facts.problem = error.detail
@@ -26,6 +27,7 @@ enum CertificateProbe {
         let uses = [
             (chainUse, tls.certificate), ("ca in [tls]", tls.authority),
             ("client_ca in [device]", configuration.device.clientAuthority),
+            ("authority in [device]", configuration.device.authority),
             ("ca in [callbacks]", configuration.callbacks.authorities),
         ]
         facts.files = uses.compactMap { use, path in path.map { file(use, $0) } }

@@ -1,0 +1,56 @@
+import TrackModel
+import TrackStore
+import TrackWire
+
+/// What the store says of a device that logs in.
+enum DeviceRules {
+    /// Seconds that a device stays away which a person must approve first.
+    static let revokedRetryAfter: UInt32 = 3600
+
+    /// Throws why the device may not log in so. Nil: the store does not know the device.
+    static func check(
+        _ device: DeviceRecord?, _ peer: DevicePeer, for request: LoginRequest
+    ) throws(LoginRefusal) -> DeviceRecord {
+        guard let device else {
+            throw LoginRefusal(
+                .authentication,
+                "the server does not know the device \(peer.id) of this certificate: enrol the vehicle again",
+                retryAfter: revokedRetryAfter)
+        }
+        guard device.keyHash == peer.keyHash else {
+            throw LoginRefusal(
+                .authentication,
+                "the certificate has another key than the device \(peer.id) has: enrol the vehicle again",
+                retryAfter: revokedRetryAfter)
+        }
+        guard device.state == .active else {
+            throw LoginRefusal(
+                .revoked,
+                "the operator has revoked this device (\(peer.id)): it may log in again when the operator approves it",
+                retryAfter: revokedRetryAfter)
+        }
+        guard device.service == request.service else {
+            throw LoginRefusal(
+                .parameter,
+                "the device belongs to service \(device.service.rawValue), not to \(request.service.rawValue): correct id in "
+                    + "[service]")
+        }
+        guard device.entity.utf8.elementsEqual(request.entity.utf8) else {
+            throw LoginRefusal(
+                .parameter,
+                "the device is \(device.entity), not \(request.entity): on the vehicle, saker service stop, then saker "
+                    + "service start --entity \(device.entity)")
+        }
+        return device
+    }
+
+    /// Why an open session of a device must end; nil when it may go on.
+    static func problem(with device: DeviceRecord?, in session: SessionInfo) -> String? {
+        guard let device else { return "the device was forgotten" }
+        guard device.state == .active else { return "the device was revoked" }
+        guard device.service == session.service, device.entity.utf8.elementsEqual(session.entity.utf8) else {
+            return "the device is another entity now"
+        }
+        return nil
+    }
+}

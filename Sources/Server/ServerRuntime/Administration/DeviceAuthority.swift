@@ -1,0 +1,48 @@
+import ConfigurationFile
+import FoundationEssentials
+import Glibc
+
+/// The authority that signs the certificates of devices. It is another one than the server's: who may sign for a vehicle must
+/// not be able to pass for the server.
+package enum DeviceAuthority {
+    static let certificateName = "device-ca.pem"
+    static let keyName = "device-ca-key.pem"
+
+    static func make(named name: String, at now: Date) throws(ServerError) -> KeyPair {
+        try CertificateMaker.authority(named: "\(name) devices", at: now)
+    }
+
+    /// Makes one beside the configuration of a server that has none. Returns the path of the certificate, and the line that the
+    /// configuration needs.
+    package static func add(to configuration: ServerConfiguration) throws(ServerError) -> (path: String, line: String) {
+        if let authority = configuration.device.authority {
+            throw ServerError(
+                .exists, "\(configuration.effective.path) names an authority of devices already: \(authority)")
+        }
+        let file = configuration.effective.path
+        let folder = file.lastIndex(of: "/").map { String(file[..<$0]) } ?? "."
+        let (certificate, key) = ("\(folder)/\(certificateName)", "\(folder)/\(keyName)")
+        for path in [certificate, key] where access(path, F_OK) == 0 {
+            throw ServerError(.exists, "\(path) exists already: name it as authority in [device], or remove it")
+        }
+        let pair = try make(named: "Fleet", at: Date())
+        do throws(ConfigurationError) {
+            try AtomicFile.write(Array(pair.key.utf8), to: key, mode: 0o600, replacing: false)
+            try AtomicFile.write(Array(pair.certificate.utf8), to: certificate, mode: 0o644, replacing: false)
+        } catch {
+            throw ServerError(error)
+        }
+        return (certificate, "authority = \(TOMLText.quoted(certificateName))")
+    }
+
+    /// Certificate and key, for a command that signs.
+    static func load(_ configuration: ServerConfiguration) throws(ServerError) -> KeyPair {
+        guard let certificate = configuration.device.authority, let key = configuration.device.authorityKey else {
+            throw ServerError(
+                .configuration,
+                "\(configuration.effective.path) names no authority in [device]: `saker-server device authority` makes one"
+            )
+        }
+        return KeyPair(certificate: try TextFile.read(certificate), key: try TextFile.read(key))
+    }
+}

@@ -1,0 +1,146 @@
+import FoundationEssentials
+import TrackModel
+package import TrackStore
+
+// Vehicles with certificates of their own.
+extension ServiceAdministration {
+    /// Adds a device and issues its certificate. `request`: PKCS #10 in PEM; the key stays where the request was made.
+    package func addDevice(
+        to service: Int64, as entity: String, named name: String, request: String, _ configuration: ServerConfiguration
+    ) async throws(ServerError) -> (device: DeviceRecord, certificate: String) {
+        let id = try await known(service)
+        try Self.check(entity: entity)
+        try Self.check(deviceName: name)
+        let authority = try DeviceAuthority.load(configuration)
+        let request = try DeviceCertificate.request(request)
+        var generator = SystemRandomNumberGenerator()
+        let number = DeviceID.random(using: &generator)
+        let (certificate, end) = try DeviceCertificate.issue(request, to: number, signedBy: authority, at: Date())
+        let device = DeviceRecord(
+            id: number, service: id, entity: entity, name: name, keyHash: request.keyHash, created: SystemClock.now(),
+            certificateEnd: end)
+        do throws(TrackStoreError) {
+            try await store.addDevice(device)
+        } catch {
+            throw ServerError(error)
+        }
+        acts.note("device add", in: id, about: "\(number)")
+        return (device, certificate)
+    }
+
+    /// In the order of their making.
+    package func devices(of service: Int64?) async throws(ServerError) -> [DeviceRecord] {
+        var id: ServiceID?
+        if let service { id = try await known(service) }
+        var found: [DeviceRecord] = []
+        do throws(TrackStoreError) {
+            while true {
+                let page = try await store.devices(in: id, page: Page(offset: found.count, limit: 1000))
+                found += page.devices
+                if page.devices.isEmpty || found.count >= page.total { return found }
+            }
+        } catch {
+            throw ServerError(error)
+        }
+    }
+
+    /// The device that a person means: by the first digits of its number, at least four, or by its entity when one device is it.
+    package func device(_ selector: String) async throws(ServerError) -> DeviceRecord {
+        if let id = DeviceID(selector) {
+            do throws(TrackStoreError) {
+                if let device = try await store.device(id) { return device }
+            } catch {
+                throw ServerError(error)
+            }
+        }
+        let wanted = selector.lowercased()
+        let found = try await devices(of: nil).filter { device in
+            device.entity.utf8.elementsEqual(selector.utf8)
+                || wanted.utf8.count >= 4 && "\(device.id)".hasPrefix(wanted)
+        }
+        guard let device = found.first else {
+            throw ServerError(
+                .notFound, "no device has the number or the entity \(selector): `saker-server device list` shows all")
+        }
+        guard found.count == 1 else {
+            throw ServerError(
+                .usage,
+                "\(selector) may mean \(found.count) devices: give more digits of the number that `saker-server device "
+                    + "list` shows")
+        }
+        return device
+    }
+
+    package func renameDevice(_ selector: String, to name: String) async throws(ServerError) -> DeviceRecord {
+        try Self.check(deviceName: name)
+        return try await change(selector, .name(name), "device rename")
+    }
+
+    /// Makes the device another entity. What it was before it may still upload.
+    package func moveDevice(_ selector: String, to entity: String) async throws(ServerError) -> DeviceRecord {
+        try Self.check(entity: entity)
+        return try await change(selector, .entity(entity), "device move")
+    }
+
+    /// Its sessions end within a second, and it logs in no more until it is approved.
+    package func revokeDevice(_ selector: String) async throws(ServerError) -> DeviceRecord {
+        try await change(selector, .state(.revoked), "device revoke")
+    }
+
+    package func approveDevice(_ selector: String) async throws(ServerError) -> DeviceRecord {
+        try await change(selector, .state(.active), "device approve")
+    }
+
+    /// Its certificate opens nothing any more, and nobody can undo that. Tracks stay.
+    package func forgetDevice(_ selector: String) async throws(ServerError) -> DeviceRecord {
+        let device = try await device(selector)
+        do throws(TrackStoreError) {
+            try await store.forgetDevice(device.id)
+        } catch {
+            throw ServerError(error)
+        }
+        acts.note("device forget", in: device.service, about: "\(device.id)")
+        return device
+    }
+
+    /// A sentence for each service in which a key lets vehicles log in under any name.
+    package func legacyWarnings() async throws(ServerError) -> [String] {
+        var sentences: [String] = []
+        for service in try await list() {
+            let keys = try await keys(of: service.id.rawValue).filter {
+                $0.rights.scopes.contains(.legacyDevice) && !$0.isSigned && Self.state(of: $0) == "valid"
+            }
+            guard !keys.isEmpty else { continue }
+            let numbers = keys.map(\.hash.number).joined(separator: ", ")
+            sentences.append(
+                "Service \(service.id.rawValue): whoever has the key \(numbers) can log in as any vehicle. When every vehicle "
+                    + "has a certificate: saker-server key revoke \(service.id.rawValue) \(keys[0].hash.number)")
+        }
+        return sentences
+    }
+
+    private func change(
+        _ selector: String, _ change: DeviceChange, _ act: String
+    ) async throws(ServerError) -> DeviceRecord {
+        let device = try await device(selector)
+        do throws(TrackStoreError) {
+            let changed = try await store.changeDevice(device.id, change)
+            acts.note(act, in: changed.service, about: "\(changed.id)")
+            return changed
+        } catch {
+            throw ServerError(error)
+        }
+    }
+
+    private static func check(entity: String) throws(ServerError) {
+        if let problem = EntityName.problem(with: entity) { throw ServerError(.usage, "\"\(entity)\": \(problem)") }
+    }
+
+    /// On one line of a table.
+    private static func check(deviceName name: String) throws(ServerError) {
+        let hasControl = name.unicodeScalars.contains { $0.value < 0x20 || (0x7F...0x9F).contains($0.value) }
+        guard name.utf8.count <= 128, !hasControl else {
+            throw ServerError(.usage, "a device's name has at most 128 bytes of UTF-8 and no control characters")
+        }
+    }
+}

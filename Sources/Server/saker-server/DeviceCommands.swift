@@ -1,0 +1,200 @@
+import ArgumentParser
+import ConfigurationFile
+import Glibc
+import ServerRuntime
+import TrackModel
+import TrackStore
+
+/// Vehicles with keys of their own.
+struct Devices: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "device",
+        abstract: "Vehicles with certificates of their own. Works while the server runs.",
+        discussion: """
+            A device is named by the first digits of its number, at least four, or by its entity.
+            """,
+        subcommands: [
+            Add.self, List.self, Show.self, Rename.self, Move.self, Revoke.self, Approve.self, Forget.self,
+            MakeAuthority.self,
+        ])
+
+    struct Add: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Add a device, and print its certificate.",
+            discussion: """
+                Reads a certificate request (PKCS #10, PEM) from standard input. The private key stays on the vehicle. The \
+                certificate is for client_certificate in the vehicle's agent.toml, which then needs no access key.
+
+                Example:
+                openssl req -new -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -subj /CN=van -keyout van.key -out van.csr
+                saker-server device add 1 van_07 < van.csr > van.pem
+                """)
+
+        @OptionGroup var file: ConfigurationOption
+        @Argument(help: "The number of the service.")
+        var service: Int64
+        @Argument(help: "The entity that the vehicle is.")
+        var entity: String
+        @Option(help: ArgumentHelp("A name for people, such as a plate.", valueName: "name"))
+        var name = ""
+
+        func run() async throws {
+            let configuration = try file.load()
+            var request = ""
+            while request.utf8.count <= 65_536, let line = readLine(strippingNewline: false) { request += line }
+            let (device, certificate) = try await ServiceAdministration(configuration)
+                .addDevice(to: service, as: entity, named: name, request: request, configuration)
+            print(certificate, terminator: "")
+            let line =
+                "Device \(device.id) is \(device.entity) of service \(service), until \(TimeText.universal(device.certificateEnd))\n"
+            let bytes = Array(line.utf8)
+            _ = bytes.withUnsafeBytes { write(STDERR_FILENO, $0.baseAddress, $0.count) }
+        }
+    }
+
+    struct List: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "List all devices, and the keys with which a vehicle logs in without being one.")
+
+        @OptionGroup var file: ConfigurationOption
+        @Argument(help: "The number of the service; default: all services.")
+        var service: Int64?
+
+        func run() async throws {
+            let administration = try await ServiceAdministration(try file.load())
+            print(
+                padded("DEVICE", to: 38) + padded("SERVICE", to: 9) + padded("STATE", to: 9) + padded("SEEN", to: 22)
+                    + padded("CERTIFICATE UNTIL", to: 22) + padded("ENTITY", to: 24) + "NAME")
+            for device in try await administration.devices(of: service) {
+                print(
+                    padded("\(device.id)", to: 38) + padded("\(device.service.rawValue)", to: 9)
+                        + padded("\(device.state)", to: 9)
+                        + padded(device.sighting.map { TimeText.universal($0.time) } ?? "never", to: 22)
+                        + padded(TimeText.universal(device.certificateEnd), to: 22) + padded(device.entity, to: 24)
+                        + device.name)
+            }
+            for sentence in try await administration.legacyWarnings() { print("\n\(sentence)") }
+        }
+    }
+
+    struct Show: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "Show all that is known of one device.")
+
+        @OptionGroup var file: ConfigurationOption
+        @Argument(help: "The number or the entity of the device.")
+        var device: String
+
+        func run() async throws {
+            let device = try await ServiceAdministration(try file.load()).device(device)
+            let key = device.keyHash.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+            var rows = [
+                ("Device", "\(device.id)"), ("Name", device.name), ("Service", "\(device.service.rawValue)"),
+                ("Entity", device.entity), ("Was before", device.formerEntities.joined(separator: ", ")),
+                ("State", "\(device.state)"), ("Made", TimeText.universal(device.created)),
+                ("Certificate until", TimeText.universal(device.certificateEnd)), ("SHA-256 of key", key),
+            ]
+            if let seen = device.sighting {
+                rows += [
+                    ("Last login", TimeText.universal(seen.time)), ("From", seen.address), ("Agent", seen.agentVersion),
+                ]
+            }
+            for (name, value) in rows where !value.isEmpty { print(padded(name, to: 20) + value) }
+        }
+    }
+
+    struct Rename: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Give a device another name for people. What it is to the server stays.")
+
+        @OptionGroup var file: ConfigurationOption
+        @Argument(help: "The number or the entity of the device.")
+        var device: String
+        @Argument(help: "The new name, such as a plate.")
+        var name: String
+
+        func run() async throws {
+            let changed = try await ServiceAdministration(try file.load()).renameDevice(device, to: name)
+            print("Device \(changed.id) has the name \"\(changed.name)\"")
+        }
+    }
+
+    struct Move: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Make a device another entity of its service, for example in another truck.",
+            discussion: """
+                The certificate stays. An open session ends within a second, and the next login must be as the new entity: on \
+                the vehicle, saker service stop, then saker service start --entity NAME. Points that the vehicle gathered \
+                as the entity before are still taken.
+                """)
+
+        @OptionGroup var file: ConfigurationOption
+        @Argument(help: "The number or the entity of the device.")
+        var device: String
+        @Argument(help: "The entity that the device is from now on.")
+        var entity: String
+
+        func run() async throws {
+            let changed = try await ServiceAdministration(try file.load()).moveDevice(device, to: entity)
+            print("Device \(changed.id) is \(changed.entity)")
+        }
+    }
+
+    struct Revoke: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Shut out a device. The others go on.",
+            discussion: """
+                Its session ends within a second, and its logins are refused. The vehicle keeps its points, says so in saker \
+                status, and tries again once an hour. `saker-server device approve` lets it in again.
+                """)
+
+        @OptionGroup var file: ConfigurationOption
+        @Argument(help: "The number or the entity of the device.")
+        var device: String
+
+        func run() async throws {
+            let changed = try await ServiceAdministration(try file.load()).revokeDevice(device)
+            print("Device \(changed.id) (\(changed.entity)) is revoked")
+        }
+    }
+
+    struct Approve: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "Let a device in again that was revoked.")
+
+        @OptionGroup var file: ConfigurationOption
+        @Argument(help: "The number or the entity of the device.")
+        var device: String
+
+        func run() async throws {
+            let changed = try await ServiceAdministration(try file.load()).approveDevice(device)
+            print("Device \(changed.id) (\(changed.entity)) may log in")
+        }
+    }
+
+    struct Forget: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Remove a device for good. Its certificate opens nothing any more; its tracks stay.")
+
+        @OptionGroup var file: ConfigurationOption
+        @Argument(help: "The number or the entity of the device.")
+        var device: String
+
+        func run() async throws {
+            let gone = try await ServiceAdministration(try file.load()).forgetDevice(device)
+            print("Device \(gone.id) (\(gone.entity)) is forgotten")
+        }
+    }
+
+    struct MakeAuthority: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "authority",
+            abstract: "Make the authority that signs certificates of devices, for a server that was made without one.")
+
+        @OptionGroup var file: ConfigurationOption
+
+        func run() async throws {
+            let made = try DeviceAuthority.add(to: try file.load())
+            print("Made \(made.path) and its key.")
+            print("Write into [device] of the configuration, then restart the server:\n\(made.line)")
+        }
+    }
+}

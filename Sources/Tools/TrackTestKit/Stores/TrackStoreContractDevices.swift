@@ -1,0 +1,155 @@
+package import TrackModel
+package import TrackStore
+
+extension DeviceID {
+    /// Different for different numbers.
+    package static func sample(_ number: UInt8) -> DeviceID {
+        var bytes = [UInt8](repeating: 0xA0, count: 16)
+        bytes[15] = number
+        guard let id = DeviceID(bytes: bytes) else { preconditionFailure("sixteen bytes") }
+        return id
+    }
+}
+
+extension DeviceRecord {
+    /// Made at the second of its number.
+    package static func sample(_ number: UInt8, in service: ServiceID, entity: String = "truck") -> DeviceRecord {
+        DeviceRecord(
+            id: .sample(number), service: service, entity: entity, name: "box \(number)",
+            keyHash: [UInt8](repeating: number, count: 32), created: .at(Int64(number)), certificateEnd: .at(9000))
+    }
+}
+
+extension TrackStoreContract {
+    /// ``DeviceStore``
+    package static var devices: [TrackStoreCheck] {
+        [
+            TrackStoreCheck("a device is found by its number, and listed in the order of making") { subject in
+                let (store, service) = try await subject.withService()
+                let other = try await store.createService(named: "other", at: .at(1)).id
+                try expect(try await store.device(.sample(1)), is: nil, "before there is one")
+                let (first, second) = (
+                    DeviceRecord.sample(1, in: service), DeviceRecord.sample(2, in: other, entity: "caf\u{E9}")
+                )
+                try await store.addDevice(second)
+                try await store.addDevice(first)
+                try expect(try await store.device(first.id), is: first, "first")
+                try expect(try await store.device(second.id), is: second, "second")
+                let all = try await store.devices(in: nil, page: Page(offset: 0, limit: 9))
+                try expect(all.total, is: 2, "all")
+                try expect(all.devices, is: [first, second], "all devices")
+                let page = try await store.devices(in: nil, page: Page(offset: 1, limit: 9))
+                try expect(page.devices, is: [second], "a page")
+                let own = try await store.devices(in: other, page: Page(offset: 0, limit: 9))
+                try expect(own.total, is: 1, "of a service")
+                try expect(own.devices, is: [second], "devices of a service")
+            },
+            TrackStoreCheck("a number and a key belong to one device") { subject in
+                let (store, service) = try await subject.withService()
+                try await store.addDevice(.sample(1, in: service))
+                var sameKey = DeviceRecord.sample(2, in: service)
+                sameKey.keyHash = DeviceRecord.sample(1, in: service).keyHash
+                try await expect(.deviceExists) { try await store.addDevice(sameKey) }
+                var sameNumber = DeviceRecord.sample(3, in: service)
+                sameNumber.id = .sample(1)
+                try await expect(.deviceExists) { try await store.addDevice(sameNumber) }
+                try await store.addDevice(.sample(2, in: service))
+                try await expect(.deviceExists) {
+                    try await store.changeDevice(.sample(2), .certificate(keyHash: sameKey.keyHash, end: .at(1)))
+                }
+                try expect(try await store.device(.sample(2)), is: .sample(2, in: service), "unchanged")
+                if let missing = ServiceID(rawValue: service.rawValue + 1) {
+                    try await expect(.unknownService) { try await store.addDevice(.sample(4, in: missing)) }
+                }
+            },
+            TrackStoreCheck("a device is changed, moved, revoked and approved, and remembers what it was") { subject in
+                let (store, service) = try await subject.withService()
+                try await store.addDevice(.sample(1, in: service))
+                try await store.addDevice(.sample(2, in: service))
+                var wanted = DeviceRecord.sample(1, in: service)
+                func change(_ change: DeviceChange, _ apply: (inout DeviceRecord) -> Void) async throws {
+                    apply(&wanted)
+                    try expect(try await store.changeDevice(wanted.id, change), is: wanted, "\(change)")
+                    try expect(try await store.device(wanted.id), is: wanted, "\(change), read")
+                }
+                try await change(.name("")) { $0.name = "" }
+                try await change(.entity("van")) { ($0.entity, $0.formerEntities) = ("van", ["truck"]) }
+                try await change(.entity("van")) { _ in }
+                try await change(.entity("caf\u{E9}")) {
+                    ($0.entity, $0.formerEntities) = ("caf\u{E9}", ["truck", "van"])
+                }
+                // Another name, though it looks the same.
+                try await change(.entity("cafe\u{301}")) {
+                    ($0.entity, $0.formerEntities) = ("cafe\u{301}", ["truck", "van", "caf\u{E9}"])
+                }
+                try await change(.entity("truck")) {
+                    ($0.entity, $0.formerEntities) = ("truck", ["van", "caf\u{E9}", "cafe\u{301}"])
+                }
+                try await change(.state(.revoked)) { $0.state = .revoked }
+                try await change(.state(.active)) { $0.state = .active }
+                let key = [UInt8](repeating: 77, count: 32)
+                try await change(.certificate(keyHash: key, end: .at(12_000))) {
+                    ($0.keyHash, $0.certificateEnd) = (key, .at(12_000))
+                }
+                try await change(.certificate(keyHash: key, end: .at(13_000))) { $0.certificateEnd = .at(13_000) }
+                try expect(try await store.device(.sample(2)), is: .sample(2, in: service), "the neighbour")
+                try await expect(.unknownDevice) { try await store.changeDevice(.sample(9), .name("x")) }
+            },
+            TrackStoreCheck("a device that was forgotten is gone, and its key may come again") { subject in
+                let (store, service) = try await subject.withService()
+                try await store.addDevice(.sample(1, in: service))
+                try await store.forgetDevice(.sample(1))
+                try expect(try await store.device(.sample(1)), is: nil, "forgotten")
+                try expect(try await store.devices(in: nil, page: Page(offset: 0, limit: 9)).total, is: 0, "listed")
+                try await expect(.unknownDevice) { try await store.forgetDevice(.sample(1)) }
+                try await expect(.unknownDevice) { try await store.changeDevice(.sample(1), .state(.active)) }
+                try await store.noteDevice(
+                    .sample(1), DeviceRecord.Sighting(time: .at(1), address: "a", agentVersion: "v"))
+                try expect(try await store.device(.sample(1)), is: nil, "forgotten still")
+                // Its number never comes again: a certificate may still name it.
+                try await expect(.deviceExists) { try await store.addDevice(.sample(1, in: service)) }
+                var again = DeviceRecord.sample(2, in: service)
+                again.keyHash = DeviceRecord.sample(1, in: service).keyHash
+                try await store.addDevice(again)
+                try expect(try await store.device(.sample(2)), is: again, "with the same key")
+            },
+            TrackStoreCheck("a sighting is kept and is no change") { subject in
+                let (store, service) = try await subject.withService()
+                try await store.addDevice(.sample(1, in: service))
+                let mark = try await store.deviceChanges(after: nil, limit: 9).through
+                var wanted = DeviceRecord.sample(1, in: service)
+                for version in ["1.0", "caf\u{E9}"] {
+                    let sighting = DeviceRecord.Sighting(time: .at(50), address: "2001:db8::1", agentVersion: version)
+                    wanted.sighting = sighting
+                    try await store.noteDevice(.sample(1), sighting)
+                    try expect(try await store.device(.sample(1)), is: wanted, "seen")
+                }
+                try expect(try await store.deviceChanges(after: mark, limit: 9).devices, is: [], "changes")
+                wanted.name = "x"
+                try expect(
+                    try await store.changeDevice(.sample(1), .name("x")), is: wanted, "a change keeps the sighting")
+            },
+            TrackStoreCheck("every change is told once, after the mark before it") { subject in
+                let (store, service) = try await subject.withService()
+                let start = try await store.deviceChanges(after: nil, limit: 9)
+                try expect(start.devices, is: [], "of none")
+                for number: UInt8 in 1...3 { try await store.addDevice(.sample(number, in: service)) }
+                let added = try await store.deviceChanges(after: start.through, limit: 9)
+                try expect(added.devices, is: [.sample(1), .sample(2), .sample(3)], "added")
+                try expect(
+                    try await store.deviceChanges(after: nil, limit: 9).through, is: added.through, "the last mark")
+                _ = try await store.changeDevice(.sample(2), .state(.revoked))
+                _ = try await store.changeDevice(.sample(1), .entity("x"))
+                _ = try await store.changeDevice(.sample(2), .name("x"))
+                try await store.forgetDevice(.sample(3))
+                let changed = try await store.deviceChanges(after: added.through, limit: 2)
+                try expect(changed.devices, is: [.sample(1), .sample(2)], "two")
+                let rest = try await store.deviceChanges(after: changed.through, limit: 2)
+                try expect(rest.devices, is: [.sample(3)], "the rest")
+                let none = try await store.deviceChanges(after: rest.through, limit: 2)
+                try expect(none.devices, is: [], "no more")
+                try expect(none.through, is: rest.through, "the mark stays")
+            },
+        ]
+    }
+}
