@@ -42,7 +42,7 @@ import Testing
         let (before, listed) = (try files(), try await services())
         let made = try await saker("backup", "make", backup)
         #expect(made.status == 0, "\(made.errors)")
-        for name in ["server.toml", "certificate.pem", "key.pem", "ca.pem", "ca-key.pem"] {
+        for name in ["server.toml", "certificate.pem", "key.pem", "ca.pem", "ca-key.pem", "device-ca.pem"] {
             #expect(made.output.contains("  \(name)"), "\(made.output)")
         }
         #expect(try FileManager.default.attributesOfItem(atPath: backup)[.posixPermissions] as? Int == 0o700)

@@ -105,6 +105,8 @@ package struct Backup: Sendable {
         // Without it no certificate can be renewed; its owner may keep it elsewhere.
         let authorityKey = configuration.tls.authority.map { BackupFile.directory(of: $0) + "/ca-key.pem" }
         if let authorityKey, access(authorityKey, F_OK) == 0 { add("ca-key.pem", authorityKey) }
+        add("device-ca.pem", configuration.device.authority)
+        add("device-ca-key.pem", configuration.device.authorityKey)
         add("store-key", configuration.store.keyFile)
         add("client-ca.pem", configuration.device.clientAuthority)
         add("callback-ca.pem", configuration.callbacks.authorities)

@@ -1,4 +1,4 @@
-import ConfigurationFile
+import Diagnosing
 import FoundationEssentials
 import Glibc
 
