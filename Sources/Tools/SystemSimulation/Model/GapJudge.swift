@@ -156,7 +156,7 @@ struct GapJudge {
             life.end.map { $0 > hole.start - Self.slack && $0 < hole.end + Self.slack } ?? false
         }
         guard ended.count == 1, let life = ended.first, let end = life.end, end - life.start > Self.writing,
-            model.isDiskWell(life.start - Self.slack, end)
+            !life.isForgotten, model.isDiskWell(life.start - Self.slack, end)
         else { return }
         // The power may go once more while the next process begins.
         let possible: [GapReason] =

@@ -38,6 +38,8 @@ struct GapModel {
         var how: AgentEnd?
         /// It made a point, so it knows the receiver's time.
         var madePoint = false
+        /// What it had remembered went with the disk.
+        var isForgotten = false
     }
 
     private(set) var log: [Stretch] = []
@@ -72,7 +74,7 @@ struct GapModel {
 
     /// What the processes before had remembered went with the disk.
     mutating func diskReplaced() {
-        for index in lives.indices { lives[index].madePoint = false }
+        for index in lives.indices { (lives[index].madePoint, lives[index].isForgotten) = (false, true) }
     }
 
     // MARK: The end
