@@ -91,7 +91,7 @@ struct GapJudge {
             } else if hasEnd {
                 try judgeKind(gap, near: hole.start - Self.slack, hole.end)
             } else {
-                guard !isAnyGathered(in: gap) else {
+                guard !isAnyGathered(in: gap, hole) else {
                     throw broken("\(gap.reason.name) is told of gathered points", gap.from)
                 }
                 try judgeKind(gap, near: gap.from.milliseconds - Self.slack, gap.until.milliseconds + Self.slack)
@@ -195,8 +195,10 @@ struct GapJudge {
         }
     }
 
-    private func isAnyGathered(in gap: TrackGap) -> Bool {
-        gathered.contains { $0.fix.time > gap.from && $0.fix.time < gap.until }
+    /// From the point before to one that was lost soon after it is no line of its own: it joins the time behind.
+    private func isAnyGathered(in gap: TrackGap, _ hole: Hole) -> Bool {
+        let joined = gap.from.milliseconds == hole.start ? hole.tolerance : 0
+        return gathered.contains { $0.fix.time.milliseconds(since: gap.from) > joined && $0.fix.time < gap.until }
     }
 
     private func hasEnd(_ from: Int64, _ until: Int64) -> Bool {
