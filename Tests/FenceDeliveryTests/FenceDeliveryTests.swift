@@ -131,6 +131,16 @@ import TrackWire
         #expect(throws: FenceDeliveryError.self) { try reader.take(updates[1]) }
         _ = try reader.take(updates[0])
         #expect(throws: FenceDeliveryError.self) { try reader.take(updates[1].with { $0.version = 8 }) }
+        _ = try reader.take(updates[0])
+        #expect(throws: FenceDeliveryError.self) { try reader.take(updates[1].with { $0.base = 5 }) }
+        _ = try reader.take(updates[0].with { $0.parts = 4 })
+        #expect(throws: FenceDeliveryError.self) {
+            try reader.take(
+                updates[1].with {
+                    $0.part = 2
+                    $0.parts = 4
+                })
+        }
     }
 
     @Test func theVehicleJudgesTheServersPlanAndHearsOfNobodyElse() throws {

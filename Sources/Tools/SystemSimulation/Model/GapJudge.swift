@@ -156,8 +156,11 @@ struct GapJudge {
             life.end.map { $0 > hole.start - Self.slack && $0 < hole.end + Self.slack } ?? false
         }
         guard ended.count == 1, let life = ended.first, let end = life.end, end - life.start > Self.writing,
-            !life.isForgotten, model.isDiskWell(life.start - Self.slack, end)
+            !life.isForgotten
         else { return }
+        // The next process must be able to read what this one wrote.
+        let next = model.lives.first { $0.start >= end }?.start ?? end
+        guard model.isDiskWell(life.start - Self.slack, next + Self.slack) else { return }
         // The power may go once more while the next process begins.
         let possible: [GapReason] =
             switch life.how {
