@@ -116,12 +116,12 @@ import Testing
         for name in try FileManager.default.contentsOfDirectory(atPath: backup).sorted() {
             let file = URL(fileURLWithPath: backup + "/" + name)
             let whole = try Data(contentsOf: file)
-            for damage in 0..<3 {
+            for damage in 0..<6 {
                 var bytes = whole
                 switch damage {
-                case 0: bytes[bytes.count / 2] ^= 4
-                case 1: bytes.removeLast(min(bytes.count, 40))
-                default: bytes = Data()
+                case 0: bytes.removeLast(min(bytes.count, 40))
+                case 1: bytes = Data()
+                default: bytes[bytes.count * (damage - 1) / 5] ^= 4
                 }
                 try bytes.write(to: file)
                 let checked = try await saker("backup", "check", backup)

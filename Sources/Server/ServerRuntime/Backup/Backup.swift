@@ -127,7 +127,10 @@ package struct Backup: Sendable {
 
     private func write(_ manifest: BackupManifest) throws(ServerError) {
         do throws(ConfigurationError) {
-            try AtomicFile.write(manifest.text, to: "\(unfinished)/\(BackupManifest.fileName)", mode: 0o600)
+            let text = manifest.text
+            try AtomicFile.write(text, to: "\(unfinished)/\(BackupManifest.fileName)", mode: 0o600)
+            try AtomicFile.write(
+                manifest.sums(of: text), to: "\(unfinished)/\(BackupManifest.sumsName)", mode: 0o600)
         } catch {
             throw ServerError(.file, error.detail)
         }
@@ -145,7 +148,7 @@ package struct Backup: Sendable {
     }
 
     private func remove() {
-        for name in sources.map(\.name) + [BackupManifest.storeName, BackupManifest.fileName] {
+        for name in sources.map(\.name) + [BackupManifest.storeName, BackupManifest.fileName, BackupManifest.sumsName] {
             for ending in ["", "-wal", "-shm", "-journal"] { unlink("\(unfinished)/\(name)\(ending)") }
         }
         rmdir(unfinished)

@@ -33,7 +33,13 @@ package struct BackupCheck: Sendable {
                 .notFound, "\(directory) is no backup: it has no file \(BackupManifest.fileName), which is written last"
             )
         }
-        let manifest = try BackupManifest(try TextFile.read(path), of: path)
+        let text = try TextFile.read(path)
+        let manifest = try BackupManifest(text, of: path)
+        let sums = "\(directory)/\(BackupManifest.sumsName)"
+        guard try TextFile.read(sums).utf8.elementsEqual(manifest.sums(of: Array(text.utf8))) else {
+            throw ServerError(
+                .file, "\(path) or \(sums) is not what was written: they contradict each other. Take another backup")
+        }
         for entry in [manifest.store] + manifest.files {
             let file = "\(directory)/\(entry.name)"
             let (bytes, sum) = try BackupFile.sum(of: file)

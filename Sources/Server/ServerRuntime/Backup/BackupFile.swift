@@ -55,7 +55,14 @@ enum BackupFile {
             try body(buffer[..<count])
             total += Int64(count)
         }
-        return (total, hash.finalize().map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined())
+        return (total, digits(hash.finalize()))
+    }
+
+    /// The SHA-256 of some bytes, 64 hexadecimal digits.
+    static func sum(of bytes: [UInt8]) -> String { digits(SHA256.hash(data: bytes)) }
+
+    private static func digits(_ digest: SHA256Digest) -> String {
+        digest.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
     }
 
     /// What a rename has changed in a directory survives a power cut.

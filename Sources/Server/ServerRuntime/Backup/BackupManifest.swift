@@ -18,6 +18,8 @@ struct BackupManifest: Hashable, Sendable {
     }
 
     static let fileName = "backup.json"
+    /// The sums of all other files and of the list itself, as `sha256sum -c` reads them.
+    static let sumsName = "SHA256SUMS"
     static let storeName = "tracks.sqlite"
     private static let format: Int64 = 1
 
@@ -43,6 +45,13 @@ struct BackupManifest: Hashable, Sendable {
             "schema": .integer(Int64(schema)), "store": value(store), "files": .array(files.map(value)),
         ]
         return all.serialized() + Array("\n".utf8)
+    }
+
+    /// The content of the file `SHA256SUMS` beside a list with these bytes.
+    func sums(of list: [UInt8]) -> [UInt8] {
+        let list = (Self.fileName, BackupFile.sum(of: list))
+        let all = ([store] + files).map { ($0.name, $0.sha256) } + [list]
+        return Array(all.map { "\($0.1)  \($0.0)\n" }.joined().utf8)
     }
 
     init(made: String, program: String, schema: Int, store: Entry, files: [Entry]) {
