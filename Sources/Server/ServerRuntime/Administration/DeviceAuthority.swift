@@ -6,7 +6,7 @@ import Glibc
 /// not be able to pass for the server.
 package enum DeviceAuthority {
     static let certificateName = "device-ca.pem"
-    static let keyName = "device-ca-key.pem"
+    static let keyName = ServerConfiguration.Device.authorityKeyName
 
     static func make(named name: String, at now: Date) throws(ServerError) -> KeyPair {
         try CertificateMaker.authority(named: "\(name) devices", at: now)

@@ -72,7 +72,7 @@ extension ServerConfiguration {
                 "device", "connections_per_address", default: 10_000, range: 1...1_000_000),
             heartbeatInterval: reader.integer("device", "heartbeat_interval", default: 60, range: 10...3600, unit: "s"),
             clientAuthority: clients.map { reader.resolve($0) }, authority: authority,
-            authorityKey: key ?? authority.map { _ in folder + DeviceAuthority.keyName })
+            authorityKey: key ?? authority.map { _ in folder + Device.authorityKeyName })
     }
 
     private static func readWeb(_ reader: inout ConfigurationReader) -> Web {

@@ -39,6 +39,8 @@ package struct ServerConfiguration: Sendable {
         package var authority: String?
         /// Its key, which only commands read.
         package var authorityKey: String?
+        /// The key's file beside the authority, unless the configuration names another.
+        static let authorityKeyName = "device-ca-key.pem"
     }
 
     /// What devices may do beside uploading.

@@ -17,8 +17,7 @@ extension FenceEndpoints {
     static let deletePersons = Endpoint("fence/deletemonitoredperson", .post, ["fence_id", "monitored_person"]) {
         (call, store: any FenceStore & EntityStore) in
         guard let names = try call.persons() else { throw APIFailure(.parameter, "monitored_person is required") }
-        _ = try await fence(call, store)
-        if names != [clearing] { try await checkExistence(names, call, store) }
+        try await checkExistence(names, call, store)
         return try await edit(call, store) { watch throws(FenceError) in
             names == [clearing] ? .nobody : try watch.removing(names)
         }
@@ -28,12 +27,19 @@ extension FenceEndpoints {
     private static let clearing = "#clearentity"
 
     /// A fence never watches an entity that does not exist, so the store need not know the names.
-    private static func checkExistence(_ names: [String], _ call: APICall, _ store: any EntityStore) async throws {
-        for name in names where try await store.entity(named: name, in: call.service) == nil {
-            throw APIFailure(.noMonitoredPerson, "monitored_person: \(name)")
+    private static func checkExistence(
+        _ names: [String], _ call: APICall, _ store: any FenceStore & EntityStore
+    ) async throws {
+        guard names != [clearing] else { return }
+        _ = try await fence(call, store)
+        for name in names {
+            let entity = try await store.entity(named: name, in: call.service)
+            guard entity != nil else { throw APIFailure(.noMonitoredPerson, "monitored_person: \(name)") }
         }
     }
 
+    // Not inlined: with sanitizers the compiler (6.3.1) crashes on it inside a closure that has waited before.
+    @inline(never)
     private static func edit(
         _ call: APICall, _ store: any FenceStore,
         _ change: @Sendable (FenceWatch) throws(FenceError) -> FenceWatch
