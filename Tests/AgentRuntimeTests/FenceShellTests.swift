@@ -163,7 +163,8 @@ import TrackWire
         #expect(status.lastAlarmTime == report.time)
     }
 
-    @Test func anAlarmThatTheDiskRefusesIsToldAtOnceAndWrittenLater() throws {
+    /// The van has entered a fence durably and left it while the disk refuses.
+    private func refusedExit() throws -> Setup {
         let setup = try Setup()
         _ = try setup.fence()
         setup.shell.started(entity: "van", service: 1)
@@ -171,6 +172,11 @@ import TrackWire
         for _ in 0..<3 { setup.journal.work() }
         setup.journal.accepts = false
         try setup.driveOut(from: 100)
+        return setup
+    }
+
+    @Test func anAlarmThatTheDiskRefusesIsToldAtOnceAndWrittenLater() throws {
+        let setup = try refusedExit()
         #expect(
             setup.actions == ["enter", "exit"] && setup.told.last?.durable == false && setup.told.last?.number == 0)
         #expect(setup.hooksOnce.count == 1 && setup.hooks == [1] && setup.kept == 1)
@@ -185,13 +191,7 @@ import TrackWire
 
     /// The disk works again while the alarm waits for its next attempt: the end of the process is one.
     @Test func anAlarmThatTheDiskRefusedIsWrittenWhenTheAgentStops() throws {
-        let setup = try Setup()
-        _ = try setup.fence()
-        setup.shell.started(entity: "van", service: 1)
-        try setup.driveIn()
-        for _ in 0..<3 { setup.journal.work() }
-        setup.journal.accepts = false
-        try setup.driveOut(from: 100)
+        let setup = try refusedExit()
         #expect(setup.kept == 1 && setup.told.last?.durable == false)
         setup.journal.accepts = true
         setup.shell.shutDown()

@@ -100,6 +100,11 @@ struct IngestTransaction {
     private mutating func storeCustom(_ batch: PreparedBatch) throws -> IngestOutcome {
         if let problem = batch.problem { return .failed(problem) }
         let row = try entities.find(batch.entity)
+        if let held = batch.heldClaim {
+            guard let row, let claim = try claim(on: held.stream, of: row), claim[0] == held.epoch else {
+                return .replaced
+            }
+        }
         if expectedVersion(of: batch) != nil, !isExpected(try version(of: row), by: batch) { return try stale(row) }
         if let hint = batch.hint {
             guard let row else {
@@ -121,8 +126,7 @@ struct IngestTransaction {
         if let problem = batch.problem { return .failed(problem) }
         // The claim made the entity. If the entity is missing, it was deleted.
         guard let entity = try entities.find(batch.entity) else { return .replaced }
-        let stream = Data(position.stream.bytes)
-        guard let claim = try Row.fetchOne(claimSelection, arguments: [entity, stream]) else { return .replaced }
+        guard let claim = try claim(on: position.stream, of: entity) else { return .replaced }
         let stored: UInt64
         switch StreamFit(position, epoch: claim[0], storedThrough: UInt64(bitPattern: claim[1])) {
         case .replaced: return .replaced
@@ -135,9 +139,14 @@ struct IngestTransaction {
         let version = try add(content, of: batch, to: entity)
         try cause(batch, after: stored)
         try claimUpdate.execute(arguments: [
-            Int64(bitPattern: position.last), batch.received.milliseconds, entity, stream,
+            Int64(bitPattern: position.last), batch.received.milliseconds, entity, Data(position.stream.bytes),
         ])
         return .stored(through: position.last, version: version)
+    }
+
+    /// Epoch, last stored sequence and the entity's version; nil when nobody has claimed the stream for the entity.
+    private func claim(on stream: StreamID, of entity: Int64) throws -> Row? {
+        try Row.fetchOne(claimSelection, arguments: [entity, Data(stream.bytes)])
     }
 
     /// The version that the entity must have; nil: any.

@@ -7,11 +7,14 @@ internal import Glibc
 package struct FileStatus: Hashable, Sendable {
     /// Bytes.
     package let size: Int64
+    /// Of owner, group and all users, such as 0o600.
+    package let permissions: UInt32
     /// Any user of this machine may read it.
-    package let isReadableByAll: Bool
+    package var isReadableByAll: Bool { permissions & 0o004 != 0 }
 
-    /// The user whose it is.
+    /// The user and the group whose it is.
     package let owner: UInt32
+    package let group: UInt32
     /// Of the file system and in it: another file of the same name has another pair.
     package let device: UInt64
     package let inode: UInt64
@@ -23,8 +26,8 @@ package struct FileStatus: Hashable, Sendable {
         var status = stat()
         guard stat(path, &status) == 0 else { return nil }
         size = Int64(status.st_size)
-        isReadableByAll = status.st_mode & 0o004 != 0
-        owner = status.st_uid
+        permissions = UInt32(status.st_mode & 0o777)
+        (owner, group) = (status.st_uid, status.st_gid)
         device = UInt64(status.st_dev)
         inode = UInt64(status.st_ino)
         modified = Int64(status.st_mtim.tv_sec) &* 1_000_000_000 &+ Int64(status.st_mtim.tv_nsec)

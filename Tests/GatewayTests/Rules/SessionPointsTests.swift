@@ -272,6 +272,9 @@ import TrackWire
         }
         #expect(rescued.position == nil && rescued.points == [points([1])[0], points([3])[0]])
         let batch = try #require(submitted(actions))
+        // Both are stored by the session's claim, or not at all.
+        let position = try #require(batch.batch.position)
+        #expect(rescued.heldClaim == HeldClaim(stream: position.stream, epoch: position.epoch))
         #expect(batch.batch.position?.first == 1)
         // The acknowledgement waits for both.
         #expect(frames(bench.settle(ticket, .success(0))).isEmpty)

@@ -4,10 +4,12 @@ import TrackWire
 
 /// What the store says of a device that logs in.
 enum DeviceRules {
-    /// Seconds that a device stays away which a person must approve first.
+    /// Seconds until a refused device may try again: a person must do something first.
     static let revokedRetryAfter: UInt32 = 3600
 
-    /// Throws why the device may not log in so. Nil: the store does not know the device.
+    /// `device`: of the certificate; nil when the store does not know it.
+    ///
+    /// - Throws: ``LoginRefusal`` with the reason why it may not log in so.
     static func check(
         _ device: DeviceRecord?, _ peer: DevicePeer, for request: LoginRequest
     ) throws(LoginRefusal) -> DeviceRecord {

@@ -209,6 +209,8 @@ struct OpenSession: Hashable {
         }
         intake = .free
         var rescued = checked.batch
+        // The session that replaces this one looks for the same points: this one must not store them after that.
+        rescued.heldClaim = checked.batch.position.map { HeldClaim(stream: $0.stream, epoch: $0.epoch) }
         rescued.position = nil
         rescued.payload = nil
         rescued.sequences = []

@@ -114,10 +114,10 @@ package struct Backup: Sendable {
     }
 
     private func take(_ name: String, from path: String) throws(ServerError) -> BackupManifest.Entry {
-        guard let facts = FileFacts(of: path) else { throw BackupFile.failure(path, "cannot be read", .notFound) }
+        guard let status = FileStatus(of: path) else { throw BackupFile.failure(path, "cannot be read", .notFound) }
         let (bytes, sum) = try BackupFile.copy(path, to: "\(unfinished)/\(name)", mode: 0o600)
         return BackupManifest.Entry(
-            name: name, path: Self.absolute(path), mode: facts.mode, bytes: bytes, sha256: sum)
+            name: name, path: Self.absolute(path), mode: status.permissions, bytes: bytes, sha256: sum)
     }
 
     private func entry(_ name: String, from path: String, mode: UInt32) throws(ServerError) -> BackupManifest.Entry {
@@ -138,13 +138,13 @@ package struct Backup: Sendable {
 
     /// A disk that cannot take the copy is told before the work.
     private func checkRoom() throws(ServerError) {
-        guard let store = FileFacts(of: configuration.store.path), let space = DiskSpace(of: unfinished)
+        guard let store = FileStatus(of: configuration.store.path), let space = DiskSpace(of: unfinished)
         else { return }
-        guard space.free <= store.bytes else { return }
+        guard space.free <= store.size else { return }
         throw ServerError(
             .file,
             "\(BackupFile.directory(of: directory)) has \(space.free >> 10) KiB free, and the store has "
-                + "\(store.bytes >> 10): make room, or choose another disk")
+                + "\(store.size >> 10): make room, or choose another disk")
     }
 
     private func remove() {

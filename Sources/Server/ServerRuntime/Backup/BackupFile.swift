@@ -1,3 +1,4 @@
+import ConfigurationFile
 import Crypto
 import FoundationEssentials
 import Glibc
@@ -71,6 +72,12 @@ enum BackupFile {
         guard descriptor >= 0 else { throw failure(path, "cannot be opened") }
         defer { close(descriptor) }
         guard fsync(descriptor) == 0 else { throw failure(path, "cannot be written to disk") }
+    }
+
+    /// What root has made belongs to the owner of the directory that it is for: the server must be able to read and write it.
+    static func give(_ path: String, toOwnerOf directory: String) {
+        guard geteuid() == 0, let status = FileStatus(of: directory) else { return }
+        _ = chown(path, status.owner, status.group)
     }
 
     /// The directory of a path.

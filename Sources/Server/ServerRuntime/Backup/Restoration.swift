@@ -1,4 +1,3 @@
-import Diagnosing
 import FoundationEssentials
 import Glibc
 
@@ -40,7 +39,7 @@ package struct Restoration: Sendable {
         try makeDirectory(BackupFile.directory(of: store), for: store)
         let lock = try ServeLock(store: store)
         defer { withExtendedLifetime(lock) {} }
-        FileFacts(of: BackupFile.directory(of: store))?.give(lock.path)
+        BackupFile.give(lock.path, toOwnerOf: BackupFile.directory(of: store))
 
         let old = ["", "-wal", "-shm"].map { store + $0 }.filter { access($0, F_OK) == 0 }
         var (same, others): ([String], [BackupManifest.Entry]) = ([], [])
@@ -88,7 +87,7 @@ package struct Restoration: Sendable {
             unlink(unfinished)
             throw ServerError(.file, "\(directory)/\(entry.name) has changed while it was read: begin again")
         }
-        FileFacts(of: BackupFile.directory(of: path))?.give(unfinished)
+        BackupFile.give(unfinished, toOwnerOf: BackupFile.directory(of: path))
         guard rename(unfinished, path) == 0 else { throw BackupFile.failure(path, "cannot be put in place") }
         try BackupFile.synchronizeDirectory(BackupFile.directory(of: path))
     }

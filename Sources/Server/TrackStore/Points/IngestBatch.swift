@@ -7,6 +7,10 @@ package struct IngestBatch: Hashable, Sendable {
     package var entity: String
     /// Where the batch stands in its agent's stream; nil for custom points.
     package var position: StreamPosition?
+    /// Of a batch without a position: store it only while this claim of its entity holds, and answer
+    /// ``IngestOutcome/replaced`` otherwise. So nothing is stored by a session that found points missing, after the next
+    /// session has looked for the same points. Nil: whoever claims the entity.
+    package var heldClaim: HeldClaim?
     /// Not empty unless every point of a streamed batch was refused; in upload order. Times need not ascend.
     package var points: [TrackPoint]
     /// For a streamed batch: the sequence of each point, ascending, `points.count` of them. Refused points are missing.
@@ -37,7 +41,8 @@ package struct IngestBatch: Hashable, Sendable {
     package init(
         service: ServiceID, entity: String, position: StreamPosition?, points: [TrackPoint], sequences: [UInt64],
         payload: EncodedPoints?, received: Timestamp, hint: TrackPoint? = nil, expectedVersion: Int64? = nil,
-        followsBatch: Bool = false, fences: [UInt8]? = nil, pushes: [CausedPush] = [], alarms: [CausedAlarm] = [],
+        followsBatch: Bool = false, heldClaim: HeldClaim? = nil, fences: [UInt8]? = nil, pushes: [CausedPush] = [],
+        alarms: [CausedAlarm] = [],
         fencesUsed: [FencesUsed] = []
     ) {
         self.service = service
@@ -50,6 +55,7 @@ package struct IngestBatch: Hashable, Sendable {
         self.hint = hint
         self.expectedVersion = expectedVersion
         self.followsBatch = followsBatch
+        self.heldClaim = heldClaim
         self.fences = fences
         self.pushes = pushes
         self.alarms = alarms

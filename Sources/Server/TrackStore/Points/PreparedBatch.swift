@@ -7,6 +7,8 @@ package struct PreparedBatch: Sendable {
     package let entity: EntityKey
     /// Nil for points of no stream. Trustworthy when there is no ``problem``.
     package let position: StreamPosition?
+    /// See ``IngestBatch/heldClaim``.
+    package let heldClaim: HeldClaim?
     package let received: Timestamp
     package let content: Content
     /// The live hint.
@@ -36,6 +38,7 @@ package struct PreparedBatch: Sendable {
     package init(_ batch: IngestBatch) {
         service = batch.service
         entity = EntityKey(service: batch.service, name: batch.entity)
+        heldClaim = batch.heldClaim
         received = batch.received
         points = batch.points
         sequences = batch.sequences

@@ -1,3 +1,5 @@
+package import TrackModel
+
 /// A session's right to store points of one stream for one entity: see ``PointStore/openStream(_:of:in:at:)``.
 package struct StreamClaim: Hashable, Sendable {
     /// Greater than the epoch of every earlier claim of the stream for an entity of this name, also for one that was
@@ -16,5 +18,16 @@ package struct StreamClaim: Hashable, Sendable {
         self.storedThrough = storedThrough
         self.version = version
         self.fences = fences
+    }
+}
+
+/// Names a claim that a session believes to have.
+package struct HeldClaim: Hashable, Sendable {
+    package var stream: StreamID
+    package var epoch: Int64
+
+    package init(stream: StreamID, epoch: Int64) {
+        self.stream = stream
+        self.epoch = epoch
     }
 }

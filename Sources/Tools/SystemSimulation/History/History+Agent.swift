@@ -238,8 +238,7 @@ extension History {
         made.connector.drop(tellingPeer: how != .power)
         made.forget()
         if box === made { box = nil }
-        check { () throws(Violation) in try fences?.own.checkExplained(at: now) }
-        fences?.own.processEnds()
+        fencesEnd()
         gaps.processEnded(at: trueTime, how)
         switch how {
         case .power: crashDisk()

@@ -142,6 +142,12 @@ extension History {
         check { () throws(Violation) in try fences?.own.checkTold(at: now) }
     }
 
+    /// The process is gone.
+    func fencesEnd() {
+        check { () throws(Violation) in try fences?.own.checkExplained(at: now) }
+        fences?.own.processEnds()
+    }
+
     func fencesStart(_ entity: String) {
         guard let known = fences?.findings.written else { return }
         fences?.own.started(entity, at: now, known: known)

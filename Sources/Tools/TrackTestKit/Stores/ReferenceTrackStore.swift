@@ -249,6 +249,9 @@ package actor ReferenceTrackStore: TrackStore {
         let expected = batch.followsBatch ? reached ?? -1 : batch.expectedVersion
         let isStale = expected.map { $0 != version } ?? false
         guard let position = batch.position else {
+            if let held = batch.heldClaim, claims[ClaimKey(entity: key, stream: held.stream)]?.epoch != held.epoch {
+                return .replaced
+            }
             if isStale { return .stale(version: version, fences: fences) }
             if let hint = batch.hint { try tell(hint, batch) }
             store(batch.points, batch)

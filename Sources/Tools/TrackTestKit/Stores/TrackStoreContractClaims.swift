@@ -49,6 +49,28 @@ extension TrackStoreContract {
                 try expect(
                     try await store.history(in: service).map(\.point), is: TrackPoint.samples(0..<6), "points")
             },
+            TrackStoreCheck("points of no stream can be bound to a claim") { subject in
+                let (store, service) = try await subject.withService()
+                var (old, new) = (TestSession(service, .one), TestSession(service, .one))
+                func rescued(by claim: StreamClaim, _ points: Range<Int64>, _ entity: String = "truck") -> IngestBatch {
+                    IngestBatch(
+                        service: service, entity: entity, position: nil, points: TrackPoint.samples(points),
+                        sequences: [],
+                        payload: nil, received: .at(9), heldClaim: HeldClaim(stream: .one, epoch: claim.epoch))
+                }
+                let first = try await old.open("truck", in: store)
+                let held = await store.ingest([rescued(by: first, 0..<2)])
+                try expect(held.map(\.withoutVersion), is: [.stored(through: 0)], "by the claim that holds")
+                let second = try await new.open("truck", in: store)
+                let late = await store.ingest([rescued(by: first, 0..<2), rescued(by: second, 5..<7)])
+                try expect(late.map(\.withoutVersion), is: [.replaced, .stored(through: 0)], "by both claims")
+                let other = await store.ingest([rescued(by: second, 8..<9, "bus")])
+                try expect(other, is: [.replaced], "for an entity without a claim")
+                try expect(
+                    try await store.history(in: service).map(\.point),
+                    is: TrackPoint.samples(0..<2) + TrackPoint.samples(5..<7), "points")
+                try expect(try await store.entity(named: "bus", in: service), is: nil, "the other entity")
+            },
             TrackStoreCheck("claims are of one stream and one entity") { subject in
                 let (store, service) = try await subject.withService()
                 var (one, two) = (TestSession(service, .one), TestSession(service, .two))
