@@ -35,6 +35,21 @@ import TrackTestKit
         #expect(try again.append(push(11), isOwed: false) == .known)
     }
 
+    /// The next login may find the server ahead of the lost points again, and then nobody asks.
+    @Test func whatIsToBeReportedAgainLasts() throws {
+        for seed in 1...20 as ClosedRange<UInt64> {
+            let disk = DiskSimulation(seed: 1, directories: ["/var", "/var/saker"])
+            let journal = AlarmJournal(directory: "/var/saker", fileSystem: disk, now: .start)
+            #expect(try journal.append(early(11, 7), isOwed: false).number == 1)
+            #expect(try journal.append(push(11), isOwed: false) == .confirmed(1))
+            let lost = ForgottenPoints(stream: stream, sequences: 5...9)
+            #expect(try journal.reportAgain(of: "van_07", service: 1, without: lost, now: .start) == 1)
+            disk.crash(seed: seed)
+            let again = AlarmJournal(directory: "/var/saker", fileSystem: disk, now: .start)
+            #expect(again.reportCount == 1, "power cut \(seed)")
+        }
+    }
+
     /// Points 11 to 20 are lost.
     @Test func onlyWhatTheServerMayHaveForgottenIsReportedAgain() throws {
         let journal = open()

@@ -10,7 +10,14 @@ import Testing
     private var first: LocalAlarm { alarms[0] }
 
     private func writing(_ alarms: [LocalAlarm], told: Bool = false) -> AlarmOutbox.Action {
-        .write(.init(alarms: alarms.map { .init(alarm: $0, isTold: told) }, entity: "van_07", memory: memory))
+        .write(
+            .init(
+                alarms: alarms.map { .init(alarm: $0, isTold: told) }, isDurable: true, entity: "van_07",
+                memory: memory))
+    }
+
+    private func note(_ memory: EntityMemory, isDurable: Bool = false) -> AlarmOutbox.Action {
+        .write(.init(alarms: [], isDurable: isDurable, entity: "van_07", memory: memory))
     }
 
     @Test func anAlarmIsToldWhenItIsWritten() {
@@ -53,12 +60,52 @@ import Testing
         #expect(outbox.written([.known]) == [.cancelTimer(.patience)])
     }
 
+    @Test func aMemoryThatMustLastIsWrittenDurablyAlsoInANewerOne() {
+        var outbox = AlarmOutbox()
+        #expect(outbox.judged([], of: "van_07", memory: memory) == [note(memory)])
+        #expect(outbox.judged([], of: "van_07", memory: memory, isDurable: true) == [])
+        #expect(outbox.judged([], of: "van_07", memory: EntityMemory()) == [])
+        #expect(outbox.written([]) == [note(EntityMemory(), isDurable: true)])
+        // The disk refuses it, and a newer one came meanwhile.
+        #expect(outbox.judged([], of: "van_07", memory: memory) == [])
+        _ = outbox.refused(reason: "full")
+        #expect(outbox.timerFired(.retry) == [note(memory, isDurable: true)])
+    }
+
     @Test func alarmsDuringAWriteGoIntoTheNextOneTogether() {
         var outbox = AlarmOutbox()
         _ = outbox.judged([first], of: "van_07", memory: memory)
         #expect(outbox.judged([alarms[1]], of: "van_07", memory: memory) == [])
         #expect(outbox.judged([alarms[2]], of: "van_07", memory: memory) == [])
         #expect(outbox.written([.new(5)]).suffix(1) == [writing([alarms[1], alarms[2]])])
+    }
+
+    /// What follows from the last alarm follows from all of them.
+    @Test func aWriteOfSeveralAlarmsHasTheMemoryOfTheLast() {
+        var outbox = AlarmOutbox()
+        _ = outbox.judged([], of: "van_07", memory: EntityMemory())
+        _ = outbox.judged([first], of: "van_07", memory: someAlarms(1).memory)
+        _ = outbox.judged([alarms[1]], of: "van_07", memory: memory)
+        #expect(outbox.written([]).suffix(1) == [writing([first, alarms[1]])])
+    }
+
+    /// Written after an alarm, the memory of before would take the entity back to its old place.
+    @Test func anOlderMemoryIsNotWrittenAfterAnAlarm() {
+        var outbox = AlarmOutbox()
+        _ = outbox.judged([], of: "van_07", memory: EntityMemory())
+        _ = outbox.judged([], of: "van_07", memory: someAlarms(1).memory)
+        _ = outbox.judged([first], of: "van_07", memory: memory)
+        #expect(outbox.written([]).suffix(1) == [writing([first])])
+        #expect(
+            outbox.written([.new(5)])
+                == [.cancelTimer(.patience), .tell(first, .durable(5)), .runHooks(first, .durable(5))])
+        // The disk refuses it, and the alarm waits already.
+        var refused = AlarmOutbox()
+        _ = refused.judged([], of: "van_07", memory: EntityMemory())
+        _ = refused.judged([first], of: "van_07", memory: memory)
+        _ = refused.refused(reason: "full")
+        #expect(refused.timerFired(.retry).suffix(1) == [writing([first], told: true)])
+        #expect(refused.written([.new(5)]) == [.cancelTimer(.patience), .settleHooks(5), .relieved])
     }
 
     @Test func aRefusedAlarmIsToldAtOnceAndWrittenLaterInItsOrder() {
@@ -114,7 +161,7 @@ import Testing
 
     @Test func aMemoryIsWrittenAfterTheAlarmsBeforeIt() {
         var outbox = AlarmOutbox()
-        let note = AlarmOutbox.Action.write(.init(alarms: [], entity: "van_07", memory: memory))
+        let note = note(memory)
         #expect(outbox.judged([], of: "van_07", memory: memory) == [note])
         _ = outbox.judged([first], of: "van_07", memory: memory)
         #expect(outbox.judged([], of: "van_07", memory: memory) == [])
@@ -126,7 +173,7 @@ import Testing
         _ = outbox.judged([], of: "van_07", memory: EntityMemory())
         _ = outbox.refused(reason: "full")
         #expect(
-            outbox.timerFired(.retry) == [.write(.init(alarms: [], entity: "van_07", memory: EntityMemory()))])
+            outbox.timerFired(.retry) == [self.note(EntityMemory())])
     }
 
     @Test func twoEntitiesAreNeverInOneWrite() {

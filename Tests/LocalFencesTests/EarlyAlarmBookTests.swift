@@ -59,8 +59,22 @@ import TrackTestKit
                 ]))
         // Meanwhile the server has got one of them.
         _ = book.acknowledged(through: 20, of: stream, now: 1)
-        #expect(book.looked(missing: [2, 3, 9]) == [.report([3])])
-        #expect(book.looked(missing: [3]) == [])
+        #expect(book.looked(missing: [2, 3, 9], unread: []) == [.report([3])])
+        #expect(book.looked(missing: [3], unread: []) == [])
+        #expect(book.count == 2)
+    }
+
+    /// The ring has lost a file, and the disk still refuses when the ring is asked. An acknowledgement of later points says
+    /// nothing of the lost ones.
+    @Test func anAlarmWhosePointTheDiskDidNotShowIsReportedInDoubt() {
+        var book = book(10, 20, 30)
+        _ = book.pointsWereLost()
+        #expect(book.looked(missing: [], unread: [1, 2]) == [])
+        #expect(book.acknowledged(through: 15, of: stream, now: 0) == [.report([1])])
+        // Another look finds the point.
+        _ = book.pointsWereLost()
+        #expect(book.looked(missing: [], unread: []) == [])
+        #expect(book.acknowledged(through: 30, of: stream, now: 0) == [.setTimer(milliseconds: 600_000)])
         #expect(book.count == 2)
     }
 

@@ -25,7 +25,7 @@ extension JournalingBox {
             entity: writing.entity, time: writing.memory.lastTime?.milliseconds ?? 0, memory: writing.memory.encoded,
             service: writing.service)
         do throws(CacheFileError) {
-            guard !writing.alarms.isEmpty else {
+            guard writing.isDurable else {
                 try journal.note(state, now: Self.now)
                 return .written([])
             }

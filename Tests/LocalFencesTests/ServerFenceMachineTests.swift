@@ -48,6 +48,32 @@ import TrackTestKit
         #expect(try box.journal.alarms(AlarmQuery(), now: 0).alarms.map(\.isConfirmed) == [true, false])
     }
 
+    /// A note without an alarm is not synchronised, unless points may be gone after it.
+    @Test(arguments: [true, false]) func whatTheRingLetsGoLastsInTheMemory(letsGo: Bool) throws {
+        var lost = 0
+        for seed in 0..<20 as Range<UInt64> {
+            let disk = DiskSimulation(seed: 1, directories: ["/var", "/var/saker"])
+            var box = ServerBox(disk: disk)
+            try box.deliver(ServerDelivery(version: 5, fences: [try Self.fence()]))
+            drive(&box)
+            box.gather(Self.point(1000, 700), sequence: 1000)
+            if letsGo { box.perform(box.machine.ringLetsGo()) }
+            disk.crash(seed: seed)
+            box.start()
+            if box.machine.memory?.lastTime != Self.point(1000, 0).time { lost += 1 }
+        }
+        #expect(letsGo ? lost == 0 : lost > 0)
+    }
+
+    @Test func aProcessThatHasJudgedNothingWritesNoMemory() throws {
+        var box = ServerBox(disk: disk)
+        try box.deliver(ServerDelivery(version: 5, fences: [try Self.fence()]))
+        drive(&box)
+        box.start()
+        #expect(box.machine.memory?.lastTime != nil)
+        #expect(box.machine.ringLetsGo() == [])
+    }
+
     // MARK: Time zones
 
     /// Open on all days from 08:00 to 17:00.
@@ -251,6 +277,50 @@ import TrackTestKit
         #expect(box.machine.newest.uses.map(\.version) == [4, 5])
         box.perform(box.machine.ringBegins(at: nil))
         #expect(box.machine.newest.uses.map(\.version) == [5])
+    }
+
+    @Test func aUseNamesTheVersionThatJudgedBefore() throws {
+        var box = ServerBox(disk: disk)
+        for (second, version) in [(1, 3), (100, 4), (200, 5)] as [(Int64, UInt64)] {
+            box.gather(Self.point(second, 300))
+            try box.deliver(ServerDelivery(version: version, fences: [try Self.fence()]))
+        }
+        // This version has judged no point.
+        try box.deliver(ServerDelivery(version: 6, fences: [try Self.fence()]))
+        #expect(box.machine.newest.uses.map(\.version) == [3, 4, 6])
+        #expect(box.machine.newest.uses.map(\.base) == [0, 3, 4])
+    }
+
+    /// The file has the memory of the moment at which the fences came, the journal that of the last alarm or note.
+    @Test func aProcessGoesOnFromTheNewerMemory() throws {
+        var box = ServerBox(disk: disk)
+        try box.deliver(ServerDelivery(version: 5, fences: [try Self.fence()]))
+        box.gather(Self.point(0, 300))
+        try box.deliver(ServerDelivery(version: 6, base: 5, fences: []))
+        box.gather(Self.point(5, 0))
+        // The journal's is newer.
+        box.start()
+        #expect(box.machine.memory?.lastTime == Self.point(5, 0).time)
+        box.gather(Self.point(6, 10))
+        try box.deliver(ServerDelivery(version: 7, base: 6, fences: []))
+        // The file's is newer.
+        box.start()
+        #expect(box.machine.memory?.lastTime == Self.point(6, 0).time)
+        box.gather(Self.point(15, 400))
+        #expect(box.told.count == 2)
+    }
+
+    @Test func aDeletedFenceHasNobodyInside() throws {
+        var box = ServerBox(disk: disk)
+        try box.deliver(ServerDelivery(version: 5, fences: [try Self.fence(), try Self.fence(2)]))
+        box.gather(Self.point(0, 300))
+        box.gather(Self.point(5, 0))
+        #expect(box.machine.insideCount == 2)
+        try box.deliver(ServerDelivery(version: 6, base: 5, fences: [], removed: [1]))
+        #expect(box.machine.insideCount == 1)
+        // Nor after a start, before the next point.
+        box.start()
+        #expect(box.machine.insideCount == 1)
     }
 
     @Test func theServerIsAskedOnceNearTheEdgeOfTheReach() throws {

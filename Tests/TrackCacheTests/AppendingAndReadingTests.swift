@@ -181,6 +181,28 @@ import TrackTestKit
         #expect(cache.count == 10)
     }
 
+    /// The vehicle's own use: what the server has may be of use as long as it stands there.
+    @Test func whatIsAcknowledgedCanBeReadUntilItsFileGoes() throws {
+        let cache = try Ring().open()
+        cache.fill(0..<10)
+        _ = cache.batches()
+        cache.acknowledge(through: 8, of: cache.streamID, now: 0)
+        func read(_ cache: TrackCache, includesAcknowledged: Bool) -> Int? {
+            cache.read(
+                after: 0, maximumCount: 100, maximumBytes: .max, isForServer: false,
+                includesAcknowledged: includesAcknowledged, now: 0)?.records.count
+        }
+        #expect(read(cache, includesAcknowledged: false) == 2)
+        #expect(read(cache, includesAcknowledged: true) == 10)
+        // Nothing of it is handed out anew, and the server's reading goes on behind it.
+        #expect(cache.count == 2)
+        #expect(cache.numbers() == [8, 9])
+        cache.fill(10..<5000)
+        _ = cache.batches()
+        cache.acknowledge(through: cache.nextSequence - 1, of: cache.streamID, now: 0)
+        #expect(read(cache, includesAcknowledged: true) ?? 0 < 5000)
+    }
+
     @Test func acknowledgedSegmentsAreDeleted() throws {
         let ring = Ring()
         let cache = try ring.open()

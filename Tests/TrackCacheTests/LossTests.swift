@@ -8,7 +8,19 @@ import TrackTestKit
 @Suite struct LossTests {
     private func loss(_ cache: TrackCache, after: UInt64 = 0) throws -> CacheLoss? {
         let next = try #require(cache.read(after: after, maximumCount: 1, maximumBytes: .max, now: 0))
-        return cache.loss(after: after, before: next.firstSequence, time: next.records[0].time)
+        return cache.loss(
+            after: after, before: next.firstSequence, entity: next.entity, time: next.records[0].time)
+    }
+
+    /// A cache that kept some records on the disk, then dropped records from memory while the disk refused, and is well again.
+    private func full(_ ring: Ring) throws -> TrackCache {
+        let cache = try ring.open()
+        cache.fill(0..<3)
+        ring.disk.faults = [DiskFault(number: 5)]
+        cache.fill(3..<100)
+        ring.disk.faults = []
+        cache.maintain(now: 200_000)
+        return cache
     }
 
     @Test func nothingIsMissingBetweenRecordsThatFollowEachOther() throws {
@@ -63,35 +75,36 @@ import TrackTestKit
 
     @Test func whatTheDiskLostIsDamaged() throws {
         let ring = Ring(memoryLimit: 4000)
-        let cache = try ring.open()
-        cache.fill(0..<3)
-        ring.disk.faults = [DiskFault(number: 5)]
-        cache.fill(3..<100)
-        ring.disk.faults = []
-        cache.maintain(now: 200_000)
+        let cache = try full(ring)
         #expect(cache.counters.droppedInMemory > 0 && cache.state == .disk)
         let last = try #require(cache.batches(now: 200_000).last)
-        #expect(cache.loss(after: 3, before: last.firstSequence, time: 0) == .damaged)
+        #expect(cache.loss(after: 3, before: last.firstSequence, entity: "car", time: 0) == .damaged)
     }
 
     @Test func aClearIsTheReasonOfItsOwnRecordsOnly() throws {
         let ring = Ring(memoryLimit: 4000)
-        var cache = try ring.open()
-        cache.fill(0..<3)
-        ring.disk.faults = [DiskFault(number: 5)]
-        cache.fill(3..<100)
-        ring.disk.faults = []
-        cache.maintain(now: 200_000)
+        var cache = try full(ring)
         let kept = try #require(cache.batches(now: 200_000).last)
         cache.fill(100..<120)
         let next = cache.nextSequence
         _ = try cache.clear(entities: nil, from: 105, through: 109, now: 200_000)
-        #expect(cache.loss(after: 3, before: kept.firstSequence, time: 99) == .damaged)
+        #expect(cache.loss(after: 3, before: kept.firstSequence, entity: "car", time: 99) == .damaged)
         #expect(try loss(cache, after: next - 16) == .cleared)
         // The next process has the clear and not its records: only a record that is newer can stand behind it.
         cache = try ring.reopen(cache, crashSeed: 7)
-        #expect(cache.loss(after: next - 16, before: next - 10, time: 110) == .cleared)
-        #expect(cache.loss(after: next - 16, before: next - 10, time: 100) != .cleared)
+        #expect(cache.loss(after: next - 16, before: next - 10, entity: "car", time: 110) == .cleared)
+        #expect(cache.loss(after: next - 16, before: next - 10, entity: "car", time: 100) != .cleared)
+    }
+
+    /// What a process before had lost, the next one can only guess; a clear of another entity is no reason.
+    @Test(arguments: [nil, "car", "bus"]) func aClearThatIsFoundIsAReasonForItsEntities(cleared: String?) throws {
+        let ring = Ring(memoryLimit: 4000)
+        var cache = try full(ring)
+        let kept = try #require(cache.batches(now: 200_000).last).firstSequence
+        _ = try cache.clear(entities: cleared.map { [$0] }, from: 0, through: 1, now: 200_000)
+        cache = try ring.reopen(cache)
+        let loss = cache.loss(after: 3, before: kept, entity: "car", time: 99)
+        #expect(cleared == "bus" ? loss != .cleared : loss == .cleared)
     }
 
     @Test func theCauseOfMostNumbersIsTold() {

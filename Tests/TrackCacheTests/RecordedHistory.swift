@@ -1,3 +1,4 @@
+import Testing
 import TrackModel
 import TrackTestKit
 
@@ -64,6 +65,8 @@ struct RecordedHistory {
                 }
                 note()
                 if dice.one(in: 2) {
+                    let read = batch.records.map { number(of: $0.payload) }
+                    try #require(waiting.starts(with: read), "seed \(seed): read \(read), waiting are \(waiting)")
                     waiting.removeFirst(batch.records.count)
                     cache.acknowledge(through: batch.lastSequence, of: batch.stream, now: dice.one(in: 2) ? 0 : 900_000)
                 }
@@ -85,7 +88,8 @@ struct RecordedHistory {
                 // The process ends; what it wrote stays with the machine.
                 cache.close(now: 0)
                 cache = try TrackCache(directory: directory, options: options, fileSystem: files, now: 0)
-                dropped = 0
+                // What the opening dropped is in this difference; `note` must not take it off once more.
+                dropped = cache.counters.droppedByBound
                 waiting.removeFirst(max(waiting.count - Int(cache.count), 0))
             }
             note()

@@ -120,6 +120,19 @@ import TrackTestKit
         #expect(cache.numbers() == kept)
     }
 
+    /// The disk answers, and refuses the one read in which the clear looks into a segment: later it is looked at again.
+    @Test(arguments: 0..<12) func aClearMadeMeanwhileLooksAgainWhereItCouldNotRead(readsThatWork: Int) throws {
+        let ring = Ring()
+        let cache = try unread(ring, failing: .list)
+        #expect(try cache.clear(entities: ["car"], from: nil, through: 30, now: 0).records == 10)
+        ring.disk.faults = [DiskFault([.read], after: readsThatWork, times: 1, number: 5)]
+        for _ in 0..<4 { if let next = cache.nextMaintenance { cache.maintain(now: next) } }
+        #expect(cache.directoryState.isKnown)
+        #expect(cache.count == 0)
+        #expect(cache.counters.cleared == 20)
+        #expect(cache.read(after: 0, maximumCount: 100, maximumBytes: 10_000, now: 900_000) == nil)
+    }
+
     /// A clear holds for what is older, and not for what the new stream gets later.
     @Test func aClearMadeMeanwhileTakesNothingThatComesLater() throws {
         let ring = Ring()

@@ -11,6 +11,13 @@ import TrackTestKit
 @Suite struct WriteLogTests {
     private static func number(_ name: String) -> UInt64? { getenv(name).flatMap { UInt64(String(cString: $0)) } }
 
+    /// The owner of a history and its cache agree on what waits, also where an opening dropped what did not fit any more.
+    @Test(arguments: [1_018_431, 1_018_536, 1_019_925] as [UInt64]) func anOwnerKnowsWhatWaits(seed: UInt64) throws {
+        let work = try TemporaryDirectory()
+        defer { work.remove() }
+        _ = try RecordedHistory(seed: seed, calls: 40, directory: work.path + "/ring")
+    }
+
     @Test func everyCutOfARecordedHistoryIsRecovered() throws {
         let wanted = Int(Self.number("SAKER_TEST_CUTS") ?? 1200)
         var seed = Self.number("SAKER_TEST_SEED") ?? UInt64.random(in: 0..<1 << 32)

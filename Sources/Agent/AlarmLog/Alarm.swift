@@ -37,7 +37,7 @@ package struct NewAlarm: Hashable, Sendable {
     /// The server's number of the push, or the number made of a local alarm's key: by it the journal recognises what comes
     /// again. 0 for an alarm that cannot come twice.
     package var id: UInt64
-    /// 3: an alarm of a server fence. 4: an alarm of a local fence. 65 to 255: messages of the fleet's operator.
+    /// 3: an alarm of a server fence. 4: an alarm of a local fence, or of another vehicle's. 65 to 255: messages of the fleet's operator.
     package var type: UInt32
     /// The entity that the agent was logged in as.
     package var entity: String

@@ -1,8 +1,8 @@
-internal import TrackCache
+package import TrackCache
 
 extension CacheFileSystem {
     /// Replaces a file whole, durably: a power cut leaves the old file or the new one. Makes the directory if it is missing.
-    func replaceFile(_ path: String, in directory: String, with bytes: [UInt8]) throws(CacheFileError) {
+    package func replaceFile(_ path: String, in directory: String, with bytes: [UInt8]) throws(CacheFileError) {
         do throws(CacheFileError) {
             try makeDirectory(directory)
         } catch {

@@ -27,9 +27,11 @@ package struct AlarmOutbox: Hashable, Sendable {
         case dropped(Int)
     }
 
-    /// What one write holds. Without alarms it need not be synchronised.
+    /// What one write holds.
     package struct Writing: Hashable, Sendable {
         package var alarms: [Waiting]
+        /// A power cut must not lose it. Always so with alarms.
+        package var isDurable: Bool
         package var entity: String
         /// Of the server's fences of this service; nil: of the box's own.
         package var service: Int64?
@@ -98,6 +100,7 @@ package struct AlarmOutbox: Hashable, Sendable {
         let service: Int64?
         let memory: EntityMemory
         let bytes: Int
+        var isDurable = true
 
         func isAbout(_ other: Verdict) -> Bool {
             service == other.service && entity.utf8.elementsEqual(other.entity.utf8)
@@ -136,16 +139,18 @@ package struct AlarmOutbox: Hashable, Sendable {
     // MARK: Events
 
     /// A point has caused these alarms; `memory` follows from it. Without alarms it is a memory that is worth writing.
-    /// `service`: whose fences; nil: the box's own.
+    /// `service`: whose fences; nil: the box's own. `isDurable`: a power cut must not lose a memory without alarms either.
     package mutating func judged(
-        _ alarms: [LocalAlarm], of entity: String, service: Int64? = nil, memory: EntityMemory
+        _ alarms: [LocalAlarm], of entity: String, service: Int64? = nil, memory: EntityMemory, isDurable: Bool = false
     ) -> [Action] {
         let bytes = alarms.reduce(0) { $0 + $1.body.utf8.count }
         var verdict = Verdict(
             alarms: alarms.map { Waiting(alarm: $0, isTold: false) }, entity: entity, service: service, memory: memory,
             bytes: bytes)
+        let mustLast = isDurable || notes.contains { $0.isAbout(verdict) && $0.isDurable }
         notes.removeAll { $0.isAbout(verdict) }
         guard !alarms.isEmpty else {
+            verdict.isDurable = mustLast
             notes.append(verdict)
             return proceed()
         }
@@ -189,8 +194,11 @@ package struct AlarmOutbox: Hashable, Sendable {
         var actions: [Action] = [.cancelTimer(.patience)]
         if case .note(let note) = attempted {
             // What came since follows from it.
-            let isNewer = (notes + queue).contains { $0.isAbout(note) }
-            if !isNewer { notes.append(note) }
+            if let newer = notes.firstIndex(where: { $0.isAbout(note) }) {
+                notes[newer].isDurable = notes[newer].isDurable || note.isDurable
+            } else if !queue.contains(where: { $0.isAbout(note) }) {
+                notes.append(note)
+            }
         }
         actions += complain(reason) + tellWaiting()
         actions.append(.setTimer(.retry, milliseconds: retryDelay))
@@ -232,7 +240,8 @@ package struct AlarmOutbox: Hashable, Sendable {
         let batch = queue.prefix(count)
         let memory = batch.last?.memory ?? first.memory
         let writing = Writing(
-            alarms: batch.flatMap(\.alarms), entity: first.entity, service: first.service, memory: memory)
+            alarms: batch.flatMap(\.alarms), isDurable: true, entity: first.entity, service: first.service,
+            memory: memory)
         // The timer first: a write may end at once.
         return [.setTimer(.patience, milliseconds: limits.patience), .write(writing)]
     }
@@ -241,7 +250,9 @@ package struct AlarmOutbox: Hashable, Sendable {
         guard let note = notes.first else { return [] }
         notes.removeFirst()
         underWay = .note(note)
-        return [.write(Writing(alarms: [], entity: note.entity, service: note.service, memory: note.memory))]
+        let writing = Writing(
+            alarms: [], isDurable: note.isDurable, entity: note.entity, service: note.service, memory: note.memory)
+        return [.write(writing)]
     }
 
     private mutating func told(_ waiting: Waiting, _ outcome: Written) -> [Action] {

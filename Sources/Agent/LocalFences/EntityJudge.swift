@@ -92,6 +92,15 @@ struct EntityJudge {
         return (told, more)
     }
 
+    /// Writes the memory, so that a power cut does not lose it. Only what this process has judged: the journal may have a newer
+    /// memory than it, when it could not be read at the start.
+    mutating func secure(_ entity: String) -> [Action] {
+        let memory = memories[slot(of: entity)].memory
+        guard isNoting, noted != nil else { return [] }
+        noted = memory
+        return outbox.judged([], of: entity, service: service, memory: memory, isDurable: true).map(Action.alarms)
+    }
+
     /// Writes a memory when more than its last point has changed, or some time has passed.
     mutating func note(of entity: String, isForced: Bool) -> [Action] {
         let memory = memories[slot(of: entity)].memory

@@ -19,6 +19,9 @@ package struct LocalAlarm: Hashable, Sendable {
     package let parameters: String?
     /// Other watchers are told too.
     package let isRemote: Bool
+    /// These are: the server tells them when it has the agent's report. As at the server, a fence that names too many tells
+    /// nobody else.
+    package let remoteTo: [String]
     /// The agent reports it to the server.
     package let isReported: Bool
 
@@ -33,6 +36,10 @@ package struct LocalAlarm: Hashable, Sendable {
         parameters = reaction?.parameters
         isRemote = reaction?.isRemote ?? false
         isReported = scope.source == .local && definition.isReported
+        let watched = definition.watch.entities
+        remoteTo =
+            isReported && isRemote && watched.count <= FenceReaction.mostRemote
+            ? watched.filter { $0 != ExactName(scope.entity) }.map(\.text) : []
     }
 
     /// 3 for a server fence, 4 for a fence of the box's own.
@@ -56,6 +63,7 @@ package struct LocalAlarm: Hashable, Sendable {
         body.skipped = alarm.skipped
         body.speedLimit = alarm.speedLimit
         body.isRemote = isRemote
+        body.remoteTo = remoteTo
         body.parameters = parameters
         return body.text(most: Self.mostBodyBytes)
     }

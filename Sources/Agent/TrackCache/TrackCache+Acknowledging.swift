@@ -7,6 +7,7 @@ extension TrackCache {
     package func acknowledge(through sequence: UInt64, of stream: StreamID, now: MonotonicTime) {
         guard state != .closed, stream == uploading.stream else { return }
         counters.acknowledged += giveUp(through: min(sequence, uploading.acknowledgeable), now: now)
+        leaveIfDrained(now: now)
     }
 
     /// What a login told: everything of `streamID` up to this sequence is stored. Call it before reading on.
@@ -17,6 +18,7 @@ extension TrackCache {
         guard state != .closed, SequenceRange.believed.contains(sequence), sequence > uploading.acknowledged else {
             return
         }
+        defer { leaveIfDrained(now: now) }
         guard sequence > uploading.acknowledgeable else {
             counters.acknowledged += giveUp(through: sequence, now: now)
             return
@@ -44,7 +46,7 @@ extension TrackCache {
         }
     }
 
-    private var durableCount: UInt64 { segments.indices.reduce(0) { $0 + liveCount($1) } }
+    var durableCount: UInt64 { segments.indices.reduce(0) { $0 + liveCount($1) } }
 
     /// Returns how many records left.
     private func giveUp(through sequence: UInt64, now: MonotonicTime) -> UInt64 {

@@ -13,7 +13,10 @@ extension TrackCache {
         let upper = through ?? .max
         guard lower <= upper, state != .closed else { return ClearedCount(records: 0, isDurable: true) }
         synchronizeWritten(now: now)
-        defer { trimMemory() }
+        defer {
+            trimMemory()
+            leaveIfDrained(now: now)
+        }
         // What a disk that has not answered yet holds is older, whatever its numbers.
         let below = directoryState.isKnown ? uploading.next : SequenceRange.plausible.upperBound
         let clear = Tombstone(
@@ -33,9 +36,8 @@ extension TrackCache {
             || segments.contains(where: \.hasLeftovers) || !doomed.isEmpty || hasUnsynchronisedUnlinks
         for index in segments.indices where segments[index].last > uploading.acknowledged {
             guard let matched = clearSegment(index, clear) else {
-                segments[index].isTallyStale = true
+                lookAgain(at: index)
                 mayHaveMissed = true
-                noteLoss(.cleared, segments[index].first, through: segments[index].last)
                 continue
             }
             removed += matched
@@ -78,7 +80,11 @@ extension TrackCache {
         for clear in earlier {
             let clear = Tombstone(below: highestSeen + 1, entities: clear.entities, times: clear.times)
             for index in segments.indices where segments[index].last > uploading.acknowledged {
-                counters.cleared += clearSegment(index, clear) ?? 0
+                guard let matched = clearSegment(index, clear) else {
+                    lookAgain(at: index)
+                    continue
+                }
+                counters.cleared += matched
             }
             tombstones.append(clear)
             unsavedTombstones += 1
@@ -106,6 +112,12 @@ extension TrackCache {
             if segments.last?.first == uploading.next { uploading.next += 1 }
             try rotate(first: uploading.next)
         }
+    }
+
+    /// The disk refused to show what a clear takes from a segment.
+    private func lookAgain(at index: Int) {
+        segments[index].isTallyStale = true
+        noteLoss(.cleared, segments[index].first, through: segments[index].last)
     }
 
     /// Counts anew, once the disk answers, what a clear could not look at; until then more is the safer guess.

@@ -24,15 +24,17 @@ extension TrackCache {
     /// Only what is durable is handed out, or what is in memory because the disk does not work. Nil when there is
     /// nothing, or while a segment or a directory that failed to read waits for its next try. At least one record,
     /// whatever `maximumBytes` of payload says; `maximumCount` under 1 counts as 1. `isForServer` false: they are read for
-    /// the vehicle's own use, and nobody will acknowledge them for that.
+    /// the vehicle's own use, and nobody will acknowledge them for that. `includesAcknowledged`: also what is acknowledged
+    /// and still stands on the disk.
     package func read(
-        after: UInt64, maximumCount: Int, maximumBytes: Int, isForServer: Bool = true, now: MonotonicTime
+        after: UInt64, maximumCount: Int, maximumBytes: Int, isForServer: Bool = true,
+        includesAcknowledged: Bool = false, now: MonotonicTime
     ) -> CacheBatch? {
         guard state != .closed, now >= nextRead else { return nil }
         // A disk that does not answer yet may hold what is older.
         guard directoryState.letsMemoryGo else { return nil }
         var run = Run(maximumCount: max(maximumCount, 1), maximumBytes: maximumBytes)
-        let position = max(after, uploading.acknowledged)
+        let position = includesAcknowledged ? after : max(after, uploading.acknowledged)
         let stream = uploading.stream
         readSegments(after: position, into: &run, now: now)
         if !run.isComplete, !run.isFull, writtenCount > 0, now >= nextRead {

@@ -227,7 +227,7 @@ extension TrackCache {
     }
 
     /// The records in memory are of the stream on the disk, or of one that follows it.
-    private func resumeStream() throws(CacheFileError) {
+    func resumeStream() throws(CacheFileError) {
         try unlinkDoomed(all: true)
         if directoryState.mustNameStream { nameStreamInUse(rangeStart: uploading.start) }
         try beginSegment(first: pending.first?.sequence ?? uploading.next, entities: [])

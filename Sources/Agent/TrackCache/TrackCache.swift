@@ -35,6 +35,8 @@ package final class TrackCache {
     var uploading: Numbering
     /// The stream of new records while they must not be numbered in `uploading`, which is uploaded first.
     var waiting: Numbering?
+    /// The stream is to be left when nothing of it waits: see ``leaveStream(now:)``.
+    var isLeaving = false
     /// Highest sequence that any file of this stream gave evidence of.
     var highestSeen: UInt64 = 0
 

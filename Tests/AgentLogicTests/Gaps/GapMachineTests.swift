@@ -39,10 +39,11 @@ import TrackModel
         mutating func timer(_ now: Int64) { actions += machine.timerFired(now: Self.clock(now)) }
 
         /// What the point says, such as `no_fix 0-60`; an open beginning is `…`.
+        /// `at`: the time of a fix that came earlier.
         @discardableResult
-        mutating func point(_ now: Int64, isParked: Bool = false) -> [String] {
+        mutating func point(_ now: Int64, at time: Int64? = nil, isParked: Bool = false) -> [String] {
             machine.fixArrived(Self.time(now), now: Self.clock(now))
-            let (continuity, new) = machine.point(Self.time(now), isParked: isParked, now: Self.clock(now))
+            let (continuity, new) = machine.point(Self.time(time ?? now), isParked: isParked, now: Self.clock(now))
             actions += new
             return continuity.spans.map(Self.text)
         }
@@ -106,6 +107,18 @@ import TrackModel
         drive.skipped(.parked, 405)
         #expect(drive.point(640, isParked: true) == ["parked 400-640"])
         #expect(drive.point(880, isParked: true) == ["parked 640-880"])
+    }
+
+    /// A departure makes points of fixes that came before it was sure.
+    @Test func betweenThePointsOfADepartureTheReasonsAreThoseOfTheirTime() {
+        var drive = Drive()
+        drive.point(5, isParked: true)
+        drive.skipped(.implausible, 40)
+        drive.skipped(.parked, 70)
+        #expect(drive.point(120, at: 30) == ["parked 5-30"])
+        #expect(drive.point(120, at: 110) == ["parked 30-40", "implausible 40-70", "parked 70-110"])
+        #expect(drive.point(120).isEmpty)
+        #expect(drive.point(180) == ["no_fix 120-180"])
     }
 
     @Test func aFixThatComesAndGoesMakesFewSpans() {

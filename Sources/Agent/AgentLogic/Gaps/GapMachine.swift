@@ -148,7 +148,8 @@ package struct GapMachine: Hashable, Sendable {
         return noted(now)
     }
 
-    /// A point is made. `isParked`: of a parked vehicle.
+    /// A point is made. `isParked`: of a parked vehicle. The fix may have come a while ago, as those of a departure do: what
+    /// kept points away since then belongs to the point after it.
     package mutating func point(
         _ time: Timestamp, isParked: Bool, now: MonotonicTime
     ) -> (Continuity, [Action]) {
@@ -158,8 +159,12 @@ package struct GapMachine: Hashable, Sendable {
         lastPoint = time
         recalled = []
         longest = interval
+        pieces = pieces(since: moment(of: time, now))
         skipping = isParked ? .parked : nil
-        pieces = [Piece(since: now, reason: reason)]
+        if let last = pieces.last, last.reason != reason {
+            if last.since == now { pieces.removeLast() }
+            pieces.append(Piece(since: now, reason: reason))
+        }
         opened = now
         let actions = (nextMemory == nil ? [] : [Action.cancelTimer]) + (hasMemory ? [.forget] : [])
         nextMemory = nil
@@ -195,6 +200,17 @@ package struct GapMachine: Hashable, Sendable {
         hasMemory = true
         let present = clock.time.adding(milliseconds: now - clock.arrival)
         return [.remember(GapMemory(entity: entity, since: lastPoint, spans: spans(until: present)))]
+    }
+
+    /// When the fix of this time came, by the clock of the process.
+    private func moment(of time: Timestamp, _ now: MonotonicTime) -> MonotonicTime {
+        clock.map { min($0.arrival + time.milliseconds(since: $0.time), now) } ?? now
+    }
+
+    private func pieces(since moment: MonotonicTime) -> [Piece] {
+        let later = pieces.filter { $0.since > moment }
+        let first = pieces.last { $0.since <= moment }
+        return first.map { [Piece(since: moment, reason: $0.reason)] + later } ?? later
     }
 
     /// What keeps points away now.

@@ -21,9 +21,12 @@ package struct AlarmReporting: Hashable, Sendable {
         package let key: [UInt8]
         package let type: UInt32
         package let json: String
+        /// Whom the server is to tell too.
+        package let remoteTo: [String]
 
-        package init(number: UInt64, key: [UInt8], type: UInt32, json: String) {
+        package init(number: UInt64, key: [UInt8], type: UInt32, json: String, remoteTo: [String] = []) {
             (self.number, self.key, self.type, self.json) = (number, key, type, json)
+            self.remoteTo = remoteTo
         }
     }
 

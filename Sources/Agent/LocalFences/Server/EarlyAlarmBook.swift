@@ -22,6 +22,8 @@ package struct EarlyAlarmBook: Hashable, Sendable {
         let cause: PointCause
         /// The server has the point, as far as this process knows.
         var isAcknowledged = false
+        /// The ring has lost points, and the disk does not say whether this one is among them.
+        var isInDoubt = false
         /// Since when the server can send its push: it has the point, and the agent is logged in as the entity.
         var waitsSince: MonotonicTime?
     }
@@ -73,14 +75,20 @@ package struct EarlyAlarmBook: Hashable, Sendable {
         through sequence: UInt64, of stream: StreamID, isLogin: Bool = false, now: MonotonicTime
     ) -> [Action] {
         var isNews = false
+        var doubtful: [UInt64] = []
         for (number, entry) in entries
         where !entry.isAcknowledged && entry.cause.stream == stream && entry.cause.sequence <= sequence {
+            if entry.isInDoubt {
+                // The server has what is behind the point, and perhaps not the point. It knows the alarm if it found it.
+                doubtful.append(number)
+                continue
+            }
             entries[number]?.isAcknowledged = true
             guard entry.entity == present else { continue }
             entries[number]?.waitsSince = now
             isNews = true
         }
-        var actions: [Action] = []
+        var actions = report(doubtful)
         if isLogin {
             actions += report(entries.filter { !$0.value.isAcknowledged && $0.value.cause.stream != stream }.keys)
             actions += pointsWereLost()
@@ -94,9 +102,12 @@ package struct EarlyAlarmBook: Hashable, Sendable {
         return waiting.isEmpty ? [] : [.look(waiting)]
     }
 
-    /// The ring does not have the points of these alarms.
-    package mutating func looked(missing: [UInt64]) -> [Action] {
-        report(
+    /// The answer to `look`. `missing`: the ring does not have their points. `unread`: the disk did not say.
+    package mutating func looked(missing: [UInt64], unread: [UInt64]) -> [Action] {
+        for (number, entry) in entries where !entry.isAcknowledged {
+            entries[number]?.isInDoubt = unread.contains(number)
+        }
+        return report(
             missing.filter { number in
                 guard let entry = entries[number] else { return false }
                 return !entry.isAcknowledged

@@ -143,6 +143,12 @@ package struct ServerFenceMachine {
         return take(Held(point: point, cause: cause, isLive: isLive))
     }
 
+    /// From here on points that the server has may be gone from the ring, so the memory of them must last: the process after
+    /// this one goes on where the server does.
+    package mutating func ringLetsGo() -> [Action] {
+        isRunning ? judge.secure(set.entity).map(Action.init) : []
+    }
+
     private mutating func take(_ this: Held) -> [Action] {
         var actions: [Action] = []
         if this.isLive, let last = judge.memory(of: set.entity)?.lastTime,
