@@ -21,8 +21,12 @@ import TrackTestKit
         private static let time = MonotonicTime(milliseconds: 0)
         private var message: Int64 = 0
 
-        init(hooks: [String] = ["a"]) throws {
+        init(hooks: [String] = ["a"], isShared: Bool = false) throws {
             journal = Self.open(disk)
+            if isShared {
+                model = AlarmModel(
+                    seed: 7, limit: AlarmModelTests.limit, retention: 1_000_000, areHooksRun: true, isShared: true)
+            }
             try model.processStarts(nil, durable: nil, hooks: hooks, now)
             try look()
         }
@@ -88,6 +92,25 @@ import TrackTestKit
         world.disk.killProcess()
         try world.restart()
         #expect(world.model.journaled == 3)
+    }
+
+    /// Alarms of fences are in the same journal, and are somebody else's.
+    @Test func amongAlarmsOfFencesMessagesAreWatchedAllTheSame() throws {
+        let world = try World(isShared: true)
+        let fence = NewAlarm(id: 77, type: 3, entity: "van", time: 1000, received: 0, body: "{}")
+        try world.append(fence)
+        let push = try world.push()
+        try world.append(push)
+        #expect(!world.model.has(1) && world.model.has(2))
+        try world.model.acknowledged(push.id)
+        try world.model.told(push.id, number: 2)
+        try world.append(NewAlarm(id: 78, type: 3, entity: "van", time: 1000, received: 0, body: "{}"))
+        #expect(world.model.owed == 1 && world.model.journaled == 1)
+        #expect(throws: Violation.self) { try world.model.acknowledged(77) }
+        let empty = Array(try #require(world.disk.contents(of: Self.path)).prefix(24))
+        #expect(throws: Violation.self) { try world.look(at: empty) }
+        let other = try World()
+        #expect(throws: Violation.self) { try other.append(fence) }
     }
 
     @Test func anAcknowledgementNeedsTheDisk() throws {

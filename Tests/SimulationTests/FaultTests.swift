@@ -114,6 +114,26 @@ import TrackTestKit
         #expect(ledger.waiting.isEmpty && ledger.aside == [0, 1, 2])
     }
 
+    /// The bound may take a file in the same operation in which the cache gave it up.
+    @Test func aFileWithoutAHeaderMayBeGivenUpAndDropped() throws {
+        let cache = try boot()
+        try gather(1...3, cache)
+        let points = witness.points(in: 1)
+        func gone(isSound: Bool) -> DiskOperation {
+            DiskOperation(losses: [
+                LostFile(
+                    segment: 1, size: 9000, bytes: 9000, isGone: true, points: points, hasSoundHeader: isSound,
+                    holdsClears: false)
+            ])
+        }
+        ledger.failedOperations = 2
+        #expect(throws: Violation.self) { try ledger.gaveUp(3, gone(isSound: false), witness) }
+        ledger.failedOperations = 3
+        #expect(throws: Violation.self) { try ledger.gaveUp(3, gone(isSound: true), witness) }
+        try ledger.gaveUp(3, gone(isSound: false), witness)
+        #expect(ledger.waiting.isEmpty && ledger.aside == [0, 1, 2])
+    }
+
     @Test func theNextOpeningMustFindWhatWasGivenUp() throws {
         let cache = try boot()
         try gather(1...3, cache)

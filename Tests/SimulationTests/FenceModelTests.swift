@@ -169,6 +169,23 @@ import TrackTestKit
         #expect(world.model.open(of: "van").isEmpty)
     }
 
+    @Test func aPushThatNobodySentIsFound() throws {
+        let world = try World()
+        let push = NewAlarm(id: 9, type: 3, entity: "van", time: 1000, received: 0, body: "{}")
+        _ = try world.journal.append(push, isOwed: true, now: MonotonicTime(milliseconds: 0))
+        #expect(throws: Violation.self) { try world.look() }
+        let other = try World()
+        other.model.sent(9)
+        _ = try other.journal.append(push, isOwed: true, now: MonotonicTime(milliseconds: 0))
+        try other.look()
+    }
+
+    @Test func aPushOfNoAlarmIsFound() throws {
+        let push = PendingPush(id: 9, message: 1, type: 3, body: "{}", created: Timestamp(milliseconds: 0))
+        let court = try court()
+        #expect(throws: Violation.self) { try court.handedOut(push, to: "van") }
+    }
+
     @Test func anAlarmThatIsGoneIsFound() throws {
         let world = try World()
         try world.append(5, remembering: 2000)

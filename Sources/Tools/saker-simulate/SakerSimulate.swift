@@ -23,8 +23,7 @@ import SystemSimulation
     @Option(help: "How many of 100 histories have pushes, alarms and hooks.")
     var pushes = HistoryOptions.usualPushShare
 
-    @Option(
-        help: "How many of 100 histories have fences on the vehicle or at the server, and then no pushes of operators.")
+    @Option(help: "How many of 100 histories have fences on the vehicle or at the server.")
     var fences = 0
 
     @Option(help: "Directory for SQLite's files, which are removed afterwards.")

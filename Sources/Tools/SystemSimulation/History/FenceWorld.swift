@@ -14,9 +14,10 @@ struct FenceWorld {
     /// Milliseconds between two changes of fences, on average.
     let pace: Int64
     var changes = 0
-    var own = OwnFenceModel()
+    let way = TrueWay()
+    var own: OwnFenceModel
     var findings: FindingModel
-    var court = FenceCourt()
+    var court: FenceCourt
     /// What the journal of the process remembered of fences when it was opened.
     var states: [FenceState] = []
     /// The disk has kept the vehicle from points that it gathered: from then on its places may be others than the server's.
@@ -30,6 +31,7 @@ struct FenceWorld {
         guard Int.random(in: 0..<100, using: &dice) < share else { return nil }
         profile.addFences()
         route = Route(seed: dice.next())
+        (own, court) = (OwnFenceModel(way), FenceCourt(way))
         let kind = Int.random(in: 0..<5, using: &dice)
         (hasOwn, hasServers) = (kind < 3, kind > 1)
         pace = [20_000, 60_000, 300_000].randomElement(using: &dice) ?? 60_000
@@ -46,7 +48,7 @@ struct FenceWorld {
     /// What was on the disk is gone with it: the vehicle begins anew.
     mutating func diskReplaced() {
         mayDiffer = true
-        own = OwnFenceModel()
+        own = OwnFenceModel(way)
         findings.diskReplaced()
         states = []
     }

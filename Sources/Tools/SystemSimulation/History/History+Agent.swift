@@ -134,7 +134,6 @@ extension History {
         (made.alarms, made.hooks) = (alarms, hooks)
         connect(made)
         watchAlarms(made)
-        watchFences(made)
         box = made
         gaps.processStarted(at: trueTime)
         gatheredInThisProcess = 0
@@ -271,6 +270,7 @@ extension History {
         guard let box, let watch = box.feeds.open, isGPSDUp, !receiver.isInTunnel, !box.isStopping else { return }
         let aligned = trueTime / profile.epochInterval * profile.epochInterval
         let reports = receiver.epoch(at: aligned, span: profile.epochInterval)
+        noteWay(at: aligned)
         for report in reports { deliver(report, watch, box) }
         loop.execute { [unowned self] in checkGathered(box) }
     }
@@ -304,7 +304,7 @@ extension History {
     }
 
     func choose(_ points: [ChosenPoint]) {
-        judge(grid.takeFixes())
+        judge(grid.takeFixes(), points)
         guard let entity = grid.knownEntity else { return }
         for point in points {
             ledger.choose(

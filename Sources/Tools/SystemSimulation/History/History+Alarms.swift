@@ -25,18 +25,25 @@ extension History {
         guard disk.hasPower else { return (nil, nil) }
         alarms.isRefusing = false
         journalPatience = PatienceModel(refusals: refusedJournalReads)
-        guard fences == nil else { return (openFenceJournal(executor, hooks?.names ?? []), hooks) }
         check { () throws(Violation) in
-            try alarms.processStarts(
-                disk.contents(of: SimulatedAlarms.path), durable: disk.durableContents(of: SimulatedAlarms.path),
-                hooks: hooks?.names ?? [], circumstances(nil))
+            let (visible, kept) = journalBytes
+            if profile.hasPushes {
+                try alarms.processStarts(visible, durable: kept, hooks: hooks?.names ?? [], circumstances(nil))
+            }
+            try fences?.findings.processStarts(visible, durable: kept, hooks: hooks?.names ?? [])
         }
         let journal = AlarmJournal(
             directory: SimulatedMemory.directory,
             options: AlarmJournal.Options(limit: profile.journalLimit, retention: profile.alarmRetention),
             fileSystem: disk, now: now)
+        openedFenceJournal(journal)
         if disk.hasPower { look(at: journal) }
         return (SimulatedAlarms(journal, executor: executor, disk: disk), hooks)
+    }
+
+    /// The journal as a program sees it, and as a power cut leaves it.
+    private var journalBytes: (visible: [UInt8]?, kept: [UInt8]?) {
+        (disk.contents(of: SimulatedAlarms.path), disk.durableContents(of: SimulatedAlarms.path))
     }
 
     private func circumstances(_ journal: AlarmJournal?) -> AlarmModel.Circumstances {
@@ -51,9 +58,11 @@ extension History {
     private func look(at journal: AlarmJournal) {
         check { () throws(Violation) in
             try journalPatience.observe(refusals: refusedJournalReads, hasGivenUp: journal.hasGivenUp, now)
-            try alarms.observe(
-                disk.contents(of: SimulatedAlarms.path), durable: disk.durableContents(of: SimulatedAlarms.path),
-                last: journal.lastNumber, circumstances(journal))
+            let (visible, kept) = journalBytes
+            if profile.hasPushes {
+                try alarms.observe(visible, durable: kept, last: journal.lastNumber, circumstances(journal))
+            }
+            try lookAtFindings(visible, kept, in: journal)
         }
         guard journal.trouble != nil else { return }
         alarms.refused()
@@ -61,23 +70,41 @@ extension History {
     }
 
     func watchAlarms(_ box: AgentBox) {
-        guard fences == nil, let journal = box.alarms else { return }
+        guard let journal = box.alarms else { return }
         journal.onOperation = { [unowned self] journal in look(at: journal) }
         box.agent.onChange = { [unowned self] change in
             guard case .alarm(let report) = change, let id = report.id else { return }
-            note("alarm \(report.number) is told")
-            check { () throws(Violation) in
-                try alarms.told(UInt64(bitPattern: id), number: UInt64(clamping: report.number))
-            }
+            told(report, UInt64(bitPattern: id))
         }
-        box.hooks?.onList = { [unowned self] in alarms.nothingToRun() }
+        box.hooks?.onList = { [unowned self] in
+            if profile.hasPushes { alarms.nothingToRun() }
+        }
         box.hooks?.onStart = { [unowned self] hook, number, body in
             note("hook \(hook) begins with alarm \(number)")
-            check { () throws(Violation) in try alarms.hookStarts(hook, alarm: number, body: body) }
+            check { () throws(Violation) in
+                try fences?.findings.hookStarts(hook, alarm: number, key: body ?? "")
+                guard fences == nil || alarms.has(number) else { return }
+                try alarms.hookStarts(hook, alarm: number, body: body)
+            }
         }
         box.hooks?.onEnd = { [unowned self] hook, number in
             note("hook \(hook) ends with alarm \(number)")
-            alarms.hookEnds(hook, alarm: number)
+            fences?.findings.hookEnds(hook, alarm: number)
+            if profile.hasPushes { alarms.hookEnds(hook, alarm: number) }
+        }
+    }
+
+    /// Whether a push is a message or of a point: not of a fence.
+    private func isMessage(_ id: UInt64) -> Bool { fences == nil || alarms.pushes.entries[id] != nil }
+
+    private func told(_ report: AlarmReport, _ id: UInt64) {
+        let number = UInt64(clamping: report.number)
+        let isMessage = isMessage(id)
+        let words = isMessage ? "push" : Self.words(report)
+        note("alarm \(report.number) is told: \(words)")
+        check { () throws(Violation) in
+            if isMessage { try alarms.told(id, number: number) }
+            try toldOfFence(report, id, words)
         }
     }
 
@@ -87,11 +114,20 @@ extension History {
     private var serverTime: Int64 { trueTime + 2000 }
 
     func watchPushes(_ frames: FrameWatch) {
-        guard fences == nil else { return watchFencePushes(frames) }
-        frames.onPush = { [unowned self] id in check { () throws(Violation) in try alarms.sent(id) } }
-        frames.onPushAcknowledgement = { [unowned self] ids in
+        frames.onPush = { [unowned self] id in
+            note("the server sends push \(id)")
+            fences?.findings.sent(id)
             check { () throws(Violation) in
-                for id in ids { try alarms.acknowledged(id) }
+                if isMessage(id) { try alarms.sent(id) }
+            }
+        }
+        frames.onPushAcknowledgement = { [unowned self] ids in
+            note("the agent acknowledges pushes \(ids)")
+            check { () throws(Violation) in
+                for id in ids {
+                    try fences?.findings.acknowledged(id)
+                    if isMessage(id) { try alarms.acknowledged(id) }
+                }
             }
             if !isHealed, dice.one(in: 8) { loseAcknowledgement() }
         }
@@ -113,18 +149,19 @@ extension History {
     }
 
     func watchPushes(_ watch: StoreWatch) {
-        guard fences == nil else { return watchFences(watch) }
+        watchFences(watch)
         guard profile.hasPushes else { return }
         watch.hasPushes = true
         watch.causing = { [unowned self] batches in batches.map(causing) }
         watch.handOut = { [unowned self] push, entity in
+            guard fences == nil || PushModel.isMessage(push.body) else { return fencePush(push, to: entity) }
             var out = push
             check { () throws(Violation) in out = try alarms.pushes.handOut(push, to: entity, at: serverTime) }
             return out
         }
         watch.onSettled = { [unowned self] in alarms.pushes.note($0, at: serverTime) }
         watch.settle = { [unowned self] settlement in
-            guard let own = alarms.pushes.inner(settlement.id) else { return nil }
+            guard let own = alarms.pushes.inner(settlement.id) else { return fences == nil ? nil : settlement }
             if settlement.outcome == .acknowledged {
                 check { () throws(Violation) in try alarms.pushes.settle(settlement.id) }
             }

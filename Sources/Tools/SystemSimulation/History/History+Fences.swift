@@ -3,6 +3,7 @@ internal import AgentLogic
 internal import AgentRuntime
 internal import AlarmLog
 internal import FenceJSON
+internal import Geodesy
 internal import Geofencing
 internal import JSON
 internal import NIOCore
@@ -48,21 +49,11 @@ extension History {
     }
 
     /// The journal of a process that begins.
-    func openFenceJournal(_ executor: SimulatedCacheDisk, _ hooks: [String]) -> SimulatedAlarms? {
-        check { () throws(Violation) in
-            try fences?.findings.processStarts(
-                disk.contents(of: SimulatedAlarms.path), durable: disk.durableContents(of: SimulatedAlarms.path),
-                hooks: hooks)
-        }
-        let journal = AlarmJournal(
-            directory: SimulatedMemory.directory,
-            options: AlarmJournal.Options(limit: profile.journalLimit, retention: profile.alarmRetention),
-            fileSystem: disk, now: now)
+    func openedFenceJournal(_ journal: AlarmJournal) {
+        guard fences != nil else { return }
         fences?.states = journal.fenceStates
         fences?.isUnread = journal.trouble != nil
         checkFound(journal.fenceStates, isUnread: journal.trouble != nil)
-        if disk.hasPower { lookAtFindings(in: journal) }
-        return SimulatedAlarms(journal, executor: executor, disk: disk)
     }
 
     /// The agent goes on from what the journal remembers.
@@ -77,54 +68,31 @@ extension History {
                 detail: "the journal remembers \(expected.sorted()), and a start finds \(found.sorted())"))
     }
 
-    private func lookAtFindings(in journal: AlarmJournal) {
-        check { () throws(Violation) in
-            try journalPatience.observe(refusals: refusedJournalReads, hasGivenUp: journal.hasGivenUp, now)
-            let circumstances = FindingModel.Circumstances(
-                hasGivenUp: journal.hasGivenUp, isUnread: fences?.isUnread ?? false)
-            let hasChanged = try fences?.findings.observe(
-                disk.contents(of: SimulatedAlarms.path), durable: disk.durableContents(of: SimulatedAlarms.path),
-                last: journal.lastNumber, circumstances)
-            guard hasChanged == true, let known = fences?.findings.written, let states = fences?.findings.states else {
-                return
-            }
-            for state in states where !state.isServers {
-                try fences?.own.remembered(
-                    String(decoding: state.entity, as: UTF8.self), through: state.time, with: known)
-            }
+    func lookAtFindings(_ visible: [UInt8]?, _ kept: [UInt8]?, in journal: AlarmJournal) throws(Violation) {
+        guard let isUnread = fences?.isUnread else { return }
+        let circumstances = FindingModel.Circumstances(hasGivenUp: journal.hasGivenUp, isUnread: isUnread)
+        let hasChanged = try fences?.findings.observe(
+            visible, durable: kept, last: journal.lastNumber, circumstances)
+        guard hasChanged == true, let known = fences?.findings.written, let states = fences?.findings.states else {
+            return
+        }
+        for state in states where !state.isServers {
+            try fences?.own.remembered(
+                String(decoding: state.entity, as: UTF8.self), through: state.time, with: known)
         }
     }
 
-    func watchFences(_ box: AgentBox) {
-        guard fences != nil, let journal = box.alarms else { return }
-        journal.onOperation = { [unowned self] journal in lookAtFindings(in: journal) }
-        box.agent.onChange = { [unowned self] change in
-            guard case .alarm(let report) = change, let id = report.id else { return }
-            told(report, UInt64(bitPattern: id))
-        }
-        box.hooks?.onStart = { [unowned self] hook, number, body in
-            note("hook \(hook) begins with alarm \(number)")
-            check { () throws(Violation) in
-                try fences?.findings.hookStarts(hook, alarm: number, key: body ?? "")
-            }
-        }
-        box.hooks?.onEnd = { [unowned self] hook, number in
-            note("hook \(hook) ends with alarm \(number)")
-            fences?.findings.hookEnds(hook, alarm: number)
-        }
-    }
-
-    private func told(_ report: AlarmReport, _ id: UInt64) {
+    static func words(_ report: AlarmReport) -> String {
         let action = report.body["action"]?.stringValue ?? "message"
-        let words =
-            "\(report.early == true ? "early " : report.type == 4 ? "own " : "")alarm \(action) of fence "
+        return "\(report.early == true ? "early " : report.type == 4 ? "own " : "")alarm \(action) of fence "
             + "\(report.body["fence_id"]?.integerValue ?? 0) by \(report.entity) at \(report.time ?? 0)"
-        note("alarm \(report.number) is told: \(words)")
-        check { () throws(Violation) in
-            try fences?.findings.told(
-                id, number: UInt64(clamping: report.number), type: report.type, isEarly: report.early == true, words)
-            if report.type == 4 { try fences?.own.told(id, words, at: now) }
-        }
+    }
+
+    /// The journal is one, so messages are told here too.
+    func toldOfFence(_ report: AlarmReport, _ id: UInt64, _ words: String) throws(Violation) {
+        try fences?.findings.told(
+            id, number: UInt64(clamping: report.number), type: report.type, isEarly: report.early == true, words)
+        if report.type == 4 { try fences?.own.told(id, words, at: now) }
     }
 
     // MARK: Fixes
@@ -135,7 +103,15 @@ extension History {
             activity: AgentLogic.Activity(rawValue: settings.activity.rawValue) ?? .other)
     }
 
-    func judge(_ fixes: [Fix]) {
+    /// Where the vehicle is at this epoch.
+    func noteWay(at time: Int64) {
+        let place = Degrees(latitude: receiver.latitude, longitude: receiver.longitude)
+        fences?.way.note(place, at: time, isReflected: receiver.isReflected)
+    }
+
+    /// `points`: those that were made with these fixes.
+    func judge(_ fixes: [Fix], _ points: [ChosenPoint]) {
+        for point in points where point.isParked { fences?.way.parked(at: point.fix.time.milliseconds) }
         guard fences != nil, !fixes.isEmpty, let known = fences?.findings.written else { return }
         for fix in fixes { fences?.own.fix(fix, at: now, known: known) }
         guard let box, !box.isStopping else { return }
@@ -288,9 +264,9 @@ extension History {
         summary.ownAlarms = fences.findings.toldLocal
         summary.alarmsBeforeDisk = fences.findings.toldBeforeDurable
         summary.earlyAlarms = fences.findings.toldEarly
-        summary.alarmsByPush = fences.findings.toldByPush
+        summary.alarmsByPush = fences.findings.toldByPush - alarms.toldCount
         summary.serverAlarms = fences.court.history.count
         summary.alarmsReported = fences.court.reported
-        summary.hookRuns += fences.findings.hookRuns
+        summary.hookRuns = fences.findings.hookRuns
     }
 }

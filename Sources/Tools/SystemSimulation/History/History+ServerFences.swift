@@ -74,10 +74,18 @@ extension History {
     // MARK: Judging
 
     func watchFences(_ watch: StoreWatch) {
+        guard fences != nil else { return }
         watch.hasPushes = true
         watch.hasNews = true
         watch.settle = { $0 }
+        watch.handOut = { [unowned self] push, entity in fencePush(push, to: entity) }
         watch.onJudgeHearing = { [unowned self] in fences?.court.judgeHears() }
+    }
+
+    /// The store gives a session a push that is no message.
+    func fencePush(_ push: PendingPush, to entity: String) -> PendingPush {
+        check { () throws(Violation) in try fences?.court.handedOut(push, to: entity) }
+        return push
     }
 
     func fencesStored(_ batch: IngestBatch, new: [TrackPoint]) throws(Violation) {
@@ -87,17 +95,6 @@ extension History {
             note("the server stores \(caused.alarm.action.rawValue) of fence \(caused.alarm.fence) by \(batch.entity)")
         }
         try fences?.court.stored(batch, new: new)
-    }
-
-    func watchFencePushes(_ frames: FrameWatch) {
-        frames.onPush = { [unowned self] id in note("the server sends push \(id)") }
-        frames.onPushAcknowledgement = { [unowned self] ids in
-            note("the agent acknowledges pushes \(ids)")
-            check { () throws(Violation) in
-                for id in ids { try fences?.findings.acknowledged(id) }
-            }
-            if !isHealed, dice.one(in: 8) { loseAcknowledgement() }
-        }
     }
 
     // MARK: The end

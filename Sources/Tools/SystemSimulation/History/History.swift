@@ -94,7 +94,7 @@ package final class History {
         self.dice = dice
         alarms = AlarmModel(
             seed: seed, limit: profile.journalLimit, retention: profile.alarmRetention,
-            areHooksRun: profile.hasHooks)
+            areHooksRun: profile.hasHooks, isShared: fences != nil)
         trace.follow = options.follow
     }
 

@@ -7,7 +7,7 @@ package struct HistoryOptions: Sendable {
     /// Of 100 seeds so many have pushes, alarms and hooks.
     package var pushShare: Int
     package static let usualPushShare = 40
-    /// Of 100 seeds so many have fences, and then no messages of operators.
+    /// Of 100 seeds so many have fences.
     package var fenceShare: Int
     /// For database files.
     package var directory: String

@@ -34,14 +34,14 @@ struct Profile {
     /// Each point carries so much that a segment is full in minutes.
     let isVerbose: Bool
     /// The fleet's people and its points send messages to the vehicle.
-    private(set) var hasPushes: Bool
+    let hasPushes: Bool
     let hasHooks: Bool
     /// Hooks run for other events than alarms, too.
     let hooksHearMore: Bool
     /// Bytes of the alarm journal.
     private(set) var journalLimit: Int
     /// Milliseconds: the longest life of a push.
-    let pushLife: Int64
+    private(set) var pushLife: Int64
     /// Milliseconds for which alarms are kept: longer than the server can send a push.
     private(set) var alarmRetention: Int64
     /// Bits of the disk flip.
@@ -107,11 +107,12 @@ struct Profile {
         self.weights = weights.isEmpty ? [(.linkReset, 1)] : weights
     }
 
-    /// A history with fences. It has no messages of operators, whose model knows nothing of fences. Its receiver tells the
-    /// true time and place: the others make alarms that no rule decides on.
+    /// A history with fences. Pushes of fences live for seven days, and the journal keeps alarms for longer: so messages do
+    /// here. The receiver tells the true time and place: other ones make alarms that no rule decides on.
     mutating func addFences() {
-        (hasPushes, journalLimit, alarmRetention) = (false, 1 << 20, 8 * 86_400_000)
-        let others: Set<Trouble> = [.push, .receiverBack, .receiverRollover, .receiverLeaps]
+        (pushLife, alarmRetention) = (7 * 86_400_000, 8 * 86_400_000)
+        if !hasPushes { journalLimit = 1 << 20 }
+        let others: Set<Trouble> = [.receiverBack, .receiverRollover, .receiverLeaps]
         weights.removeAll { others.contains($0.trouble) }
         if weights.isEmpty { weights = [(.linkReset, 1)] }
     }

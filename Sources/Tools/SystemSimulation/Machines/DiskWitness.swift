@@ -62,11 +62,12 @@ final class DiskWitness {
             let rest = disk.contents(of: path)
             // The unused end of a segment is cut at every opening.
             let isEmpty = rest.map { $0.count < bytes.count && bytes[$0.count...].allSatisfy { $0 == 0 } } ?? false
+            let content = SegmentContent(bytes)
             operation.losses.append(
                 LostFile(
                     segment: first, size: bytes.count, bytes: bytes.count - (rest?.count ?? 0), isGone: rest == nil,
                     points: isEmpty ? [] : points(first, bytes),
-                    holdsClears: !isEmpty && !SegmentContent(bytes).clears.isEmpty))
+                    hasSoundHeader: content.header?.first == first, holdsClears: !isEmpty && !content.clears.isEmpty))
         }
         return operation
     }
@@ -101,5 +102,6 @@ struct LostFile {
     let isGone: Bool
     /// What stood in it.
     let points: [StandingPoint]
+    let hasSoundHeader: Bool
     let holdsClears: Bool
 }

@@ -7,8 +7,10 @@ internal import TrackTestKit
 /// A receiver in a moving vehicle: reports in whole units, as complete or incomplete as gpsd tells them.
 struct Receiver {
     private var dice: DiskDice
-    private var latitude = 0.0
-    private var longitude = 0.0
+    private(set) var latitude = 0.0
+    private(set) var longitude = 0.0
+    /// The newest epoch's place is a reflection.
+    private(set) var isReflected = false
     /// Degrees a second.
     private var north = 0.0
     private var east = 0.0
@@ -36,6 +38,7 @@ struct Receiver {
         } else {
             wander(span)
         }
+        isReflected = false
         guard hasFix else { return [PlainReport(time: time + timeOffset, mode: 1)] }
         // Noise of a few metres: no two fixes are alike.
         let report = PlainReport(
@@ -116,6 +119,7 @@ struct Receiver {
     /// At rest, one fix in many is a reflection.
     private mutating func reflected(_ report: PlainReport) -> PlainReport {
         guard isStanding, dice.one(in: 100) else { return report }
+        isReflected = true
         var report = report
         report.latitude = report.latitude.map { $0 + Int32.random(in: -3000...3000, using: &dice) }
         return report

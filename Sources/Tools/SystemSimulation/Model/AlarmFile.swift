@@ -48,6 +48,8 @@ struct AlarmFile {
     /// Alarms that the agent has found, in the order of the file.
     private(set) var findings: [Alarm] = []
     private(set) var traces: [Trace] = []
+    /// Traces that were left out.
+    private(set) var otherTraces = 0
     /// The newest of each entity.
     private(set) var states: [State] = []
     /// Alarms with a record that says that their hooks have ended.
@@ -143,6 +145,15 @@ struct AlarmFile {
     mutating func leaveOut(after number: UInt64) {
         alarms.removeAll { $0.number > number }
         findings.removeAll { $0.number > number }
+    }
+
+    /// Leaves out alarms and traces that others look after. Alarms that the agent has found are such.
+    mutating func keep(_ isKept: (UInt64) -> Bool) {
+        let count = traces.count
+        alarms.removeAll { !isKept($0.id) }
+        traces.removeAll { !isKept($0.id) }
+        findings = []
+        otherTraces += count - traces.count
     }
 
     func text(_ range: Range<Int>) -> String { String(decoding: bytes[range], as: UTF8.self) }

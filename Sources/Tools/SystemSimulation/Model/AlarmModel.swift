@@ -8,6 +8,8 @@ struct AlarmModel {
     /// Milliseconds by the server's clock after which an alarm is dropped.
     let retention: Int64
     let areHooksRun: Bool
+    /// Alarms of fences are in the same journal: ``FindingModel`` looks after them.
+    let isShared: Bool
     var pushes: PushModel
 
     /// What is true of the disk while an operation is judged.
@@ -36,9 +38,11 @@ struct AlarmModel {
     var hooks = HookModel()
     private(set) var journaled = 0
     private(set) var dropped = 0
+    private(set) var toldCount = 0
 
-    init(seed: UInt64, limit: Int, retention: Int64, areHooksRun: Bool) {
+    init(seed: UInt64, limit: Int, retention: Int64, areHooksRun: Bool, isShared: Bool = false) {
         (self.limit, self.retention, self.areHooksRun) = (limit, retention, areHooksRun)
+        self.isShared = isShared
         pushes = PushModel(seed: seed)
     }
 
@@ -78,10 +82,16 @@ struct AlarmModel {
         mayBeUnordered = .max
     }
 
+    private func read(_ bytes: [UInt8]) -> AlarmFile? {
+        var file = AlarmFile(bytes)
+        if isShared { file?.keep { pushes.entries[$0] != nil } }
+        return file
+    }
+
     private mutating func look(
         at visible: [UInt8]?, last: UInt64, _ now: Circumstances, isStart: Bool
     ) throws(Violation) {
-        var found = visible.flatMap(AlarmFile.init)
+        var found = visible.flatMap(read)
         found?.leaveOut(after: last)
         newest = last
         if found == nil, visible?.isEmpty == false {
@@ -110,7 +120,7 @@ struct AlarmModel {
             // A file that is made anew begins with number 1, and a server that hears nothing sends again.
             (lastTold, mayBeUnordered) = (0, .max)
         }
-        let mayTrace = before + AlarmModel.mostRecordBytes > limit
+        let mayTrace = before + (isShared ? FindingModel.mostRecordBytes : Self.mostRecordBytes) > limit
         try gone(former, found, now, mayTrace: mayTrace, isStart: isStart)
         for alarm in isNew { try appeared(alarm, in: found, isStart: isStart) }
         try compareOwed(alarms)
@@ -214,7 +224,9 @@ struct AlarmModel {
     }
 
     /// The oldest traces go at a quarter of the bound.
-    private func fullOfTraces(_ found: AlarmFile?) -> Bool { ((found?.traces.count ?? 0) + 1) * 48 > limit / 4 }
+    private func fullOfTraces(_ found: AlarmFile?) -> Bool {
+        ((found.map { $0.traces.count + $0.otherTraces } ?? 0) + 1) * 48 > limit / 4
+    }
 
     /// It may come once more, as a new one.
     private mutating func lose(_ id: UInt64, _ standing: PushEntry.Standing) {
@@ -225,7 +237,7 @@ struct AlarmModel {
     }
 
     private mutating func note(durable kept: [UInt8]?) {
-        let found = kept == file?.bytes ? file : kept.flatMap(AlarmFile.init)
+        let found = kept == file?.bytes ? file : kept.flatMap(read)
         durable = Set((found?.alarms.map(\.id) ?? []) + (found?.traces.map(\.id) ?? []))
         guard areHooksRun else { return }
         // What stands in the file of before only may come back as it was.
@@ -256,6 +268,7 @@ struct AlarmModel {
             throw broken(.alarms, "\(name(id)) is told as alarm \(number) after \(lastTold): twice, or out of order")
         }
         lastTold = number
+        toldCount += 1
         pushes.entries[id]?.isTold = true
     }
 
@@ -274,6 +287,9 @@ struct AlarmModel {
     }
 
     // MARK: Hooks
+
+    /// Whether the journal has a push of this number.
+    func has(_ number: UInt64) -> Bool { file?.alarms.contains { $0.number == number } ?? false }
 
     /// A hook begins with an alarm.
     mutating func hookStarts(_ hook: String, alarm number: UInt64, body: String?) throws(Violation) {

@@ -1,4 +1,5 @@
 internal import FenceDelivery
+internal import Geodesy
 internal import Geofencing
 internal import TrackModel
 internal import TrackStore
@@ -32,8 +33,16 @@ struct FenceCourt {
     /// Pushes that were queued, by entity.
     private(set) var pushes: [String: Set<UInt64>] = [:]
     private(set) var reported = 0
+    /// The numbers that pushes of these alarms would have, by entity.
+    private(set) var numbersOfPushes: [String: Set<UInt64>] = [:]
     /// Batches that were judged while fences changed: nobody knows which the judge knew.
     private(set) var unsure = 0
+
+    private var truth: TruthModel
+
+    init(_ way: TrueWay = TrueWay()) {
+        truth = TruthModel(way)
+    }
 
     static let entities = ["bus", "tram", "van"]
 
@@ -64,7 +73,7 @@ struct FenceCourt {
         let alarms = batch.alarms.map(\.alarm)
         for alarm in alarms where alarm.isReported { note(alarm, of: batch.entity, isReported: true) }
         guard !points.isEmpty else { return }
-        let expected = judge(points, batch)
+        let expected = try judge(points, batch)
         let unsure = cases[batch.entity]?.unsure ?? []
         let found = alarms.filter { !$0.isReported && !unsure.contains($0.fence) }
         let due = expected.filter { !unsure.contains($0.alarm.fence) }
@@ -98,6 +107,7 @@ struct FenceCourt {
 
     private mutating func note(_ alarm: Alarm, of entity: String, isReported: Bool) {
         guard history.updateValue(entity, forKey: alarm.key) == nil else { return }
+        numbersOfPushes[entity, default: []].insert(UInt64(alarm.key.pushID(to: entity)))
         if isReported {
             reported += 1
         } else {
@@ -107,14 +117,14 @@ struct FenceCourt {
 
     private struct Sets {
         var after: Timestamp
-        var plans: [FencePlan]
+        var fences: [(plan: FencePlan, draft: ShapeDraft)]
         var fresh: [Int32] = []
         var beginsAnew = false
     }
 
     private mutating func judge(
         _ points: [TrackPoint], _ batch: IngestBatch
-    ) -> [(key: AlarmKey, alarm: FenceAlarm)] {
+    ) throws(Violation) -> [(key: AlarmKey, alarm: FenceAlarm)] {
         let entity = batch.entity
         let ordered = points.enumerated().sorted {
             ($0.element.fix.time, $0.offset) < ($1.element.fix.time, $1.offset)
@@ -124,21 +134,31 @@ struct FenceCourt {
         let uses = batch.fencesUsed.dropFirst(begin).filter { $0.after < last }
         noteUnsure(entity, known: uses.reduce(into: []) { $0.formUnion((watched(entity, $1.version) ?? [:]).keys) })
         let sets = [presentSet(entity)] + uses.map { set(entity, $0) }
-        guard sets.contains(where: { !$0.plans.isEmpty }) else { return [] }
+        guard sets.contains(where: { !$0.fences.isEmpty }) else {
+            truth.forget(entity)
+            return []
+        }
         var this = cases[entity] ?? Case()
         var expected: [(key: AlarmKey, alarm: FenceAlarm)] = []
         let scope = AlarmScope(service: batch.service.rawValue, entity: entity, source: .server)
         for point in ordered {
             guard let set = sets.last(where: { $0.after < point.fix.time }) else { continue }
             if let newest = this.memory.lastTime, newest <= set.after {
-                if set.beginsAnew { this.memory.beginAnew() }
+                if set.beginsAnew {
+                    this.memory.beginAnew()
+                    truth.forget(entity)
+                }
                 for fence in set.fresh {
                     this.memory.forget(fence: fence)
+                    truth.forget(fence, of: entity)
                     this.unsure.remove(fence)
                 }
             }
             var alarms: [FenceAlarm] = []
-            _ = judge.judge(FencePoint(point), of: &this.memory, by: FenceSet(set.plans), into: &alarms)
+            let (judged, plans) = (FencePoint(point), FenceSet(set.fences.map(\.plan)))
+            if judge.judge(judged, of: &this.memory, by: plans, into: &alarms) == .judged {
+                try truth.judged(judged, of: entity, by: set.fences, alarms[...])
+            }
             expected += alarms.map { (AlarmKey($0, in: scope), $0) }
         }
         cases[entity] = this
@@ -149,8 +169,9 @@ struct FenceCourt {
         let fences = (present.watched[entity] ?? [:]).sorted { $0.key < $1.key }
         return Sets(
             after: Timestamp(milliseconds: .min),
-            plans: fences.compactMap {
-                try? DeliveredFence($0.value.record.fence, since: $0.value.since, of: entity).plan()
+            fences: fences.compactMap { fence in
+                let delivered = DeliveredFence(fence.value.record.fence, since: fence.value.since, of: entity)
+                return (try? delivered.plan()).map { ($0, fence.value.record.fence.definition.shape) }
             })
     }
 
@@ -162,16 +183,19 @@ struct FenceCourt {
             return sets
         }
         let base = used.base > 0 ? watched(entity, used.base) : nil
-        var sets = Sets(after: used.after, plans: [], beginsAnew: used.base == 0)
+        var sets = Sets(after: used.after, fences: [], beginsAnew: used.base == 0)
         for (number, fence) in known.sorted(by: { $0.key < $1.key }) {
             let delivered = DeliveredFence(fence.record.fence, since: fence.since, of: entity)
+            let draft = fence.record.fence.definition.shape
             guard let base else {
-                if let plan = try? delivered.plan() { sets.plans.append(plan) }
+                if let plan = try? delivered.plan() { sets.fences.append((plan, draft)) }
                 continue
             }
             let former = base[number].map { DeliveredFence($0.record.fence, since: $0.since, of: entity) }
             if former == nil { sets.fresh.append(number) }
-            if let plan = try? delivered.plan(takenAfter: used.after, former: former) { sets.plans.append(plan) }
+            if let plan = try? delivered.plan(takenAfter: used.after, former: former) {
+                sets.fences.append((plan, draft))
+            }
         }
         let others = (present.watched[entity] ?? [:]).filter { known[$0.key] == nil }
         for (_, fence) in others.sorted(by: { $0.key < $1.key }) {
@@ -179,7 +203,7 @@ struct FenceCourt {
                 continue
             }
             (plan.group, plan.speedLimit) = (nil, nil)
-            sets.plans.append(plan)
+            sets.fences.append((plan, fence.record.fence.definition.shape))
         }
         return sets
     }
@@ -197,6 +221,15 @@ struct FenceCourt {
         guard !changed.isEmpty else { return }
         unsure += 1
         cases[entity, default: Case()].unsure.formUnion(changed)
+    }
+
+    // MARK: Pushes
+
+    /// The store gives a session a push that is no message.
+    func handedOut(_ push: PendingPush, to entity: String) throws(Violation) {
+        guard numbersOfPushes[entity]?.contains(push.id) ?? false else {
+            throw broken("the store hands \(entity) a push out that no alarm of it made: \(push.body)")
+        }
     }
 
     // MARK: The end

@@ -36,6 +36,8 @@ struct FindingModel {
     private var hooks = HookModel()
     private var hasGivenUp = false
     private var isUnread = false
+    /// Pushes that the server has sent.
+    private var sent: Set<UInt64> = []
     /// Pushes that the agent has acknowledged.
     private(set) var acknowledged: Set<UInt64> = []
     /// Early alarms that ever stood in the journal durably, with their entities.
@@ -55,7 +57,7 @@ struct FindingModel {
     mutating func diskReplaced() {
         let old = self
         self = FindingModel(limit: limit, areHooksRun: areHooksRun)
-        (process, acknowledged, early) = (old.process, old.acknowledged, old.early)
+        (process, acknowledged, early, sent) = (old.process, old.acknowledged, old.early, old.sent)
         (toldEarly, toldLocal, toldBeforeDurable, toldByPush) =
             (old.toldEarly, old.toldLocal, old.toldBeforeDurable, old.toldByPush)
     }
@@ -100,10 +102,13 @@ struct FindingModel {
             }
             numbers[alarm.id] = alarm.number
         }
+        if let stranger = found.alarms.first(where: { !sent.contains($0.id) }) {
+            throw broken("\(name(stranger)) is in the journal, and the server never sent it")
+        }
         try checkMemories(found)
         guard let former, !hasGivenUp else { return }
         for alarm in former.findings + former.alarms where numbers[alarm.id] == nil {
-            guard isStart, durable[alarm.id] == nil else {
+            guard isStart && durable[alarm.id] == nil || fullOfTraces(found) else {
                 file = former
                 throw broken("\(name(alarm)) is gone from the journal without a trace")
             }
@@ -115,7 +120,10 @@ struct FindingModel {
     }
 
     /// Of a verdict with many alarms.
-    private static let mostRecordBytes = 40_000
+    static let mostRecordBytes = 40_000
+
+    /// The oldest traces go at a quarter of the bound.
+    private func fullOfTraces(_ found: AlarmFile) -> Bool { (found.traces.count + 1) * 48 > limit / 4 }
 
     private static func alarm(_ trace: AlarmFile.Trace) -> AlarmFile.Alarm {
         AlarmFile.Alarm(
@@ -176,6 +184,9 @@ struct FindingModel {
         entries[id] = entry
         if type == 4 { toldLocal += 1 } else if isEarly { toldEarly += 1 } else { toldByPush += 1 }
     }
+
+    /// The server sends a push to the vehicle.
+    mutating func sent(_ id: UInt64) { sent.insert(id) }
 
     /// The server is told that the agent has a push.
     mutating func acknowledged(_ id: UInt64) throws(Violation) {

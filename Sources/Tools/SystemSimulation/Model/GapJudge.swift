@@ -105,7 +105,9 @@ struct GapJudge {
 
     private func judgeKind(_ gap: TrackGap, near from: Int64, _ until: Int64) throws(Violation) {
         let causes = model.causes(from, until, for: entity).map(\.cause)
-        guard causes.contains(where: { $0.reasons.contains(gap.reason.kind) }) else {
+        // The world is looked at once a second: a process may be back before anybody saw that the agent was off.
+        let wasOff = gap.reason.kind == .off && hasEnd(from, until)
+        guard wasOff || causes.contains(where: { $0.reasons.contains(gap.reason.kind) }) else {
             throw broken("\(gap.reason.name) is told, and there was \(causes)", gap.from)
         }
     }
@@ -179,18 +181,21 @@ struct GapJudge {
     private func judgeLoss(_ gap: TrackGap) throws(Violation) {
         let lost = gathered.filter { $0.fix.time > gap.from && $0.fix.time <= gap.until && !$0.isStored }
         guard !lost.isEmpty else { throw broken("\(gap.reason.name) is told, and no point is lost", gap.from) }
-        guard lost.contains(where: { Self.ways(of: $0).contains(gap.reason) }) else {
+        guard lost.contains(where: { ways(of: $0).contains(gap.reason) }) else {
             let fates = Set(lost.map { "\($0.fate)" }).sorted()
             throw broken("\(gap.reason.name) is told, and points are \(fates)", gap.from)
         }
     }
 
-    private static func ways(of entry: PointLedger.Entry) -> Set<GapReason> {
+    private func ways(of entry: PointLedger.Entry) -> Set<GapReason> {
         if entry.doubt != nil { return [.cacheFull, .cleared, .diskTrouble, .lost] }
         switch entry.fate {
         case .cleared: return [.cleared, .lost]
         case .droppedByBound: return [.cacheFull, .lost]
-        case .droppedInMemory: return [.diskTrouble, .lost]
+        // A process after the one that dropped it finds it missing in a nearly full ring, and can only guess.
+        case .droppedInMemory:
+            let isGuessed = model.lives.contains { $0.end.map { $0 > entry.fix.time.milliseconds } ?? false }
+            return isGuessed ? [.diskTrouble, .cacheFull, .lost] : [.diskTrouble, .lost]
         // The process that found them gone can only guess.
         case .lostWithPower, .missing: return [.diskTrouble, .cacheFull, .cleared, .lost]
         case .chosen, .waiting, .acknowledged:

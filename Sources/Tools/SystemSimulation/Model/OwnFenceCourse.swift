@@ -1,3 +1,4 @@
+internal import Geodesy
 internal import Geofencing
 internal import TrackModel
 
@@ -28,11 +29,16 @@ struct OwnFenceCourse {
     private var isFirst = true
     private var set = FenceSet()
     private var judge = FenceJudge()
+    private var plans: [(plan: FencePlan, draft: ShapeDraft)] = []
+    private var truth: TruthModel
+    /// What a fix made that the true way contradicts.
+    private(set) var untrue: Violation?
 
     private static let largestStepBack: Int64 = 600_000
 
-    init(fences: [Int32: OwnFence], memories: [String: EntityMemory]) {
+    init(fences: [Int32: OwnFence], memories: [String: EntityMemory], _ way: TrueWay) {
         (self.fences, self.memories) = (fences, memories)
+        truth = TruthModel(way)
     }
 
     // MARK: Fixes
@@ -52,6 +58,7 @@ struct OwnFenceCourse {
             let back = last.milliseconds(since: point.time)
             if back > Self.largestStepBack || isFirst && back >= 0 {
                 memory.timeRestarted()
+                truth.forget(entity)
                 begin(by: point.time)
             }
         }
@@ -60,7 +67,7 @@ struct OwnFenceCourse {
             begin(by: point.time)
         }
         var alarms: [FenceAlarm] = []
-        _ = judge.judge(point, of: &memory, by: set, into: &alarms)
+        if judge.judge(point, of: &memory, by: set, into: &alarms) == .judged { compare(point, alarms) }
         memories[entity] = memory
         let scope = AlarmScope(service: History.serviceID, entity: entity, source: .local)
         for alarm in alarms {
@@ -73,6 +80,11 @@ struct OwnFenceCourse {
         }
     }
 
+    private mutating func compare(_ point: FencePoint, _ alarms: [FenceAlarm]) {
+        guard let entity, untrue == nil else { return }
+        do throws(Violation) { try truth.judged(point, of: entity, by: plans, alarms[...]) } catch { untrue = error }
+    }
+
     private mutating func begin(by time: Timestamp) {
         for number in fences.keys { fences[number]?.begin(by: time) }
         buildSet()
@@ -80,7 +92,10 @@ struct OwnFenceCourse {
 
     private mutating func buildSet() {
         guard let entity else { return }
-        set = FenceSet(fences.values.sorted { $0.fence.id < $1.fence.id }.compactMap { $0.plan(for: entity) })
+        plans = fences.values.sorted { $0.fence.id < $1.fence.id }.compactMap { own in
+            own.plan(for: entity).map { ($0, own.fence.definition.shape) }
+        }
+        set = FenceSet(plans.map(\.plan))
     }
 
     // MARK: Fences
@@ -103,6 +118,7 @@ struct OwnFenceCourse {
         if (try? own.fence.update(definition, at: Timestamp(milliseconds: 0))) == .area { own.revised = next }
         for (entity, memory) in memories where old.contains(entity) != definition.watch.contains(entity) {
             memories[entity]?.forget(fence: number)
+            truth.forget(number, of: entity)
             guard definition.watch.contains(entity), let last = memory.lastTime else { continue }
             own.joined[entity] = last.adding(milliseconds: 1)
         }
@@ -112,7 +128,10 @@ struct OwnFenceCourse {
 
     mutating func delete(_ number: Int32) {
         fences[number] = nil
-        for entity in memories.keys { memories[entity]?.forget(fence: number) }
+        for entity in memories.keys {
+            memories[entity]?.forget(fence: number)
+            truth.forget(number, of: entity)
+        }
         buildSet()
     }
 

@@ -27,12 +27,17 @@ struct OwnFenceModel {
     private(set) var nextFence: Int32 = 1
     private(set) var kept = MemoryModel<[Int32: KeptFence]>([:])
     private(set) var unsureProcesses = 0
+    private let way: TrueWay
 
     /// Milliseconds until an alarm is told, whatever the disk does: the ring is read for 5 s at most, and the journal waits
     /// for the disk for 2 s.
     private static let patience: Int64 = 8000
     private static let replayPatience: Int64 = 5000
     private static let mostCourses = 8
+
+    init(_ way: TrueWay = TrueWay()) {
+        self.way = way
+    }
 
     // MARK: Processes
 
@@ -83,7 +88,7 @@ struct OwnFenceModel {
                 }
             }
         }
-        courses = [OwnFenceCourse(fences: fences, memories: memories)]
+        courses = [OwnFenceCourse(fences: fences, memories: memories, way)]
     }
 
     // MARK: Fixes
@@ -188,6 +193,7 @@ struct OwnFenceModel {
 
     /// Looks at what should have been told by now.
     mutating func checkTold(at now: MonotonicTime) throws(Violation) {
+        if let untrue = courses.compactMap(\.untrue).first { throw untrue }
         var reason: String?
         let left = courses.filter { course in
             guard let wrong = course.overdue(at: now, after: Self.patience) ?? course.unexplained(before: now) else {

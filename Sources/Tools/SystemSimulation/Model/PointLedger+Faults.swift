@@ -29,7 +29,10 @@ extension PointLedger {
         // Without a sound header a file is refused as well, though not by the disk. A file that the disk refuses has a count of
         // its own: it may have been refused before the file that was given up last.
         let refused = operation.refused.filter { refusedOperations[$0] ?? 0 >= 3 }
-        let candidates = refused.union(failedOperations >= 3 ? headless : []).sorted()
+        // The bound may have taken the file since, in the same operation.
+        let taken = operation.losses.filter(\.isGone)
+        let unsound = headless.union(taken.filter { !$0.hasSoundHeader }.map(\.segment))
+        let candidates = refused.union(failedOperations >= 3 ? unsound : []).sorted()
         guard !candidates.isEmpty else {
             throw broken(.recovery, "a segment was given up that the disk refused in fewer than three operations")
         }
@@ -39,7 +42,8 @@ extension PointLedger {
         var rest = count
         var gone: Set<Int> = []
         for first in candidates where rest > 0 {
-            let points = Set(witness.points(in: first).compactMap { index(of: $0) }).intersection(held)
+            let standing = witness.points(in: first) + taken.filter { $0.segment == first }.flatMap(\.points)
+            let points = Set(standing.compactMap { index(of: $0) }).intersection(held)
             gone.formUnion(points)
             if !points.isEmpty { givenUp.insert(first) }
             rest -= min(rest, UInt64(points.count))

@@ -199,6 +199,9 @@ struct PushModel {
 
     // MARK: Steps
 
+    /// Whether a push is one of ours, and no alarm of a fence.
+    static func isMessage(_ body: String) -> Bool { body.hasPrefix("{\"n\":") }
+
     static func serial(of body: String) -> Int? {
         Int(body.dropFirst(5).prefix { $0.isNumber })
     }
