@@ -178,6 +178,54 @@ private let summer2020: Int64 = 1_593_561_600
         }
     }
 
+    // MARK: - A pinned key in the chain
+
+    @Test func aPinnedKeyOfTheAuthorityOrTheServerIsEnoughWhenTheServerShowsIt() async throws {
+        let stranger = try Workshop()
+        let identity = try stranger.issue("good")
+        let both = try stranger.write(
+            Command.text(of: identity.certificate) + Command.text(of: stranger.authority.certificate), to: "both.pem")
+        let chain = Workshop.Issued(certificate: both, key: identity.key)
+        for pinned in [stranger.authority, identity] {
+            let options = TLSClientOptions(trust: .pinnedKeys, pins: [try pin(pinned)])
+            try await withServer(chain) { (server) async throws -> Void in
+                #expect(try await TestLink.failure(server, options) == nil)
+                // The name and the time count as always.
+                #expect(try await TestLink.failure(to: "127.0.0.1", server, options) == nil)
+                var wrong = options
+                wrong.serverName = "other.example"
+                #expect(try await TestLink.failure(server, wrong)?.code == .certificateWrongName)
+                #expect(
+                    try await TestLink.failure(server, options, verificationTime: 0)?.code == .certificateNotYetValid)
+            }
+        }
+    }
+
+    @Test func aPinnedAuthorityThatOnlyStandsInTheChainProvesNothing() async throws {
+        let stranger = try Workshop()
+        // Another authority's server shows the pinned certificate, which everybody can copy.
+        let identity = try stranger.issue("good")
+        let copied = try stranger.write(
+            Command.text(of: identity.certificate) + Command.text(of: workshop.authority.certificate), to: "both.pem")
+        let options = TLSClientOptions(trust: .pinnedKeys, pins: [try pin(workshop.authority)])
+        try await withServer(.init(certificate: copied, key: identity.key)) { (server) async throws -> Void in
+            #expect(try await TestLink.failure(server, options)?.code == .certificateUntrusted)
+        }
+        try await withServer(identity) { (server) async throws -> Void in
+            #expect(try await TestLink.failure(server, options)?.code == .pinMismatch)
+        }
+    }
+
+    @Test func aServerWithoutApplicationProtocolIsTakenOnlyWhereNoneIsNeeded() async throws {
+        let identity = try workshop.issue("good")
+        let server = try await TestServer.tls(identity) { $0.applicationProtocols = [] }
+        #expect(try await TestLink.failure(server, ours)?.code == .alpnMismatch)
+        var options = ours
+        options.requiresApplicationProtocol = false
+        #expect(try await TestLink.failure(server, options) == nil)
+        try await server.stop()
+    }
+
     // MARK: - Resumption
 
     @Test func aReconnectResumesTheSessionOfTheSameServerOnly() async throws {

@@ -88,7 +88,7 @@ extension TLSContext {
             }
             return nil
         }
-        if let key = unsafe OpenSSLHandle<PrivateKeyKind>(owning: key) { return key }
+        if let key = unsafe OpenSSLHandle<PrivateKeyKind>(owning: saker_signing_key(key)) { return key }
         let missing =
             pin == nil
             ? "; does it need a PIN or passphrase (client_key_pin_file)?" : "; is the PIN or passphrase right?"

@@ -188,7 +188,7 @@ internal import NIOCore
         unsafe SSL_get0_alpn_selected(ssl, &bytes, &count)
         let chosen = unsafe String(decoding: UnsafeBufferPointer(start: bytes, count: Int(count)), as: UTF8.self)
         let wanted = context.options.applicationProtocol
-        guard chosen != wanted else { return }
+        guard chosen != wanted, !chosen.isEmpty || context.options.requiresApplicationProtocol else { return }
         let answer = chosen.isEmpty ? "none" : "\"\(chosen.printable(limit: 40))\""
         throw SecureLinkError(
             .alpnMismatch,

@@ -1,7 +1,7 @@
 package import NIOCore
 internal import NIOPosix
 
-/// The agent's only way to a server: a TCP connection whose server TLS has verified.
+/// The way to a server: a TCP connection whose server TLS has verified.
 package enum SecureLink {
     /// Limits for times and sizes. Every wait and every buffer of a connection has one.
     package struct Limits: Hashable, Sendable {
@@ -54,6 +54,28 @@ package enum SecureLink {
         to host: String, port: Int, on loop: any EventLoop, context: TLSContext, verificationTime: Int64? = nil,
         limits: Limits = Limits(), initializer: @escaping @Sendable (any Channel) -> EventLoopFuture<Void>
     ) -> EventLoopFuture<any Channel> {
+        open(to: host, port: port, on: loop, limits: limits).flatMap { channel in
+            secure(
+                channel, host: host, context: context, verificationTime: verificationTime, limits: limits,
+                initializer: initializer)
+        }
+    }
+
+    /// Connects without TLS, for an address of this machine; else as
+    /// ``connect(to:port:on:context:verificationTime:limits:initializer:)``.
+    package static func connectPlainly(
+        to host: String, port: Int, on loop: any EventLoop, limits: Limits = Limits(),
+        initializer: @escaping @Sendable (any Channel) -> EventLoopFuture<Void>
+    ) -> EventLoopFuture<any Channel> {
+        open(to: host, port: port, on: loop, limits: limits).flatMap { channel in
+            initializer(channel).flatMap { channel.setOption(.autoRead, value: true) }.map { channel }
+        }
+    }
+
+    /// A TCP connection that nothing is read from yet.
+    private static func open(
+        to host: String, port: Int, on loop: any EventLoop, limits: Limits
+    ) -> EventLoopFuture<any Channel> {
         guard (1...65_535).contains(port) else {
             return loop.makeFailedFuture(SecureLinkError(.configuration, "the port is \(port); give 1...65535"))
         }
@@ -74,11 +96,6 @@ package enum SecureLink {
             .connect(host: host, port: port)
             .flatMapErrorThrowing { error in
                 throw SecureLinkError(connecting: error, to: host, port: port)
-            }
-            .flatMap { channel in
-                secure(
-                    channel, host: host, context: context, verificationTime: verificationTime, limits: limits,
-                    initializer: initializer)
             }
     }
 

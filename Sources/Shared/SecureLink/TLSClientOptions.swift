@@ -1,6 +1,6 @@
 package import TrackModel
 
-/// How the agent verifies the server, and how it identifies itself.
+/// How a client verifies the server, and how it identifies itself.
 package struct TLSClientOptions: Hashable, Sendable {
     /// Who must have signed the server's certificate.
     package enum Trust: Hashable, Sendable {
@@ -8,10 +8,11 @@ package struct TLSClientOptions: Hashable, Sendable {
         case systemRoots
         /// Only the certificate authorities in this PEM file (one or several).
         case authorities(file: String)
-        /// No authority: the server's key must be one of ``TLSClientOptions/pins``, and that is enough.
+        /// No authority: the key of one certificate that the server shows, its own or an authority's, must be one of
+        /// ``TLSClientOptions/pins``. That certificate is trusted then, with what it has signed, and nothing else.
         ///
         /// Name and dates are still checked, so a certificate can retire a leaked or moved key, as with any other
-        /// trust. Only the chain of authorities is not needed.
+        /// trust.
         case pinnedKeys
     }
 
@@ -79,7 +80,8 @@ package struct TLSClientOptions: Hashable, Sendable {
 
     package var trust: Trust
 
-    /// When not empty, the server's public key must be one of these, in addition to what ``trust`` demands.
+    /// When not empty, the server's own public key must be one of these, in addition to what ``trust`` demands. For
+    /// ``Trust/pinnedKeys`` it may also be an authority's.
     package var pins: Set<PublicKeyPin>
 
     /// The name or address that the server's certificate must hold; nil for the host that the agent connects to.
@@ -92,10 +94,13 @@ package struct TLSClientOptions: Hashable, Sendable {
     /// The application protocol (RFC 7301) that the server must choose, 1...255 bytes.
     package var applicationProtocol: String
 
+    /// Whether a server that chooses no application protocol is refused. Web servers may choose none for HTTP/1.1.
+    package var requiresApplicationProtocol: Bool
+
     package init(
         trust: Trust = .systemRoots, pins: Set<PublicKeyPin> = [], serverName: String? = nil,
         clientCertificate: ClientCertificate? = nil, minimumVersion: MinimumTLS = .v13,
-        applicationProtocol: String = "saker/1"
+        applicationProtocol: String = "saker/1", requiresApplicationProtocol: Bool = true
     ) {
         self.trust = trust
         self.pins = pins
@@ -103,6 +108,18 @@ package struct TLSClientOptions: Hashable, Sendable {
         self.clientCertificate = clientCertificate
         self.minimumVersion = minimumVersion
         self.applicationProtocol = applicationProtocol
+        self.requiresApplicationProtocol = requiresApplicationProtocol
+    }
+}
+
+extension TLSClientOptions {
+    /// For a web server: TLS 1.2 or later, HTTP/1.1. `serverName`: the name in the certificate; nil: the address's host.
+    package static func web(
+        _ trust: Trust, pins: Set<PublicKeyPin> = [], serverName: String? = nil
+    ) -> TLSClientOptions {
+        TLSClientOptions(
+            trust: trust, pins: pins, serverName: serverName, minimumVersion: .v12, applicationProtocol: "http/1.1",
+            requiresApplicationProtocol: false)
     }
 }
 

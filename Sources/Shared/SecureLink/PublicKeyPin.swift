@@ -12,6 +12,12 @@ package struct PublicKeyPin: Hashable, Sendable, CustomStringConvertible {
 
     private static let prefix = "sha256//"
 
+    /// Nil when `digest` is not of 32 bytes.
+    package init?(digest: [UInt8]) {
+        guard digest.count == 32 else { return nil }
+        self.digest = digest
+    }
+
     /// Reads `sha256//` followed by 44 characters of base64; throws `configuration` on anything else.
     package init(parsing text: String) throws(SecureLinkError) {
         guard text.hasPrefix(Self.prefix), let digest = Self.decode(text.dropFirst(Self.prefix.count))
@@ -26,13 +32,25 @@ package struct PublicKeyPin: Hashable, Sendable, CustomStringConvertible {
 
     /// The pin of a certificate's key; nil when OpenSSL cannot encode the key.
     init?(of certificate: OpaquePointer?) {
-        var count: UInt32 = 0
-        var digest = [UInt8](repeating: 0, count: Int(EVP_MAX_MD_SIZE))
         // The encoding of the key in the certificate, including the algorithm; curl uses the same for its digest.
         var encoded: UnsafeMutablePointer<UInt8>?
         let length = unsafe i2d_X509_PUBKEY(X509_get_X509_PUBKEY(certificate), &encoded)
+        unsafe self.init(taking: encoded, length)
+    }
+
+    /// The pin of a key; nil when OpenSSL cannot encode it.
+    init?(ofKey key: OpaquePointer?) {
+        var encoded: UnsafeMutablePointer<UInt8>?
+        let length = unsafe i2d_PUBKEY(key, &encoded)
+        unsafe self.init(taking: encoded, length)
+    }
+
+    /// Frees the bytes.
+    private init?(taking encoded: UnsafeMutablePointer<UInt8>?, _ length: Int32) {
         guard length > 0 else { return nil }
         defer { unsafe CRYPTO_free(encoded, #file, #line) }
+        var count: UInt32 = 0
+        var digest = [UInt8](repeating: 0, count: Int(EVP_MAX_MD_SIZE))
         guard unsafe EVP_Digest(encoded, Int(length), &digest, &count, EVP_sha256(), nil) == 1, count == 32 else {
             return nil
         }

@@ -12,9 +12,13 @@ package struct RefusedPIN: Hashable, Sendable {
 
     /// The note for the key of these options; nil when the key needs no PIN.
     package init?(_ options: TLSClientOptions, notedIn path: String) {
-        guard let certificate = options.clientCertificate, case .store(let uri) = certificate.key,
-            let file = certificate.store.pinFile, let pin = try? PIN(file: file)
-        else { return nil }
+        guard let certificate = options.clientCertificate else { return nil }
+        self.init(certificate.key, certificate.store, notedIn: path)
+    }
+
+    /// The note for a key; nil when the key needs no PIN.
+    init?(_ key: TLSClientOptions.PrivateKey, _ store: TLSClientOptions.KeyStore, notedIn path: String) {
+        guard case .store(let uri) = key, let file = store.pinFile, let pin = try? PIN(file: file) else { return nil }
         self.path = path
         pinFile = file
         text = "\(uri)\n\(pin.mark)\n"
@@ -22,10 +26,12 @@ package struct RefusedPIN: Hashable, Sendable {
 
     /// Throws `pinRefused` when the note says that this PIN was refused.
     package func check() throws(SecureLinkError) {
-        guard let handle = unsafe fopen(path, "re") else { return }
-        defer { unsafe fclose(handle) }
+        // The directory is the agent's, and root reads it too: no link is followed, and no pipe is waited for.
+        let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+        guard descriptor >= 0 else { return }
+        defer { close(descriptor) }
         var bytes = [UInt8](repeating: 0, count: 8192)
-        let count = unsafe fread(&bytes, 1, bytes.count, handle)
+        let count = max(0, unsafe read(descriptor, &bytes, bytes.count))
         guard String(decoding: bytes.prefix(count), as: UTF8.self) == text else { return }
         throw SecureLinkError(
             .pinRefused,
@@ -34,10 +40,21 @@ package struct RefusedPIN: Hashable, Sendable {
         )
     }
 
+    /// Agent and command line share the note. So root gives it to the owner of the directory, and makes it anew: a link
+    /// that the owner has put there would lead root's writing elsewhere.
     package func remember() {
-        guard let handle = unsafe fopen(path, "we") else { return }
-        unsafe fputs(text, handle)
-        unsafe fclose(handle)
+        unsafe unlink(path)
+        let descriptor = unsafe open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        guard descriptor >= 0 else { return }
+        defer { close(descriptor) }
+        var directory = stat()
+        let place = path.lastIndex(of: "/").map { String(path[..<$0]) + "/" } ?? "."
+        if geteuid() == 0, unsafe stat(place, &directory) == 0 {
+            _ = fchown(descriptor, directory.st_uid, directory.st_gid)
+        }
+        let bytes = Array(text.utf8)
+        _ = unsafe write(descriptor, bytes, bytes.count)
+        fsync(descriptor)
     }
 
     /// The token accepted a PIN.

@@ -12,14 +12,35 @@ struct ServerVerification {
             unsafe X509_STORE_CTX_set_error(store, X509_V_ERR_UNSPECIFIED)
             return SecureLinkError(.certificateUntrusted, "the server showed no certificate")
         }
+        if options.trust == .pinnedKeys { return unsafe pinnedChainFailure(of: store, leaf) }
         if let mismatch = unsafe pinFailure(of: leaf) {
             unsafe X509_STORE_CTX_set_error(store, X509_V_ERR_APPLICATION_VERIFICATION)
             return mismatch
         }
-        guard options.trust == .pinnedKeys else { return unsafe chainFailure(of: store) }
-        // The pinned certificate becomes its own authority. OpenSSL then checks everything else as usual: dates, name,
-        // purpose, strength of the key.
-        guard let stack = unsafe saker_X509_stack_borrowing(leaf) else {
+        return unsafe chainFailure(of: store)
+    }
+
+    /// One certificate of the shown chain has a pinned key. Who shows it without its key fails at the signatures.
+    private func pinnedChainFailure(of store: OpaquePointer, _ leaf: OpaquePointer) -> SecureLinkError? {
+        let chain = unsafe X509_STORE_CTX_get0_untrusted(store)
+        for index in 0..<(unsafe saker_X509_stack_count(chain)) {
+            guard let certificate = unsafe saker_X509_stack_at(chain, index),
+                let pin = unsafe PublicKeyPin(of: certificate), options.pins.contains(pin)
+            else { continue }
+            return unsafe chainFailure(of: store, trusting: certificate)
+        }
+        unsafe X509_STORE_CTX_set_error(store, X509_V_ERR_APPLICATION_VERIFICATION)
+        let key = unsafe PublicKeyPin(of: leaf)?.description ?? "one that cannot be encoded"
+        return SecureLinkError(
+            .pinMismatch,
+            unsafe "no certificate of the server has the pinned key; its own key is \(key), signed by \(issuer(of: leaf)). Is the "
+                + "pin of this server, or does something on the way answer in its place?")
+    }
+
+    /// The pinned certificate becomes an authority. OpenSSL then checks everything else as usual: dates, name, purpose,
+    /// strength of the keys.
+    private func chainFailure(of store: OpaquePointer, trusting anchor: OpaquePointer) -> SecureLinkError? {
+        guard let stack = unsafe saker_X509_stack_borrowing(anchor) else {
             unsafe X509_STORE_CTX_set_error(store, X509_V_ERR_OUT_OF_MEM)
             return SecureLinkError(.other, "no memory to verify the server's certificate")
         }

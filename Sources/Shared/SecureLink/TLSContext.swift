@@ -19,6 +19,12 @@ internal import TrackModel
 
     let handle: OpenSSLHandle<SSLContextKind>
 
+    /// When the client's own certificate ends, seconds since 1970 UTC; nil: it has none.
+    package var clientCertificateEnd: Int64? {
+        guard let certificate = unsafe SSL_CTX_get0_certificate(handle.pointer) else { return nil }
+        return unsafe X509_get0_notAfter(certificate).seconds
+    }
+
     private struct Resumption {
         var serverName: String
         /// The address of an `SSL_SESSION` that this state owns. A pointer would not be Sendable.

@@ -1,0 +1,179 @@
+/// Reads one answer of HTTP/1.1 (RFC 9112) piece by piece. A machine: bytes in, an answer or an error out.
+///
+/// Strict where two readers could disagree about where an answer ends: two lengths, a length beside chunks, and a coding
+/// that it does not know are errors. A line may end with a line feed alone.
+package struct HTTPAnswerReader: Sendable {
+    package enum Action: Hashable, Sendable {
+        /// More bytes are needed.
+        case wait
+        case done(HTTPAnswer)
+        case fail(HTTPExchangeError)
+    }
+
+    private enum State: Hashable {
+        case statusLine
+        case headers
+        /// So many bytes of the body are missing.
+        case body(Int)
+        /// The body goes on to the end of the connection.
+        case bodyToTheEnd
+        case chunkSize
+        case chunk(Int)
+        case chunkEnd
+        case trailers
+        case over
+    }
+
+    private let limits: HTTPLimits
+    private var state = State.statusLine
+    private var answer = HTTPAnswer(status: 0)
+    /// The begin of a line whose end is not here yet.
+    private var line: [UInt8] = []
+    /// Bytes of lines since the begin, or since the last chunk.
+    private var lineBytes = 0
+    /// Bytes of the body before the piece that was kept last.
+    private var bodyBefore = 0
+
+    package init(limits: HTTPLimits = HTTPLimits()) { self.limits = limits }
+
+    /// Bytes of the connection. After `done` or `fail` further bytes change nothing.
+    package mutating func received(_ bytes: [UInt8]) -> Action {
+        var rest = bytes[...]
+        do throws(HTTPExchangeError) {
+            while !rest.isEmpty, state != .over {
+                if let answer = try take(&rest) { return finish(answer) }
+            }
+        } catch {
+            state = .over
+            return .fail(error)
+        }
+        return .wait
+    }
+
+    /// The connection ended. `isWhole`: the other side said so, and nobody on the way cut it.
+    package mutating func ended(isWhole: Bool) -> Action {
+        switch state {
+        case .over: return .wait
+        case .bodyToTheEnd where isWhole: return finish(answer)
+        case .statusLine where line.isEmpty && lineBytes == 0:
+            state = .over
+            return .fail(HTTPExchangeError(.cut, "the connection ended without an answer"))
+        default:
+            state = .over
+            return .fail(HTTPExchangeError(.cut, "the connection ended in the middle of the answer"))
+        }
+    }
+
+    private mutating func finish(_ answer: HTTPAnswer) -> Action {
+        state = .over
+        return .done(answer)
+    }
+
+    /// Takes what the state can use; the answer when it is whole.
+    private mutating func take(_ rest: inout ArraySlice<UInt8>) throws(HTTPExchangeError) -> HTTPAnswer? {
+        switch state {
+        case .over: rest = []
+        case .body(let missing):
+            try keep(&rest, missing)
+            state = .body(missing - (answer.body.count - bodyBefore))
+            if case .body(0) = state { return answer }
+        case .bodyToTheEnd: try keep(&rest, .max)
+        case .chunk(let missing):
+            try keep(&rest, missing)
+            let left = missing - (answer.body.count - bodyBefore)
+            state = left == 0 ? .chunkEnd : .chunk(left)
+        case .statusLine, .headers, .chunkSize, .chunkEnd, .trailers:
+            guard let text = try takeLine(&rest) else { return nil }
+            return try read(line: text)
+        }
+        return nil
+    }
+
+    private mutating func keep(_ rest: inout ArraySlice<UInt8>, _ most: Int) throws(HTTPExchangeError) {
+        bodyBefore = answer.body.count
+        let piece = rest.prefix(most)
+        guard answer.body.count + piece.count <= limits.bodyBytes else { throw tooLong }
+        answer.body += piece
+        rest = rest.dropFirst(piece.count)
+    }
+
+    private var tooLong: HTTPExchangeError {
+        HTTPExchangeError(.tooLarge, "the answer is longer than \(limits.bodyBytes) bytes")
+    }
+
+    /// A line without its end; nil when the end is not here yet.
+    private mutating func takeLine(_ rest: inout ArraySlice<UInt8>) throws(HTTPExchangeError) -> String? {
+        let end = rest.firstIndex(of: 0x0A)
+        let piece = rest[..<(end ?? rest.endIndex)]
+        lineBytes += piece.count + (end == nil ? 0 : 1)
+        guard lineBytes <= limits.headBytes else {
+            throw HTTPExchangeError(.tooLarge, "the answer's head is longer than \(limits.headBytes) bytes")
+        }
+        line += piece
+        rest = end.map { rest[($0 + 1)...] } ?? []
+        guard end != nil else {
+            // Whatever answers with something else is recognised before its first line ends.
+            if state == .statusLine, line.count >= 5, !line.starts(with: "HTTP/".utf8) { throw Self.notHTTP(line) }
+            return nil
+        }
+        if line.last == 0x0D { line.removeLast() }
+        defer { line = [] }
+        guard !line.contains(where: { $0 < 0x20 && $0 != 0x09 || $0 == 0x7F }) else { throw Self.notHTTP(line) }
+        return String(decoding: line, as: UTF8.self)
+    }
+
+    private mutating func read(line text: String) throws(HTTPExchangeError) -> HTTPAnswer? {
+        switch state {
+        case .statusLine:
+            answer = HTTPAnswer(status: try Self.status(text))
+            state = .headers
+        case .headers where !text.isEmpty: answer.headers.append(try Self.header(text))
+        case .headers: return try headEnded()
+        case .chunkSize:
+            let size = try Self.chunkSize(text)
+            guard size <= limits.bodyBytes - answer.body.count else { throw tooLong }
+            // Each chunk brings a byte of the body at least, whose number has a limit.
+            lineBytes = 0
+            state = size == 0 ? .trailers : .chunk(size)
+        case .chunkEnd:
+            guard text.isEmpty else { throw Self.broken("a chunk is longer than its size") }
+            state = .chunkSize
+        case .trailers: return text.isEmpty ? answer : nil
+        case .body, .bodyToTheEnd, .chunk, .over: break
+        }
+        return nil
+    }
+
+    private mutating func headEnded() throws(HTTPExchangeError) -> HTTPAnswer? {
+        guard answer.status != 101 else { throw Self.broken("the server changes the protocol, which nobody asked for") }
+        guard answer.status >= 200 else {
+            // "Continue" and the like: the answer itself follows.
+            state = .statusLine
+            return nil
+        }
+        if answer.status == 204 || answer.status == 304 { return answer }
+        if let coding = answer["content-encoding"], coding.lowercased() != "identity" {
+            throw Self.broken("the body has the coding \(coding.prefix(40)), which nobody asked for")
+        }
+        let codings = answer.headers.filter { $0.name == "transfer-encoding" }
+        let lengths = Set(answer.headers.filter { $0.name == "content-length" }.map(\.value))
+        guard codings.isEmpty else {
+            guard codings.count == 1, codings[0].value.lowercased() == "chunked", lengths.isEmpty else {
+                throw Self.broken("the body's transfer coding is not 'chunked' alone")
+            }
+            state = .chunkSize
+            return nil
+        }
+        guard let length = lengths.first else {
+            state = .bodyToTheEnd
+            return nil
+        }
+        guard lengths.count == 1, length.utf8.allSatisfy({ (0x30...0x39).contains($0) }), !length.isEmpty else {
+            throw Self.broken("the body's length is no number, or there are two")
+        }
+        // A number that is too long for Int is too long for every limit.
+        guard let bytes = Int(length), bytes <= limits.bodyBytes else { throw tooLong }
+        state = .body(bytes)
+        return bytes == 0 ? answer : nil
+    }
+}

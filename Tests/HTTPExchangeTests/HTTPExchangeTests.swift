@@ -1,0 +1,133 @@
+import NIOCore
+import NIOPosix
+import ProgramTestKit
+import SecureLink
+import Synchronization
+import Testing
+
+@testable import HTTPExchange
+
+/// Exchanges over real connections.
+@Suite(.timeLimit(.minutes(5))) struct HTTPExchangeTests {
+    private static let patient = HTTPLimits(connectSeconds: 120, totalSeconds: 120, bodyBytes: 1 << 20)
+
+    private func ask(
+        _ server: RawServer, limits: HTTPLimits = Self.patient, body: [UInt8] = []
+    ) async -> Result<HTTPAnswer, HTTPExchangeError> {
+        await ask(port: server.port, limits: limits, body: body)
+    }
+
+    private func ask(
+        port: Int, limits: HTTPLimits = Self.patient, body: [UInt8] = []
+    ) async -> Result<HTTPAnswer, HTTPExchangeError> {
+        do throws(HTTPExchangeError) {
+            let address = HTTPAddress(isEncrypted: false, host: "127.0.0.1", port: port)
+            let request = try HTTPRequest(.post, address, "/a", contentType: "text/plain", body: body)
+            return .success(
+                try await HTTPExchange.run(
+                    request, security: nil, limits: limits, on: MultiThreadedEventLoopGroup.singleton.next()))
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    @Test func aRequestHasItsAnswer() async throws {
+        let server = try await RawServer.start("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi", closes: false)
+        let body = [UInt8](repeating: 0x61, count: 300_000)
+        let answer = try await ask(server, body: body).get()
+        #expect(answer.status == 200 && answer.body == Array("hi".utf8))
+        #expect(server.heard.hasPrefix("POST /a HTTP/1.1\r\n"))
+        try await server.stop()
+    }
+
+    @Test func aServerThatHangsIsLeftInTime() async throws {
+        let limits = HTTPLimits(connectSeconds: 120, totalSeconds: 1)
+        for text in ["", "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nh"] {
+            let server = try await RawServer.start(text, closes: false)
+            #expect(await ask(server, limits: limits) == .failure(.init(.timeout, "")))
+            try await server.stop()
+        }
+    }
+
+    @Test func anAnswerOfAGigabyteIsNotTaken() async throws {
+        let announced = try await RawServer.start(
+            "HTTP/1.1 200 OK\r\nContent-Length: 1073741824\r\n\r\n", closes: false)
+        #expect(await ask(announced) == .failure(.init(.tooLarge, "")))
+        try await announced.stop()
+        let endless = try await RawServer.start("HTTP/1.1 200 OK\r\n\r\n", closes: false, repeats: true)
+        #expect(await ask(endless) == .failure(.init(.tooLarge, "")))
+        try await endless.stop()
+    }
+
+    @Test func aCutAnAbsenceAndAStrangerAreTold() async throws {
+        let cut = try await RawServer.start("HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nab", closes: true)
+        #expect(await ask(cut) == .failure(.init(.cut, "")))
+        let port = cut.port
+        try await cut.stop()
+        #expect(await ask(port: port) == .failure(.init(.unreachable, "")))
+        let stranger = try await RawServer.start("220 mail.example ESMTP\r\n", closes: false)
+        #expect(await ask(stranger) == .failure(.init(.notHTTP, "")))
+        let address = HTTPAddress(host: "127.0.0.1", port: stranger.port)
+        let request = try HTTPRequest(.get, address, "/")
+        let loop = MultiThreadedEventLoopGroup.singleton.next()
+        await #expect(throws: HTTPExchangeError(.configuration, "")) {
+            try await HTTPExchange.run(request, security: nil, on: loop)
+        }
+        try await stranger.stop()
+    }
+}
+
+/// Sends a text as soon as it hears anything.
+private final class RawServer: Sendable {
+    private let channel: Mutex<(any Channel)?> = Mutex(nil)
+    private let text: String
+    private let closes: Bool
+    private let repeats: Bool
+    private let bytes = Mutex<[UInt8]>([])
+
+    private init(_ text: String, _ closes: Bool, _ repeats: Bool) {
+        (self.text, self.closes, self.repeats) = (text, closes, repeats)
+    }
+
+    static func start(_ text: String, closes: Bool, repeats: Bool = false) async throws -> RawServer {
+        let server = RawServer(text, closes, repeats)
+        let channel = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+            .childChannelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    try channel.pipeline.syncOperations.addHandler(Speaker(server))
+                }
+            }
+            .bind(host: "127.0.0.1", port: 0).get()
+        server.channel.withLock { $0 = channel }
+        return server
+    }
+
+    var port: Int { channel.withLock { $0?.localAddress?.port } ?? 0 }
+    var heard: String { bytes.withLock { String(decoding: $0, as: UTF8.self) } }
+    func stop() async throws { try await channel.withLock { $0 }?.close().get() }
+
+    private final class Speaker: ChannelInboundHandler {
+        typealias InboundIn = ByteBuffer
+        typealias OutboundOut = ByteBuffer
+        private let server: RawServer
+        private var hasSpoken = false
+
+        init(_ server: RawServer) { self.server = server }
+
+        func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+            server.bytes.withLock { $0 += unwrapInboundIn(data).readableBytesView }
+            guard !hasSpoken else { return }
+            hasSpoken = true
+            let channel = context.channel
+            let closes = server.closes
+            channel.writeAndFlush(ByteBuffer(string: server.text)).whenComplete { _ in
+                if closes { channel.close(promise: nil) }
+            }
+            if server.repeats { Self.flood(channel) }
+        }
+
+        private static func flood(_ channel: any Channel) {
+            channel.writeAndFlush(ByteBuffer(repeating: 0x61, count: 65_536)).whenSuccess { flood(channel) }
+        }
+    }
+}
