@@ -1,6 +1,7 @@
 package import Ingest
 package import Logging
 package import NIOCore
+import NIOSSL
 import Synchronization
 package import TrackModel
 package import TrackStore
@@ -23,7 +24,10 @@ package final class GatewayCore: Sendable {
     let pushDesk: PushDesk
     private let keyWatch: KeyWatch
     private let deviceWatch: DeviceWatch
+    private let serviceWatch: ServiceWatch
     private let fenceDesk: FenceNewsDesk
+    let clones: CloneDesk
+    let health: HealthDesk
     let fences: FenceReading
     let census: ConnectionCensus
     let counters: GatewayCounters
@@ -47,8 +51,12 @@ package final class GatewayCore: Sendable {
         self.ingest = ingest
         pushDesk = PushDesk(store: store, registry: registry, counters: counters, sleep: tasks.sleep, logger: logger)
         keyWatch = KeyWatch(store: store, registry: registry, sleep: tasks.sleep, now: now, logger: logger)
-        deviceWatch = DeviceWatch(store: store, registry: registry, sleep: tasks.sleep, logger: logger)
+        clones = CloneDesk(store: store, registry: registry, logger: logger)
+        deviceWatch = DeviceWatch(
+            store: store, registry: registry, clones: clones, sleep: tasks.sleep, logger: logger)
+        serviceWatch = ServiceWatch(store: store, registry: registry, sleep: tasks.sleep, logger: logger)
         fenceDesk = FenceNewsDesk(store: store, registry: registry, sleep: tasks.sleep, logger: logger)
+        health = HealthDesk(store: store, registry: registry, tasks: tasks, logger: logger)
         fences = FenceReading(store, executor: tasks.executor, zones: ingest.zones) { service, unreadable in
             for fence in unreadable {
                 logger.error(
@@ -74,7 +82,7 @@ package final class GatewayCore: Sendable {
         let (isAdmitted, replaced) = census.enter(channel)
         if let replaced {
             counters.add(to: \.turnedAway)
-            replaced.close(promise: nil)
+            Self.cutOff(replaced)
         }
         guard isAdmitted else {
             counters.add(to: \.turnedAway)
@@ -82,6 +90,14 @@ package final class GatewayCore: Sendable {
         }
         channel.closeFuture.whenComplete { [census] _ in census.leave(channel) }
         counters.add(to: \.accepted)
+    }
+
+    /// At once: a close through TLS waits for the end of a handshake, and a login could come meanwhile.
+    private static func cutOff(_ channel: any Channel) {
+        channel.eventLoop.execute {
+            let tls = try? channel.pipeline.syncOperations.context(handlerType: NIOSSLServerHandler.self)
+            if let tls { tls.close(promise: nil) } else { channel.close(promise: nil) }
+        }
     }
 
     /// The handler of one connection. It belongs behind the handler that secures the channel and tells the end of the
@@ -92,12 +108,14 @@ package final class GatewayCore: Sendable {
 
     // MARK: Life
 
-    /// Looks for messages to agents, for their outcomes, for keys that end, and for changed devices, until ``takeNothingMore()``.
+    /// Looks for messages to agents, for their outcomes, for keys that end, for changed devices and deleted services, and tells it how vehicles are, until ``takeNothingMore()``.
     package func watchStore() async {
         await withTaskGroup(of: Void.self) { group in
             group.addTask { await self.keyWatch.run() }
             group.addTask { await self.deviceWatch.run() }
+            group.addTask { await self.serviceWatch.run() }
             group.addTask { await self.fenceDesk.run() }
+            group.addTask { await self.health.run() }
             await pushDesk.run()
             group.cancelAll()
         }

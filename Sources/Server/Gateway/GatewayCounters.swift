@@ -34,7 +34,7 @@ package struct GatewayCounts: Hashable, Sendable {
 
 /// Why a login was refused; the raw values are names for monitoring.
 package enum LoginRefusalReason: String, Hashable, Sendable, CaseIterable {
-    case authentication, service, parameter, `protocol`, busy, `internal`, revoked
+    case authentication, service, parameter, `protocol`, busy, `internal`, revoked, cloned
 
     init(_ code: RefusedCode) {
         self =
@@ -45,6 +45,7 @@ package enum LoginRefusalReason: String, Hashable, Sendable, CaseIterable {
             case .protocol: .protocol
             case .busy: .busy
             case .revoked: .revoked
+            case .cloned: .cloned
             case .internal, .unspecified, .UNRECOGNIZED: .internal
             }
     }

@@ -45,6 +45,7 @@ final class SessionRegistry: Sendable {
         var link: SessionLink
         var key: Key
         var access: SessionAccess
+        var start: [UInt8]?
     }
 
     private struct State {
@@ -53,6 +54,8 @@ final class SessionRegistry: Sendable {
         var byStream: [Key: UInt64] = [:]
         var byEntity: [Place: Set<UInt64>] = [:]
         var byAccess: [SessionAccess: Set<UInt64>] = [:]
+        /// How many sessions a service has.
+        var byService: [ServiceID: Int] = [:]
 
         mutating func remove(_ number: UInt64) -> Entry? {
             guard let entry = entries.removeValue(forKey: number) else { return nil }
@@ -61,6 +64,8 @@ final class SessionRegistry: Sendable {
             if byEntity[place]?.isEmpty == true { byEntity[place] = nil }
             byAccess[entry.access]?.remove(number)
             if byAccess[entry.access]?.isEmpty == true { byAccess[entry.access] = nil }
+            let others = byService[entry.info.service, default: 1] - 1
+            byService[entry.info.service] = others > 0 ? others : nil
             return entry
         }
     }
@@ -75,17 +80,18 @@ final class SessionRegistry: Sendable {
         }
     }
 
-    /// Adds a session; returns the one it replaces, which is to be closed.
+    /// Adds a session; returns the one it replaces, which is to be closed. `start`: of the computer, as ``DeviceArrival`` says.
     func add(
-        _ info: SessionInfo, stream: StreamID, access: SessionAccess, link: SessionLink
+        _ info: SessionInfo, stream: StreamID, access: SessionAccess, start: [UInt8]? = nil, link: SessionLink
     ) -> SessionLink? {
         state.withLock { state in
             let key = Key(service: info.service, stream: stream)
             let former = state.byStream[key].flatMap { state.remove($0) }
-            state.entries[info.number] = Entry(info: info, link: link, key: key, access: access)
+            state.entries[info.number] = Entry(info: info, link: link, key: key, access: access, start: start)
             state.byStream[key] = info.number
             state.byEntity[Place(info.entity, info.service), default: []].insert(info.number)
             state.byAccess[access, default: []].insert(info.number)
+            state.byService[info.service, default: 0] += 1
             return former?.link
         }
     }
@@ -113,6 +119,9 @@ final class SessionRegistry: Sendable {
         state.withLock { $0.entries.values.filter { $0.info.service == service }.map(\.link) }
     }
 
+    /// The services of all sessions.
+    var services: Set<ServiceID> { state.withLock { Set($0.byService.keys) } }
+
     /// The sessions that a key has opened.
     func links(using access: AccessKeyUse) -> [SessionLink] {
         state.withLock { state in state.byAccess[.key(access), default: []].compactMap { state.entries[$0]?.link } }
@@ -124,6 +133,13 @@ final class SessionRegistry: Sendable {
             state.byAccess[.device(device), default: []].compactMap { number in
                 state.entries[number].map { ($0.info, $0.link) }
             }
+        }
+    }
+
+    /// The starts of the computers that have sessions of a device.
+    func starts(of device: DeviceID) -> Set<[UInt8]> {
+        state.withLock { state in
+            Set(state.byAccess[.device(device), default: []].compactMap { state.entries[$0]?.start })
         }
     }
 

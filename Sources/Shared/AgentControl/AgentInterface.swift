@@ -34,7 +34,10 @@ package enum AgentInterface {
           alarms: ?Alarms,
           hooks: ?Hooks,
           remembered: ?Remembered,
-          fences: ?Fences
+          fences: ?Fences,
+          health: ?Health,
+          # The disk was in another computer when the agent ran last: it is a copy, or the board was replaced.
+          on_another_computer: ?bool
         )
 
         type ServiceState (stopped, starting, running, stopping)
@@ -150,6 +153,22 @@ package enum AgentInterface {
         type RememberedState (durable, writing, failing)
 
         type Remembered (state: RememberedState, since: ?int, last_error: ?string)
+
+        # How the vehicle is, in the words in which its operator hears of it; points since the agent started. troubles: what a person
+        # should do something about, the worst first. told_time: when the agent told its server last.
+        type Health (
+          troubles: []Trouble,
+          backlog: int,
+          losses: [string]int,
+          receiver: string,
+          gathering: bool,
+          disk: string,
+          certificate_end_time: ?int,
+          told_time: ?int
+        )
+
+        # kind: as in the server's list and metrics. text: one clause for people.
+        type Trouble (kind: string, text: string)
 
         # running: hooks. waiting: events whose hooks have not all ended. The others count since the agent started.
         type Hooks (

@@ -30,13 +30,18 @@ package struct AgentStatus: Codable, Hashable, Sendable {
     package var remembered: RememberedStatus?
     /// Nil from an agent that keeps no fences.
     package var fences: FencesStatus?
+    /// Nil from an agent that does not say.
+    package var health: HealthStatus?
+    /// Whether the disk was in another computer when the agent ran last; nil from an agent that does not say.
+    package var isOnAnotherComputer: Bool?
 
     package init(
         version: String, time: Int64, startedTime: Int64, entity: String? = nil, tracked: Bool, reason: String,
         service: ServiceStatus, gather: GatherStatus, feed: FeedStatus, link: LinkStatus, cache: CacheStatus,
         counters: AgentCounters, settings: AgentSettings, attributes: AttributesStatus? = nil,
         clock: ClockStatus? = nil, alarms: AlarmsStatus? = nil, hooks: HooksStatus? = nil,
-        remembered: RememberedStatus? = nil, fences: FencesStatus? = nil
+        remembered: RememberedStatus? = nil, fences: FencesStatus? = nil, health: HealthStatus? = nil,
+        isOnAnotherComputer: Bool? = nil
     ) {
         self.version = version
         self.time = time
@@ -57,12 +62,15 @@ package struct AgentStatus: Codable, Hashable, Sendable {
         self.hooks = hooks
         self.remembered = remembered
         self.fences = fences
+        self.health = health
+        self.isOnAnotherComputer = isOnAnotherComputer
     }
 
     enum CodingKeys: String, CodingKey {
         case version, time, entity, tracked, reason, service, gather, feed, link, cache, counters, settings, attributes,
-            clock, alarms, hooks, remembered, fences
+            clock, alarms, hooks, remembered, fences, health
         case startedTime = "started_time"
+        case isOnAnotherComputer = "on_another_computer"
     }
 }
 

@@ -23,6 +23,12 @@ extension Hello {
         get { StreamID(bytes: stream) }
         set { stream = Data(newValue?.bytes ?? []) }
     }
+
+    /// Which start of the agent's computer this is, ``WireLimits/bootBytes`` long; empty: unknown.
+    package var bootBytes: [UInt8] {
+        get { Array(boot) }
+        set { boot = Data(newValue) }
+    }
 }
 
 extension Upload {
@@ -80,14 +86,21 @@ extension Heartbeat {
         get { Array(liveHint) }
         set { liveHint = Data(newValue) }
     }
+
+    /// Nil: the agent tells no health with this heartbeat.
+    package var report: HealthReport? {
+        get { hasHealth ? HealthReport(health) : nil }
+        set { if let newValue { health = Health(newValue) } else { clearHealth() } }
+    }
 }
 
 extension UploadedAlarm {
-    package init(key: [UInt8], type: UInt32, json: String) {
+    package init(key: [UInt8], type: UInt32, json: String, remoteTo: [String] = []) {
         self.init()
         self.key = Data(key)
         self.type = type
         self.json = json
+        self.remoteTo = remoteTo
     }
 
     package var keyBytes: [UInt8] { Array(key) }

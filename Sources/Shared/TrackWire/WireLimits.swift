@@ -17,6 +17,8 @@ package enum WireLimits {
     package static let windowBytes = 256 * 1024
     /// The most Calls of a client without an answer.
     package static let calls = 4
+    /// What names a start of a computer in a Hello, bytes.
+    package static let bootBytes = 16
     /// The longest live hint in a Heartbeat, bytes.
     package static let liveHintBytes = 4096
     /// Of more versions of fences by which the points of one Upload were judged, the newest count.
@@ -25,6 +27,8 @@ package enum WireLimits {
     package static let uploadedAlarms = 64
     /// After so many seconds of silence the agent sends a Heartbeat.
     package static let heartbeatInterval = 60
+    /// Seconds between two heartbeats with a health.
+    package static let healthInterval = 60
     /// The most points in any batch payload, including payloads that the server makes by merging chunks.
     package static let payloadPoints = 65_536
     /// The most attribute values of a payload: points times distinct keys.

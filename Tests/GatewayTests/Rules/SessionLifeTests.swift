@@ -194,7 +194,7 @@ import TrackWire
     @Test func goodbyeClosesWithoutAWord() {
         var bench = MachineBench.opened()
         #expect(
-            bench.receive(.goodbye(Goodbye())) == [.unregister, .setTimer(.phase, milliseconds: 5000), .close])
+            bench.receive(.goodbye(Goodbye())) == [.left, .unregister, .setTimer(.phase, milliseconds: 5000), .close])
     }
 
     @Test func aConnectionThatBreaksLeavesTheRegistry() {

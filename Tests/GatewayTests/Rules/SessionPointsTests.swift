@@ -195,7 +195,8 @@ import TrackWire
         let cost = IngestJob.cost(payloadBytes: 0, points: 1)
         #expect(
             first == [
-                .show(points([1])[0]), .reserve(.hint, cost: cost), .send(ServerFrame(.heartbeat(Heartbeat()))),
+                .show(points([1])[0]), .reserve(.hint, cost: cost), .heard(nil),
+                .send(ServerFrame(.heartbeat(Heartbeat()))),
             ])
         func grant(_ answer: SessionMachine.ReservationAnswer) -> [Action] {
             bench.machine.reserved(.hint, cost: cost, answer, now: bench.now, clock: bench.clock)
@@ -204,7 +205,7 @@ import TrackWire
         #expect(sent.batch.hint == points([1])[0] && sent.batch.points.isEmpty)
         for number in 2...5 as ClosedRange<Int64> {
             #expect(
-                hint(number) == [.show(points([number])[0]), .send(ServerFrame(.heartbeat(Heartbeat())))])
+                hint(number) == [.show(points([number])[0]), .heard(nil), .send(ServerFrame(.heartbeat(Heartbeat())))])
         }
         // A hint takes no room, and what became of it does not matter.
         #expect(bench.machine.takesFrames)
@@ -223,7 +224,7 @@ import TrackWire
         heartbeat.liveHintBytes = PointRecord.encode(wrong)
         #expect(
             bench.receive(.heartbeat(heartbeat)) == [
-                .note(.hintRefused), .send(ServerFrame(.heartbeat(Heartbeat()))),
+                .note(.hintRefused), .heard(nil), .send(ServerFrame(.heartbeat(Heartbeat()))),
             ])
         heartbeat.liveHintBytes = [1, 2, 3]
         #expect(frames(bench.receive(.heartbeat(heartbeat))).first?.closing?.code == .protocol)

@@ -55,7 +55,10 @@ import TrackTestKit
     ) async throws {
         let request = try LoginRules.check(MachineBench.hello(), from: nil)
         let refusal = await #expect(throws: LoginRefusal.self) {
-            try await Login.admit(request, from: "192.0.2.1", to: store(code), at: Fixture.now, logger: logger())
+            let store = store(code)
+            let clones = CloneDesk(store: store, registry: SessionRegistry(), logger: logger())
+            _ = try await Login.admit(
+                request, from: "192.0.2.1", to: store, clones: clones, at: Fixture.now, logger: logger())
         }
         #expect(refusal.map { LoginRefusalReason($0.code) } == reason)
         #expect(refusal?.reason.contains("page 7") == false, "the agent is not told")

@@ -49,6 +49,42 @@ import TrackWire
         }
     }
 
+    /// A stolen box that was revoked must not come back with the key that it also has.
+    @Test func aKeyDoesNotOpenTheEntityOfADevice() async throws {
+        try await Fixture.run { fixture in
+            let box = try await Box(fixture)
+            func answer(as entity: String) async throws -> ServerFrame.OneOf_Message? {
+                let agent = try await fixture.connect()
+                return await agent.hello(fixture.hello(entity: entity))
+            }
+            func refusal(as entity: String) async throws -> Refused? { try await answer(as: entity)?.refused }
+            let refused = try #require(try await refusal(as: "car"))
+            #expect(refused.code == .authentication && refused.reason.contains("car is a device"))
+            #expect(try await answer(as: "bus")?.welcome != nil)
+            _ = try await fixture.store.changeDevice(box.record.id, .state(.revoked))
+            #expect(try await refusal(as: "car") != nil)
+            // The entity that the box was before is nobody's device.
+            _ = try await fixture.store.changeDevice(box.record.id, .entity("van"))
+            #expect(try await answer(as: "car")?.welcome != nil)
+            #expect(try await refusal(as: "van") != nil)
+            try await fixture.store.forgetDevice(box.record.id)
+            #expect(try await answer(as: "van")?.welcome != nil)
+        }
+    }
+
+    /// Whoever has a token that asks must not shut out the vehicles of today.
+    @Test func aDeviceThatWasNeverApprovedHoldsNobodyOff() throws {
+        let request = try LoginRules.check(MachineBench.hello(), from: nil)
+        var device = DeviceRecord.sample(1, in: request.service, entity: request.entity)
+        device.claim = DeviceRecord.Claim(token: 1)
+        for state in [DeviceRecord.State.pending, .revoked] {
+            device.state = state
+            #expect(throws: Never.self) { try DeviceRules.checkKey(for: request, [device]) }
+        }
+        device.issued = .at(1)
+        #expect(throws: LoginRefusal.self) { try DeviceRules.checkKey(for: request, [device]) }
+    }
+
     @Test func aDeviceLogsInWithoutAKeyAsTheEntityOfTheStore() async throws {
         try await Fixture.run { fixture in
             let box = try await Box(fixture)
@@ -60,6 +96,7 @@ import TrackWire
             #expect(seen.agentVersion == "test" && seen.address == "127.0.0.1" && seen.time == Fixture.now)
             let refused = try #require(try await box.refusal(fixture, as: "van"))
             #expect(refused.code == .parameter && refused.reason.contains("the device is car, not van"))
+            #expect(refused.entity == "car")
             #expect(try await fixture.store.entity(named: "van", in: fixture.service) == nil)
         }
     }
@@ -100,7 +137,7 @@ import TrackWire
             let agent = try await TestAgent.connect(port: fixture.port, tls: client)
             #expect(await agent.hello(box.hello(fixture)) == nil)
             // A key still opens a session without a certificate.
-            _ = try await fixture.login()
+            _ = try await fixture.login(entity: "bus")
             #expect(fixture.server.sessionCount == 1)
         }
     }
@@ -140,6 +177,73 @@ import TrackWire
             let again = try await box.connect(fixture)
             #expect(await again.hello(box.hello(fixture))?.welcome?.storedThrough == 3)
             #expect(fixture.server.sessionCount == 2)
+        }
+    }
+
+    /// The disk of a box was copied: the other computer has its certificate and its cache.
+    @Test func twoComputersThatAreOneDeviceAreBothOutUntilSomebodyHasPutItInOrder() async throws {
+        try await Fixture.run { fixture in
+            let (box, neighbour) = (try await Box(fixture), try await Box(fixture, 2, entity: "van"))
+            let bystander = try await neighbour.login(fixture)
+            func login(_ boot: UInt8) async throws -> (agent: TestAgent, answer: ServerFrame.OneOf_Message?) {
+                let agent = try await box.connect(fixture)
+                var hello = box.hello(fixture)
+                hello.bootBytes = [UInt8](repeating: boot, count: 16)
+                return (agent, await agent.hello(hello))
+            }
+            let first = try await login(1)
+            #expect(first.answer?.welcome != nil)
+            first.agent.send(.upload(upload(1...3)))
+            #expect(await first.agent.next()?.message?.uploadAck?.storedThrough == 3)
+            let second = try await login(2)
+            #expect(second.answer?.welcome != nil, "it may be the same computer after a restart")
+            #expect(await first.agent.next()?.message?.closing?.code == .replaced)
+            #expect(try await fixture.store.device(box.record.id)?.cloned == nil)
+            second.agent.send(.upload(upload(4...5)))
+            #expect(await second.agent.next()?.message?.uploadAck?.storedThrough == 5)
+
+            let third = try await login(1)
+            let refused = try #require(third.answer?.refused)
+            #expect(refused.code == .cloned && refused.retryAfter == 600, "\(refused.reason)")
+            let closing = try #require(await second.agent.next()?.message?.closing)
+            #expect(closing.code == .cloned && closing.retryAfter == 600 && closing.reason == refused.reason)
+            #expect(await second.agent.next() == nil)
+            #expect(try await login(2).answer?.refused?.code == .cloned)
+            #expect(fixture.server.counts.refusals[.cloned] == 2)
+            #expect(try await fixture.store.device(box.record.id)?.cloned == Fixture.now)
+            #expect(fixture.server.core.registry.sessions.map(\.entity) == ["van"])
+            bystander.send(.heartbeat(Heartbeat()))
+            #expect(await bystander.next()?.message?.isHeartbeat == true)
+
+            // Another change leaves both out; an approval lets in who comes.
+            _ = try await fixture.store.changeDevice(box.record.id, .name("a plate"))
+            _ = try await fixture.store.changeDevice(neighbour.record.id, .state(.revoked))
+            #expect(await bystander.next()?.message?.closing != nil, "whoever watches has seen both changes")
+            #expect(try await login(1).answer?.refused?.code == .cloned)
+            _ = try await fixture.store.changeDevice(box.record.id, .state(.active))
+            while fixture.server.core.clones.isWaiting(for: box.record.id) { await Task.yield() }
+            let alone = try await login(1)
+            #expect(alone.answer?.welcome != nil)
+            alone.agent.send(.upload(upload(6...7)))
+            #expect(await alone.agent.next()?.message?.uploadAck?.storedThrough == 7)
+            #expect(try await fixture.storedTimes() == (1...7).map { time($0) }, "no point is lost")
+        }
+    }
+
+    @Test func aRestartAndAnAgentThatDoesNotKnowItsStartAreNoCopies() async throws {
+        try await Fixture.run { fixture in
+            let box = try await Box(fixture)
+            for boot in [1, 1, nil, 2, nil, 2, 3] as [UInt8?] {
+                let agent = try await box.connect(fixture)
+                var hello = box.hello(fixture)
+                if let boot { hello.bootBytes = [UInt8](repeating: boot, count: 16) }
+                #expect(await agent.hello(hello)?.welcome != nil)
+            }
+            let agent = try await box.connect(fixture)
+            var hello = box.hello(fixture)
+            hello.bootBytes = [1, 2, 3]
+            #expect(await agent.hello(hello)?.refused?.code == .parameter)
+            #expect(try await fixture.store.device(box.record.id)?.cloned == nil)
         }
     }
 

@@ -29,6 +29,20 @@ import TrackWire
         }
     }
 
+    @Test func anEnrolmentTokenIsNoAccessKey() async throws {
+        try await Fixture.run { fixture in
+            _ = try await fixture.store.addToken(.sample(1, in: fixture.service), at: Fixture.now)
+            for (key, isToken) in [("token 1", true), ("token 2", false)] {
+                let agent = try await fixture.connect()
+                var hello = fixture.hello()
+                hello.ak = key
+                let refused = try #require(await agent.hello(hello)?.refused)
+                #expect(refused.code == .authentication)
+                #expect(refused.reason.contains("enrolment token") == isToken, "\(refused.reason)")
+            }
+        }
+    }
+
     struct BadHello: Sendable, CustomTestStringConvertible {
         let testDescription: String
         let code: RefusedCode

@@ -1,6 +1,7 @@
 import FenceDelivery
 import Geodesy
 import Geofencing
+import JSON
 import Testing
 import TrackModel
 import TrackStore
@@ -155,6 +156,69 @@ import TrackWire
             #expect(alarms.first?.source == .local)
             #expect(alarms.first?.parameters == "{\"bay\":7}")
             #expect(alarms.first?.point.accuracy == 50)
+            await agent.close()
+        }
+    }
+
+    private static func reported(_ mark: UInt8, type: UInt32 = 4, to names: [String]) throws -> UploadedAlarm {
+        let key = try #require(AlarmKey(bytes: [UInt8](repeating: mark, count: 16)))
+        let json = """
+            {"action":"enter","fence_id":4,"fence_name":"yard","revision":2,"monitored_person":"car","key":"\(key.text)",
+            "alarm_point":{"latitude":31.5,"longitude":121.25,"radius":5,"loc_time":1790000000},
+            "crossing":{"time":1790000000123,"latitude":31.5,"longitude":121.25,"estimated":true},
+            "remote":true,"params":{"bay":7}}
+            """
+        return UploadedAlarm(key: key.bytes, type: type, json: json, remoteTo: names)
+    }
+
+    /// A vehicle's own fence may say that others hear of its alarms: those of the service, once.
+    @Test func othersHearOfAReportedAlarm() async throws {
+        try await Fixture.run { fixture in
+            let store = fixture.store
+            for name in ["car", "bus", "cab"] {
+                try await store.haveEntity(named: name, in: fixture.service, at: Self.past)
+            }
+            let other = try await store.createService(named: "other", at: Self.past).id
+            for name in ["bus", "tram"] { try await store.haveEntity(named: name, in: other, at: Self.past) }
+            try await store.setCallback(
+                CallbackTarget(url: "https://example.org/", secret: "x"), of: fixture.service)
+            let agent = try await connect(fixture)
+            var upload = AlarmUpload()
+            let crowd = (1...FenceReaction.mostRemote + 1).map { "bus-\($0)" }
+            upload.alarms = [
+                try Self.reported(1, to: ["bus", "tram", "car", "bus"]), try Self.reported(2, to: []),
+                try Self.reported(3, to: crowd), try Self.reported(4, to: ["a,b"]),
+                try Self.reported(5, type: 3, to: ["bus"]), try Self.reported(6, to: ["car"]),
+            ]
+            // The second is the same message without its answer: nothing comes of it.
+            for id in 1...2 as ClosedRange<UInt64> {
+                upload.id = id
+                agent.send(.alarmUpload(upload))
+                var answer: AlarmUploadAck?
+                while answer == nil {
+                    guard let frame = await agent.next() else { throw Unexpected(message: "the connection ended") }
+                    if case .alarmUploadAck(let ack)? = frame.message { answer = ack }
+                }
+                #expect(answer?.refused.map { $0.keyBytes.first } == [3, 4, 5])
+                #expect(answer?.refused.map { $0.reason.contains("101 entities") } == [true, false, false])
+            }
+            let pushes = try await store.pushes(
+                in: fixture.service, matching: PushFilter(), at: Fixture.now, page: Page(offset: 0, limit: 9)
+            ).pushes
+            #expect(pushes.map(\.entity) == ["bus"])
+            let push = try #require(pushes.first)
+            let key = try #require(AlarmKey(bytes: [UInt8](repeating: 1, count: 16)))
+            #expect(push.push.type == 4 && Int64(push.push.id) == key.pushID(to: "bus"))
+            let body = try JSONReader.value(of: Array(push.push.body.utf8))
+            #expect(body["monitored_person"] == "car" && body["remote"] == true && body["params"] == ["bay": 7])
+            #expect(body["alarm_point"]?["create_time"] == .integer(Fixture.now.seconds))
+            let elsewhere = try await store.pushes(
+                in: other, matching: PushFilter(), at: Fixture.now, page: Page(offset: 0, limit: 9))
+            #expect(elsewhere.total == 0)
+            // The operator's URL hears of each reported alarm, remote or not.
+            let claim = try await store.claimCallbacks(
+                of: fixture.service, by: 1, at: Fixture.now, through: Fixture.now, limit: 9)
+            #expect(claim?.callbacks.map { $0.alarm.alarm.key.bytes.first } == [1, 2, 6])
             await agent.close()
         }
     }

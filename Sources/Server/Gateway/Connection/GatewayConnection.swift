@@ -26,6 +26,8 @@ final class GatewayConnection: ChannelDuplexHandler {
     private var link: SessionLink?
     /// Of an open session.
     private var entity: EntityKey?
+    /// Who an open session is, for the notes of its health.
+    private var vehicle: HealthNote?
     private var timers: [SessionTimer: Scheduled<Void>] = [:]
     /// Actions that are not performed yet: an action may cause events, such as another writability.
     private var queue: [SessionMachine.Action] = []
@@ -107,6 +109,10 @@ final class GatewayConnection: ChannelDuplexHandler {
     func keyEnded() { tell { machine, now, _ in machine.keyEnded(now: now) } }
     /// The session's device may not go on, for this reason.
     func deviceEnded(_ reason: String) { tell { machine, now, _ in machine.deviceEnded(reason, now: now) } }
+    /// The session's service was deleted.
+    func serviceEnded() { tell { machine, now, _ in machine.serviceEnded(now: now) } }
+    /// Another computer has the certificate of the session's device too.
+    func deviceCloned(_ reason: String) { tell { machine, now, _ in machine.deviceCloned(reason, now: now) } }
     /// Something was queued for the session's entity.
     func pushesMayWait() { tell { $0.pushesMayWait(now: $1, clock: $2) } }
     /// Fences that concern the session's entity may have changed.
@@ -206,6 +212,8 @@ final class GatewayConnection: ChannelDuplexHandler {
             core.counters.add(to: \.sentPushes)
             send(ServerFrame(.push(push)))
         case .acceptFrames(let bytes): decoder.maximumFrameBytes = bytes
+        case .heard(let report): if let vehicle { core.health.heard(report, from: vehicle, at: core.now()) }
+        case .left: if let vehicle { core.health.left(vehicle, at: core.now()) }
         case .show(let point): if let link { core.registry.note(point, of: link.number) }
         case .setTimer(let timer, let milliseconds): set(timer, milliseconds)
         case .cancelTimer(let timer): timers.removeValue(forKey: timer)?.cancel()
@@ -252,12 +260,21 @@ final class GatewayConnection: ChannelDuplexHandler {
             case .key(let hash): .key(AccessKeyUse(service: request.service, hash: hash))
             case .device(let peer): .device(peer.id)
             }
-        let former = core.registry.add(info, stream: request.stream, access: access, link: link)
+        let former = core.registry.add(
+            info, stream: request.stream, access: access, start: request.arrival?.boot, link: link)
         former?.perform { connection in
             connection.tell { machine, now, _ in machine.replaced(now: now) }
         }
-        entity = EntityKey(service: request.service, name: request.entity)
+        let entity = EntityKey(service: request.service, name: request.entity)
+        self.entity = entity
         journal.entity = entity
+        let device: DeviceID? = if case .device(let id) = access { id } else { nil }
+        if let device, core.clones.refuses(device, request.arrival) {
+            link.perform { $0.deviceCloned(CloneDesk.reason(device)) }
+        }
+        let vehicle = HealthNote(entity: entity, heard: began, agentVersion: request.agentVersion, device: device)
+        self.vehicle = vehicle
+        core.health.heard(nil, from: vehicle, at: began)
         if let channel = context?.channel { core.census.hasLoggedIn(channel) }
     }
 

@@ -38,7 +38,8 @@ final class SessionWork {
             do throws(LoginRefusal) {
                 return .success(
                     try await Login.admit(
-                        request, from: address, to: core.store, at: core.now(), logger: core.logger))
+                        request, from: address, to: core.store, clones: core.clones, at: core.now(),
+                        logger: core.logger))
             } catch {
                 return .failure(error)
             }

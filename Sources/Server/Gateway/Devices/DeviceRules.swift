@@ -38,12 +38,31 @@ enum DeviceRules {
                     + "[service]")
         }
         guard device.entity.utf8.elementsEqual(request.entity.utf8) else {
+            // An agent that knows the field takes the name by itself; the words are for the others.
             throw LoginRefusal(
                 .parameter,
                 "the device is \(device.entity), not \(request.entity): on the vehicle, saker service stop, then saker "
-                    + "service start --entity \(device.entity)")
+                    + "service start --entity \(device.entity)", entity: device.entity)
         }
         return device
+    }
+
+    /// `devices`: which are the entity of a login with an access key. The certificate of a stolen box that was revoked would
+    /// mean nothing if the box could go on with a key. One that never was approved holds nobody off.
+    static func checkKey(for request: LoginRequest, _ devices: [DeviceRecord]) throws(LoginRefusal) {
+        let isDevice = devices.contains { device in
+            switch device.state {
+            case .active: true
+            case .revoked: device.claim == nil || device.issued != nil
+            case .pending: false
+            }
+        }
+        guard !isDevice else {
+            throw LoginRefusal(
+                .authentication,
+                "\(request.entity) is a device with a certificate: use its certificate in place of the access key, or let the "
+                    + "operator forget the device")
+        }
     }
 
     /// Why an open session of a device must end; nil when it may go on.

@@ -2,7 +2,8 @@ import Logging
 import TrackModel
 import TrackStore
 
-/// Ends the sessions of devices that were revoked, forgotten or moved, whoever did it.
+/// Ends the sessions of devices that were revoked, forgotten or moved, and lets in those whose copy was dealt with, whoever did
+/// it.
 ///
 /// Devices are changed by another process (`saker-server device revoke`), so the store is asked for changes.
 final class DeviceWatch: Sendable {
@@ -15,15 +16,17 @@ final class DeviceWatch: Sendable {
 
     private let store: any TrackStore
     private let registry: SessionRegistry
+    private let clones: CloneDesk
     private let sleep: @Sendable (Duration) async -> Void
     private let logger: Logger
 
     init(
-        store: any TrackStore, registry: SessionRegistry, sleep: @escaping @Sendable (Duration) async -> Void,
-        logger: Logger
+        store: any TrackStore, registry: SessionRegistry, clones: CloneDesk,
+        sleep: @escaping @Sendable (Duration) async -> Void, logger: Logger
     ) {
         self.store = store
         self.registry = registry
+        self.clones = clones
         self.sleep = sleep
         self.logger = logger
     }
@@ -61,7 +64,13 @@ final class DeviceWatch: Sendable {
         var from = mark
         while true {
             let (through, devices) = try await store.deviceChanges(after: from, limit: Self.changesRead)
-            for device in devices { heard.recent[device] = Self.looksRemembered }
+            for device in devices {
+                heard.recent[device] = Self.looksRemembered
+                if clones.isWaiting(for: device), try await store.device(device)?.cloned == nil {
+                    clones.forget(device)
+                    logger.notice("a device of which there were two is let in again", metadata: ["device": "\(device)"])
+                }
+            }
             from = through
             if devices.count < Self.changesRead { break }
         }

@@ -28,7 +28,7 @@ extension UploadRules {
         var refusals: [AlarmRefusal] = []
         for uploaded in upload.alarms {
             do throws(FenceJSONError) {
-                batch.alarms.append(CausedAlarm(try alarm(uploaded, at: now)))
+                batch.alarms.append(try alarm(uploaded, at: now))
             } catch {
                 refusals.append(AlarmRefusal(key: uploaded.keyBytes, reason: error.description))
             }
@@ -36,7 +36,7 @@ extension UploadRules {
         return (batch, refusals)
     }
 
-    private func alarm(_ uploaded: UploadedAlarm, at now: Timestamp) throws(FenceJSONError) -> Alarm {
+    private func alarm(_ uploaded: UploadedAlarm, at now: Timestamp) throws(FenceJSONError) -> CausedAlarm {
         guard let source = AlarmScope.Source(rawValue: UInt8(clamping: uploaded.type)) else {
             throw FenceJSONError("an alarm of type \(uploaded.type): it is 3 or 4")
         }
@@ -46,19 +46,49 @@ extension UploadRules {
         guard let json = try? JSONReader.value(of: Array(uploaded.json.utf8)) else {
             throw FenceJSONError("the alarm is not JSON")
         }
-        let body = try AlarmBody(json: json)
+        var body = try AlarmBody(json: json)
         guard body.key.bytes == uploaded.keyBytes else {
             throw FenceJSONError("the alarm has another key than the message says")
         }
         guard ExactName(body.entity) == ExactName(entity) else {
             throw FenceJSONError("the alarm is of another entity than the session: log in as that entity")
         }
-        return Alarm(
+        let alarm = Alarm(
             key: body.key, source: source, fence: body.fence, revision: body.revision, name: body.name,
             group: body.group, action: body.action, point: AlarmPoint(body.point, received: now),
             previous: body.previous.map { AlarmPoint($0, received: now) }, crossing: body.crossing,
             inside: body.inside, skipped: body.skipped, speedLimit: body.speedLimit, parameters: body.parameters,
             isReported: true)
+        try checkReceivers(of: uploaded, source)
+        // The vehicle itself has told it.
+        let others = uploaded.remoteTo.filter { ExactName($0) != ExactName(entity) }
+        guard !others.isEmpty else { return CausedAlarm(alarm) }
+        body.point.received = now
+        body.previous?.received = now
+        let push = NewPush(
+            type: PushRules.vehicleAlarm, body: body.text(most: PushRules.maximumBodyBytes),
+            targets: .entities(others), alarm: body.key)
+        return CausedAlarm(alarm, pushes: [push])
+    }
+
+    /// Each receiver is a row of the transaction. Who hears of a server fence the server knows itself.
+    private func checkReceivers(
+        of uploaded: UploadedAlarm, _ source: AlarmScope.Source
+    ) throws(FenceJSONError) {
+        let names = uploaded.remoteTo
+        guard names.isEmpty || source == .local else {
+            throw FenceJSONError("an alarm of a server fence names nobody who is to hear of it: leave remote_to out")
+        }
+        guard names.count <= FenceReaction.mostRemote else {
+            throw FenceJSONError(
+                "\(names.count) entities are to hear of the alarm: at most \(FenceReaction.mostRemote)")
+        }
+        for name in names {
+            if let problem = EntityName.problem(with: name) {
+                throw FenceJSONError(
+                    "'\(name.prefix(EntityName.maximumBytes))' cannot be told of the alarm: \(problem)")
+            }
+        }
     }
 }
 

@@ -13,7 +13,8 @@ enum FrameIntake: Hashable {
             switch self {
             case .upload(let upload): upload.payload.count
             case .points(let points): points.payload.count
-            case .alarms(let upload): upload.alarms.reduce(0) { $0 + $1.json.utf8.count }
+            case .alarms(let upload):
+                upload.alarms.reduce(0) { $0 + $1.json.utf8.count + $1.remoteTo.reduce(0) { $0 + $1.utf8.count } }
             }
         }
 

@@ -25,6 +25,8 @@ struct LoginRequest: Hashable, Sendable {
     var fenceFormat: UInt32 = 0
     /// The version of the fences that the agent has; 0: none.
     var fenceVersion: Int64 = 0
+    /// Nil for an access key, and for an agent that does not know which start of its computer this is.
+    var arrival: DeviceArrival?
 }
 
 /// Why a login failed, as the agent is told.
@@ -34,11 +36,14 @@ struct LoginRefusal: Error, Hashable {
     var reason: String
     /// Seconds.
     var retryAfter: UInt32
+    /// As which entity the login would be right; empty: another one would not help.
+    var entity: String
 
-    init(_ code: RefusedCode, _ reason: String, retryAfter: UInt32 = 300) {
+    init(_ code: RefusedCode, _ reason: String, retryAfter: UInt32 = 300, entity: String = "") {
         self.code = code
         self.reason = reason
         self.retryAfter = retryAfter
+        self.entity = entity
     }
 }
 
@@ -72,6 +77,9 @@ enum LoginRules {
         guard hello.agentVersion.utf8.count <= maximumVersionBytes else {
             throw LoginRefusal(.parameter, "agent_version has at most \(maximumVersionBytes) bytes of UTF-8")
         }
+        guard hello.boot.isEmpty || hello.bootBytes.count == WireLimits.bootBytes else {
+            throw LoginRefusal(.parameter, "boot must be 16 bytes, it has \(hello.boot.count)")
+        }
         guard peer != nil || !hello.ak.isEmpty else {
             throw LoginRefusal(.authentication, "neither the certificate of a device nor an access key was shown")
         }
@@ -98,14 +106,21 @@ enum Login {
     /// Checks the key or the device, opens the stream, which makes the entity, and returns what the session begins with. Logs
     /// why the store failed: the agent is not told. `address`: where the connection comes from.
     static func admit(
-        _ request: LoginRequest, from address: String, to store: any TrackStore, at now: Timestamp, logger: Logger
+        _ request: LoginRequest, from address: String, to store: any TrackStore, clones: CloneDesk, at now: Timestamp,
+        logger: Logger
     ) async throws(LoginRefusal) -> Admission {
         do {
+            try await checkService(of: request, in: store)
             var entities: Set<ExactName>?
             switch request.credential {
-            case .key(let hash): try await check(hash, for: request, in: store, at: now)
+            case .key(let hash):
+                try await check(hash, for: request, in: store, at: now)
+                let holders = DeviceFilter(service: request.service, entity: request.entity)
+                try DeviceRules.checkKey(
+                    for: request, try await store.devices(matching: holders, page: Page(offset: 0, limit: 100)).devices)
             case .device(let peer):
                 let device = try DeviceRules.check(try await store.device(peer.id), peer, for: request)
+                try await clones.check(device, request, from: address, at: now)
                 entities = Set(([device.entity] + device.formerEntities).map { ExactName($0) })
                 try await store.noteDevice(
                     peer.id,
@@ -128,6 +143,16 @@ enum Login {
         }
     }
 
+    /// Before the key or the device, which are gone with the service: the vehicle must hear the true reason.
+    private static func checkService(of request: LoginRequest, in store: any TrackStore) async throws {
+        guard try await store.deletedServices(among: [request.service]).isEmpty else {
+            throw LoginRefusal(
+                .service,
+                "the operator has deleted service \(request.service.rawValue): the vehicle keeps its points, and can be enrolled "
+                    + "for another service", retryAfter: DeviceRules.revokedRetryAfter)
+        }
+    }
+
     private static func check(
         _ hash: AccessKeyHash, for request: LoginRequest, in store: any TrackStore, at now: Timestamp
     ) async throws {
@@ -137,6 +162,12 @@ enum Login {
                 && !key.rights.hasEnded(at: now)
         }
         guard let key else {
+            if keys.isEmpty, try await store.isToken(hash) {
+                throw LoginRefusal(
+                    .authentication,
+                    "this is an enrolment token, not an access key: on the vehicle, give its whole line to saker enroll"
+                )
+            }
             let isKnown = try await store.services().contains { $0.id == request.service }
             throw isKnown
                 ? LoginRefusal(.authentication, "the access key does not open service \(request.service.rawValue)")

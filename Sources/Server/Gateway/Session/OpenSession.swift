@@ -285,7 +285,7 @@ struct OpenSession: Hashable {
                 return SessionStep(end: .violation(error.reason))
             }
         }
-        return SessionStep(actions + [.send(ServerFrame(.heartbeat(Heartbeat())))])
+        return SessionStep(actions + [.heard(heartbeat.report), .send(ServerFrame(.heartbeat(Heartbeat())))])
     }
 
     private mutating func arrived(_ point: TrackPoint, _ clock: Timestamp) -> [SessionMachine.Action] {

@@ -15,7 +15,8 @@ enum SessionEnd: Hashable {
         switch failure {
         case .busy: self = .closing(.busy, "the store cannot take points now", retryAfter: busy)
         case .clock: self = .closing(.busy, "the server's clock is wrong", retryAfter: busy)
-        case .unknownService: self = .closing(.internal, "the service does not exist any more", retryAfter: 300)
+        case .unknownService:
+            self = .closing(.internal, "the service does not exist any more: log in again", retryAfter: 1)
         case .replaced:
             self = .closing(
                 .replaced, "a newer connection logged in with the same stream, or the entity was deleted",

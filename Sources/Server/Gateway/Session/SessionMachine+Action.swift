@@ -41,6 +41,10 @@ extension SessionMachine {
         case sendPush(Push)
         /// From now on a frame may be so long, bytes.
         case acceptFrames(upTo: Int)
+        /// Note a sign of life, with how the vehicle is if it has told.
+        case heard(HealthReport?)
+        /// Note that the vehicle has said goodbye.
+        case left
         /// Show the live hint of the entity, which no track has yet.
         case show(TrackPoint)
         /// Call `timerFired` once after this time; replaces an earlier timer of the same name.

@@ -68,6 +68,16 @@ extension SessionMachine {
         end(.closing(.internal, "\(reason): log in again", retryAfter: 1), now)
     }
 
+    /// The service of the session was deleted. The next login says so.
+    mutating func serviceEnded(now: MonotonicTime) -> [Action] {
+        end(.closing(.internal, "the service was deleted: log in again", retryAfter: 1), now)
+    }
+
+    /// Another computer has the certificate of the session's device too.
+    mutating func deviceCloned(_ reason: String, now: MonotonicTime) -> [Action] {
+        end(.closing(.cloned, reason, retryAfter: CloneWatch.retryAfter), now)
+    }
+
     /// The gateway closes.
     mutating func stopped(now: MonotonicTime) -> [Action] {
         end(.closing(.shutdown, "the server stops or restarts", retryAfter: 5), now)
@@ -90,7 +100,7 @@ extension SessionMachine {
     mutating func end(_ end: SessionEnd, _ now: MonotonicTime) -> [Action] {
         guard !dropsBytes else { return [] }
         switch end {
-        case .goodbye: return close(now)
+        case .goodbye: return [.left] + close(now)
         case .violation(let reason):
             return [.note(.violation(reason))] + say(.protocol, reason, retryAfter: 60) + close(now)
         case .closing(let code, let reason, let retryAfter):
@@ -134,6 +144,7 @@ extension RefusedCode {
             switch code {
             case .protocol: .protocol
             case .busy, .shutdown: .busy
+            case .cloned: .cloned
             case .unspecified, .replaced, .idle, .internal, .UNRECOGNIZED: .internal
             }
     }

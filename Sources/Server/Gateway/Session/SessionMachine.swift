@@ -31,6 +31,8 @@ struct SessionMachine: Hashable {
     var phase = Phase.handshake
     /// Of the phase.
     var deadline: MonotonicTime?
+    /// When the connection was taken.
+    private var began: MonotonicTime?
     /// Whose certificate TLS has verified.
     private var peer: DevicePeer?
     /// The channel takes what is written.
@@ -66,6 +68,7 @@ struct SessionMachine: Hashable {
     /// The connection was accepted.
     mutating func opened(isWritable: Bool, now: MonotonicTime) -> [Action] {
         self.isWritable = isWritable
+        began = now
         return [set(deadlines.handshake, now)]
     }
 
@@ -123,7 +126,10 @@ struct SessionMachine: Hashable {
             return end(.violation("the first frame must be a hello"), now)
         }
         do throws(LoginRefusal) {
-            let request = try LoginRules.check(hello, from: peer)
+            var request = try LoginRules.check(hello, from: peer)
+            if peer != nil, !hello.boot.isEmpty, let began {
+                request.arrival = DeviceArrival(boot: hello.bootBytes, connected: began, greeted: now)
+            }
             phase = .login(request)
             return [set(deadlines.login, now), .admit(request)]
         } catch {

@@ -23,6 +23,8 @@ extension Welcome {
         self.limits.windowBytes = UInt32(clamping: limits.windowBytes)
         payloadFormat = UInt32(WireLimits.payloadFormat)
         fenceFormat = min(request.fenceFormat, FenceDelivery.format)
+        // Whoever has chosen rarer heartbeats wants less traffic. What an operator should hear of comes at once anyway.
+        healthInterval = UInt32(clamping: max(WireLimits.healthInterval, deadlines.heartbeatInterval))
     }
 }
 
@@ -44,6 +46,7 @@ extension LoginRefusal {
         refused.code = code
         refused.reason = reason
         refused.retryAfter = retryAfter
+        refused.entity = entity
         return ServerFrame(.refused(refused))
     }
 }

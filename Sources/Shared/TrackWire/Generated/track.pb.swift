@@ -88,6 +88,9 @@ package nonisolated enum RefusedCode: SwiftProtobuf.Enum, Swift.CaseIterable {
 
   /// The operator has revoked the device: only a person can change this.
   case revoked // = 7
+
+  /// Two computers that run at the same time have the certificate of this device: one is a copy of the other's disk.
+  case cloned // = 8
   case UNRECOGNIZED(Int)
 
   package init() {
@@ -104,6 +107,7 @@ package nonisolated enum RefusedCode: SwiftProtobuf.Enum, Swift.CaseIterable {
     case 5: self = .busy
     case 6: self = .internal
     case 7: self = .revoked
+    case 8: self = .cloned
     default: self = .UNRECOGNIZED(rawValue)
     }
   }
@@ -118,6 +122,7 @@ package nonisolated enum RefusedCode: SwiftProtobuf.Enum, Swift.CaseIterable {
     case .busy: return 5
     case .internal: return 6
     case .revoked: return 7
+    case .cloned: return 8
     case .UNRECOGNIZED(let i): return i
     }
   }
@@ -132,6 +137,7 @@ package nonisolated enum RefusedCode: SwiftProtobuf.Enum, Swift.CaseIterable {
     .busy,
     .internal,
     .revoked,
+    .cloned,
   ]
 
 }
@@ -174,6 +180,189 @@ package nonisolated enum Encoding: SwiftProtobuf.Enum, Swift.CaseIterable {
 
 }
 
+package nonisolated enum LossReason: SwiftProtobuf.Enum, Swift.CaseIterable {
+  package typealias RawValue = Int
+
+  /// Also what a reader makes of a reason that it does not know.
+  case unspecified // = 0
+
+  /// The cache was full: the oldest points were dropped.
+  case bound // = 1
+
+  /// The disk did not work, and memory was full.
+  case memoryFull // = 2
+
+  /// The disk did not answer.
+  case diskHangs // = 3
+
+  /// The disk changed what was written, or could not read it.
+  case damaged // = 4
+
+  /// Another vehicle uses the stream: a copied disk.
+  case copiedDisk // = 5
+
+  /// Cache or server refused the points, because these break a rule.
+  case refused // = 6
+  case UNRECOGNIZED(Int)
+
+  package init() {
+    self = .unspecified
+  }
+
+  package init?(rawValue: Int) {
+    switch rawValue {
+    case 0: self = .unspecified
+    case 1: self = .bound
+    case 2: self = .memoryFull
+    case 3: self = .diskHangs
+    case 4: self = .damaged
+    case 5: self = .copiedDisk
+    case 6: self = .refused
+    default: self = .UNRECOGNIZED(rawValue)
+    }
+  }
+
+  package var rawValue: Int {
+    switch self {
+    case .unspecified: return 0
+    case .bound: return 1
+    case .memoryFull: return 2
+    case .diskHangs: return 3
+    case .damaged: return 4
+    case .copiedDisk: return 5
+    case .refused: return 6
+    case .UNRECOGNIZED(let i): return i
+    }
+  }
+
+  // The compiler won't synthesize support with the UNRECOGNIZED case.
+  package static let allCases: [LossReason] = [
+    .unspecified,
+    .bound,
+    .memoryFull,
+    .diskHangs,
+    .damaged,
+    .copiedDisk,
+    .refused,
+  ]
+
+}
+
+package nonisolated enum Receiver: SwiftProtobuf.Enum, Swift.CaseIterable {
+  package typealias RawValue = Int
+  case unspecified // = 0
+
+  /// Nobody wants positions.
+  case off // = 1
+
+  /// The last epoch had a position.
+  case fix // = 2
+
+  /// There is a receiver, without a position.
+  case noFix // = 3
+
+  /// The program that reads receivers has none: unplugged, broken, or another device.
+  case away // = 4
+
+  /// The program that reads receivers does not answer.
+  case unreachable // = 5
+
+  /// The agent may not ask the program that reads receivers.
+  case forbidden // = 6
+  case UNRECOGNIZED(Int)
+
+  package init() {
+    self = .unspecified
+  }
+
+  package init?(rawValue: Int) {
+    switch rawValue {
+    case 0: self = .unspecified
+    case 1: self = .off
+    case 2: self = .fix
+    case 3: self = .noFix
+    case 4: self = .away
+    case 5: self = .unreachable
+    case 6: self = .forbidden
+    default: self = .UNRECOGNIZED(rawValue)
+    }
+  }
+
+  package var rawValue: Int {
+    switch self {
+    case .unspecified: return 0
+    case .off: return 1
+    case .fix: return 2
+    case .noFix: return 3
+    case .away: return 4
+    case .unreachable: return 5
+    case .forbidden: return 6
+    case .UNRECOGNIZED(let i): return i
+    }
+  }
+
+  // The compiler won't synthesize support with the UNRECOGNIZED case.
+  package static let allCases: [Receiver] = [
+    .unspecified,
+    .off,
+    .fix,
+    .noFix,
+    .away,
+    .unreachable,
+    .forbidden,
+  ]
+
+}
+
+/// What the disk does with new points. With all but DISK_OK they are in memory, and lost with the power.
+package nonisolated enum Disk: SwiftProtobuf.Enum, Swift.CaseIterable {
+  package typealias RawValue = Int
+  case unspecified // = 0
+  case ok // = 1
+  case full // = 2
+  case readOnly // = 3
+
+  /// Another error.
+  case refusing // = 4
+  case UNRECOGNIZED(Int)
+
+  package init() {
+    self = .unspecified
+  }
+
+  package init?(rawValue: Int) {
+    switch rawValue {
+    case 0: self = .unspecified
+    case 1: self = .ok
+    case 2: self = .full
+    case 3: self = .readOnly
+    case 4: self = .refusing
+    default: self = .UNRECOGNIZED(rawValue)
+    }
+  }
+
+  package var rawValue: Int {
+    switch self {
+    case .unspecified: return 0
+    case .ok: return 1
+    case .full: return 2
+    case .readOnly: return 3
+    case .refusing: return 4
+    case .UNRECOGNIZED(let i): return i
+    }
+  }
+
+  // The compiler won't synthesize support with the UNRECOGNIZED case.
+  package static let allCases: [Disk] = [
+    .unspecified,
+    .ok,
+    .full,
+    .readOnly,
+    .refusing,
+  ]
+
+}
+
 package nonisolated enum ClosingCode: SwiftProtobuf.Enum, Swift.CaseIterable {
   package typealias RawValue = Int
   case unspecified // = 0
@@ -193,6 +382,9 @@ package nonisolated enum ClosingCode: SwiftProtobuf.Enum, Swift.CaseIterable {
   /// Nothing came for several heartbeat intervals.
   case idle // = 5
   case `internal` // = 6
+
+  /// As REFUSED_CODE_CLONED.
+  case cloned // = 7
   case UNRECOGNIZED(Int)
 
   package init() {
@@ -208,6 +400,7 @@ package nonisolated enum ClosingCode: SwiftProtobuf.Enum, Swift.CaseIterable {
     case 4: self = .busy
     case 5: self = .idle
     case 6: self = .internal
+    case 7: self = .cloned
     default: self = .UNRECOGNIZED(rawValue)
     }
   }
@@ -221,6 +414,7 @@ package nonisolated enum ClosingCode: SwiftProtobuf.Enum, Swift.CaseIterable {
     case .busy: return 4
     case .idle: return 5
     case .internal: return 6
+    case .cloned: return 7
     case .UNRECOGNIZED(let i): return i
     }
   }
@@ -234,6 +428,7 @@ package nonisolated enum ClosingCode: SwiftProtobuf.Enum, Swift.CaseIterable {
     .busy,
     .idle,
     .internal,
+    .cloned,
   ]
 
 }
@@ -479,6 +674,9 @@ package nonisolated struct Hello: Sendable {
   /// The version of the server fences that the agent has for this entity; 0: none.
   package var fenceVersion: UInt64 = 0
 
+  /// Sixteen bytes that name the present start of the agent's computer. Empty: the agent does not know it.
+  package var boot: Data = Data()
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package init() {}
@@ -518,6 +716,9 @@ package nonisolated struct Welcome: Sendable {
   /// The format of the fence sets that the server sends in this session, at most the Hello's; 0: none. Only when it is
   /// greater than 0 may the agent send FenceRequest and AlarmUpload.
   package var fenceFormat: UInt32 = 0
+
+  /// Seconds between two heartbeats with a health. 0: the server takes none.
+  package var healthInterval: UInt32 = 0
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -573,6 +774,10 @@ package nonisolated struct Refused: Sendable {
 
   /// Seconds before another try makes sense; 0 leaves it to the agent.
   package var retryAfter: UInt32 = 0
+
+  /// The entity that the device of this certificate is, when the Hello named another one; otherwise empty. The agent logs in
+  /// as this entity.
+  package var entity: String = String()
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -747,6 +952,82 @@ package nonisolated struct Heartbeat: Sendable {
   /// The live hint: a batch payload with one point, plain, not stored as part of the track. It is the entity's latest
   /// position until a point of the track is as late. May be empty.
   package var liveHint: Data = Data()
+
+  /// How the vehicle is, for its operator. Absent: the agent tells nothing, or nothing new.
+  package var health: Health {
+    get {_health ?? Health()}
+    set {_health = newValue}
+  }
+  /// Returns true if `health` has been explicitly set.
+  package var hasHealth: Bool {self._health != nil}
+  /// Clears the value of `health`. Subsequent reads from it will return its default value.
+  package mutating func clearHealth() {self._health = nil}
+
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  package init() {}
+
+  fileprivate var _health: Health? = nil
+}
+
+/// How a vehicle is. What counts points counts since the agent started.
+package nonisolated struct Health: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// Points that wait on the vehicle for an acknowledgement.
+  package var backlog: UInt64 = 0
+
+  /// Points that the server will never get, by reason; a reason without points is left out.
+  package var losses: [Loss] = []
+
+  /// Seconds since points were lost last; absent: none was.
+  package var lossAge: UInt32 {
+    get {_lossAge ?? 0}
+    set {_lossAge = newValue}
+  }
+  /// Returns true if `lossAge` has been explicitly set.
+  package var hasLossAge: Bool {self._lossAge != nil}
+  /// Clears the value of `lossAge`. Subsequent reads from it will return its default value.
+  package mutating func clearLossAge() {self._lossAge = nil}
+
+  package var receiver: Receiver = .unspecified
+
+  /// Seconds since the receiver's newest fix; absent: there was none.
+  package var fixAge: UInt32 {
+    get {_fixAge ?? 0}
+    set {_fixAge = newValue}
+  }
+  /// Returns true if `fixAge` has been explicitly set.
+  package var hasFixAge: Bool {self._fixAge != nil}
+  /// Clears the value of `fixAge`. Subsequent reads from it will return its default value.
+  package mutating func clearFixAge() {self._fixAge = nil}
+
+  /// Whether the agent is to make points.
+  package var gathering: Bool = false
+
+  package var disk: Disk = .unspecified
+
+  /// The end of the agent's certificate, seconds since 1970 UTC; 0: it has none, or does not know.
+  package var certificateEnd: Int64 = 0
+
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  package init() {}
+
+  fileprivate var _lossAge: UInt32? = nil
+  fileprivate var _fixAge: UInt32? = nil
+}
+
+package nonisolated struct Loss: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  package var reason: LossReason = .unspecified
+
+  package var points: UInt64 = 0
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -950,6 +1231,9 @@ package nonisolated struct UploadedAlarm: Sendable {
   /// The alarm as `Monitor` tells it, a JSON object of at most 8,192 bytes.
   package var json: String = String()
 
+  /// Entities of the service that the server tells of the alarm too, at most 100; only with type 4.
+  package var remoteTo: [String] = []
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package init() {}
@@ -1024,15 +1308,27 @@ nonisolated extension ColumnType: SwiftProtobuf._ProtoNameProviding {
 }
 
 nonisolated extension RefusedCode: SwiftProtobuf._ProtoNameProviding {
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0REFUSED_CODE_UNSPECIFIED\0\u{1}REFUSED_CODE_AUTHENTICATION\0\u{1}REFUSED_CODE_SERVICE\0\u{1}REFUSED_CODE_PARAMETER\0\u{1}REFUSED_CODE_PROTOCOL\0\u{1}REFUSED_CODE_BUSY\0\u{1}REFUSED_CODE_INTERNAL\0\u{1}REFUSED_CODE_REVOKED\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0REFUSED_CODE_UNSPECIFIED\0\u{1}REFUSED_CODE_AUTHENTICATION\0\u{1}REFUSED_CODE_SERVICE\0\u{1}REFUSED_CODE_PARAMETER\0\u{1}REFUSED_CODE_PROTOCOL\0\u{1}REFUSED_CODE_BUSY\0\u{1}REFUSED_CODE_INTERNAL\0\u{1}REFUSED_CODE_REVOKED\0\u{1}REFUSED_CODE_CLONED\0")
 }
 
 nonisolated extension Encoding: SwiftProtobuf._ProtoNameProviding {
   package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0ENCODING_PLAIN\0\u{1}ENCODING_ZLIB\0")
 }
 
+nonisolated extension LossReason: SwiftProtobuf._ProtoNameProviding {
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0LOSS_REASON_UNSPECIFIED\0\u{1}LOSS_REASON_BOUND\0\u{1}LOSS_REASON_MEMORY_FULL\0\u{1}LOSS_REASON_DISK_HANGS\0\u{1}LOSS_REASON_DAMAGED\0\u{1}LOSS_REASON_COPIED_DISK\0\u{1}LOSS_REASON_REFUSED\0")
+}
+
+nonisolated extension Receiver: SwiftProtobuf._ProtoNameProviding {
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0RECEIVER_UNSPECIFIED\0\u{1}RECEIVER_OFF\0\u{1}RECEIVER_FIX\0\u{1}RECEIVER_NO_FIX\0\u{1}RECEIVER_AWAY\0\u{1}RECEIVER_UNREACHABLE\0\u{1}RECEIVER_FORBIDDEN\0")
+}
+
+nonisolated extension Disk: SwiftProtobuf._ProtoNameProviding {
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0DISK_UNSPECIFIED\0\u{1}DISK_OK\0\u{1}DISK_FULL\0\u{1}DISK_READ_ONLY\0\u{1}DISK_REFUSING\0")
+}
+
 nonisolated extension ClosingCode: SwiftProtobuf._ProtoNameProviding {
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0CLOSING_CODE_UNSPECIFIED\0\u{1}CLOSING_CODE_SHUTDOWN\0\u{1}CLOSING_CODE_REPLACED\0\u{1}CLOSING_CODE_PROTOCOL\0\u{1}CLOSING_CODE_BUSY\0\u{1}CLOSING_CODE_IDLE\0\u{1}CLOSING_CODE_INTERNAL\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0CLOSING_CODE_UNSPECIFIED\0\u{1}CLOSING_CODE_SHUTDOWN\0\u{1}CLOSING_CODE_REPLACED\0\u{1}CLOSING_CODE_PROTOCOL\0\u{1}CLOSING_CODE_BUSY\0\u{1}CLOSING_CODE_IDLE\0\u{1}CLOSING_CODE_INTERNAL\0\u{1}CLOSING_CODE_CLONED\0")
 }
 
 nonisolated extension ClientFrame: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
@@ -1426,7 +1722,7 @@ nonisolated extension ServerFrame: SwiftProtobuf.Message, SwiftProtobuf._Message
 
 nonisolated extension Hello: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".Hello"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}protocol\0\u{3}service_id\0\u{1}ak\0\u{3}app_code\0\u{1}entity\0\u{3}agent_version\0\u{1}stream\0\u{3}first_sequence\0\u{3}next_sequence\0\u{3}fence_format\0\u{3}fence_version\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}protocol\0\u{3}service_id\0\u{1}ak\0\u{3}app_code\0\u{1}entity\0\u{3}agent_version\0\u{1}stream\0\u{3}first_sequence\0\u{3}next_sequence\0\u{3}fence_format\0\u{3}fence_version\0\u{1}boot\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -1445,6 +1741,7 @@ nonisolated extension Hello: SwiftProtobuf.Message, SwiftProtobuf._MessageImplem
       case 9: try { try decoder.decodeSingularUInt64Field(value: &self.nextSequence) }()
       case 10: try { try decoder.decodeSingularUInt32Field(value: &self.fenceFormat) }()
       case 11: try { try decoder.decodeSingularUInt64Field(value: &self.fenceVersion) }()
+      case 12: try { try decoder.decodeSingularBytesField(value: &self.boot) }()
       default: break
       }
     }
@@ -1484,6 +1781,9 @@ nonisolated extension Hello: SwiftProtobuf.Message, SwiftProtobuf._MessageImplem
     if self.fenceVersion != 0 {
       try visitor.visitSingularUInt64Field(value: self.fenceVersion, fieldNumber: 11)
     }
+    if !self.boot.isEmpty {
+      try visitor.visitSingularBytesField(value: self.boot, fieldNumber: 12)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -1499,6 +1799,7 @@ nonisolated extension Hello: SwiftProtobuf.Message, SwiftProtobuf._MessageImplem
     if lhs.nextSequence != rhs.nextSequence {return false}
     if lhs.fenceFormat != rhs.fenceFormat {return false}
     if lhs.fenceVersion != rhs.fenceVersion {return false}
+    if lhs.boot != rhs.boot {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -1506,7 +1807,7 @@ nonisolated extension Hello: SwiftProtobuf.Message, SwiftProtobuf._MessageImplem
 
 nonisolated extension Welcome: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".Welcome"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}session\0\u{3}server_time\0\u{3}stored_through\0\u{3}track_columns\0\u{3}heartbeat_interval\0\u{1}limits\0\u{3}payload_format\0\u{3}fence_format\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}session\0\u{3}server_time\0\u{3}stored_through\0\u{3}track_columns\0\u{3}heartbeat_interval\0\u{1}limits\0\u{3}payload_format\0\u{3}fence_format\0\u{3}health_interval\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -1522,6 +1823,7 @@ nonisolated extension Welcome: SwiftProtobuf.Message, SwiftProtobuf._MessageImpl
       case 6: try { try decoder.decodeSingularMessageField(value: &self._limits) }()
       case 7: try { try decoder.decodeSingularUInt32Field(value: &self.payloadFormat) }()
       case 8: try { try decoder.decodeSingularUInt32Field(value: &self.fenceFormat) }()
+      case 9: try { try decoder.decodeSingularUInt32Field(value: &self.healthInterval) }()
       default: break
       }
     }
@@ -1556,6 +1858,9 @@ nonisolated extension Welcome: SwiftProtobuf.Message, SwiftProtobuf._MessageImpl
     if self.fenceFormat != 0 {
       try visitor.visitSingularUInt32Field(value: self.fenceFormat, fieldNumber: 8)
     }
+    if self.healthInterval != 0 {
+      try visitor.visitSingularUInt32Field(value: self.healthInterval, fieldNumber: 9)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -1568,6 +1873,7 @@ nonisolated extension Welcome: SwiftProtobuf.Message, SwiftProtobuf._MessageImpl
     if lhs._limits != rhs._limits {return false}
     if lhs.payloadFormat != rhs.payloadFormat {return false}
     if lhs.fenceFormat != rhs.fenceFormat {return false}
+    if lhs.healthInterval != rhs.healthInterval {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -1650,7 +1956,7 @@ nonisolated extension TrackColumn: SwiftProtobuf.Message, SwiftProtobuf._Message
 
 nonisolated extension Refused: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".Refused"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}code\0\u{1}reason\0\u{3}retry_after\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}code\0\u{1}reason\0\u{3}retry_after\0\u{1}entity\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -1661,6 +1967,7 @@ nonisolated extension Refused: SwiftProtobuf.Message, SwiftProtobuf._MessageImpl
       case 1: try { try decoder.decodeSingularEnumField(value: &self.code) }()
       case 2: try { try decoder.decodeSingularStringField(value: &self.reason) }()
       case 3: try { try decoder.decodeSingularUInt32Field(value: &self.retryAfter) }()
+      case 4: try { try decoder.decodeSingularStringField(value: &self.entity) }()
       default: break
       }
     }
@@ -1676,6 +1983,9 @@ nonisolated extension Refused: SwiftProtobuf.Message, SwiftProtobuf._MessageImpl
     if self.retryAfter != 0 {
       try visitor.visitSingularUInt32Field(value: self.retryAfter, fieldNumber: 3)
     }
+    if !self.entity.isEmpty {
+      try visitor.visitSingularStringField(value: self.entity, fieldNumber: 4)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -1683,6 +1993,7 @@ nonisolated extension Refused: SwiftProtobuf.Message, SwiftProtobuf._MessageImpl
     if lhs.code != rhs.code {return false}
     if lhs.reason != rhs.reason {return false}
     if lhs.retryAfter != rhs.retryAfter {return false}
+    if lhs.entity != rhs.entity {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -2040,7 +2351,7 @@ nonisolated extension CallReply: SwiftProtobuf.Message, SwiftProtobuf._MessageIm
 
 nonisolated extension Heartbeat: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".Heartbeat"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}live_hint\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}live_hint\0\u{1}health\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -2049,20 +2360,133 @@ nonisolated extension Heartbeat: SwiftProtobuf.Message, SwiftProtobuf._MessageIm
       // enabled. https://github.com/apple/swift-protobuf/issues/1034
       switch fieldNumber {
       case 1: try { try decoder.decodeSingularBytesField(value: &self.liveHint) }()
+      case 2: try { try decoder.decodeSingularMessageField(value: &self._health) }()
       default: break
       }
     }
   }
 
   package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
     if !self.liveHint.isEmpty {
       try visitor.visitSingularBytesField(value: self.liveHint, fieldNumber: 1)
     }
+    try { if let v = self._health {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 2)
+    } }()
     try unknownFields.traverse(visitor: &visitor)
   }
 
   package static func ==(lhs: Heartbeat, rhs: Heartbeat) -> Bool {
     if lhs.liveHint != rhs.liveHint {return false}
+    if lhs._health != rhs._health {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Health: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = _protobuf_package + ".Health"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}backlog\0\u{1}losses\0\u{3}loss_age\0\u{1}receiver\0\u{3}fix_age\0\u{1}gathering\0\u{1}disk\0\u{3}certificate_end\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularUInt64Field(value: &self.backlog) }()
+      case 2: try { try decoder.decodeRepeatedMessageField(value: &self.losses) }()
+      case 3: try { try decoder.decodeSingularUInt32Field(value: &self._lossAge) }()
+      case 4: try { try decoder.decodeSingularEnumField(value: &self.receiver) }()
+      case 5: try { try decoder.decodeSingularUInt32Field(value: &self._fixAge) }()
+      case 6: try { try decoder.decodeSingularBoolField(value: &self.gathering) }()
+      case 7: try { try decoder.decodeSingularEnumField(value: &self.disk) }()
+      case 8: try { try decoder.decodeSingularInt64Field(value: &self.certificateEnd) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    if self.backlog != 0 {
+      try visitor.visitSingularUInt64Field(value: self.backlog, fieldNumber: 1)
+    }
+    if !self.losses.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.losses, fieldNumber: 2)
+    }
+    try { if let v = self._lossAge {
+      try visitor.visitSingularUInt32Field(value: v, fieldNumber: 3)
+    } }()
+    if self.receiver != .unspecified {
+      try visitor.visitSingularEnumField(value: self.receiver, fieldNumber: 4)
+    }
+    try { if let v = self._fixAge {
+      try visitor.visitSingularUInt32Field(value: v, fieldNumber: 5)
+    } }()
+    if self.gathering != false {
+      try visitor.visitSingularBoolField(value: self.gathering, fieldNumber: 6)
+    }
+    if self.disk != .unspecified {
+      try visitor.visitSingularEnumField(value: self.disk, fieldNumber: 7)
+    }
+    if self.certificateEnd != 0 {
+      try visitor.visitSingularInt64Field(value: self.certificateEnd, fieldNumber: 8)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: Health, rhs: Health) -> Bool {
+    if lhs.backlog != rhs.backlog {return false}
+    if lhs.losses != rhs.losses {return false}
+    if lhs._lossAge != rhs._lossAge {return false}
+    if lhs.receiver != rhs.receiver {return false}
+    if lhs._fixAge != rhs._fixAge {return false}
+    if lhs.gathering != rhs.gathering {return false}
+    if lhs.disk != rhs.disk {return false}
+    if lhs.certificateEnd != rhs.certificateEnd {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Loss: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = _protobuf_package + ".Loss"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}reason\0\u{1}points\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularEnumField(value: &self.reason) }()
+      case 2: try { try decoder.decodeSingularUInt64Field(value: &self.points) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if self.reason != .unspecified {
+      try visitor.visitSingularEnumField(value: self.reason, fieldNumber: 1)
+    }
+    if self.points != 0 {
+      try visitor.visitSingularUInt64Field(value: self.points, fieldNumber: 2)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: Loss, rhs: Loss) -> Bool {
+    if lhs.reason != rhs.reason {return false}
+    if lhs.points != rhs.points {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -2444,7 +2868,7 @@ nonisolated extension AlarmUpload: SwiftProtobuf.Message, SwiftProtobuf._Message
 
 nonisolated extension UploadedAlarm: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".UploadedAlarm"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}key\0\u{1}type\0\u{1}json\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}key\0\u{1}type\0\u{1}json\0\u{3}remote_to\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -2455,6 +2879,7 @@ nonisolated extension UploadedAlarm: SwiftProtobuf.Message, SwiftProtobuf._Messa
       case 1: try { try decoder.decodeSingularBytesField(value: &self.key) }()
       case 2: try { try decoder.decodeSingularUInt32Field(value: &self.type) }()
       case 3: try { try decoder.decodeSingularStringField(value: &self.json) }()
+      case 4: try { try decoder.decodeRepeatedStringField(value: &self.remoteTo) }()
       default: break
       }
     }
@@ -2470,6 +2895,9 @@ nonisolated extension UploadedAlarm: SwiftProtobuf.Message, SwiftProtobuf._Messa
     if !self.json.isEmpty {
       try visitor.visitSingularStringField(value: self.json, fieldNumber: 3)
     }
+    if !self.remoteTo.isEmpty {
+      try visitor.visitRepeatedStringField(value: self.remoteTo, fieldNumber: 4)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -2477,6 +2905,7 @@ nonisolated extension UploadedAlarm: SwiftProtobuf.Message, SwiftProtobuf._Messa
     if lhs.key != rhs.key {return false}
     if lhs.type != rhs.type {return false}
     if lhs.json != rhs.json {return false}
+    if lhs.remoteTo != rhs.remoteTo {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

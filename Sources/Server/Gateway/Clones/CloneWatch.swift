@@ -1,0 +1,131 @@
+import TrackModel
+import TrackStore
+
+/// A login of a device, as far as it tells computers apart.
+struct DeviceArrival: Hashable, Sendable {
+    /// Sixteen bytes that name the present start of the computer.
+    var boot: [UInt8]
+    /// When the server took the connection. The computer answered after it, so it ran with this start after it.
+    var connected: MonotonicTime
+    /// When the Hello came. The computer ran with this start before it.
+    var greeted: MonotonicTime
+}
+
+/// Notices that two computers have the certificate of one device: one is a copy of the other's disk. Knows no clock, no
+/// session and no store.
+///
+/// A computer that restarts has another start from then on and never comes back to an earlier one. So of two starts of one
+/// computer, one is over before the other one begins. Two starts of which each was seen after the other are those of two
+/// computers. When a connection was taken and when its Hello came bound the moment in which the computer ran; so a Hello that
+/// comes late, or that the store answers late, proves nothing.
+struct CloneWatch: Sendable {
+    /// Milliseconds without a sign of the other computer after which a computer is let in again.
+    static let silence: Int64 = 30 * 60_000
+    /// Seconds until a refused computer may ask again: it asks twice within ``silence``, even with the jitter of an agent.
+    static let retryAfter: UInt32 = 600
+
+    enum Verdict: Hashable {
+        case admitted
+        /// `other`: where the other computer came from last. `isNews`: nobody was refused for it within ``silence``.
+        case cloned(other: String, isNews: Bool)
+    }
+
+    private struct Start: Hashable {
+        let boot: [UInt8]
+        /// The earliest moment at which it surely had begun.
+        var begunBy: MonotonicTime
+        /// The latest moment after which it surely still went on.
+        var lastedBeyond: MonotonicTime
+        /// Of the last sign of it: a login, or an open session.
+        var seen: MonotonicTime
+        var address: String
+
+        func isOfAnotherComputer(than other: Start) -> Bool {
+            lastedBeyond > other.begunBy && other.lastedBeyond > begunBy
+        }
+    }
+
+    private struct Device: Hashable {
+        var starts: [Start] = []
+        /// When a login was refused last.
+        var refused: MonotonicTime?
+
+        var seen: MonotonicTime { starts.map(\.seen).max() ?? .distantPast }
+    }
+
+    private let mostDevices: Int
+    private let mostStarts: Int
+    private var devices: [DeviceID: Device] = [:]
+
+    /// `devices`: the bound on memory; who was seen longest ago is forgotten. `starts`: the same for each device, at least 2.
+    init(devices: Int = 100_000, starts: Int = 8) {
+        (mostDevices, mostStarts) = (max(devices, 1), max(starts, 2))
+    }
+
+    /// A device with a certificate in order logs in from an address. `live`: the starts of its open sessions.
+    mutating func loggedIn(
+        _ id: DeviceID, _ arrival: DeviceArrival, from address: String, live: Set<[UInt8]>
+    ) -> Verdict {
+        let now = arrival.greeted
+        if devices[id] == nil { makeRoom() }
+        var device = devices[id] ?? Device()
+        for index in device.starts.indices where live.contains(device.starts[index].boot) {
+            device.starts[index].seen = max(device.starts[index].seen, now)
+        }
+        note(arrival, from: address, in: &device)
+        let other = rival(of: arrival.boot, in: device, now: now)
+        let isNews = device.refused.map { now - $0 > Self.silence } ?? true
+        if other != nil { device.refused = now }
+        devices[id] = device
+        return other.map { .cloned(other: $0.address, isNews: isNews) } ?? .admitted
+    }
+
+    /// Whether a login that was admitted would be refused by now.
+    func refuses(_ id: DeviceID, _ arrival: DeviceArrival) -> Bool {
+        devices[id].flatMap { rival(of: arrival.boot, in: $0, now: arrival.greeted) } != nil
+    }
+
+    /// Whether logins of the device were refused, and nobody has made it forgotten since.
+    func hasRefused(_ id: DeviceID) -> Bool { devices[id]?.refused != nil }
+
+    /// Somebody has put the device in order: what was seen of it so far does not count any more.
+    mutating func forget(_ id: DeviceID) { devices[id] = nil }
+
+    var count: Int { devices.count }
+
+    // MARK: What was seen
+
+    private func note(_ arrival: DeviceArrival, from address: String, in device: inout Device) {
+        guard let index = device.starts.firstIndex(where: { $0.boot == arrival.boot }) else {
+            if device.starts.count >= mostStarts,
+                let oldest = device.starts.indices.min(by: { device.starts[$0].seen < device.starts[$1].seen })
+            {
+                device.starts.remove(at: oldest)
+            }
+            device.starts.append(
+                Start(
+                    boot: arrival.boot, begunBy: arrival.greeted, lastedBeyond: arrival.connected,
+                    seen: arrival.greeted, address: address))
+            return
+        }
+        device.starts[index].begunBy = min(device.starts[index].begunBy, arrival.greeted)
+        device.starts[index].lastedBeyond = max(device.starts[index].lastedBeyond, arrival.connected)
+        device.starts[index].seen = max(device.starts[index].seen, arrival.greeted)
+        device.starts[index].address = address
+    }
+
+    /// The computer beside this one that was seen last, and lately.
+    private func rival(of boot: [UInt8], in device: Device, now: MonotonicTime) -> Start? {
+        guard let own = device.starts.first(where: { $0.boot == boot }) else { return nil }
+        return device.starts.filter { other in
+            other.boot != boot && own.isOfAnotherComputer(than: other) && now - other.seen < Self.silence
+        }.max { $0.seen < $1.seen }
+    }
+
+    /// A tenth at a time, so that a full table does not cost a search at each login.
+    private mutating func makeRoom() {
+        guard devices.count >= mostDevices else { return }
+        let oldest = devices.sorted { $0.value.seen < $1.value.seen }.prefix(max(mostDevices / 10, 1))
+        for (id, _) in oldest { devices[id] = nil }
+    }
+}

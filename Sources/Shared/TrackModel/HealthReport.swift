@@ -1,0 +1,93 @@
+/// How a vehicle is, as its agent tells it with its heartbeats.
+///
+/// What counts points counts since the agent started. Ages are in seconds at the moment of the report, so no clock of the
+/// vehicle is believed.
+package struct HealthReport: Hashable, Sendable {
+    /// Why points are gone. Programs read the raw values, so the raw values never change.
+    package enum LossReason: String, Hashable, Sendable, CaseIterable {
+        /// The cache was full: the oldest points were dropped.
+        case bound
+        /// The disk did not work, and memory was full.
+        case memoryFull = "memory_full"
+        /// The disk did not answer.
+        case diskHangs = "disk_hangs"
+        /// The disk changed what was written, or could not read it.
+        case damaged
+        /// Another vehicle uses the stream.
+        case copiedDisk = "copied_disk"
+        /// Cache or server refused the points, because these break a rule.
+        case refused
+        /// A reason that this program does not know.
+        case other
+    }
+
+    package enum Receiver: String, Hashable, Sendable, CaseIterable {
+        case unknown
+        /// Nobody wants positions.
+        case off
+        /// The last epoch had a position.
+        case fix
+        /// There is a receiver, without a position.
+        case noFix = "no_fix"
+        /// gpsd has no receiver: unplugged, broken, or another device.
+        case away
+        /// gpsd does not answer.
+        case unreachable
+        /// The agent may not ask gpsd, or gpsd may not open the receiver.
+        case forbidden
+    }
+
+    /// What the disk does with new points. With all but `ok` they are in memory, and lost with the power.
+    package enum Disk: String, Hashable, Sendable, CaseIterable {
+        case unknown
+        case ok
+        case full
+        case readOnly = "read_only"
+        /// Another error.
+        case refusing
+    }
+
+    /// Points that wait on the vehicle for an acknowledgement.
+    package var backlog: UInt64
+    /// Points that the server will never get. No reason stands with 0 points.
+    package var losses: [LossReason: UInt64]
+    /// Seconds since points were lost last, 0 or more; nil: none was.
+    package var lossAge: Int64?
+    package var receiver: Receiver
+    /// Seconds since the receiver's newest fix, 0 or more; nil: there was none.
+    package var fixAge: Int64?
+    /// Whether the agent is to make points.
+    package var isGathering: Bool
+    package var disk: Disk
+    /// The end of the agent's certificate, seconds since 1970 UTC; nil: it has none, or does not know.
+    package var certificateEnd: Int64?
+
+    package init(
+        backlog: UInt64 = 0, losses: [LossReason: UInt64] = [:], lossAge: Int64? = nil, receiver: Receiver = .unknown,
+        fixAge: Int64? = nil, isGathering: Bool = false, disk: Disk = .unknown, certificateEnd: Int64? = nil
+    ) {
+        self.backlog = backlog
+        self.losses = losses.filter { $0.value > 0 }
+        self.lossAge = lossAge
+        self.receiver = receiver
+        self.fixAge = fixAge
+        self.isGathering = isGathering
+        self.disk = disk
+        self.certificateEnd = certificateEnd
+    }
+
+    /// Points lost for any reason.
+    package var lost: UInt64 {
+        losses.values.reduce(0) { sum, points in
+            let (total, isTooMany) = sum.addingReportingOverflow(points)
+            return isTooMany ? .max : total
+        }
+    }
+
+    /// Whether the other report says something that an operator should hear at once. Numbers that grow all the time can wait
+    /// for the next heartbeat.
+    package func isNews(after other: HealthReport) -> Bool {
+        receiver != other.receiver || isGathering != other.isGathering || disk != other.disk
+            || certificateEnd != other.certificateEnd || Set(losses.keys) != Set(other.losses.keys)
+    }
+}

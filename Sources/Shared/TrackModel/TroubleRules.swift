@@ -1,0 +1,73 @@
+/// When a vehicle is in trouble. All are seconds, except the points.
+package struct TroubleRules: Hashable, Sendable {
+    /// A loss counts for so long.
+    package var lossKept: Int64 = 86_400
+    /// A vehicle that has not said goodbye is silent after so long.
+    package var silentAfter: Int64 = 86_400
+    /// A vehicle that was not heard for so long is out of use.
+    package var forgottenAfter: Int64 = 90 * 86_400
+    /// A certificate that ends sooner.
+    package var certificateWarning: Int64 = 14 * 86_400
+    /// So many waiting points are a backlog that a connection should have worked off.
+    package var behindPoints: UInt64 = 3600
+    /// A receiver without a position: garages and tunnels are no trouble for so long.
+    package var noFixAfter: Int64 = 900
+
+    package init() {}
+
+    /// What the vehicle itself knows of, the worst first; empty: it is well.
+    ///
+    /// `report` is of this moment. `silence`: seconds without a session, 0 with one; nil: nobody expects one. `now`: nil while no
+    /// clock can be believed; the certificate is then not judged.
+    package func troubles(of report: HealthReport, silence: Int64?, at now: Timestamp?) -> [VehicleTrouble] {
+        var troubles = lasting(report, age: 0) + present(report, age: 0)
+        // Without a connection points wait as they should.
+        if silence != 0 { troubles.removeAll { $0.kind == .behind } }
+        if let silence, silence >= silentAfter { troubles.append(.silent(silence)) }
+        if let now { troubles += certificate(report, at: now) }
+        return Self.sorted(troubles)
+    }
+
+    /// What stays true when the vehicle is gone. `age`: of the report, 0 or more.
+    package func lasting(_ report: HealthReport, age: Int64) -> [VehicleTrouble] {
+        guard let lossAge = report.lossAge, lossAge + age < lossKept,
+            let worst = report.losses.max(by: { ($0.value, $1.key.rawValue) < ($1.value, $0.key.rawValue) })
+        else { return [] }
+        return [.losing(worst.key, points: report.lost)]
+    }
+
+    /// What is true while the vehicle is there. `age`: of the report, 0 or more.
+    package func present(_ report: HealthReport, age: Int64) -> [VehicleTrouble] {
+        var troubles: [VehicleTrouble] = []
+        switch report.disk {
+        case .full, .readOnly, .refusing: troubles.append(.disk(report.disk))
+        case .unknown, .ok: break
+        }
+        if report.isGathering {
+            switch report.receiver {
+            case .away, .unreachable, .forbidden: troubles.append(.receiver(report.receiver))
+            case .noFix where report.fixAge.map({ $0 + age >= noFixAfter }) ?? true:
+                troubles.append(.noFix(report.fixAge.map { $0 + age }))
+            case .unknown, .off, .fix, .noFix: break
+            }
+        }
+        if report.backlog >= behindPoints { troubles.append(.behind(report.backlog)) }
+        return troubles
+    }
+
+    /// Whether the certificate ends soon, or has ended.
+    package func certificate(_ report: HealthReport, at now: Timestamp) -> [VehicleTrouble] {
+        guard let end = report.certificateEnd else { return [] }
+        let (left, isAbsurd) = end.subtractingReportingOverflow(now.milliseconds / 1000)
+        return !isAbsurd && left < certificateWarning ? [.certificate(left)] : []
+    }
+
+    /// The worst first.
+    package static func sorted(_ troubles: [VehicleTrouble]) -> [VehicleTrouble] {
+        troubles.sorted { rank($0) < rank($1) }
+    }
+
+    private static func rank(_ trouble: VehicleTrouble) -> Int {
+        VehicleTrouble.Kind.allCases.firstIndex(of: trouble.kind) ?? 0
+    }
+}

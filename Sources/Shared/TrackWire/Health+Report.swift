@@ -1,0 +1,138 @@
+internal import SwiftProtobuf
+package import TrackModel
+
+// A vehicle's health on the wire and in the store's rows: one form, so that a store reads what any agent wrote.
+
+extension Health {
+    package init(_ report: HealthReport) {
+        self.init()
+        backlog = report.backlog
+        losses = HealthReport.LossReason.allCases.compactMap { reason in
+            guard let points = report.losses[reason], points > 0 else { return nil }
+            var loss = Loss()
+            loss.reason = LossReason(reason)
+            loss.points = points
+            return loss
+        }
+        if let age = report.lossAge { lossAge = UInt32(clamping: age) }
+        receiver = Receiver(report.receiver)
+        if let age = report.fixAge { fixAge = UInt32(clamping: age) }
+        gathering = report.isGathering
+        disk = Disk(report.disk)
+        certificateEnd = report.certificateEnd ?? 0
+    }
+}
+
+extension HealthReport {
+    /// A peer may send anything: what this program does not know becomes `other` or `unknown`.
+    package init(_ health: Health) {
+        var losses: [LossReason: UInt64] = [:]
+        for loss in health.losses {
+            let (sum, isTooMany) = losses[LossReason(loss.reason), default: 0].addingReportingOverflow(loss.points)
+            losses[LossReason(loss.reason)] = isTooMany ? .max : sum
+        }
+        self.init(
+            backlog: health.backlog, losses: losses, lossAge: health.hasLossAge ? Int64(health.lossAge) : nil,
+            receiver: Receiver(health.receiver), fixAge: health.hasFixAge ? Int64(health.fixAge) : nil,
+            isGathering: health.gathering, disk: Disk(health.disk),
+            certificateEnd: health.certificateEnd > 0 ? health.certificateEnd : nil)
+    }
+
+    /// The bytes of a `Health` message, about 20 of them.
+    package var encoded: [UInt8] {
+        // The message has no required fields and no extensions, so encoding cannot fail.
+        (try? Health(self).serializedBytes()) ?? []
+    }
+
+    /// Nil for bytes that are no `Health` message.
+    package init?(encoded bytes: [UInt8]) {
+        guard let health = try? Health(serializedBytes: bytes) else { return nil }
+        self.init(health)
+    }
+}
+
+extension LossReason {
+    fileprivate init(_ reason: HealthReport.LossReason) {
+        self =
+            switch reason {
+            case .bound: .bound
+            case .memoryFull: .memoryFull
+            case .diskHangs: .diskHangs
+            case .damaged: .damaged
+            case .copiedDisk: .copiedDisk
+            case .refused: .refused
+            case .other: .unspecified
+            }
+    }
+}
+
+extension HealthReport.LossReason {
+    fileprivate init(_ reason: LossReason) {
+        self =
+            switch reason {
+            case .bound: .bound
+            case .memoryFull: .memoryFull
+            case .diskHangs: .diskHangs
+            case .damaged: .damaged
+            case .copiedDisk: .copiedDisk
+            case .refused: .refused
+            case .unspecified, .UNRECOGNIZED: .other
+            }
+    }
+}
+
+extension Receiver {
+    fileprivate init(_ receiver: HealthReport.Receiver) {
+        self =
+            switch receiver {
+            case .unknown: .unspecified
+            case .off: .off
+            case .fix: .fix
+            case .noFix: .noFix
+            case .away: .away
+            case .unreachable: .unreachable
+            case .forbidden: .forbidden
+            }
+    }
+}
+
+extension HealthReport.Receiver {
+    fileprivate init(_ receiver: Receiver) {
+        self =
+            switch receiver {
+            case .off: .off
+            case .fix: .fix
+            case .noFix: .noFix
+            case .away: .away
+            case .unreachable: .unreachable
+            case .forbidden: .forbidden
+            case .unspecified, .UNRECOGNIZED: .unknown
+            }
+    }
+}
+
+extension Disk {
+    fileprivate init(_ disk: HealthReport.Disk) {
+        self =
+            switch disk {
+            case .unknown: .unspecified
+            case .ok: .ok
+            case .full: .full
+            case .readOnly: .readOnly
+            case .refusing: .refusing
+            }
+    }
+}
+
+extension HealthReport.Disk {
+    fileprivate init(_ disk: Disk) {
+        self =
+            switch disk {
+            case .ok: .ok
+            case .full: .full
+            case .readOnly: .readOnly
+            case .refusing: .refusing
+            case .unspecified, .UNRECOGNIZED: .unknown
+            }
+    }
+}
