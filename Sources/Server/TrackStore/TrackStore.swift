@@ -5,7 +5,10 @@
 ///
 /// A room that needs one subject asks for the protocol of this subject alone.
 package protocol TrackStore:
-    ServiceStore, DeviceStore, ColumnStore, EntityStore, EntitySearchStore, PointStore, PushStore, FenceStore,
+    ServiceStore, ServiceDeletionStore, DeviceStore, EnrolmentStore, HealthStore, ColumnStore, EntityStore,
+    EntitySearchStore, PointStore,
+    PushStore,
+    FenceStore,
     AlarmStore,
     CallbackStore, DistrictStore, ExportStore, StoreUpkeep
 {}

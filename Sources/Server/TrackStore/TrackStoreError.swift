@@ -6,6 +6,10 @@ package struct TrackStoreError: Error, Equatable, CustomStringConvertible {
         case unknownDevice
         /// There is one with this number or this key.
         case deviceExists
+        /// Another device is this entity.
+        case entityTaken
+        case unknownToken
+        case tokenExists
         case entityExists
         case unknownEntity
         case columnExists
@@ -56,7 +60,9 @@ package struct TrackStoreError: Error, Equatable, CustomStringConvertible {
     package var isRetriable: Bool {
         switch code {
         case .full, .busy, .outOfTurn: true
-        case .unknownService, .serviceExists, .unknownDevice, .deviceExists, .entityExists, .unknownEntity,
+        case .unknownService, .serviceExists, .unknownDevice, .deviceExists, .entityTaken, .unknownToken, .tokenExists,
+            .entityExists,
+            .unknownEntity,
             .columnExists, .unknownColumn, .tooManyColumns, .tooManyPoints, .tooManyNames, .unknownFence, .fenceChanged,
             .refusedFence, .tooManyFences, .unknownExport, .tooManyExports, .newerSchema, .missing, .corrupt, .closed,
             .failed:

@@ -34,6 +34,11 @@ struct KnownRows: Sendable {
         services.insert(service)
     }
 
+    mutating func forget(_ service: ServiceID) {
+        services.remove(service)
+        publicFences[service] = nil
+    }
+
     mutating func remember(_ rows: [EntityKey: Int64]) {
         if entities.count + rows.count > Self.maximumEntities { entities.removeAll(keepingCapacity: true) }
         guard rows.count <= Self.maximumEntities else { return }
@@ -44,6 +49,10 @@ struct KnownRows: Sendable {
         if cells.count + new.count > Self.maximumEntities { cells.removeAll(keepingCapacity: true) }
         guard new.count <= Self.maximumEntities else { return }
         cells.merge(new) { _, new in new }
+    }
+
+    mutating func forgetCell(of entity: Int64) {
+        cells[entity] = nil
     }
 
     mutating func forget(_ entity: EntityKey) {

@@ -41,6 +41,7 @@ struct MergeWork: Sendable {
     /// Nil when the entity has no unsettled chunk.
     init?(_ entity: Int64, _ database: Database) throws {
         self.entity = entity
+        guard try Self.isKept(entity, database) else { return nil }
         guard
             let start = try Int64.fetchOne(
                 database,
@@ -66,9 +67,7 @@ struct MergeWork: Sendable {
     /// Returns how many chunks it replaced.
     func commit(_ database: Database) throws -> Int {
         // The entity may have been deleted since the look; its number is never used again.
-        let entity = try Int64.fetchOne(
-            try database.cachedStatement(sql: "SELECT id FROM entity WHERE id = ?"), arguments: [entity])
-        guard let entity else { return 0 }
+        guard try Self.isKept(entity, database) else { return 0 }
         let deletion = try database.cachedStatement(
             sql: "DELETE FROM chunk WHERE id = ? AND first_time = ? AND last_time = ? AND count = ?")
         let insertion = try database.cachedStatement(sql: NewChunk.insertion)
@@ -88,6 +87,13 @@ struct MergeWork: Sendable {
         let settling = try database.cachedStatement(sql: "UPDATE chunk SET settled = 1 WHERE id = ?")
         for id in settled { try settling.execute(arguments: [id]) }
         return replaced
+    }
+
+    /// False for an entity that was deleted, or whose service was: its chunks go one after the other, by another process too.
+    private static func isKept(_ entity: Int64, _ database: Database) throws -> Bool {
+        let selection = try database.cachedStatement(
+            sql: "SELECT s.deletion IS NULL FROM entity e JOIN service s ON s.id = e.service WHERE e.id = ?")
+        return try Bool.fetchOne(selection, arguments: [entity]) ?? false
     }
 
     private static func outlines(

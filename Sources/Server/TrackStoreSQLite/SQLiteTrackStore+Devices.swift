@@ -5,13 +5,14 @@ package import TrackStore
 
 extension SQLiteTrackStore {
     /// Of a row without content: see ``Schema/devices``.
-    private static let forgotten: Int64 = 2
-    private static let columns = """
-        id, service, entity, former_entities, name, state, key_hash, created, certificate_end, seen, address, agent_version
+    static let forgotten: Int64 = 2
+    static let deviceColumns = """
+        id, service, entity, former_entities, name, state, key_hash, created, certificate_end, seen, address, agent_version,
+        pending, token, serial, model, claimed_from, issued, machine, cloned
         """
     /// Names of entities have no line breaks.
     private static let separator: Character = "\n"
-    private static let nextChange = "(SELECT COALESCE(MAX(change), 0) + 1 FROM device)"
+    static let nextChange = "(SELECT COALESCE(MAX(change), 0) + 1 FROM device)"
 
     package func addDevice(_ device: DeviceRecord) async throws(TrackStoreError) {
         try await writing { database in
@@ -22,17 +23,40 @@ extension SQLiteTrackStore {
             guard taken == nil else {
                 throw TrackStoreError(.deviceExists, "there is a device with this number or this key already")
             }
-            try database.execute(
-                sql: """
-                    INSERT INTO device (\(Self.columns), change)
-                    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, NULL, NULL, NULL, \(Self.nextChange))
-                    """,
-                arguments: [
-                    Data(device.id.bytes), device.service.rawValue, device.entity, Self.text(device.formerEntities),
-                    device.name, device.state.rawValue, Data(device.keyHash), device.created.milliseconds,
-                    device.certificateEnd.milliseconds,
-                ])
+            try Self.checkEntity(of: device, database)
+            try Self.insert(device, database)
         }
+    }
+
+    /// In the transaction of the change: somebody else may make another device this entity meanwhile.
+    private static func checkEntity(of device: DeviceRecord, _ database: Database) throws {
+        guard device.state == .active else { return }
+        let other = try Data.fetchOne(
+            try database.cachedStatement(
+                sql: """
+                    SELECT id FROM device WHERE service = ? AND entity = ? AND state = 0 AND pending = 0 AND id <> ?
+                    LIMIT 1
+                    """),
+            arguments: [device.service.rawValue, device.entity, Data(device.id.bytes)])
+        if let other, let id = DeviceID(bytes: [UInt8](other)) {
+            throw TrackStoreError.entityTaken(device.entity, by: id)
+        }
+    }
+
+    /// Its id and its key are those of no other device.
+    static func insert(_ device: DeviceRecord, _ database: Database) throws {
+        try database.execute(
+            sql: """
+                INSERT INTO device (\(deviceColumns), change)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, NULL, NULL, NULL, ?, ?, ?, ?, ?, ?, ?, NULL, \(nextChange))
+                """,
+            arguments: [
+                Data(device.id.bytes), device.service.rawValue, device.entity, text(device.formerEntities),
+                device.name, state(device.state), Data(device.keyHash), device.created.milliseconds,
+                device.certificateEnd.milliseconds, device.state == .pending, device.claim?.token,
+                device.claim?.serial, device.claim?.model, device.claim?.address, device.issued?.milliseconds,
+                device.machine.map { Data($0) },
+            ])
     }
 
     package func device(_ id: DeviceID) async throws(TrackStoreError) -> DeviceRecord? {
@@ -40,19 +64,44 @@ extension SQLiteTrackStore {
     }
 
     package func devices(
-        in service: ServiceID?, page: Page
+        matching filter: DeviceFilter, page: Page
     ) async throws(TrackStoreError) -> (total: Int, devices: [DeviceRecord]) {
-        try await reading { database in
-            let condition = "state <> \(Self.forgotten)" + (service == nil ? "" : " AND service = ?")
-            let wanted: StatementArguments = service.map { [$0.rawValue] } ?? []
-            let total = try Int.fetchOne(
-                database, sql: "SELECT COUNT(*) FROM device WHERE \(condition)", arguments: wanted)
-            let rows = try Row.fetchAll(
-                database,
-                sql: "SELECT \(Self.columns) FROM device WHERE \(condition) ORDER BY created, id LIMIT ? OFFSET ?",
-                arguments: wanted + [page.limit, page.offset])
-            return (total ?? 0, try rows.map(Self.record))
+        try await reading { database in try Self.devices(matching: filter, page: page, database) }
+    }
+
+    static func devices(
+        matching filter: DeviceFilter, page: Page, _ database: Database
+    ) throws -> (total: Int, devices: [DeviceRecord]) {
+        var condition = "state <> \(Self.forgotten) AND \(Self.isOfServiceInUse)"
+        var wanted = StatementArguments()
+        if let service = filter.service {
+            condition += " AND service = ?"
+            wanted += [service.rawValue]
         }
+        if let state = filter.state {
+            condition += " AND state = ? AND pending = ?"
+            wanted += [Self.state(state), state == .pending]
+        }
+        if let token = filter.token {
+            condition += " AND token = ?"
+            wanted += [token]
+        }
+        if let entity = filter.entity {
+            condition += " AND entity = ?"
+            wanted += [entity]
+        }
+        if let selector = filter.selector {
+            let digits = filter.digits
+            condition += digits == nil ? " AND entity = ?" : " AND (entity = ? OR hex(id) LIKE ?)"
+            wanted += [selector] + (digits.map { ["\($0)%"] } ?? [])
+        }
+        let total = try Int.fetchOne(
+            database, sql: "SELECT COUNT(*) FROM device WHERE \(condition)", arguments: wanted)
+        let rows = try Row.fetchAll(
+            database,
+            sql: "SELECT \(Self.deviceColumns) FROM device WHERE \(condition) ORDER BY created, id LIMIT ? OFFSET ?",
+            arguments: wanted + [page.limit, page.offset])
+        return (total ?? 0, try rows.map(Self.record))
     }
 
     package func changeDevice(_ id: DeviceID, _ change: DeviceChange) async throws(TrackStoreError) -> DeviceRecord {
@@ -61,7 +110,7 @@ extension SQLiteTrackStore {
             switch change {
             case .name(let name): device.name = name
             case .entity(let entity): device.move(to: entity)
-            case .state(let state): device.state = state
+            case .state(let state): device.enter(state)
             case .certificate(let keyHash, let end):
                 let other = try Int.fetchOne(
                     database, sql: "SELECT 1 FROM device WHERE key_hash = ? AND id <> ?",
@@ -71,15 +120,20 @@ extension SQLiteTrackStore {
                 }
                 (device.keyHash, device.certificateEnd) = (keyHash, end)
             }
+            switch change {
+            case .entity, .state: try Self.checkEntity(of: device, database)
+            case .name, .certificate: break
+            }
             try database.execute(
                 sql: """
-                    UPDATE device SET entity = ?, former_entities = ?, name = ?, state = ?, key_hash = ?,
-                        certificate_end = ?, change = \(Self.nextChange)
+                    UPDATE device SET entity = ?, former_entities = ?, name = ?, state = ?, pending = ?, key_hash = ?,
+                        certificate_end = ?, cloned = ?, change = \(Self.nextChange)
                     WHERE id = ?
                     """,
                 arguments: [
-                    device.entity, Self.text(device.formerEntities), device.name, device.state.rawValue,
-                    Data(device.keyHash), device.certificateEnd.milliseconds, Data(id.bytes),
+                    device.entity, Self.text(device.formerEntities), device.name, Self.state(device.state),
+                    device.state == .pending, Data(device.keyHash), device.certificateEnd.milliseconds,
+                    device.cloned?.milliseconds, Data(id.bytes),
                 ])
             return device
         }
@@ -87,15 +141,22 @@ extension SQLiteTrackStore {
 
     package func forgetDevice(_ id: DeviceID) async throws(TrackStoreError) {
         try await writing { database in
-            try database.execute(
-                sql: """
-                    UPDATE device SET entity = '', former_entities = '', name = '', state = \(Self.forgotten),
-                        key_hash = NULL, seen = NULL, address = NULL, agent_version = NULL, change = \(Self.nextChange)
-                    WHERE id = ? AND state <> \(Self.forgotten)
-                    """,
-                arguments: [Data(id.bytes)])
-            guard database.changesCount == 1 else { throw Self.unknown(id) }
+            guard try Self.forget(Data(id.bytes), database) else { throw Self.unknown(id) }
         }
+    }
+
+    /// False: there was no such device.
+    static func forget(_ id: Data, _ database: Database) throws -> Bool {
+        let update = try database.cachedStatement(
+            sql: """
+                UPDATE device SET entity = '', former_entities = '', name = '', state = \(forgotten),
+                    key_hash = NULL, seen = NULL, address = NULL, agent_version = NULL, pending = 0, token = NULL,
+                    serial = NULL, model = NULL, claimed_from = NULL, issued = NULL, machine = NULL, cloned = NULL,
+                    change = \(nextChange)
+                WHERE id = ? AND state <> \(forgotten)
+                """)
+        try update.execute(arguments: [id])
+        return database.changesCount == 1
     }
 
     package func noteDevice(_ id: DeviceID, _ sighting: DeviceRecord.Sighting) async throws(TrackStoreError) {
@@ -105,6 +166,14 @@ extension SQLiteTrackStore {
                     UPDATE device SET seen = ?, address = ?, agent_version = ? WHERE id = ? AND state <> \(Self.forgotten)
                     """,
                 arguments: [sighting.time.milliseconds, sighting.address, sighting.agentVersion, Data(id.bytes)])
+        }
+    }
+
+    package func noteClone(of id: DeviceID, at now: Timestamp) async throws(TrackStoreError) {
+        try await writing { database in
+            try database.execute(
+                sql: "UPDATE device SET cloned = ? WHERE id = ? AND state <> \(Self.forgotten)",
+                arguments: [now.milliseconds, Data(id.bytes)])
         }
     }
 
@@ -128,15 +197,21 @@ extension SQLiteTrackStore {
         TrackStoreError(.unknownDevice, "there is no device \(id)")
     }
 
-    private static func device(_ id: DeviceID, _ database: Database) throws -> DeviceRecord? {
+    static func device(_ id: DeviceID, _ database: Database) throws -> DeviceRecord? {
         let wanted = try database.cachedStatement(
-            sql: "SELECT \(columns) FROM device WHERE id = ? AND state <> \(forgotten)")
+            sql: "SELECT \(deviceColumns) FROM device WHERE id = ? AND state <> \(forgotten) AND \(isOfServiceInUse)")
         return try Row.fetchOne(wanted, arguments: [Data(id.bytes)]).map(record)
     }
 
-    private static func record(_ row: Row) throws -> DeviceRecord {
+    /// What the column `state` has of a state. A pending device is told by its own column: the table is older than it.
+    static func state(_ state: DeviceRecord.State) -> Int64 {
+        state == .pending ? DeviceRecord.State.active.rawValue : state.rawValue
+    }
+
+    static func record(_ row: Row) throws -> DeviceRecord {
+        let isPending: Bool = row[12]
         guard let id = DeviceID(bytes: [UInt8](row[0] as Data)), let service = ServiceID(rawValue: row[1]),
-            let state = DeviceRecord.State(rawValue: row[5])
+            let state = isPending ? DeviceRecord.State.pending : DeviceRecord.State(rawValue: row[5])
         else { throw TrackStoreError(.corrupt, "a device cannot be read") }
         let former: String = row[3]
         var sighting: DeviceRecord.Sighting?
@@ -144,11 +219,17 @@ extension SQLiteTrackStore {
             sighting = DeviceRecord.Sighting(
                 time: Timestamp(milliseconds: seen), address: row[10] ?? "", agentVersion: row[11] ?? "")
         }
+        let claim = (row[13] as Int64?).map {
+            DeviceRecord.Claim(token: $0, serial: row[14], model: row[15] ?? "", address: row[16] ?? "")
+        }
         return DeviceRecord(
             id: id, service: service, entity: row[2],
             formerEntities: former.isEmpty ? [] : former.split(separator: separator).map(String.init), name: row[4],
             state: state, keyHash: [UInt8](row[6] as Data), created: Timestamp(milliseconds: row[7]),
-            certificateEnd: Timestamp(milliseconds: row[8]), sighting: sighting)
+            certificateEnd: Timestamp(milliseconds: row[8]),
+            issued: (row[17] as Int64?).map(Timestamp.init(milliseconds:)),
+            machine: (row[18] as Data?).map { [UInt8]($0) }, claim: claim, sighting: sighting,
+            cloned: (row[19] as Int64?).map(Timestamp.init(milliseconds:)))
     }
 
     private static func text(_ names: [String]) -> String { names.joined(separator: String(separator)) }

@@ -153,7 +153,7 @@ extension SQLiteTrackStore {
             let row = try Row.fetchOne(
                 database,
                 sql: """
-                    SELECT (SELECT COUNT(*) FROM service), (SELECT COUNT(*) FROM entity),
+                    SELECT (SELECT COUNT(*) FROM service WHERE deletion IS NULL), (SELECT COUNT(*) FROM entity),
                         COUNT(*), COALESCE(SUM(count), 0) FROM chunk
                     """)
             guard let row else { return StoreCounts(services: 0, entities: 0, chunks: 0, points: 0) }

@@ -10,10 +10,15 @@ extension SQLiteTrackStore {
     ) async throws(TrackStoreError) -> ServiceRecord {
         try await writing { database in
             if let number {
-                let isTaken = try Int.fetchOne(
-                    database, sql: "SELECT 1 FROM service WHERE id = ?", arguments: [number.rawValue])
-                guard isTaken == nil else {
-                    throw TrackStoreError(.serviceExists, "there is a service \(number.rawValue) already")
+                let isFormer = try Bool.fetchOne(
+                    database, sql: "SELECT deletion IS NOT NULL FROM service WHERE id = ?", arguments: [number.rawValue]
+                )
+                if let isFormer {
+                    throw TrackStoreError(
+                        .serviceExists,
+                        isFormer
+                            ? "a service \(number.rawValue) was deleted, and its number does not come again: choose another one"
+                            : "there is a service \(number.rawValue) already")
                 }
             }
             let last = try Int64.fetchOne(database, sql: "SELECT MAX(id) FROM service") ?? 0
@@ -29,11 +34,14 @@ extension SQLiteTrackStore {
 
     package func services() async throws(TrackStoreError) -> [ServiceRecord] {
         try await reading { database in
-            try Row.fetchAll(database, sql: "SELECT id, name, created, app_code FROM service ORDER BY id").compactMap {
-                row in
+            try Row.fetchAll(
+                database,
+                sql: "SELECT id, name, created, app_code, retention FROM service WHERE deletion IS NULL ORDER BY id"
+            ).compactMap { row in
                 ServiceID(rawValue: row[0]).map {
                     ServiceRecord(
-                        id: $0, name: row[1], created: Timestamp(milliseconds: row[2]), appCode: row[3])
+                        id: $0, name: row[1], created: Timestamp(milliseconds: row[2]), appCode: row[3],
+                        retention: Retention(stored: row[4]))
                 }
             }
         }
@@ -165,7 +173,7 @@ extension SQLiteTrackStore {
     /// Throws `.unknownService`.
     func check(_ service: ServiceID, _ database: Database) throws {
         if known.withLock({ $0.services.contains(service) }) { return }
-        let exists = try database.cachedStatement(sql: "SELECT 1 FROM service WHERE id = ?")
+        let exists = try database.cachedStatement(sql: "SELECT 1 FROM service WHERE id = ? AND deletion IS NULL")
         guard try Int.fetchOne(exists, arguments: [service.rawValue]) != nil else {
             throw TrackStoreError(.unknownService, "there is no service \(service.rawValue)")
         }

@@ -11,7 +11,7 @@ extension SQLiteTrackStore {
         return StoreSize(bytes: Self.bytes(path) + Self.bytes(path + "-wal"), availableBytes: available)
     }
 
-    private static func bytes(_ path: String) -> Int64 {
+    static func bytes(_ path: String) -> Int64 {
         var status = stat()
         return stat(path, &status) == 0 ? Int64(status.st_size) : 0
     }

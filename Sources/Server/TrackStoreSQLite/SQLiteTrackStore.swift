@@ -9,6 +9,8 @@ package import TrackStore
 package final class SQLiteTrackStore: TrackStore {
     package let path: String
     let options: SQLiteTrackStoreOptions
+    /// What became of the copy before a migration.
+    package let migrationCopy: MigrationCopy.Outcome
     let pool: DatabasePool
     private let files: OpenedFiles
     /// Rows by name. Filled after the commit of what made them.
@@ -28,7 +30,7 @@ package final class SQLiteTrackStore: TrackStore {
         self.path = path
         self.options = options
         do {
-            pool = try Self.openPool(path, options)
+            (pool, migrationCopy) = try Self.openPool(path, options)
         } catch {
             throw .translated(error, path: path)
         }
@@ -62,14 +64,21 @@ package final class SQLiteTrackStore: TrackStore {
         }
     }
 
-    private static func openPool(_ path: String, _ options: SQLiteTrackStoreOptions) throws -> DatabasePool {
+    private static func openPool(
+        _ path: String, _ options: SQLiteTrackStoreOptions
+    ) throws -> (DatabasePool, MigrationCopy.Outcome) {
         try StoreFile.prepare(path, makesMissing: options.makesMissing)
+        // A server that starts and a command may both find a former store. Held until the tables are those of today.
+        let lock = options.copiesBeforeMigration ? MigrationLock(store: path, whileWaiting: options.onCopying) : nil
+        defer { withExtendedLifetime(lock) {} }
+        let copy =
+            options.copiesBeforeMigration ? MigrationCopy.make(of: path, onStep: options.onCopying) : .notNeeded
         let pool = try DatabasePool(path: path, configuration: configuration(options))
         try pool.writeWithoutTransaction { database in
             try tuneWriter(database, options)
             try Schema.migrate(database)
         }
-        return pool
+        return (pool, copy)
     }
 
     private static func configuration(_ options: SQLiteTrackStoreOptions) -> Configuration {

@@ -19,12 +19,17 @@ package struct SQLiteTrackStoreOptions: Sendable {
     package var maximumBytes: Int64?
     /// Make the store when its file is missing or holds nothing; otherwise that throws `.missing`.
     package var makesMissing: Bool
+    /// Keep a copy of a store of an earlier schema before its tables are changed.
+    package var copiesBeforeMigration: Bool
+    /// Called again and again while a copy before a migration gets on, on the thread that opens the store.
+    package var onCopying: @Sendable () -> Void
     /// Numbers of pushes come from this seed, so that two runs of a test write the same bytes; nil: from SQLite.
     package var randomSeed: UInt64?
 
     package init(
         synchronous: Synchronous = .full, busyTimeout: Double = 5, readers: Int = 4,
         checksIntegrityAtStart: Bool = false, maximumBytes: Int64? = nil, makesMissing: Bool = true,
+        copiesBeforeMigration: Bool = false, onCopying: @escaping @Sendable () -> Void = {},
         randomSeed: UInt64? = nil
     ) {
         self.synchronous = synchronous
@@ -33,6 +38,8 @@ package struct SQLiteTrackStoreOptions: Sendable {
         self.checksIntegrityAtStart = checksIntegrityAtStart
         self.maximumBytes = maximumBytes
         self.makesMissing = makesMissing
+        self.copiesBeforeMigration = copiesBeforeMigration
+        self.onCopying = onCopying
         self.randomSeed = randomSeed
     }
 }

@@ -185,16 +185,22 @@ enum Schema {
         exports,
         keyRights,
         devices,
+        tokens,
+        health,
+        retention,
+        clones,
+        deletion,
     ]
 
     /// What a step does beside its statements, by the version that it reaches: it needs code that SQL does not have.
     private static let fillings: [Int: @Sendable (Database) throws -> Void] = [10: { try fillSearch($0) }]
 
     /// Runs the steps that the file has not seen, each in a transaction of its own.
-    static func migrate(_ database: Database) throws {
+    /// `last`: the schema to stop at.
+    static func migrate(_ database: Database, through last: Int = currentVersion) throws {
         try checkLibrary(database)
         let version = try Int.fetchOne(database, sql: "PRAGMA user_version") ?? 0
-        for next in steps.indices.dropFirst(version) {
+        for next in steps.indices.prefix(last).dropFirst(version) {
             try database.inTransaction(.immediate) {
                 // Another process may have been faster.
                 guard try Int.fetchOne(database, sql: "PRAGMA user_version") == next else { return .rollback }

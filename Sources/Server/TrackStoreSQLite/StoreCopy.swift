@@ -18,6 +18,12 @@ package enum StoreCopy {
     /// - Throws: `.missing` and `.corrupt` as a start of the server does, `.full` for a full disk, `.failed`. A file that was
     ///   begun stays.
     package static func make(of path: String, at copy: String) throws(TrackStoreError) {
+        try make(of: path, at: copy, onStep: nil)
+    }
+
+    /// `onStep`: the copy is made in steps of ``pagesOfStep``, each of which is on the disk when this is called. A copy in
+    /// steps begins anew whenever somebody has written, so it is for a store that nobody serves. Nil: in one step.
+    static func make(of path: String, at copy: String, onStep: (() -> Void)?) throws(TrackStoreError) {
         do {
             try StoreFile.prepare(path, makesMissing: false)
             let descriptor = open(copy, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
@@ -25,7 +31,15 @@ package enum StoreCopy {
                 throw TrackStoreError(.failed, "\(copy) cannot be made: \(String(cString: strerror(errno)))")
             }
             defer { close(descriptor) }
-            try fill(copy, from: path)
+            try fill(
+                copy, from: path,
+                onStep: onStep.map { onStep in
+                    {
+                        // Otherwise the last step would wait for all of them.
+                        fdatasync(descriptor)
+                        onStep()
+                    }
+                })
             guard fsync(descriptor) == 0 else {
                 throw TrackStoreError(.failed, "\(copy) cannot be written to disk: \(String(cString: strerror(errno)))")
             }
@@ -35,14 +49,21 @@ package enum StoreCopy {
         }
     }
 
-    private static func fill(_ copy: String, from path: String) throws {
+    /// 16 MiB, with pages of 4096 bytes.
+    private static let pagesOfStep: CInt = 4096
+
+    private static func fill(_ copy: String, from path: String, onStep: (() -> Void)?) throws {
         // Not read-only: who closes a store last takes its log away, and only a writer may.
         let source = try DatabaseQueue(path: path)
         defer { try? source.close() }
         let target = try DatabaseQueue(path: copy)
         defer { try? target.close() }
-        // All pages in one step: a copy in several begins anew whenever the server has written.
-        try source.backup(to: target)
+        if let onStep {
+            try source.backup(to: target, pagesPerStep: pagesOfStep) { _ in onStep() }
+        } else {
+            // A copy in several steps begins anew whenever the server has written.
+            try source.backup(to: target)
+        }
         // One file, without a log beside it.
         try target.writeWithoutTransaction { try $0.execute(sql: "PRAGMA journal_mode = DELETE") }
     }

@@ -20,10 +20,14 @@ package struct StoreLook: Sendable {
     package let callbacks: [WaitingCallbacks]
     /// By their services.
     package let access: [VehicleAccess]
+    package let health: [VehicleHealth]
+    package let devices: [DeviceRecord]
 
     package static let mostPlaces = 8
     /// Seconds that others may write at a stretch.
     package static let longestHold = 5.0
+
+    private static let everything = Page(offset: 0, limit: .max)
 
     /// The alarms of a service that wait to be sent to its URL.
     package struct WaitingCallbacks: Hashable, Sendable {
@@ -37,8 +41,13 @@ package struct StoreLook: Sendable {
     /// How the vehicles of a service may log in.
     package struct VehicleAccess: Hashable, Sendable {
         package let service: ServiceID
-        /// Devices that are not revoked.
+        /// Devices that may log in.
         package let devices: Int
+        /// Devices that wait for a person, and when the first of them was made.
+        package let pending: Int
+        package let oldestPending: Timestamp?
+        /// Tokens that may be used and have an end, by their numbers.
+        package let tokenEnds: [Int64: Timestamp]
         /// Access keys that let any box log in as any vehicle, by their numbers.
         package let keys: [String]
     }
@@ -63,6 +72,7 @@ package struct StoreLook: Sendable {
             // Tables of earlier schemas have other columns.
             guard problems?.isEmpty ?? true, schema == Schema.currentVersion else {
                 (newestReceived, places, callbacks, access) = (nil, [], [], [])
+                (health, devices) = ([], [])
                 return
             }
             newestReceived = try await file.read { database in
@@ -71,6 +81,13 @@ package struct StoreLook: Sendable {
             places = try await file.read(Self.places)
             callbacks = try await file.read(Self.callbacks)
             access = try await file.read(Self.access)
+            health = try await file.read { database in
+                VehicleHealth.sorted(
+                    try SQLiteTrackStore.health(in: nil, after: nil, limit: .max, database).vehicles)
+            }
+            devices = try await file.read {
+                try SQLiteTrackStore.devices(matching: DeviceFilter(), page: Self.everything, $0).devices
+            }
         } catch {
             throw .translated(error, path: path)
         }
@@ -157,11 +174,25 @@ package struct StoreLook: Sendable {
         let services = try Row.fetchAll(
             database,
             sql: """
-                SELECT s.id, (SELECT COUNT(*) FROM device d WHERE d.service = s.id AND d.state = 0) FROM service s
-                ORDER BY s.id
+                SELECT s.id, COUNT(d.id) FILTER (WHERE d.pending = 0), COUNT(d.id) FILTER (WHERE d.pending = 1),
+                    MIN(d.created) FILTER (WHERE d.pending = 1)
+                FROM service s LEFT JOIN device d ON d.service = s.id AND d.state = 0 WHERE s.deletion IS NULL
+                GROUP BY s.id ORDER BY s.id
                 """)
+        var ends: [Int64: [Int64: Timestamp]] = [:]
+        let tokens = try Row.fetchAll(
+            database,
+            sql: "SELECT service, number, ends FROM token WHERE revoked IS NULL AND used < uses AND ends > ?",
+            arguments: [now])
+        for row in tokens { ends[row[0], default: [:]][row[1]] = Timestamp(milliseconds: row[2]) }
         return services.compactMap { row in
-            ServiceID(rawValue: row[0]).map { VehicleAccess(service: $0, devices: row[1], keys: keys[row[0]] ?? []) }
+            ServiceID(rawValue: row[0]).map {
+                VehicleAccess(
+                    service: $0, devices: row[1], pending: row[2],
+                    oldestPending: (row[3] as Int64?).map(Timestamp.init(milliseconds:)),
+                    tokenEnds: ends[row[0]] ?? [:],
+                    keys: keys[row[0]] ?? [])
+            }
         }
     }
 }

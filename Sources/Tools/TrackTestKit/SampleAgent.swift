@@ -52,7 +52,11 @@ package final class SampleAgent: AgentControlHandler {
         counters: AgentCounters(
             fixes: 10_000, gathered: 2_000, uploaded: 1_994, acknowledged: 1_994, skipped: ["not_due": 8_000],
             lost: ["cache_full": 0], sessions: 1),
-        settings: sampleSettings)
+        settings: sampleSettings,
+        health: HealthStatus(
+            troubles: [HealthStatus.Trouble(kind: "no_fix", text: "no position for 20 minutes")], backlog: 6,
+            losses: ["bound": 2], receiver: "no_fix", gathering: true, disk: "ok",
+            certificateEndTime: 1_780_000_000_000, toldTime: 1_772_670_010_000))
 
     package static let sampleAttributes = AttributesReply(
         attributes: [

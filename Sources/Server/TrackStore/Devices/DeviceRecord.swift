@@ -7,6 +7,23 @@ package struct DeviceRecord: Hashable, Sendable {
         case active = 0
         /// Refused at the login until somebody approves it again.
         case revoked = 1
+        /// Claimed with a token, and refused until somebody approves it.
+        case pending = 3
+    }
+
+    /// What the box said when it claimed its identity with a token.
+    package struct Claim: Hashable, Sendable {
+        /// Of ``TokenRecord``.
+        package var token: Int64
+        package var serial: String?
+        /// For people; may be empty.
+        package var model: String
+        /// Where the first claim came from.
+        package var address: String
+
+        package init(token: Int64, serial: String? = nil, model: String = "", address: String = "") {
+            (self.token, self.serial, self.model, self.address) = (token, serial, model, address)
+        }
     }
 
     /// What the last login said.
@@ -34,12 +51,21 @@ package struct DeviceRecord: Hashable, Sendable {
     package var created: Timestamp
     /// The end of the certificate that was issued last.
     package var certificateEnd: Timestamp
+    /// When the server made a certificate by itself last, without a person; nil: it never did.
+    package var issued: Timestamp?
+    /// Names the machine that the box is, 32 bytes; nil: unknown.
+    package var machine: [UInt8]?
+    /// Nil: a person added the device.
+    package var claim: Claim?
     package var sighting: Sighting?
+    /// When a login was refused last because two computers are this device; nil: never since it was approved or claimed.
+    package var cloned: Timestamp?
 
     package init(
         id: DeviceID, service: ServiceID, entity: String, formerEntities: [String] = [], name: String = "",
         state: State = .active, keyHash: [UInt8], created: Timestamp, certificateEnd: Timestamp,
-        sighting: Sighting? = nil
+        issued: Timestamp? = nil, machine: [UInt8]? = nil, claim: Claim? = nil, sighting: Sighting? = nil,
+        cloned: Timestamp? = nil
     ) {
         self.id = id
         self.service = service
@@ -50,11 +76,32 @@ package struct DeviceRecord: Hashable, Sendable {
         self.keyHash = keyHash
         self.created = created
         self.certificateEnd = certificateEnd
+        self.issued = issued
+        self.machine = machine
+        self.claim = claim
         self.sighting = sighting
+        self.cloned = cloned
     }
 
     /// What ``keyHash`` is, of the DER of a SubjectPublicKeyInfo.
     package static func keyHash(of publicKey: [UInt8]) -> [UInt8] { Array(SHA256.hash(data: publicKey)) }
+
+    /// The device that a claim makes. A pending one has no certificate: its end is the time of the claim.
+    package init(_ claim: ClaimRequest, token: TokenRecord, entity: String, state: State, at now: Timestamp) {
+        self.init(
+            id: claim.device, service: token.service, entity: entity, state: state, keyHash: claim.keyHash,
+            created: now,
+            certificateEnd: state == .active ? claim.certificateEnd : now, issued: state == .active ? now : nil,
+            machine: claim.machine,
+            claim: Claim(
+                token: token.number, serial: claim.serial, model: claim.model, address: claim.address))
+    }
+
+    /// Approves or shuts out. Who approves has put the device in order.
+    package mutating func enter(_ state: State) {
+        self.state = state
+        if state == .active { cloned = nil }
+    }
 
     /// Most entities that a device remembers; the oldest is forgotten first.
     package static let mostFormerEntities = 16
@@ -65,6 +112,16 @@ package struct DeviceRecord: Hashable, Sendable {
         formerEntities.removeAll { $0.utf8.elementsEqual(entity.utf8) || $0.utf8.elementsEqual(self.entity.utf8) }
         formerEntities = Array((formerEntities + [self.entity]).suffix(Self.mostFormerEntities))
         self.entity = entity
+    }
+}
+
+extension TrackStoreError {
+    /// `holder`: the device that is the entity.
+    package static func entityTaken(_ entity: String, by holder: DeviceID) -> TrackStoreError {
+        TrackStoreError(
+            .entityTaken,
+            "another device is \(entity) already: revoke or move \(holder) first, because two boxes with one name shut each "
+                + "other out")
     }
 }
 

@@ -2,6 +2,8 @@
 package enum PushRules {
     /// A server fence's alarm.
     package static let fenceAlarm: UInt32 = 3
+    /// An alarm of a fence of another vehicle's own.
+    package static let vehicleAlarm: UInt32 = 4
     /// What an operator's message has unless told otherwise; those up to 255 are the operator's to give a meaning.
     package static let message: UInt32 = 65
     package static let messages: ClosedRange<UInt32> = 65...255

@@ -34,6 +34,8 @@ package protocol ServiceStore: Sendable {
     func renameService(_ service: ServiceID, to name: String) async throws(TrackStoreError)
     /// Sets the app code of a service; nil: it has none from now on. Throws `.unknownService`.
     func setAppCode(_ appCode: String?, of service: ServiceID) async throws(TrackStoreError)
+    /// Says how long a service keeps its points. Removes none. Throws `.unknownService`.
+    func setRetention(_ retention: Retention, of service: ServiceID) async throws(TrackStoreError)
 }
 
 extension ServiceStore {
@@ -113,6 +115,12 @@ extension StoreDecorator {
     package func setAppCode(_ appCode: String?, of service: ServiceID) async throws(TrackStoreError) {
         try await passing { store async throws(TrackStoreError) in
             try await store.setAppCode(appCode, of: service)
+        }
+    }
+
+    package func setRetention(_ retention: Retention, of service: ServiceID) async throws(TrackStoreError) {
+        try await passing { store async throws(TrackStoreError) in
+            try await store.setRetention(retention, of: service)
         }
     }
 }

@@ -7,8 +7,9 @@ extension ReferenceTrackStore {
         guard !deviceLog.contains(device.id), !deviceList.contains(where: { $0.keyHash == device.keyHash }) else {
             throw TrackStoreError(.deviceExists, "there is such a device")
         }
+        try checkEntity(device.entity, of: device, device.state)
         var device = device
-        device.sighting = nil
+        (device.sighting, device.cloned) = (nil, nil)
         deviceList.append(device)
         noteChange(of: device.id)
     }
@@ -19,10 +20,19 @@ extension ReferenceTrackStore {
     }
 
     package func devices(
-        in service: ServiceID?, page: Page
+        matching filter: DeviceFilter, page: Page
     ) throws(TrackStoreError) -> (total: Int, devices: [DeviceRecord]) {
         try checkOpen()
-        let found = deviceList.filter { service == nil || $0.service == service }.sorted {
+        let wanted = deviceList.filter { device in
+            (filter.service.map { $0 == device.service } ?? true) && (filter.state.map { $0 == device.state } ?? true)
+                && (filter.token.map { $0 == device.claim?.token } ?? true)
+                && (filter.entity.map { $0.utf8.elementsEqual(device.entity.utf8) } ?? true)
+                && (filter.selector.map { selector in
+                    selector.utf8.elementsEqual(device.entity.utf8)
+                        || filter.digits.map { "\(device.id)".filter { $0 != "-" }.hasPrefix($0) } ?? false
+                } ?? true)
+        }
+        let found = wanted.sorted {
             ($0.created.milliseconds, $0.id.description) < ($1.created.milliseconds, $1.id.description)
         }
         return (found.count, Array(found.dropFirst(page.offset).prefix(page.limit)))
@@ -32,8 +42,12 @@ extension ReferenceTrackStore {
         let index = try index(of: id)
         switch change {
         case .name(let name): deviceList[index].name = name
-        case .entity(let entity): deviceList[index].move(to: entity)
-        case .state(let state): deviceList[index].state = state
+        case .entity(let entity):
+            try checkEntity(entity, of: deviceList[index], deviceList[index].state)
+            deviceList[index].move(to: entity)
+        case .state(let state):
+            try checkEntity(deviceList[index].entity, of: deviceList[index], state)
+            deviceList[index].enter(state)
         case .certificate(let keyHash, let end):
             guard !deviceList.contains(where: { $0.id != id && $0.keyHash == keyHash }) else {
                 throw TrackStoreError(.deviceExists, "another device has this key")
@@ -55,6 +69,11 @@ extension ReferenceTrackStore {
         for index in deviceList.indices where deviceList[index].id == id { deviceList[index].sighting = sighting }
     }
 
+    package func noteClone(of id: DeviceID, at now: Timestamp) throws(TrackStoreError) {
+        try checkOpen()
+        for index in deviceList.indices where deviceList[index].id == id { deviceList[index].cloned = now }
+    }
+
     package func deviceChanges(
         after mark: Int64?, limit: Int
     ) throws(TrackStoreError) -> (through: Int64, devices: [DeviceID]) {
@@ -67,7 +86,18 @@ extension ReferenceTrackStore {
         return (news.last.map { Int64($0) + 1 } ?? mark, news.map { deviceLog[$0] })
     }
 
-    private func noteChange(of id: DeviceID) { deviceLog.append(id) }
+    private func checkEntity(
+        _ entity: String, of device: DeviceRecord, _ state: DeviceRecord.State
+    ) throws(TrackStoreError) {
+        guard state == .active else { return }
+        let other = deviceList.first {
+            $0.id != device.id && $0.service == device.service && $0.state == .active
+                && $0.entity.utf8.elementsEqual(entity.utf8)
+        }
+        if let other { throw .entityTaken(entity, by: other.id) }
+    }
+
+    func noteChange(of id: DeviceID) { deviceLog.append(id) }
 
     private func index(of id: DeviceID) throws(TrackStoreError) -> Int {
         try checkOpen()

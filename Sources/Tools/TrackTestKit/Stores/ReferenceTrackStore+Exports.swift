@@ -99,4 +99,16 @@ extension ReferenceTrackStore {
         try checkOpen()
         return Dictionary(exportList.map { ($0.record.state, 1) }, uniquingKeysWith: +)
     }
+
+    package func exportedEntities(
+        in service: ServiceID, from: Timestamp, through: Timestamp, after: Int64, limit: Int
+    ) throws(TrackStoreError) -> [ExportedEntity] {
+        try checkOpen()
+        let found = entityTable.filter { key, entity in
+            key.service == service && entity.number > after
+                && entity.points.contains { (from...max(from, through)).contains($0.point.fix.time) }
+        }
+        return found.map { ExportedEntity(number: $0.value.number, name: $0.value.record.name) }
+            .sorted { $0.number < $1.number }.prefix(max(0, limit)).map { $0 }
+    }
 }

@@ -6,10 +6,11 @@ extension ReferenceTrackStore {
         named name: String, numbered number: ServiceID?, at now: Timestamp
     ) throws(TrackStoreError) -> ServiceRecord {
         try checkOpen()
-        if let number, serviceList.contains(where: { $0.id == number }) {
-            throw TrackStoreError(.serviceExists, "there is such a service")
+        let taken = formerServices.union(serviceList.map(\.id))
+        if let number, taken.contains(number) {
+            throw TrackStoreError(.serviceExists, "there is or was such a service")
         }
-        guard let id = number ?? ServiceID(rawValue: (serviceList.last?.id.rawValue ?? 0) + 1) else {
+        guard let id = number ?? ServiceID(rawValue: (taken.max()?.rawValue ?? 0) + 1) else {
             throw TrackStoreError(.failed, "every service number is taken")
         }
         let record = ServiceRecord(id: id, name: name, created: now)

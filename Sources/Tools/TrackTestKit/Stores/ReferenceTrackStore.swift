@@ -17,7 +17,7 @@ package actor ReferenceTrackStore: TrackStore {
         var storedThrough: UInt64
     }
 
-    private struct Entity {
+    struct Entity {
         let number: Int64
         var record: EntityRecord
         /// In the order of storing.
@@ -27,19 +27,22 @@ package actor ReferenceTrackStore: TrackStore {
         var fences: [UInt8]?
     }
 
-    private struct ColumnTable: Hashable {
+    struct ColumnTable: Hashable {
         let service: ServiceID
         let kind: ColumnKind
     }
 
-    private var columnTable: [ColumnTable: [ColumnRecord]] = [:]
+    var columnTable: [ColumnTable: [ColumnRecord]] = [:]
     var serviceList: [ServiceRecord] = []
+    /// Deleted ones: their numbers do not come again.
+    var formerServices: Set<ServiceID> = []
     var keyList: [AccessKeyRecord] = []
     var keyTimes: [AccessKeyUse: Timestamp] = [:]
     var deviceList: [DeviceRecord] = []
     /// One entry for each change; a device that was forgotten stays in it.
     var deviceLog: [DeviceID] = []
-    private var entityTable: [EntityKey: Entity] = [:]
+    var tokenTable = TokenTable()
+    var entityTable: [EntityKey: Entity] = [:]
     private var lastEntity: Int64 = 0
     private var claims: [ClaimKey: Claim] = [:]
     private var lastStored: Timestamp?
@@ -61,6 +64,7 @@ package actor ReferenceTrackStore: TrackStore {
     var lastDistrict: Int64 = 0
     var exportList: [KeptExport] = []
     var lastExport: Int64 = 0
+    var healthList: [VehicleHealth] = []
     private var isClosed = false
 
     package init() {}
@@ -92,8 +96,7 @@ package actor ReferenceTrackStore: TrackStore {
             throw TrackStoreError(.unknownColumn, "the service has no column of this key")
         }
         columnTable[ColumnTable(service: service, kind: kind)] = list.filter { $0.key != key }
-        guard kind == .entity else { return }
-        for entity in entityTable.keys where entity.service == service {
+        for entity in entityTable.keys where kind == .entity && entity.service == service {
             entityTable[entity]?.record.values[key] = nil
         }
     }
@@ -146,20 +149,13 @@ package actor ReferenceTrackStore: TrackStore {
         guard entityTable.removeValue(forKey: key) != nil else {
             throw TrackStoreError(.unknownEntity, "the service has no entity of this name")
         }
-        claims = claims.filter { $0.key.entity != key }
+        forgetTraces(of: key)
         withdrawPushes(of: key, at: now)
     }
 
-    package func exportedEntities(
-        in service: ServiceID, from: Timestamp, through: Timestamp, after: Int64, limit: Int
-    ) throws(TrackStoreError) -> [ExportedEntity] {
-        try checkOpen()
-        let found = entityTable.filter { key, entity in
-            key.service == service && entity.number > after
-                && entity.points.contains { (from...max(from, through)).contains($0.point.fix.time) }
-        }
-        return found.map { ExportedEntity(number: $0.value.number, name: $0.value.record.name) }
-            .sorted { $0.number < $1.number }.prefix(max(0, limit)).map { $0 }
+    func forgetTraces(of key: EntityKey) {
+        claims = claims.filter { $0.key.entity != key }
+        healthList.removeAll { $0.entity == key }
     }
 
     package func entity(named name: String, in service: ServiceID) throws(TrackStoreError) -> EntityRecord? {

@@ -5,8 +5,10 @@ package import TrackStore
 package enum TrackStoreContract {
     /// Every suite.
     package static var all: [TrackStoreCheck] {
-        services + devices + columns + entities + searches + points + pushes + fences + alarms + callbacks + districts
-            + exports + upkeep
+        services + devices + enrolment + health + columns + entities + searches + points + pushes + fences + alarms
+            + callbacks
+            + districts
+            + exports + upkeep + retention + serviceDeletion
     }
 
     /// ``PointStore``

@@ -64,6 +64,37 @@ extension TrackStoreContract {
                 try expect(failed, is: true, "that a wrong push fails its batch")
                 try expect(try await store.checkIntegrity(), is: [], "integrity")
             },
+            TrackStoreCheck("alarms without points are stored with their pushes, once, within their service") {
+                subject in
+                let (store, service) = try await subject.withFleet()
+                let other = try await store.createService(named: "other", at: .at(0)).id
+                try await store.haveEntity(named: "tram", in: other, at: .at(0))
+                func report(_ marks: UInt8..., at time: Int64) throws -> IngestBatch {
+                    var batch = subject.custom(service, entity: "van", [], received: .at(time))
+                    batch.alarms = try marks.map { mark in
+                        let alarm = try Alarm.sample(2, mark: mark)
+                        let push = NewPush(
+                            type: PushRules.vehicleAlarm, body: "{\"a\":\(mark)}", targets: .entities(["bus", "tram"]),
+                            alarm: alarm.key)
+                        return CausedAlarm(alarm.received(at: .at(time)), pushes: [push])
+                    }
+                    return batch
+                }
+                // The second is the same report without its answer, and one more alarm.
+                let outcomes = await store.ingest([try report(1, 2, at: 10), try report(2, 3, at: 20)])
+                try expect(outcomes.map(\.isKept), is: [true, true], "that they are stored")
+                try expect(
+                    try await store.history(service).compactMap(\.alarm.key.bytes.first), is: [1, 2, 3], "the alarms")
+                let pushes = try await store.told("bus", in: service)
+                try expect(pushes.map(\.body), is: ["{\"a\":1}", "{\"a\":2}", "{\"a\":3}"], "the pushes")
+                try expect(pushes.map(\.type), is: [4, 4, 4], "their types")
+                try expect(try await store.told("van", in: service), is: [], "pushes to who moved")
+                try expect(try await store.told("tram", in: other), is: [], "pushes to another service")
+                var wrong = try report(4, at: 30)
+                wrong.alarms[0].pushes[0].type = 0
+                try expect(await store.ingest([wrong]).first?.isKept, is: false, "of a wrong push")
+                try expect(try await store.history(service).count, is: 3, "alarms in the end")
+            },
             TrackStoreCheck("the history is asked by entity, fence, action and time, and outlives the entity") {
                 subject in
                 let (store, service) = try await subject.withFleet()

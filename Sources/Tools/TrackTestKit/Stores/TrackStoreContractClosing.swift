@@ -32,6 +32,15 @@ extension TrackStoreContract {
                         .sample(1), DeviceRecord.Sighting(time: .at(1), address: "", agentVersion: ""))
                 }
                 try await expect(.closed) { try await store.deviceChanges(after: nil, limit: 1) }
+                let token = NewToken.sample(1, in: service)
+                try await expect(.closed) { try await store.addToken(token, at: .at(1)) }
+                try await expect(.closed) { try await store.token(matching: token.hash) }
+                try await expect(.closed) { try await store.tokens(in: nil) }
+                try await expect(.closed) { try await store.revokeToken(1, at: .at(1)) }
+                try await expect(.closed) { try await store.claim(.sample(1), at: .at(1)) }
+                let renewal = RenewalRequest(keyHash: [], certificateEnd: .at(1))
+                try await expect(.closed) { try await store.renew(renewal, at: .at(1)) }
+                try await expect(.closed) { try await store.deviceCensus() }
                 try await expect(.closed) { try await store.columns(of: .track, in: service) }
                 try await expect(.closed) { try await store.entity(named: "truck", in: service) }
                 try await expect(.closed) {

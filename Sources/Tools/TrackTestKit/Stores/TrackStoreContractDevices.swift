@@ -12,10 +12,11 @@ extension DeviceID {
 }
 
 extension DeviceRecord {
-    /// Made at the second of its number.
-    package static func sample(_ number: UInt8, in service: ServiceID, entity: String = "truck") -> DeviceRecord {
+    /// Made at the second of its number. Without a name the first is `truck`, and each other one has a name of its own.
+    package static func sample(_ number: UInt8, in service: ServiceID, entity: String? = nil) -> DeviceRecord {
         DeviceRecord(
-            id: .sample(number), service: service, entity: entity, name: "box \(number)",
+            id: .sample(number), service: service, entity: entity ?? (number == 1 ? "truck" : "truck \(number)"),
+            name: "box \(number)",
             keyHash: [UInt8](repeating: number, count: 32), created: .at(Int64(number)), certificateEnd: .at(9000))
     }
 }
@@ -95,6 +96,51 @@ extension TrackStoreContract {
                 try expect(try await store.device(.sample(2)), is: .sample(2, in: service), "the neighbour")
                 try await expect(.unknownDevice) { try await store.changeDevice(.sample(9), .name("x")) }
             },
+            TrackStoreCheck("a device is found by its entity, or by the first digits of its number") { subject in
+                let (store, service) = try await subject.withService()
+                let names = ["van", "%", "a0a0", "caf\u{E9}"]
+                for (number, name) in zip(UInt8(1)..., names) {
+                    try await store.addDevice(.sample(number, in: service, entity: name))
+                }
+                func found(_ selector: String, limit: Int = 9) async throws -> [String] {
+                    let page = Page(offset: 0, limit: limit)
+                    let found = try await store.devices(matching: DeviceFilter(selector: selector), page: page)
+                    try expect(found.devices.count, is: min(found.total, limit), "devices of the page")
+                    return found.devices.map(\.entity)
+                }
+                try expect(try await found("van"), is: ["van"], "by an entity")
+                try expect(try await found("%"), is: ["%"], "by an entity that is a pattern elsewhere")
+                for wrong in ["va", "Van", "A0A", "", "____", "cafe\u{301}", "b0a0"] {
+                    try expect(try await found(wrong), is: [], "by \(wrong)")
+                }
+                let number = "\(DeviceID.sample(2))"
+                for some in [number, number.uppercased(), number.filter { $0 != "-" }] {
+                    try expect(try await found(some), is: ["%"], "by \(some)")
+                }
+                try expect(try await found(String(number.prefix(12))), is: names, "by digits that all have")
+                try expect(try await found("a0a0"), is: names, "by an entity that looks like digits")
+                try expect(try await found("a0a0", limit: 1), is: ["van"], "one of them")
+            },
+            TrackStoreCheck("no two active devices are one entity") { subject in
+                let (store, service) = try await subject.withService()
+                let other = try await store.createService(named: "other", at: .at(1)).id
+                try await store.addDevice(.sample(1, in: service, entity: "a"))
+                try await store.addDevice(.sample(2, in: service, entity: "b"))
+                try await store.addDevice(.sample(3, in: other, entity: "a"))
+                let mark = try await store.deviceChanges(after: nil, limit: 9).through
+                try await expect(.entityTaken) { try await store.addDevice(.sample(4, in: service, entity: "a")) }
+                try expect(try await store.device(.sample(4)), is: nil, "not added")
+                try await expect(.entityTaken) { try await store.changeDevice(.sample(2), .entity("a")) }
+                try expect(try await store.device(.sample(2))?.entity, is: "b", "not moved")
+                try expect(try await store.deviceChanges(after: mark, limit: 9).devices, is: [], "changes")
+                // Who is revoked may be moved there, and cannot come back.
+                _ = try await store.changeDevice(.sample(2), .state(.revoked))
+                _ = try await store.changeDevice(.sample(2), .entity("a"))
+                try await expect(.entityTaken) { try await store.changeDevice(.sample(2), .state(.active)) }
+                _ = try await store.changeDevice(.sample(2), .name("x"))
+                _ = try await store.changeDevice(.sample(1), .entity("c"))
+                try expect(try await store.changeDevice(.sample(2), .state(.active)).entity, is: "a", "then")
+            },
             TrackStoreCheck("a device that was forgotten is gone, and its key may come again") { subject in
                 let (store, service) = try await subject.withService()
                 try await store.addDevice(.sample(1, in: service))
@@ -128,6 +174,49 @@ extension TrackStoreContract {
                 wanted.name = "x"
                 try expect(
                     try await store.changeDevice(.sample(1), .name("x")), is: wanted, "a change keeps the sighting")
+            },
+            TrackStoreCheck("a notice of a copy is kept, is no change, and ends with an approval or another claim") {
+                subject in
+                let (store, service) = try await subject.withService()
+                try await store.addDevice(.sample(1, in: service))
+                try await store.addDevice(.sample(2, in: service))
+                let mark = try await store.deviceChanges(after: nil, limit: 9).through
+                var wanted = DeviceRecord.sample(1, in: service)
+                for second: Int64 in [50, 60] {
+                    wanted.cloned = .at(second)
+                    try await store.noteClone(of: .sample(1), at: .at(second))
+                    try expect(try await store.device(.sample(1)), is: wanted, "noted at \(second)")
+                }
+                try expect(try await store.device(.sample(2)), is: .sample(2, in: service), "the neighbour")
+                try expect(try await store.deviceChanges(after: mark, limit: 9).devices, is: [], "changes")
+                let listed = try await store.devices(in: service, page: Page(offset: 0, limit: 9)).devices
+                try expect(listed.map(\.cloned), is: [.at(60), nil], "listed")
+                wanted.name = "x"
+                try expect(try await store.changeDevice(.sample(1), .name("x")), is: wanted, "a name keeps it")
+                wanted.state = .revoked
+                try expect(try await store.changeDevice(.sample(1), .state(.revoked)), is: wanted, "shut out")
+                (wanted.state, wanted.cloned) = (.active, nil)
+                try expect(try await store.changeDevice(.sample(1), .state(.active)), is: wanted, "approved")
+                try expect(try await store.device(.sample(1)), is: wanted, "approved, read")
+                try await store.noteClone(of: .sample(9), at: .at(70))
+                try expect(try await store.device(.sample(9)), is: nil, "an unknown device")
+
+                _ = try await store.addToken(.sample(1, in: service), at: .at(1))
+                _ = try await store.claim(.sample(3, entity: "van"), at: .at(100))
+                try await store.noteClone(of: .sample(3), at: .at(200))
+                let before = try await store.deviceChanges(after: nil, limit: 9).through
+                _ = try await store.renew(
+                    RenewalRequest(keyHash: [UInt8](repeating: 3, count: 32), certificateEnd: .at(20_000)),
+                    at: .at(5000))
+                try expect(try await store.device(.sample(3))?.cloned, is: .at(200), "a renewal keeps it")
+                try expect(try await store.deviceChanges(after: before, limit: 9).devices, is: [], "no change yet")
+                guard case .issued(let again, _) = try await store.claim(.sample(3, entity: "van"), at: .at(6000))
+                else {
+                    throw ContractViolation(description: "not issued again")
+                }
+                try expect(again.cloned, is: nil, "claimed again")
+                try expect(try await store.device(.sample(3))?.cloned, is: nil, "claimed again, read")
+                try expect(try await store.deviceChanges(after: before, limit: 9).devices, is: [.sample(3)], "a change")
             },
             TrackStoreCheck("every change is told once, after the mark before it") { subject in
                 let (store, service) = try await subject.withService()

@@ -1,0 +1,40 @@
+package import TrackModel
+package import TrackStore
+
+extension ReferenceTrackStore {
+    package func setRetention(_ retention: Retention, of service: ServiceID) throws(TrackStoreError) {
+        try check(service)
+        for index in serviceList.indices where serviceList[index].id == service {
+            serviceList[index].retention = retention
+        }
+    }
+
+    package func removePoints(
+        of service: ServiceID, before time: Timestamp, limit: Int
+    ) throws(TrackStoreError) -> Int {
+        try check(service)
+        var removed = 0
+        for key in entityTable.keys where key.service == service && removed < limit {
+            removed += removePoints(of: key) { $0.point.fix.time < time && $0.received < time }
+        }
+        return removed
+    }
+
+    /// The newest point of an entity goes last.
+    private func removePoints(of key: EntityKey, where isOld: (StoredPoint) -> Bool) -> Int {
+        guard var entity = entityTable[key] else { return 0 }
+        let newest = entity.points.map(\.point.fix.time).max()
+        let isAll = entity.points.allSatisfy(isOld)
+        let before = entity.points.count
+        entity.points.removeAll { isOld($0) && (isAll || $0.point.fix.time != newest) }
+        // It was removed, or it is an old hint.
+        if let latest = entity.record.latest, isOld(latest),
+            !entity.points.contains(where: { $0.point.fix.time == latest.point.fix.time })
+        {
+            let time = entity.points.map(\.point.fix.time).max()
+            entity.record.latest = entity.points.last { $0.point.fix.time == time }
+        }
+        entityTable[key] = entity
+        return before - entity.points.count
+    }
+}

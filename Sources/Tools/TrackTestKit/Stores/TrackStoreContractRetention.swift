@@ -1,0 +1,90 @@
+import TrackModel
+import TrackStore
+
+extension TrackStoreContract {
+    /// How long points are kept: ``ServiceStore`` and ``StoreUpkeep``.
+    package static var retention: [TrackStoreCheck] {
+        [
+            TrackStoreCheck("a service says how long it keeps its points") { subject in
+                let (store, service) = try await subject.withService()
+                let other = try await store.createService(named: "other", at: .at(1)).id
+                try expect(try await store.services().map(\.retention), is: [.standard, .standard], "at first")
+                for retention in [Retention.days(30), .forever, .days(Retention.mostDays), .standard] {
+                    try await store.setRetention(retention, of: service)
+                    try expect(try await store.services().map(\.retention), is: [retention, .standard], "set")
+                }
+                let missing = try unwrapped(ServiceID(rawValue: 99), "a number")
+                try await expect(.unknownService) { try await store.setRetention(.forever, of: missing) }
+                try await expect(.unknownService) {
+                    try await store.removePoints(of: missing, before: .at(1), limit: 1)
+                }
+                try await store.setRetention(.days(1), of: other)
+                try expect(try await store.services().map(\.retention), is: [.standard, .days(1)], "of the other")
+            },
+            TrackStoreCheck("old points of one service go, and nothing else") { subject in
+                let (store, service) = try await subject.withService()
+                let other = try await store.createService(named: "other", at: .at(1)).id
+                for id in [service, other] {
+                    _ = try await store.upload([
+                        subject.custom(id, TrackPoint.samples(0..<6), received: .at(10)),
+                        subject.custom(id, TrackPoint.samples(100..<106), received: .at(200)),
+                        subject.custom(id, entity: "old", TrackPoint.samples(0..<3), received: .at(10)),
+                    ])
+                }
+                let kept = try await store.history(in: other)
+                let border = TrackPoint.sample(50).fix.time
+                var removed = 0
+                while true {
+                    let count = try await store.removePoints(of: service, before: border, limit: 1)
+                    removed += count
+                    if count == 0 { break }
+                }
+                try expect(removed, is: 9, "removed points")
+                let all = try await store.points(
+                    of: "truck", in: service, from: .at(-1_000_000), through: .at(9_000_000_000), limit: 99)
+                try expect(all.map(\.point), is: TrackPoint.samples(100..<106), "kept points")
+                let old = try await store.entity(named: "old", in: service)
+                try expect(old != nil, is: true, "the entity stays")
+                try expect(old?.latest, is: nil, "its position goes")
+                try expect(
+                    try await store.entity(named: "truck", in: service)?.latest?.point, is: .sample(105), "latest")
+                try expect(try await store.history(in: other), is: kept, "the other service")
+                try expect(try await store.checkIntegrity(), is: [], "integrity")
+                // The entity goes on.
+                _ = try await store.upload([
+                    subject.custom(service, entity: "old", [.sample(120)], received: .at(300))
+                ])
+                try expect(
+                    try await store.entity(named: "old", in: service)?.latest?.point, is: .sample(120), "new position")
+                try expect(try await store.checkIntegrity(), is: [], "integrity after a new point")
+            },
+            TrackStoreCheck("what came late is kept as long as what came in time") { subject in
+                let (store, service) = try await subject.withService()
+                let border = TrackPoint.sample(50).fix.time
+                // A vehicle comes back after a winter: old points, received now.
+                _ = try await store.upload([
+                    subject.custom(
+                        service, TrackPoint.samples(0..<6), received: border.adding(milliseconds: 1))
+                ])
+                let count = try await store.removePoints(of: service, before: border, limit: 9)
+                try expect(count, is: 0, "removed before their time")
+                let later = try await store.removePoints(
+                    of: service, before: border.adding(milliseconds: 2), limit: 9)
+                try expect(later, is: 6, "removed in their time")
+            },
+            TrackStoreCheck("a position stays while its entity has points") { subject in
+                let (store, service) = try await subject.withService()
+                let border = TrackPoint.sample(50).fix.time
+                _ = try await store.upload([
+                    subject.custom(service, TrackPoint.samples(0..<6), received: border.adding(milliseconds: 5)),
+                    subject.custom(service, TrackPoint.samples(20..<26), received: .at(0)),
+                ])
+                let count = try await store.removePoints(of: service, before: border, limit: 9)
+                try expect([0, 5].contains(count), is: true, "\(count) removed")
+                let latest = try await store.entity(named: "truck", in: service)?.latest?.point
+                try expect(latest, is: .sample(25), "latest")
+                try expect(try await store.checkIntegrity(), is: [], "integrity")
+            },
+        ]
+    }
+}

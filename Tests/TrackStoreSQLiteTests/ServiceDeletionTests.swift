@@ -1,0 +1,134 @@
+import GRDB
+import Testing
+import TrackModel
+import TrackStore
+import TrackTestKit
+
+@testable import TrackStoreSQLite
+
+/// The deletion of a service row by row, and beside others.
+@Suite struct ServiceDeletionTests {
+    private let bench: Workbench
+
+    init() throws {
+        bench = try Workbench()
+    }
+
+    /// Rows of a table with a column `service`; of a table with a column `entity`, those of entities of the service.
+    private func rows(of service: ServiceID, in store: SQLiteTrackStore) async throws -> [String: Int] {
+        try await store.pool.read { database in
+            var counts: [String: Int] = [:]
+            let tables = try String.fetchAll(
+                database,
+                sql: """
+                    SELECT m.name FROM sqlite_master m JOIN pragma_table_info(m.name) c
+                    WHERE m.type = 'table' AND c.name = 'service' AND m.name <> 'service'
+                    """)
+            for table in tables {
+                let state = table == "device" ? "AND state <> 2" : ""
+                counts[table] = try Int.fetchOne(
+                    database, sql: "SELECT COUNT(*) FROM \(table) WHERE service = ? \(state)",
+                    arguments: [service.rawValue])
+            }
+            return counts
+        }
+    }
+
+    private func count(_ table: String, in store: SQLiteTrackStore) async throws -> Int {
+        try await store.pool.read { try Int.fetchOne($0, sql: "SELECT COUNT(*) FROM \(table)") ?? -1 }
+    }
+
+    @Test func oneCallRemovesNoMoreRowsThanItMayAndAnotherProcessGoesOn() async throws {
+        let store = try await bench.open()
+        let service = try await store.createService(named: "fleet", at: .at(0)).id
+        for start in Int64(0)..<40 { _ = await store.ingest([upload([point(start * 10)], to: service)]) }
+        try await store.deleteService(service)
+        var left = try await count("chunk", in: store)
+        try #require(left == 40)
+        for _ in 0..<3 {
+            _ = try await store.removeDeletedServices(limit: 7)
+            let now = try await count("chunk", in: store)
+            #expect(now == left - 7)
+            left = now
+        }
+        // As after a kill: nothing of the process that began is there.
+        try store.close()
+        let next = try await bench.open()
+        #expect(try await next.services() == [])
+        #expect(try await next.deletedServices(among: [service]) == [service])
+        while try await next.removeDeletedServices(limit: 7) > 0 {}
+        #expect(try await next.counts() == StoreCounts(services: 0, entities: 0, chunks: 0, points: 0))
+        #expect(try await rows(of: service, in: next).values.allSatisfy { $0 == 0 })
+        #expect(try await count("entity_text_docsize", in: next) == 0)
+        #expect(try await next.checkIntegrity() == [])
+        #expect(try await next.createService(named: "next", at: .at(0)).id > service)
+    }
+
+    @Test func aStoreThatRemembersTheServiceHearsOfItsDeletion() async throws {
+        let (store, other) = (try await bench.open(), try await bench.open())
+        let service = try await store.createService(named: "fleet", at: .at(0)).id
+        #expect(await store.ingest([upload([point(1)], to: service)]).map(\.withoutVersion) == [.stored(through: 0)])
+        try await other.deleteService(service)
+        #expect(
+            await store.ingest([upload([point(2)], to: service)]) == [.failed(TrackStoreError(.unknownService, ""))])
+        while try await other.removeDeletedServices(limit: 100) > 0 {}
+        #expect(
+            await store.ingest([upload([point(3)], to: service)]) == [.failed(TrackStoreError(.unknownService, ""))])
+        #expect(try await store.counts().points == 0)
+    }
+
+    /// The merging of one process must not wait for, or stumble over, chunks that another one is removing.
+    @Test func mergingLeavesTheChunksOfADeletedServiceAlone() async throws {
+        let (store, other) = (try await bench.open(), try await bench.open())
+        let service = try await store.createService(named: "fleet", at: .at(0)).id
+        let kept = try await store.createService(named: "kept", at: .at(0)).id
+        for start in Int64(0)..<60 {
+            for id in [service, kept] { _ = await store.ingest([upload([point(start * 10)], to: id)]) }
+        }
+        try await other.deleteService(service)
+        _ = try await other.removeDeletedServices(limit: 5)
+        #expect(try await store.merge(limit: 1000) == 60)
+        while try await other.removeDeletedServices(limit: 5) > 0 { _ = try await store.merge(limit: 1000) }
+        #expect(try await everything(store, kept).count == 60)
+        #expect(try await store.checkIntegrity() == [])
+    }
+
+    /// New points use the room: the file is no larger than before.
+    @Test func theRoomOfADeletedServiceIsUsedAgain() async throws {
+        let store = try await bench.open()
+        func fill(_ service: ServiceID) async {
+            for start in Int64(0)..<40 {
+                let points = (0..<500).map { point(start * 500 + $0) }
+                _ = await store.ingest([upload(points, to: service)])
+            }
+        }
+        func pages() async throws -> Int {
+            try await store.pool.read { try Int.fetchOne($0, sql: "PRAGMA page_count") ?? -1 }
+        }
+        let service = try await store.createService(named: "fleet", at: .at(0)).id
+        await fill(service)
+        let before = try await pages()
+        try #require(before > 50)
+        try await store.deleteService(service)
+        while try await store.removeDeletedServices(limit: 100) > 0 {}
+        await fill(try await store.createService(named: "next", at: .at(0)).id)
+        #expect(try await pages() <= before + before / 10)
+    }
+
+    @Test func theServicesOfSchemaSeventeenGoOn() async throws {
+        let file = try DatabaseQueue(path: bench.path)
+        try await file.writeWithoutTransaction { database in
+            try Schema.migrate(database, through: 17)
+            try database.execute(sql: "INSERT INTO service (id, name, created) VALUES (1, 'fleet', 5)")
+        }
+        try file.close()
+        let store = try await bench.open()
+        let service = try #require(ServiceID(rawValue: 1))
+        #expect(try await store.services().map(\.name) == ["fleet"])
+        #expect(try await store.deletedServices(among: [service]) == [])
+        try await store.deleteService(service)
+        while try await store.removeDeletedServices(limit: 100) > 0 {}
+        #expect(try await store.createService(named: "next", at: .at(0)).id.rawValue == 2)
+        #expect(try await store.checkIntegrity() == [])
+    }
+}

@@ -1,0 +1,120 @@
+import Testing
+import TrackModel
+
+@testable import TrackStore
+
+/// When a vehicle is in trouble, and what is worst.
+@Suite struct VehicleTroubleTests {
+    private let now = Timestamp(milliseconds: 1_800_000_000_000)
+    private let rules = TroubleRules()
+
+    /// Heard and reported so many seconds ago.
+    private func vehicle(_ report: HealthReport?, ago: Int64 = 10, hasLeft: Bool = false) throws -> VehicleHealth {
+        let time = now.adding(milliseconds: -ago * 1000)
+        return VehicleHealth(
+            entity: EntityKey(service: try #require(ServiceID(rawValue: 1)), name: "van"), heard: time,
+            agentVersion: "1.0", report: report, reported: report == nil ? nil : time, hasLeft: hasLeft)
+    }
+
+    private func troubles(_ report: HealthReport?, ago: Int64 = 10, hasLeft: Bool = false) throws -> [VehicleTrouble] {
+        rules.troubles(of: try vehicle(report, ago: ago, hasLeft: hasLeft), at: now)
+    }
+
+    @Test func aVehicleThatIsWellOrTellsNothingHasNone() throws {
+        let well = HealthReport(
+            backlog: 3599, receiver: .fix, fixAge: 1, isGathering: true, disk: .ok,
+            certificateEnd: 1_800_000_000 + 14 * 86_400)
+        #expect(try troubles(well) == [])
+        #expect(try troubles(nil) == [])
+        #expect(try troubles(HealthReport()) == [])
+    }
+
+    @Test func aLossCountsForADay() throws {
+        let losing = HealthReport(losses: [.bound: 5, .damaged: 5, .refused: 9], lossAge: 3600)
+        #expect(try troubles(losing) == [.losing(.refused, points: 19)])
+        let tie = HealthReport(losses: [.damaged: 5, .bound: 5], lossAge: 0)
+        #expect(try troubles(tie) == [.losing(.bound, points: 10)])
+        // The age of the report counts too, also of a vehicle that is off.
+        #expect(try troubles(losing, ago: 86_400 - 3601, hasLeft: true) == [.losing(.refused, points: 19)])
+        #expect(try troubles(losing, ago: 86_400 - 3600, hasLeft: true) == [])
+        #expect(try troubles(HealthReport(losses: [.bound: 5])) == [])
+    }
+
+    @Test func aReceiverCountsWhilePointsAreWanted() throws {
+        for receiver in HealthReport.Receiver.allCases {
+            let isTrouble = [.away, .unreachable, .forbidden].contains(receiver)
+            let wanted = HealthReport(receiver: receiver, fixAge: 5, isGathering: true)
+            #expect(try troubles(wanted) == (isTrouble ? [.receiver(receiver)] : []), "\(receiver)")
+            #expect(try troubles(HealthReport(receiver: receiver, fixAge: 5)) == [], "\(receiver)")
+        }
+    }
+
+    @Test func aPositionMayBeMissingForAWhile() throws {
+        func report(_ age: Int64?) -> HealthReport {
+            HealthReport(receiver: .noFix, fixAge: age, isGathering: true)
+        }
+        #expect(try troubles(report(889)) == [])
+        #expect(try troubles(report(890)) == [.noFix(900)])
+        #expect(try troubles(report(nil)) == [.noFix(nil)])
+    }
+
+    @Test func everyDiskThatTakesNoPointsCounts() throws {
+        for disk in HealthReport.Disk.allCases {
+            let isTrouble = [.full, .readOnly, .refusing].contains(disk)
+            #expect(try troubles(HealthReport(disk: disk)) == (isTrouble ? [.disk(disk)] : []), "\(disk)")
+        }
+    }
+
+    @Test func silenceCountsAfterADayUnlessTheVehicleHasSaidGoodbye() throws {
+        #expect(try troubles(nil, ago: 86_399) == [])
+        #expect(try troubles(nil, ago: 86_400) == [.silent(86_400)])
+        #expect(try troubles(nil, ago: 86_400, hasLeft: true) == [])
+        // How it was a day ago says nothing any more.
+        let broken = HealthReport(backlog: 9999, receiver: .away, isGathering: true, disk: .full)
+        #expect(try troubles(broken, ago: 86_400) == [.silent(86_400)])
+        #expect(try troubles(broken, ago: 100, hasLeft: true) == [])
+        #expect(try troubles(broken, ago: 100).map(\.kind) == [.disk, .receiver, .behind])
+        var early = rules
+        early.silentAfter = 600
+        #expect(early.troubles(of: try vehicle(broken, ago: 600), at: now) == [.silent(600)])
+    }
+
+    @Test func aCertificateCountsBeforeItsEnd() throws {
+        func report(_ left: Int64) -> HealthReport { HealthReport(certificateEnd: 1_800_000_000 + left) }
+        #expect(try troubles(report(14 * 86_400 - 1)) == [.certificate(14 * 86_400 - 1)])
+        #expect(try troubles(report(-5), hasLeft: true) == [.certificate(-5)])
+        #expect(try troubles(HealthReport(certificateEnd: .min)) == [])
+    }
+
+    @Test func theWorstComesFirst() throws {
+        let all = HealthReport(
+            backlog: 5000, losses: [.bound: 1], lossAge: 1, receiver: .away, isGathering: true, disk: .full,
+            certificateEnd: 1)
+        #expect(try troubles(all).map(\.kind) == [.losing, .disk, .receiver, .certificate, .behind])
+        #expect(
+            VehicleTrouble.Kind.allCases.map(\.rawValue)
+                == ["cloned", "losing_points", "disk", "receiver", "silent", "certificate", "behind", "no_fix"])
+    }
+
+    /// The server's clock went back.
+    @Test func aReportOfTheFutureIsOneOfNow() throws {
+        #expect(try troubles(HealthReport(receiver: .away, isGathering: true), ago: -500) == [.receiver(.away)])
+    }
+
+    @Test func onlyWhatAnOperatorMustHearIsNews() {
+        let report = HealthReport(
+            backlog: 1, losses: [.bound: 1], lossAge: 1, receiver: .fix, fixAge: 1, isGathering: true, disk: .ok)
+        func changed(_ change: (inout HealthReport) -> Void) -> Bool {
+            var other = report
+            change(&other)
+            return other.isNews(after: report)
+        }
+        #expect(!changed { ($0.backlog, $0.lossAge, $0.fixAge, $0.losses) = (9, 0, 9, [.bound: 2]) })
+        #expect(changed { $0.losses = [:] })
+        #expect(changed { $0.losses[.damaged] = 1 })
+        #expect(changed { $0.receiver = .noFix })
+        #expect(changed { $0.isGathering = false })
+        #expect(changed { $0.disk = .full })
+        #expect(changed { $0.certificateEnd = 5 })
+    }
+}
