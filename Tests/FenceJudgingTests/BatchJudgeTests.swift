@@ -161,7 +161,7 @@ import TrackTestKit
         let own = judge.judge(
             points, from: JudgedState(), by: try everyones(), own: OwnFences([named]) { _ in nil })
         #expect(own.alarms.first?.pushes.map(\.targets) == [.entities(["van", "bus", "van"])])
-        for (count, isTold) in [(BatchJudge.mostRemote, true), (BatchJudge.mostRemote + 1, false)] {
+        for (count, isTold) in [(FenceReaction.mostRemote, true), (FenceReaction.mostRemote + 1, false)] {
             definition.watch = try FenceWatch((1..<count).map { "bus-\($0)" } + ["van"])
             let crowd = WatchedFence(record: try record(1, definition, since: nil), since: .at(-1000))
             let found = judge.judge(

@@ -200,6 +200,24 @@ import TrackTestKit
         #expect(judged.flatMap(\.batch.alarms).map { "\($0.alarm.action) \($0.alarm.fence)" } == ["enter \(fence)"])
     }
 
+    /// A vehicle that is away judges by the fences of before. What operators make meanwhile, the server judges beside them.
+    @Test func aNewFenceJudgesBesideTheEarlierOnesOfAVehicle() async throws {
+        let desk = desk(store)
+        let known = try await make(0, radius: 60)
+        let used = FencesUsed(version: try await store.fences(naming: []).version, after: .at(-100))
+        try await make(1_000_000)
+        func alarms(_ times: [Int64]) async throws -> [String] {
+            var batch = try batch("van", times)
+            batch.fencesUsed = [used]
+            let judged = try await desk.judge([batch])
+            _ = await desk.settle(judged, await store.ingest(judged.map(\.batch)))
+            return judged.flatMap(\.batch.alarms).map { "\($0.alarm.action) \($0.alarm.fence)" }
+        }
+        #expect(try await alarms([-40, -35]) == [])
+        let new = try await make(0)
+        #expect(try await alarms([-20, -15, -8, 0]) == ["enter \(new)", "enter \(known)"])
+    }
+
     // MARK: Before the first batch
 
     @Test func fencesAreReadBeforeTheFirstBatch() async throws {

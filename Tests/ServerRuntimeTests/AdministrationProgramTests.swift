@@ -107,6 +107,16 @@ struct AdministrationProgramTests {
         #expect(empty.output == "     ID  CHANGED               SHAPE  WATCHES  NAME\n", "\(empty.errors)")
         #expect(
             try await server("fence", "export", "1").output == "{\"type\":\"FeatureCollection\",\"features\":[]}\n")
+        let yards = directory.path + "/yards.geojson"
+        try #"{"type":"Feature","properties":{"radius":50},"geometry":{"type":"Point","coordinates":[4.3,52.1]}}"#
+            .write(toFile: yards, atomically: true, encoding: .utf8)
+        let both = try await server("fence", "import", "1", yards, "--watch", "van", "--watch-everyone")
+        #expect(both.status == 2, "\(both.errors)")
+        let fences = try await server("fence", "import", "1", yards, "--dry-run")
+        #expect(
+            fences.output == "Fences: 1 new, 0 changed, 0 unchanged, 0 removed (nothing is stored)\n",
+            "\(fences.errors)")
+        #expect(fences.errors.contains("1 fence of them watch nobody"), "\(fences.errors)")
         #expect(try await server("fence", "show", "1", "1").status == 1)
         #expect(try await server("fence", "list", "1", "--limit", "0").status == 2)
         #expect(

@@ -2,6 +2,7 @@ import ConfigurationFile
 import Foundation
 import ProgramTestKit
 import Testing
+import TrackModel
 
 @testable import ServerRuntime
 
@@ -31,6 +32,128 @@ struct CertificateTests {
         let text = try await run("openssl", ["x509", "-in", ca, "-noout", "-text"]).output
         #expect(text.contains("CA:TRUE, pathlen:0"))
         #expect(try CertificateMaker.der(of: authority.certificate).count < 700)
+    }
+
+    private let made = Date(timeIntervalSince1970: 1_790_000_000)
+
+    /// The files of a server, and what it is configured with. The key of the authority is kept elsewhere.
+    private func files(
+        in directory: TemporaryDirectory, signedBy authority: KeyPair
+    ) throws -> (server: KeyPair, configuration: ServerConfiguration) {
+        let server = try CertificateMaker.server(
+            hosts: ["tracks.example.net", "192.0.2.7"], signedBy: authority, at: made)
+        for (name, content) in [
+            ("ca.pem", authority.certificate), ("server.pem", server.certificate), ("server-key.pem", server.key),
+            ("server.toml", "[tls]\nca = \"ca.pem\"\ncertificate = \"server.pem\"\nkey = \"server-key.pem\"\n"),
+        ] { try content.write(toFile: "\(directory.path)/\(name)", atomically: true, encoding: .utf8) }
+        return (server, try ServerConfiguration.load(path: "\(directory.path)/server.toml"))
+    }
+
+    /// By a clock that is ten years ahead nothing is renewed; what such a clock has made is replaced when it is right again.
+    @Test func aClockThatIsAheadMakesNoCertificateThatVehiclesRefuse() async throws {
+        let directory = try TemporaryDirectory()
+        let path = "\(directory.path)/server.pem"
+        let authority = try CertificateMaker.authority(named: "A", at: made)
+        let (server, configuration) = try files(in: directory, signedBy: authority)
+        try authority.key.write(toFile: "\(directory.path)/ca-key.pem", atomically: true, encoding: .utf8)
+        let lines = RecordedLines()
+        func round(afterDays days: Double, isKept: Bool) throws -> String {
+            let date = made.addingTimeInterval(days * 86_400)
+            let time = Timestamp(milliseconds: Int64(date.timeIntervalSince1970 * 1000))
+            CertificateRenewing(
+                configuration: configuration,
+                time: TrustedTime(
+                    newest: Timestamp(milliseconds: Int64(made.timeIntervalSince1970) * 1000), clock: { time },
+                    monotonic: { MonotonicTime(milliseconds: 0) }, isKept: { isKept }),
+                logger: lines.logger
+            ).round()
+            CertificateWatch(certificateFile: path, logger: lines.logger).look(at: date)
+            return try String(contentsOfFile: path, encoding: .utf8)
+        }
+        #expect(try round(afterDays: 3650, isKept: false) == server.certificate)
+        #expect(try round(afterDays: 0.5, isKept: true) == server.certificate)
+        #expect(lines.texts.filter { $0.contains("not valid yet") } == [])
+        let wrong = try CertificateMaker.server(
+            hosts: ["tracks.example.net"], signedBy: authority, at: made.addingTimeInterval(1000 * 86_400))
+        try wrong.certificate.write(toFile: path, atomically: true, encoding: .utf8)
+        #expect(try round(afterDays: 1.5, isKept: false) == wrong.certificate)
+        #expect(lines.texts.filter { $0.contains("not valid yet") }.count == 1)
+        let renewed = try round(afterDays: 1.5, isKept: true)
+        let details = try CertificateMaker.details(of: renewed)
+        #expect(details.begin == made.addingTimeInterval(0.5 * 86_400) && renewed != wrong.certificate)
+    }
+
+    /// It is for another key.
+    @Test func aCertificateThatAPersonHasPutThereMeanwhileStays() throws {
+        let directory = try TemporaryDirectory()
+        let path = "\(directory.path)/server.pem"
+        let authority = try CertificateMaker.authority(named: "A", at: made)
+        let (_, configuration) = try files(in: directory, signedBy: authority)
+        try authority.key.write(toFile: "\(directory.path)/ca-key.pem", atomically: true, encoding: .utf8)
+        let late = made.addingTimeInterval(700 * 86_400)
+        let other = try CertificateMaker.server(hosts: ["a.example"], signedBy: authority, at: late)
+        let end = try CertificateRenewal.renewIfDue(configuration, at: late) {
+            try? other.certificate.write(toFile: path, atomically: true, encoding: .utf8)
+        }
+        #expect(end == nil)
+        #expect(try String(contentsOfFile: path, encoding: .utf8) == other.certificate)
+    }
+
+    @Test(arguments: [["rsa:2048"], ["ec", "-pkeyopt", "ec_paramgen_curve:P-384"], ["ed25519"]])
+    func anAuthorityOfAnotherKindOfKeySigns(kind: [String]) async throws {
+        let directory = try TemporaryDirectory()
+        let (ca, key) = ("\(directory.path)/ca.pem", "\(directory.path)/ca-key.pem")
+        let made = try await run(
+            "openssl",
+            [
+                "req", "-new", "-x509", "-nodes", "-days", "900", "-subj", "/CN=Fleet", "-keyout", key, "-out", ca,
+                "-addext", "keyUsage=critical,keyCertSign", "-newkey",
+            ] + kind)
+        try #require(made.status == 0, "\(made.errors)")
+        let authority = KeyPair(
+            certificate: try String(contentsOfFile: ca, encoding: .utf8),
+            key: try String(contentsOfFile: key, encoding: .utf8))
+        let server = try CertificateMaker.server(hosts: ["a.example"], signedBy: authority, at: Date())
+        let path = "\(directory.path)/server.pem"
+        try server.certificate.write(toFile: path, atomically: true, encoding: .utf8)
+        let verified = try await run("openssl", ["verify", "-purpose", "sslserver", "-CAfile", ca, path])
+        #expect(verified.status == 0, "\(verified.output)\(verified.errors)")
+    }
+
+    @Test func theServerRenewsItsCertificateInTimeAndKeepsItsKey() throws {
+        let directory = try TemporaryDirectory()
+        func file(_ name: String) -> String { "\(directory.path)/\(name)" }
+        func text(_ name: String) throws -> String { try String(contentsOfFile: file(name), encoding: .utf8) }
+        let (authority, other) = (
+            try CertificateMaker.authority(named: "A", at: made), try CertificateMaker.authority(named: "B", at: made)
+        )
+        let (server, configuration) = try files(in: directory, signedBy: authority)
+        func look(after days: Double) throws -> String? {
+            try CertificateRenewal.renewIfDue(configuration, at: made.addingTimeInterval(days * 86_400))
+        }
+        // The key of the authority is kept elsewhere.
+        #expect(try look(after: 700) == nil)
+        try authority.key.write(toFile: file("ca-key.pem"), atomically: true, encoding: .utf8)
+        #expect(try look(after: 548) == nil)
+        #expect(try text("server.pem") == server.certificate)
+        let end = try #require(try look(after: 551))
+        let renewed = try text("server.pem")
+        #expect(renewed != server.certificate)
+        #expect(try text("server-key.pem") == server.key)
+        let (old, new) = (
+            try CertificateMaker.served(server.certificate, authority: authority.certificate),
+            try CertificateMaker.served(renewed, authority: authority.certificate)
+        )
+        #expect(new.isOfAuthority && new.publicKey == old.publicKey && new.hosts == old.hosts && new.end > old.end)
+        #expect(end.hasPrefix(new.end.formatted(.iso8601)))
+        #expect(try look(after: 552) == nil)
+        // Near the end of the authority a new certificate would last no longer.
+        #expect(try look(after: 3000) != nil)
+        #expect(try look(after: 3640) == nil)
+        // Whoever else has signed it renews it.
+        try CertificateMaker.server(hosts: ["a.example"], signedBy: other, at: made).certificate
+            .write(toFile: file("server.pem"), atomically: true, encoding: .utf8)
+        #expect(try look(after: 800) == nil)
     }
 
     @Test func namesAndEndAreReadBack() throws {

@@ -1,5 +1,7 @@
+import Foundation
 import Geodesy
 import Geofencing
+import ProgramTestKit
 import Testing
 import TrackFiles
 import TrackModel
@@ -11,6 +13,10 @@ import TrackTestKit
 
 @Suite struct FenceAdministrationTests {
     private let store = ReferenceTrackStore()
+    private let directory: TemporaryDirectory
+
+    init() throws { directory = try TemporaryDirectory() }
+
     private let noon = Timestamp(seconds: 1_772_677_800)
     private var administration: ServiceAdministration {
         ServiceAdministration(store: SealingStore(inner: store, protection: .none))
@@ -144,5 +150,71 @@ import TrackTestKit
         await #expect(throws: ServerError(.notFound, "")) {
             try await administration.fences(of: 0, matching: FenceFilter(), limit: 1)
         }
+    }
+    // MARK: import
+
+    private func file(_ features: String...) throws -> String {
+        let path = directory.path + "/yards.geojson"
+        let text = "{\"type\":\"FeatureCollection\",\"features\":[\(features.joined(separator: ","))]}"
+        try text.write(toFile: path, atomically: true, encoding: .utf8)
+        return path
+    }
+    private func feature(_ id: String, _ properties: String) -> String {
+        """
+        {"type":"Feature","id":"\(id)","properties":{\(properties)},
+         "geometry":{"type":"Point","coordinates":[116.4,39.9]}}
+        """
+    }
+
+    @Test func anImportMakesChangesAndRemovesTheFencesOfItsFile() async throws {
+        let service = try await service()
+        let rules = """
+            "radius":100,"name":"Gate","fence":{"rule":["enter","exit"],"settle":30,"group":"yard","watch":["van"],\
+            "speed_limit":{"speed":8.5,"duration":10},"floor":"2",\
+            "actions":[{"on":"enter","params":{"gate":3},"remote":true}],\
+            "validity":{"windows":[{"days":["mon"],"from":28800,"to":64800}],"utc_offset":28800}}
+            """
+        var wish = ServiceAdministration.FenceImportWish(
+            path: try file(feature("a", rules), feature("b", "\"radius\":5")))
+        wish.isTrial = true
+        let trial = try await administration.importFences(wish, into: service.rawValue)
+        #expect(trial.added == 2 && trial.idle == 1)
+        #expect(
+            try await store.fences(in: service, matching: FenceFilter(), page: Page(offset: 0, limit: 9)).total == 3)
+        wish.isTrial = false
+        #expect(try await administration.importFences(wish, into: service.rawValue) == trial)
+        let gate = try #require(try await store.fence(4, in: service)).fence.definition
+        #expect(gate.name == "Gate" && gate.settle == 30 && gate.group == "yard" && gate.floor == "2")
+        #expect(gate.speedLimit != nil && gate.reactions.first?.isRemote == true && gate.validity != nil)
+        #expect(gate.watch == (try FenceWatch(["van"])))
+        // The same again changes nothing; other features change, add and remove.
+        #expect(try await administration.importFences(wish, into: service.rawValue).unchanged == 2)
+        wish.path = try file(feature("a", "\"radius\":200,\"name\":\"Gate\""), feature("c", "\"radius\":5"))
+        wish.watchesEveryone = true
+        let second = try await administration.importFences(wish, into: service.rawValue)
+        #expect((second.added, second.changed, second.removed) == (1, 1, 1))
+        let all = try await store.fences(in: service, matching: FenceFilter(), page: Page(offset: 0, limit: 9)).fences
+        #expect(all.map(\.fence.id) == [1, 2, 3, 4, 6])
+        #expect(all.last?.fence.definition.watch == .everyone)
+        #expect(all[3].fence.definition.settle == 30, "what the file leaves out stays")
+    }
+
+    @Test func whatCannotBeImportedIsNamedAndTheRestIs() async throws {
+        let service = try await service()
+        var wish = ServiceAdministration.FenceImportWish(
+            path: try file(feature("a", "\"radius\":-1"), feature("b", "\"radius\":5")))
+        let outcome = try await administration.importFences(wish, into: service.rawValue)
+        #expect(outcome.added == 1 && outcome.refused == 1)
+        #expect(outcome.refusals.first?.contains("-1") == true, "\(outcome.refusals)")
+        for (path, names) in [(wish.path + "x", nil), (wish.path, ["nobody_knows"]), (wish.path, ["a b"])]
+            as [(String, [String]?)]
+        {
+            wish.path = path
+            wish.watch = names
+            await #expect(throws: ServerError.self) {
+                _ = try await administration.importFences(wish, into: service.rawValue)
+            }
+        }
+        await #expect(throws: ServerError.self) { _ = try await administration.importFences(wish, into: 77) }
     }
 }

@@ -61,20 +61,40 @@ struct ProgramTests {
             let attributes = try FileManager.default.attributesOfItem(atPath: "\(home)/\(name)")
             #expect((attributes[.posixPermissions] as? NSNumber)?.intValue == mode, "\(name)")
         }
-        let line = try #require(result.output.firstMatch(of: /\nsaker1:[A-Za-z0-9_-]+\n/)).output
+        let line = try #require(result.output.firstMatch(of: /\nsaker2:[A-Za-z0-9_-]+\n/)).output
         let enrollment = try EnrollmentString(decoding: String(line))
         #expect(enrollment.host == "tracks.example.net")
-        #expect(enrollment.port == 7443)
-        #expect(enrollment.webAddress == "https://tracks.example.net:8443")
-        #expect(enrollment.accessKey.revealed == (try key(in: result.output)))
+        #expect(enrollment.port == 8443)
         let authority = try String(contentsOfFile: home + "/ca.pem", encoding: .utf8)
-        #expect(enrollment.trust == .certificate(try CertificateMaker.der(of: authority)))
+        let served = try String(contentsOfFile: home + "/server.pem", encoding: .utf8)
+        #expect(enrollment.trust == .pinnedKey(try CertificateMaker.pin(of: authority, over: served)))
+        let tokens = try await sakerServer("token", "list", "--config", configuration)
+        #expect(tokens.output.contains(/1 +1 +valid +0 of 100 +2/), "\(tokens.output)")
+        let keys = try await sakerServer("key", "list", "--config", configuration, "1")
+        #expect(keys.output.hasSuffix(" read,write\n"), "\(keys.output)")
         let again = try await run(serverPath, ["init", "--directory", home, "--host", "h"])
         #expect(again.status == 1)
         #expect(again.errors.contains("exists already"))
         #expect(try String(contentsOfFile: home + "/ca.pem", encoding: .utf8) == authority)
         let check = try await sakerServer("serve", "--config", configuration, "--check")
         #expect(check.status == 0, "\(check.errors)")
+    }
+
+    /// For vehicles whose programs know no tokens.
+    @Test func initMakesTheLineOfAnAccessKeyWhenItIsAskedFor() async throws {
+        let result = try await run(
+            serverPath, ["init", "--directory", home, "--host", "tracks.example.net", "--legacy-device"])
+        #expect(result.status == 0 && !result.output.contains("saker2:"), "\(result.errors)")
+        let line = try #require(result.output.firstMatch(of: /\nsaker1:[A-Za-z0-9_-]+\n/)).output
+        let enrollment = try EnrollmentString(decoding: String(line))
+        #expect(enrollment.host == "tracks.example.net")
+        #expect(enrollment.port == 7443)
+        #expect(enrollment.webAddress == "https://tracks.example.net:8443")
+        #expect(enrollment.credential == .accessKey(Secret(try key(in: result.output))))
+        let authority = try String(contentsOfFile: home + "/ca.pem", encoding: .utf8)
+        #expect(enrollment.trust == .certificate(try CertificateMaker.der(of: authority)))
+        let tokens = try await sakerServer("token", "list", "--config", configuration)
+        #expect(!tokens.output.contains("valid"))
     }
 
     @Test(.needs(.root)) func rootMakesNoFilesInTheDirectoryOfAnotherUser() async throws {
@@ -262,7 +282,13 @@ struct ProgramTests {
             let new = try key(in: rotated.output)
             #expect(try await curl(ports, "entity/list", "ak=\(first)&service_id=1").hasPrefix("{\"status\":201"))
             #expect(try await curl(ports, "entity/list", "ak=\(new)&service_id=1").hasPrefix("{\"status\":3003"))
-            let line = try #require(rotated.output.firstMatch(of: /saker1:[A-Za-z0-9_-]+/)).output
+            // A key of clients: vehicles do not log in with it.
+            #expect(!rotated.output.contains("saker1:"))
+            let legacy = try await sakerServer(
+                "service", "create", "--config", configuration, "--legacy-device", "Old vehicles")
+            #expect(legacy.output.contains("saker1:"))
+            let turned = try await sakerServer("service", "rotate-key", "--config", configuration, "3")
+            let line = try #require(turned.output.firstMatch(of: /saker1:[A-Za-z0-9_-]+/)).output
             #expect(try EnrollmentString(decoding: String(line)).port == 443)
             let further = try await sakerServer("service", "rotate-key", "--config", configuration, "1", "--keep-old")
             let third = try key(in: further.output)
@@ -286,7 +312,7 @@ struct ProgramTests {
             let signed = try await sakerServer("service", "create", "--config", configuration, "--signed", "Signed")
             #expect(signed.output.contains("Signing key (sk): "))
             let signedKey = try key(in: signed.output)
-            #expect(try await curl(ports, "entity/list", "ak=\(signedKey)&service_id=3").hasPrefix("{\"status\":211"))
+            #expect(try await curl(ports, "entity/list", "ak=\(signedKey)&service_id=4").hasPrefix("{\"status\":211"))
         }
     }
 

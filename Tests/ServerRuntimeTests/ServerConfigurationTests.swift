@@ -112,11 +112,12 @@ struct ServerConfigurationTests {
 
     @Test func zeroTurnsOffAndListenersMayBeLeftOut() throws {
         let configuration = try read(
-            "[web]\nhttp = false\n[store]\nmerge_interval = 0\nmaximum_bytes = 0\n[api]\nmaximum_age = 0\nempty_list_status = 0"
+            "[web]\nhttp = false\n[store]\nmerge_interval = 0\nretention_days = 0\nmaximum_bytes = 0\n[api]\nmaximum_age = 0\nempty_list_status = 0"
         )
         #expect(configuration.web.http == nil)
         #expect(configuration.web.https != nil)
         #expect(configuration.store.mergeInterval == nil)
+        #expect(configuration.store.retentionDays == nil)
         #expect(configuration.store.maximumBytes == nil)
         #expect(configuration.api.maximumAge == nil)
         #expect(configuration.api.emptyListStatus == 0)
@@ -169,6 +170,15 @@ struct ServerConfigurationTests {
         #expect(mapped.webAddress == "https://[2001:db8::7]:9")
         #expect(try enrollment("[enrollment]\nhost = \"h\"\n[web]\nhttps = false").webAddress == nil)
         #expect(try enrollment("[enrollment]\nhost = \"h\"\nweb_address = \"https://w\"").webAddress == "https://w")
+        let copied = "[enrollment]\nhost = \"h\"\nweb_address = \"https://w:9/api/v3\""
+        #expect(try enrollment(copied).webAddress == "https://w:9")
+    }
+
+    /// The agents would refuse a configuration with such an address.
+    @Test(arguments: ["http://tracks.lan:8080", "http://localhost", "https://h:99999", "tracks.example.net"])
+    func aWebAddressThatVehiclesCannotUseIsRefused(address: String) {
+        let error = #expect(throws: ConfigurationError.self) { try read("[enrollment]\nweb_address = \"\(address)\"") }
+        #expect(error?.detail.contains(address) == true)
     }
 
     @Test func whatAnEnrolmentStringCannotSayIsExplained() {

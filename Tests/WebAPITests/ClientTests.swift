@@ -238,8 +238,11 @@ import TrackModel
         let empty = try await bench.get(
             "track/gettrack", "entity_name=van&start_time=\(Self.now - 60)&end_time=\(Self.now)")
         #expect(empty.status == 0 && empty["points"] == [] && empty["total"] == 0, "\(empty)")
-        // An entity without points has no latest_location.
+        // A page reads `latest_location.loc_time` without asking whether there is one.
         let list = try await bench.get("entity/list")
-        #expect(list["entities"]?.items.first?["latest_location"] == nil)
+        let nothing: JSONValue = ["loc_time": 0, "longitude": 0, "latitude": 0]
+        #expect(list["entities"]?.items.first?["latest_location"] == nothing, "\(list)")
+        let latest = try await bench.get("track/getlatestpoint", "entity_name=van")
+        #expect(latest["latest_point"] == nothing, "\(latest)")
     }
 }

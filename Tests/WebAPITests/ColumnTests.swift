@@ -139,7 +139,7 @@ struct ColumnTests {
         #expect(
             await bench.text("entity/list").contains(
                 #"{"entity_name":"a","create_time":"2026-03-05 10:31:40","modify_time":"2026-03-05 10:31:40","#
-                    + #""plate":"1","team":"north"}"#))
+                    + #""plate":"1","team":"north","latest_location":{"longitude":0,"#))
         let found = try await bench.get("entity/list", "filter=team:north|entity_names:b")
         #expect(found["entities"]?.items.map { $0["entity_name"] } == [.string("b")])
         #expect(try await bench.get("entity/list", "filter=team:west").status == 3003)

@@ -76,7 +76,8 @@ struct EntityTests {
         #expect(
             String(decoding: response.body, as: UTF8.self)
                 == "{\"status\":0,\"message\":\"成功\",\"total\":2,\"size\":2,\"entities\":["
-                + "{\"entity_name\":\"bus_01\",\"create_time\":\"2026-03-05 10:31:40\",\"modify_time\":\"2026-03-05 10:31:40\"},"
+                + "{\"entity_name\":\"bus_01\",\"create_time\":\"2026-03-05 10:31:40\",\"modify_time\":\"2026-03-05 10:31:40\","
+                + "\"latest_location\":{\"longitude\":0,\"latitude\":0,\"loc_time\":0}},"
                 + "{\"entity_name\":\"van_07\",\"entity_desc\":\"d\",\"create_time\":\"2026-03-05 10:31:40\","
                 + "\"modify_time\":\"2026-03-05 10:31:40\",\"latest_location\":{\"loc_time\":1772677800,"
                 + "\"longitude\":116.4012346,\"latitude\":39.9023457,\"direction\":87,\"height\":44.5,\"radius\":6,"

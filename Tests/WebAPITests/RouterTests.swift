@@ -66,6 +66,17 @@ struct RouterTests {
             ])
     }
 
+    @Test func anEnrolmentTokenIsNoAccessKey() async throws {
+        let bench = try await Bench()
+        _ = try await bench.store.addToken(.sample(1, in: bench.service), at: Bench.now)
+        for (key, isToken) in [("token%201", true), ("token%202", false)] {
+            let answer = try await bench.send(
+                APIRequest(method: "GET", target: "/api/v3/entity/list?ak=\(key)&service_id=\(bench.service.rawValue)"))
+            #expect(answer.status == 200)
+            #expect((answer["message"]?.stringValue?.contains("enrolment token") == true) == isToken, "\(answer)")
+        }
+    }
+
     @Test func keysAndServicesHaveTheirStatuses() async throws {
         let bench = try await Bench()
         func status(_ query: String) async throws -> Int64? {

@@ -19,9 +19,6 @@ package struct BatchJudge: Sendable {
     /// Milliseconds that a point may be ahead of the server's clock and still be judged: ten minutes.
     package static let lead: Int64 = 600_000
 
-    /// Most entities to which one alarm is told remotely: see decision 18.
-    package static let mostRemote = 100
-
     private var judge = FenceJudge()
     private var found: [FenceAlarm] = []
     private var points: [FencePoint] = []
@@ -122,7 +119,8 @@ package struct BatchJudge: Sendable {
             parameters: reaction?.parameters, isStale: isStale)
         let isRemote = reaction?.isRemote ?? false
         // Each target is a row of the transaction that stores the points.
-        let others = isRemote && label.watch.entities.count <= mostRemote ? label.watch.entities.map(\.text) : []
+        let isTold = isRemote && label.watch.entities.count <= FenceReaction.mostRemote
+        let others = isTold ? label.watch.entities.map(\.text) : []
         let targets = PushTargets.entities([batch.entity] + others)
         let push = NewPush(
             type: PushRules.fenceAlarm, body: alarm.body(of: batch.entity, isRemote: isRemote), targets: targets,

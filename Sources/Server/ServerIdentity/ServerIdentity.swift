@@ -11,6 +11,8 @@ package final class ServerIdentity: Sendable {
     /// PEM files, read at the start and at every reload.
     package struct Files: Hashable, Sendable {
         package var certificateChain: String
+        /// Its certificates are shown behind the chain, unless they are in it: for clients that know only the authority's key.
+        package var shownAuthorities: String?
         package var key: String
         /// With it, only clients with a certificate of one of these authorities get in.
         package var clientAuthorities: String?
@@ -18,9 +20,11 @@ package final class ServerIdentity: Sendable {
         package var deviceAuthorities: String?
 
         package init(
-            certificateChain: String, key: String, clientAuthorities: String? = nil, deviceAuthorities: String? = nil
+            certificateChain: String, shownAuthorities: String? = nil, key: String, clientAuthorities: String? = nil,
+            deviceAuthorities: String? = nil
         ) {
             self.certificateChain = certificateChain
+            self.shownAuthorities = shownAuthorities
             self.key = key
             self.clientAuthorities = clientAuthorities
             self.deviceAuthorities = deviceAuthorities
@@ -73,7 +77,10 @@ package final class ServerIdentity: Sendable {
     private static func load(
         _ files: Files, _ minimumTLS: MinimumTLS, _ applicationProtocols: [String]
     ) throws(ServerIdentityError) -> Loaded {
-        let chain = try certificates(files.certificateChain)
+        var chain = try certificates(files.certificateChain)
+        if let file = files.shownAuthorities {
+            for authority in try certificates(file) where !chain.contains(authority) { chain.append(authority) }
+        }
         let key: NIOSSLPrivateKey
         do {
             key = try NIOSSLPrivateKey(file: files.key, format: .pem)
@@ -89,6 +96,8 @@ package final class ServerIdentity: Sendable {
             case .v13: .tlsv13
             }
         configuration.applicationProtocols = applicationProtocols
+        // BoringSSL's own list has no Ed25519, which a key of a device may be.
+        configuration.verifySignatureAlgorithms = verifiable
         let authorities = [files.clientAuthorities, files.deviceAuthorities].compactMap { $0 }
         if !authorities.isEmpty {
             var roots: [NIOSSLCertificate] = []
@@ -106,6 +115,11 @@ package final class ServerIdentity: Sendable {
                 "the key in \(files.key) does not belong to the certificate in \(files.certificateChain)")
         }
     }
+
+    private static let verifiable: [SignatureAlgorithm] = [
+        .ecdsaSecp256R1Sha256, .ecdsaSecp384R1Sha384, .ed25519, .rsaPssRsaeSha256, .rsaPssRsaeSha384, .rsaPssRsaeSha512,
+        .rsaPkcs1Sha256, .rsaPkcs1Sha384, .rsaPkcs1Sha512,
+    ]
 
     private static func certificates(_ file: String) throws(ServerIdentityError) -> [NIOSSLCertificate] {
         let found: [NIOSSLCertificate]

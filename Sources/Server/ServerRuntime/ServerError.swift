@@ -53,13 +53,20 @@ extension ServerError {
             case .busy: ": another process holds it; try again"
             case .newerSchema: ": use the newer saker-server that made it"
             case .corrupt: ": restore it from a backup"
-            case .unknownService, .serviceExists, .unknownDevice, .deviceExists, .entityExists, .unknownEntity,
+            case .unknownService, .serviceExists, .unknownDevice, .deviceExists, .entityTaken, .unknownToken,
+                .tokenExists,
+                .entityExists, .unknownEntity,
                 .columnExists, .unknownColumn, .tooManyColumns, .tooManyPoints, .tooManyNames, .unknownFence,
                 .fenceChanged, .refusedFence, .tooManyFences, .unknownExport, .tooManyExports, .outOfTurn, .missing,
                 .closed, .failed:
                 ""
             }
-        self.init(
-            error.code == .missing ? .notFound : error.code == .serviceExists ? .exists : .store, error.detail + advice)
+        let code: Code =
+            switch error.code {
+            case .missing: .notFound
+            case .serviceExists, .entityTaken: .exists
+            default: .store
+            }
+        self.init(code, error.detail + advice)
     }
 }

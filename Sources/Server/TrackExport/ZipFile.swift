@@ -84,6 +84,11 @@ package final class ZipFile {
             found.append(try entry(directory, position, nameEnd, extra))
             position = next
         }
+        // Entries that the count leaves out would be lost without a word. A signature may stand behind the last one.
+        guard position == directory.count || directory.count >= position + 4 && directory.four(position) == 0x0505_4B50
+        else {
+            throw damaged("its directory")
+        }
         return found
     }
 

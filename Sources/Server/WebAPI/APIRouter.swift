@@ -157,7 +157,14 @@ package struct APIRouter: Sendable {
         let isPOST = request.method == "POST"
         guard let key = form.parameters["ak"] else { throw APIFailure(.keyMissing) }
         let records = try await store.keys(matching: AccessKey(key).hash)
-        guard !records.isEmpty else { throw APIFailure(.keyUnknown) }
+        guard !records.isEmpty else {
+            let isToken = try await store.isToken(AccessKey(key).hash)
+            throw APIFailure(
+                .keyUnknown,
+                isToken
+                    ? "ak is an enrolment token, which only claims the identity of a vehicle (saker enroll). Give an access key"
+                    : "")
+        }
         let number = try service?.rawValue ?? form.parameters.requiredInteger("service_id")
         guard let record = records.first(where: { $0.service.rawValue == number }) else {
             throw APIFailure(.unknownService)

@@ -1,4 +1,5 @@
 import Admission
+package import Enrolment
 import HTTPTypes
 import Hummingbird
 import HummingbirdCore
@@ -41,6 +42,8 @@ package struct WebListener: Service {
     private let host: String
     private let port: Int
     private let identity: ServerIdentity?
+    /// Who answers claims of vehicles; nil: nobody.
+    let desk: (any EnrolmentAnswering)?
     private let limits: Limits
     private let memory: RequestMemory
     private let counters: WebCounters
@@ -53,10 +56,11 @@ package struct WebListener: Service {
     package static let applicationProtocols = ["http/1.1"]
 
     /// With an identity it speaks HTTPS. Port 0 lets the kernel choose; `onBound` gets the port once it listens. `memory` and
-    /// `counters` are those of all listeners. `files` tells where the file of an export is, by the export's token.
+    /// `counters` are those of all listeners. `files` tells where the file of an export is, by the export's token. `desk` answers
+    /// claims of vehicles, which are taken over HTTPS alone.
     package init(
         router: APIRouter, files: @escaping @Sendable (String) -> String, host: String, port: Int,
-        identity: ServerIdentity?,
+        identity: ServerIdentity?, desk: (any EnrolmentAnswering)? = nil,
         limits: Limits = Limits(), memory: RequestMemory = RequestMemory(), counters: WebCounters = WebCounters(),
         durations: RequestDurations = RequestDurations(),
         group: any EventLoopGroup, logger: Logger, onBound: @escaping @Sendable (Int) -> Void = { _ in }
@@ -66,6 +70,7 @@ package struct WebListener: Service {
         self.host = host
         self.port = port
         self.identity = identity
+        self.desk = desk
         self.limits = limits
         self.memory = memory
         self.counters = counters
@@ -97,6 +102,8 @@ package struct WebListener: Service {
         }
     }
 
+    var isSecure: Bool { identity != nil }
+
     func path(of file: ServedFile) -> String { files(file.token) }
 
     private func server() throws -> HTTPServerBuilder {
@@ -119,6 +126,7 @@ package struct WebListener: Service {
     }
 
     private func respond(to request: Request, _ context: ListenerContext) async throws -> Response {
+        if let response = try await enrol(request, context) { return response }
         let (answer, channel): (APIResponse, any Channel)
         channel = context.channel
         if let body = try await body(of: request, on: channel) {

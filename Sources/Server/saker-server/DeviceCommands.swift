@@ -52,31 +52,6 @@ struct Devices: AsyncParsableCommand {
         }
     }
 
-    struct List: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(
-            abstract: "List all devices, and the keys with which a vehicle logs in without being one.")
-
-        @OptionGroup var file: ConfigurationOption
-        @Argument(help: "The number of the service; default: all services.")
-        var service: Int64?
-
-        func run() async throws {
-            let administration = try await ServiceAdministration(try file.load())
-            print(
-                padded("DEVICE", to: 38) + padded("SERVICE", to: 9) + padded("STATE", to: 9) + padded("SEEN", to: 22)
-                    + padded("CERTIFICATE UNTIL", to: 22) + padded("ENTITY", to: 24) + "NAME")
-            for device in try await administration.devices(of: service) {
-                print(
-                    padded("\(device.id)", to: 38) + padded("\(device.service.rawValue)", to: 9)
-                        + padded("\(device.state)", to: 9)
-                        + padded(device.sighting.map { TimeText.universal($0.time) } ?? "never", to: 22)
-                        + padded(TimeText.universal(device.certificateEnd), to: 22) + padded(device.entity, to: 24)
-                        + device.name)
-            }
-            for sentence in try await administration.legacyWarnings() { print("\n\(sentence)") }
-        }
-    }
-
     struct Show: AsyncParsableCommand {
         static let configuration = CommandConfiguration(abstract: "Show all that is known of one device.")
 
@@ -90,13 +65,24 @@ struct Devices: AsyncParsableCommand {
             var rows = [
                 ("Device", "\(device.id)"), ("Name", device.name), ("Service", "\(device.service.rawValue)"),
                 ("Entity", device.entity), ("Was before", device.formerEntities.joined(separator: ", ")),
-                ("State", "\(device.state)"), ("Made", TimeText.universal(device.created)),
-                ("Certificate until", TimeText.universal(device.certificateEnd)), ("SHA-256 of key", key),
+                ("State", List.name(of: device.state)), ("Made", TimeText.universal(device.created)),
+                ("Certificate until", device.state == .pending ? "" : TimeText.universal(device.certificateEnd)),
+                ("Certificate made", device.issued.map(TimeText.universal) ?? ""), ("SHA-256 of key", key),
             ]
+            if let claim = device.claim {
+                rows += [
+                    ("Token", "\(claim.token)"), ("Serial number", claim.serial ?? ""), ("Model", claim.model),
+                    ("Claimed from", claim.address),
+                ]
+            }
             if let seen = device.sighting {
                 rows += [
                     ("Last login", TimeText.universal(seen.time)), ("From", seen.address), ("Agent", seen.agentVersion),
                 ]
+            }
+            if let cloned = device.cloned {
+                rows.append(
+                    ("Two computers", "noticed at \(TimeText.universal(cloned)): one is a copy of the other's disk"))
             }
             for (name, value) in rows where !value.isEmpty { print(padded(name, to: 20) + value) }
         }
@@ -149,16 +135,40 @@ struct Devices: AsyncParsableCommand {
 
         @OptionGroup var file: ConfigurationOption
         @Argument(help: "The number or the entity of the device.")
-        var device: String
+        var device: String?
+        @Option(
+            help: ArgumentHelp(
+                "Shut out every device that was enrolled with the token of this number.", valueName: "number"))
+        var token: Int64?
+
+        func validate() throws {
+            guard (device == nil) != (token == nil) else {
+                throw ValidationError("give a device, or --token with the number of a token")
+            }
+        }
 
         func run() async throws {
-            let changed = try await ServiceAdministration(try file.load()).revokeDevice(device)
-            print("Device \(changed.id) (\(changed.entity)) is revoked")
+            let administration = try await ServiceAdministration(try file.load())
+            func tell(_ device: DeviceRecord) { print("Device \(device.id) (\(device.entity)) is revoked") }
+            if let device { return tell(try await administration.revokeDevice(device)) }
+            guard let token else { return }
+            var revoked = 0
+            try await administration.revokeDevices(ofToken: token) { device in
+                revoked += 1
+                tell(device)
+            }
+            if revoked == 0 { print("No device of the token may log in") }
         }
     }
 
     struct Approve: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Let a device in again that was revoked.")
+        static let configuration = CommandConfiguration(
+            abstract: "Let a device in that waits for approval, that was revoked, or of which there were two copies.",
+            discussion: """
+                A vehicle that waits asks again within a minute, and gets its certificate then. To turn it away for good: \
+                saker-server device revoke. When two computers were refused because one is a copy of the other's disk, first switch \
+                the copy off or enrol it anew: while both run, both are refused again.
+                """)
 
         @OptionGroup var file: ConfigurationOption
         @Argument(help: "The number or the entity of the device.")

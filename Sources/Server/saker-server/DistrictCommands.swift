@@ -54,9 +54,9 @@ struct Districts: AsyncParsableCommand {
                 name: nameProperty.isEmpty ? ["name"] : nameProperty, parent: parentProperty, id: idProperty)
             let outcome = try await DistrictAdministration(try file.load())
                 .importFiles(files, properties, source: source, isTrial: dryRun)
-            for refusal in outcome.refusals.prefix(Self.mostRefusals) { Self.complain("refused: \(refusal)") }
+            for refusal in outcome.refusals.prefix(Self.mostRefusals) { complain("refused: \(refusal)") }
             if outcome.refusals.count > Self.mostRefusals {
-                Self.complain("refused: \(outcome.refusals.count - Self.mostRefusals) more")
+                complain("refused: \(outcome.refusals.count - Self.mostRefusals) more")
             }
             print(
                 "Source \(outcome.source): \(outcome.imported) districts \(dryRun ? "can be" : "are") imported,"
@@ -65,11 +65,6 @@ struct Districts: AsyncParsableCommand {
         }
 
         private static let mostRefusals = 50
-
-        private static func complain(_ line: String) {
-            let bytes = Array((line + "\n").utf8)
-            _ = bytes.withUnsafeBytes { write(STDERR_FILENO, $0.baseAddress, $0.count) }
-        }
     }
 
     struct List: AsyncParsableCommand {

@@ -6,13 +6,13 @@ import TrackStore
 struct Fences: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "fence",
-        abstract: "Shows the fences and alarms of a service, and exports fences as GeoJSON.",
+        abstract: "Shows the fences and alarms of a service, and imports and exports fences as GeoJSON.",
         discussion: """
-            Works while the server runs. Fences are made, changed and deleted by the Web API.
+            Works while the server runs. Fences are made, changed and deleted by the Web API, and by imports of files.
 
             Example: saker-server fence export 1 > fences.geojson
             """,
-        subcommands: [List.self, Show.self, Export.self, Alarms.self])
+        subcommands: [List.self, Show.self, FenceImports.self, Export.self, Alarms.self])
 
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(abstract: "List fences in the order of their numbers.")

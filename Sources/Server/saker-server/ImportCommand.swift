@@ -30,12 +30,12 @@ struct ImportTracks: AsyncParsableCommand {
         clock_gettime(CLOCK_REALTIME, &seconds)
         let outcome = try await TrackImport(try file.load(), service: service)
             .importFiles(files, isTrial: dryRun, now: Timestamp(seconds: Int64(seconds.tv_sec)))
-        for refusal in outcome.refusals { Self.complain("refused: \(refusal)") }
+        for refusal in outcome.refusals { complain("refused: \(refusal)") }
         if outcome.refused > outcome.refusals.count {
-            Self.complain("refused: \(outcome.refused - outcome.refusals.count) more lines")
+            complain("refused: \(outcome.refused - outcome.refusals.count) more lines")
         }
         if !outcome.withoutColumn.isEmpty {
-            Self.complain(
+            complain(
                 "left out, because the service has no track column of this name: "
                     + outcome.withoutColumn.joined(separator: ", "))
         }
@@ -44,10 +44,5 @@ struct ImportTracks: AsyncParsableCommand {
         guard outcome.points > 0 || outcome.refused == 0 else {
             throw ServerError(.file, "no line of the files is a point")
         }
-    }
-
-    private static func complain(_ text: String) {
-        let bytes = Array((text + "\n").utf8)
-        _ = bytes.withUnsafeBytes { write(STDERR_FILENO, $0.baseAddress, $0.count) }
     }
 }

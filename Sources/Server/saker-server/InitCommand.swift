@@ -5,12 +5,13 @@ import TrackModel
 struct Initialize: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "init",
-        abstract: "Make the database, a service with its access key, certificates and server.toml.",
+        abstract:
+            "Make the database, a service with an access key and a token for vehicles, certificates and server.toml.",
         discussion: """
             Without --certificate and --key, init makes a private certificate authority (10 years) and a server certificate \
-            (825 days) for the given hosts, and always the authority for vehicles' own certificates. The enrolment string makes \
-            agents trust the server's authority. Init overwrites no file. It prints the enrolment string for the first \
-            vehicle; give it to `saker enroll`.
+            (825 days) for the given hosts, and always the authority for vehicles' own certificates. Init overwrites no file. It \
+            prints an access key for clients of the Web API, and the line with which the first \(Initialization.tokenUses) \
+            vehicles get certificates of their own; give this line to `saker enroll`.
 
             Example: saker-server init --host tracks.example.net --host 192.0.2.7 --name "My fleet"
             """)
@@ -53,17 +54,33 @@ struct Initialize: AsyncParsableCommand {
             "TCP port of the Web API over plain HTTP, on this machine only. Default: 8080.", valueName: "port"))
     var httpPort: UInt16?
 
+    @Flag(
+        help: ArgumentHelp(
+            "Vehicles log in with the access key, under any name, instead of with certificates of their own: for vehicles whose "
+                + "programs know no tokens. Who opens one vehicle then has the key to all."))
+    var legacyDevice = false
+
     func run() async throws {
         var initialization = Initialization(directory: directory, name: name, hosts: host)
         (initialization.certificate, initialization.key, initialization.authority) = (certificate, key, ca)
         initialization.devicePort = devicePort.map(Int.init)
         initialization.httpsPort = httpsPort.map(Int.init)
         initialization.httpPort = httpPort.map(Int.init)
+        initialization.isForLegacyDevices = legacyDevice
         let made = try await initialization.run()
         print("Made in \(directory):")
         for (name, purpose) in made.files { print("  \(padded(name, to: 19))\(purpose)") }
         print("\nService \(made.service.rawValue), \"\(name)\"")
-        printKey(made.accessKey, made.enrollment)
+        printKey(made.accessKey, made.token == nil ? made.enrollment : nil)
+        if let token = made.token, let line = made.enrollment {
+            print("")
+            printToken(token, line)
+        } else if made.enrollment == nil {
+            print(
+                "\nVehicles get their certificates over HTTPS, which has no port that they can be told: set https_port in [web]"
+            )
+            print("of server.toml, then `saker-server token create \(made.service.rawValue)`.")
+        }
         // The unit takes these two files by itself.
         let isUnits = ServerConfiguration.usualPaths.contains(made.configurationPath)
         print(

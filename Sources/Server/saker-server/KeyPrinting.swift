@@ -44,3 +44,12 @@ func printKey(_ accessKey: Secret, _ enrollment: EnrollmentString?) {
     )
     print(enrollment.encoded.revealed)
 }
+
+/// Prints an enrolment token and the line with it.
+func printToken(_ token: TokenRecord, _ line: EnrollmentString) {
+    let end = token.end.map { ", until \(TimeText.universal($0))" } ?? ""
+    print("Token \(token.number) of service \(token.service.rawValue): for \(counted(token.uses, "vehicle"))\(end)")
+    print("Only a hash of the token is stored: this is the only time it is shown.")
+    print("\nEnrolment line: run `saker enroll` with it on each vehicle. Who has it can make vehicles of yours.\n")
+    print(line.encoded.revealed)
+}

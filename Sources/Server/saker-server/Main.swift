@@ -44,8 +44,8 @@ struct SakerServer: AsyncParsableCommand {
             """,
         version: "saker-server \(SakerVersion.text)",
         subcommands: [
-            Serve.self, Initialize.self, Services.self, AccessKeys.self, Devices.self, Columns.self, Certificates.self,
-            Pushes.self, Fences.self, Districts.self, ImportTracks.self, Backups.self, Doctor.self,
+            Serve.self, Initialize.self, Services.self, AccessKeys.self, Tokens.self, Devices.self, Columns.self,
+            Certificates.self, Pushes.self, Fences.self, Districts.self, ImportTracks.self, Backups.self, Doctor.self,
         ],
         defaultSubcommand: Serve.self)
 }

@@ -9,21 +9,29 @@ struct Services: AsyncParsableCommand {
         subcommands: [
             Create.self, Import.self, List.self, Rename.self, RotateKey.self, Keys.self, DisableKey.self,
             EnableKey.self,
-            SetAppCode.self,
+            SetAppCode.self, KeepPoints.self, Delete.self,
         ])
 
     struct Create: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Make a service with an access key.")
+        static let configuration = CommandConfiguration(
+            abstract: "Make a service with an access key for clients of the Web API.",
+            discussion: "`saker-server token create` then makes a line with which vehicles join the service.")
 
         @OptionGroup var file: ConfigurationOption
         @Argument(help: "The name of the service, for people.")
         var name: String
         @Flag(help: "Web API requests with this key must be signed; prints the signing key (sk) too. Not for agents.")
         var signed = false
+        @Flag(
+            help: ArgumentHelp(
+                "Vehicles may log in with the key too, under any name: for vehicles that have no certificate of their own."
+            ))
+        var legacyDevice = false
 
         func run() async throws {
             let configuration = try file.load()
-            let made = try await ServiceAdministration(configuration).create(named: name, isSigned: signed)
+            let made = try await ServiceAdministration(configuration)
+                .create(named: name, isSigned: signed, isForLegacyDevices: legacyDevice)
             print("Service \(made.service.rawValue), \"\(name)\"")
             try printKey(made, configuration)
         }
@@ -39,7 +47,15 @@ struct Services: AsyncParsableCommand {
             for service in try await ServiceAdministration(try file.load()).list() {
                 let number = String(service.id.rawValue)
                 let code = service.appCode == nil ? "" : "  (app code)"
-                print(String(repeating: " ", count: max(0, 7 - number.count)) + number + "  " + service.name + code)
+                let kept =
+                    switch service.retention {
+                    case .standard: ""
+                    case .forever: "  (keeps points for ever)"
+                    case .days(let days): "  (keeps points for \(days) day\(days == 1 ? "" : "s"))"
+                    }
+                print(
+                    String(repeating: " ", count: max(0, 7 - number.count)) + number + "  " + service.name + code + kept
+                )
             }
         }
     }

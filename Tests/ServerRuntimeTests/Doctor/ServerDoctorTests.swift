@@ -56,7 +56,9 @@ struct ServerDoctorTests {
         let before = try FileManager.default.contentsOfDirectory(atPath: home).sorted()
         let (status, checks, errors) = try await doctor()
         #expect(status == 0, "\(checks) \(errors)")
-        for name in ["configuration", "certificates", "store", "ports", "roads", "tiles", "callbacks", "identity"] {
+        for name in [
+            "configuration", "certificates", "store", "ports", "roads", "tiles", "callbacks", "identity", "vehicles",
+        ] {
             expect(checks, name, "ok", "")
         }
         expect(checks, "server", "warning", "no saker-server")

@@ -4,6 +4,7 @@ import JSON
 import RoadMatching
 import Testing
 import TrackModel
+import TrackStore
 
 @testable import ServerRuntime
 
@@ -45,7 +46,8 @@ import TrackModel
             files: [file(from: -10, until: 300)]),
         disks: [disk], store: .read(content), ports: [port], isClockKept: true,
         roads: .answers(version: "3.9.1", missing: [], tilesModified: 1_790_000_000, tiles: .known(8, of: 8)),
-        callbacks: [callback()], access: [VehicleAccessFacts(service: 1, devices: 0, keys: ["5f0c9a112233"])])
+        callbacks: [callback()], access: [VehicleAccessFacts(service: 1, devices: 0, keys: ["5f0c9a112233"])],
+        fleet: FleetFacts(vehicles: 12, troubles: [:]))
 
     /// Days from now.
     private static func file(
@@ -84,8 +86,8 @@ import TrackModel
         let list = ServerDoctor.checks(Self.healthy)
         #expect(list.checks.map(\.name) == ServerSubject.allCases)
         #expect(list.checks.filter { $0.verdict != .ok } == [])
-        #expect(list.lines(ending: "End.").last == "11 ok. End.")
-        #expect(list.json["failed"] == 0 && list.json["checks"]?.arrayValue?.count == 11)
+        #expect(list.lines(ending: "End.").last == "12 ok. End.")
+        #expect(list.json["failed"] == 0 && list.json["checks"]?.arrayValue?.count == 12)
     }
 
     @Test(arguments: cases) func aVerdictFollowsFromTheFacts(_ given: Case) throws {
@@ -240,7 +242,38 @@ import TrackModel
         ) {
             $0.access = [.init(service: 1, devices: 1, keys: []), .init(service: 2, devices: 3, keys: ["aa", "bb"])]
         },
+        Case("no key of the authority", .identity, .warning, "cannot get certificates: no key") {
+            $0.enrolmentProblem = "no key"
+        },
+        Case("a vehicle that waits since yesterday", .identity, .warning, "1 vehicle waits for approval") {
+            $0.access = [.init(service: 1, devices: 0, keys: [], pending: 1, oldestPending: before(hours: 25))]
+        },
+        Case("a vehicle that waits since today", .identity, .ok, "0 vehicles have") {
+            $0.access = [.init(service: 1, devices: 0, keys: [], pending: 1, oldestPending: before(hours: 23))]
+        },
+        Case("a token that ends in six days", .identity, .warning, "token 4 of service 1 ends") {
+            $0.access = [
+                .init(service: 1, devices: 0, keys: [], tokenEnds: [4: before(hours: -144), 3: before(hours: -900)])
+            ]
+        },
+        Case("a token that ends in eight days", .identity, .ok, "0 vehicles have") {
+            $0.access = [.init(service: 1, devices: 0, keys: [], tokenEnds: [4: before(hours: -192)])]
+        },
+
+        Case("vehicles that are well", .vehicles, .ok, "no trouble is known of 12 vehicles") { _ in },
+        Case("vehicles of which nobody knows", .vehicles, .notChecked) { $0.fleet = nil },
+        Case(
+            "vehicles in trouble", .vehicles, .warning,
+            "3 of 12 vehicles are in trouble: 2 lost points, 1 not heard for a day"
+        ) {
+            $0.fleet = FleetFacts(vehicles: 12, troubles: [.silent: 1, .losing: 2])
+        },
+        Case("a vehicle in trouble", .vehicles, .warning, "1 of 1 vehicle is in trouble: 1 without a receiver") {
+            $0.fleet = FleetFacts(vehicles: 1, troubles: [.receiver: 1])
+        },
     ]
+
+    private static func before(hours: Int64) -> Timestamp { now.adding(milliseconds: -hours * 3_600_000) }
 
     // MARK: Probes
 

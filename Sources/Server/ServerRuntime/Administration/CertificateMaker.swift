@@ -10,7 +10,8 @@ package struct KeyPair: Sendable {
     package var key: String
 }
 
-/// Makes the private authority of a fleet and the certificates of its server: EC P-256, signed with SHA-256.
+/// Makes the private authority of a fleet and the certificates of its server: EC P-256. An authority that was made elsewhere may
+/// have another key, which signs as is usual for it.
 package enum CertificateMaker {
     /// Days that an authority is valid: as long as vehicles stay on the road.
     package static let authorityDays = 3652
@@ -49,21 +50,28 @@ package enum CertificateMaker {
     package static func server(
         hosts: [String], signedBy authority: KeyPair, at now: Date
     ) throws(ServerError) -> KeyPair {
+        let key = P256.Signing.PrivateKey()
+        let certificate = try server(
+            hosts: hosts, for: Certificate.PublicKey(key.publicKey), signedBy: authority, at: now)
+        return KeyPair(certificate: certificate, key: key.pemRepresentation + "\n")
+    }
+
+    /// A certificate in PEM for a server's key.
+    static func server(
+        hosts: [String], for publicKey: Certificate.PublicKey, signedBy authority: KeyPair, at now: Date
+    ) throws(ServerError) -> String {
         guard let first = hosts.first else {
             throw ServerError(.usage, "a certificate needs at least one name or address")
         }
         let names = try hosts.map { host throws(ServerError) in try generalName(host) }
-        let key = P256.Signing.PrivateKey()
         return try make {
             let issuer = try Certificate(pemEncoded: authority.certificate)
             let issuerKey = try Certificate.PrivateKey(pemEncoded: authority.key)
-            let publicKey = Certificate.PublicKey(key.publicKey)
             let certificate = try Certificate(
                 version: .v3, serialNumber: Certificate.SerialNumber(), publicKey: publicKey,
                 notValidBefore: now.addingTimeInterval(Double(-headStartHours * 3600)),
                 notValidAfter: min(now.addingTimeInterval(Double(serverDays * 86_400)), issuer.notValidAfter),
                 issuer: issuer.subject, subject: try DistinguishedName { CommonName(String(first.prefix(64))) },
-                signatureAlgorithm: .ecdsaWithSHA256,
                 extensions: try Certificate.Extensions {
                     Critical(BasicConstraints.notCertificateAuthority)
                     Critical(KeyUsage(digitalSignature: true))
@@ -73,17 +81,39 @@ package enum CertificateMaker {
                     AuthorityKeyIdentifier(
                         keyIdentifier: SubjectKeyIdentifier(hash: issuer.publicKey).keyIdentifier)
                 }, issuerPrivateKey: issuerKey)
-            return KeyPair(
-                certificate: try certificate.serializeAsPEM().pemString + "\n", key: key.pemRepresentation + "\n")
+            return try certificate.serializeAsPEM().pemString + "\n"
         }
     }
 
-    /// The names and addresses of a certificate, and when it ends.
-    package static func details(of pem: String) throws(ServerError) -> (hosts: [String], end: Date) {
+    /// What the server must know to renew its own certificate.
+    struct Served {
+        let hosts: [String]
+        let publicKey: Certificate.PublicKey
+        let begin: Date
+        let end: Date
+        /// The authority has signed it, and nobody stands between.
+        let isOfAuthority: Bool
+    }
+
+    static func served(_ chain: String, authority: String) throws(ServerError) -> Served {
+        try make {
+            let certificate = try Certificate(pemEncoded: chain)
+            let authority = try Certificate(pemEncoded: authority)
+            let names = try certificate.extensions.subjectAlternativeNames.map(Array.init) ?? []
+            return Served(
+                hosts: names.compactMap(host(of:)), publicKey: certificate.publicKey,
+                begin: certificate.notValidBefore, end: certificate.notValidAfter,
+                isOfAuthority: certificate.issuer == authority.subject
+                    && authority.publicKey.isValidSignature(certificate.signature, for: certificate))
+        }
+    }
+
+    /// The names and addresses of a certificate, and from when to when it is valid.
+    package static func details(of pem: String) throws(ServerError) -> (hosts: [String], begin: Date, end: Date) {
         try make {
             let certificate = try Certificate(pemEncoded: pem)
             let names = try certificate.extensions.subjectAlternativeNames.map(Array.init) ?? []
-            return (names.compactMap(host(of:)), certificate.notValidAfter)
+            return (names.compactMap(host(of:)), certificate.notValidBefore, certificate.notValidAfter)
         }
     }
 

@@ -1,5 +1,6 @@
 import ConfigurationFile
 import FoundationEssentials
+import Glibc
 
 /// `saker-server certificate renew`: a new certificate and key from the fleet's own authority.
 package enum CertificateRenewal {
@@ -16,10 +17,8 @@ package enum CertificateRenewal {
                 "\(configuration.effective.path) names no ca in [tls]: this certificate was not made by `saker-server init`; "
                     + "renew it where it came from, replace the files, and reload the server")
         }
-        let directory = authority.lastIndex(of: "/").map { String(authority[..<$0]) } ?? "."
         let pair = KeyPair(
-            certificate: try TextFile.read(authority), key: try TextFile.read(authorityKey ?? "\(directory)/ca-key.pem")
-        )
+            certificate: try TextFile.read(authority), key: try TextFile.read(authorityKey ?? usualKey(authority)))
         let names =
             hosts.isEmpty
             ? try CertificateMaker.details(of: try TextFile.read(configuration.tls.certificate)).hosts : hosts
@@ -32,5 +31,41 @@ package enum CertificateRenewal {
         }
         let details = try CertificateMaker.details(of: new.certificate)
         return (details.hosts, details.end.formatted(.iso8601))
+    }
+
+    /// Where `init` puts the authority's key.
+    private static func usualKey(_ authority: String) -> String {
+        "\(authority.lastIndex(of: "/").map { String(authority[..<$0]) } ?? ".")/ca-key.pem"
+    }
+
+    /// What the running server does by itself: from two thirds of its validity on, the certificate is made anew. Its key stays,
+    /// so agents that have pinned it go on, and only one file is replaced. One that begins in the future was made by a wrong
+    /// clock, and is made anew at once. Returns the new end; nil when nothing was to do.
+    ///
+    /// Nothing is done when the key of the authority is kept elsewhere, or when the authority has not signed this certificate.
+    /// `beforeWriting`: called when the new certificate is made and not yet written.
+    static func renewIfDue(
+        _ configuration: ServerConfiguration, at now: Date, beforeWriting: () -> Void = {}
+    ) throws(ServerError) -> String? {
+        guard let authority = configuration.tls.authority, access(usualKey(authority), R_OK) == 0 else { return nil }
+        let pair = KeyPair(certificate: try TextFile.read(authority), key: try TextFile.read(usualKey(authority)))
+        let chain = try TextFile.read(configuration.tls.certificate)
+        let served = try CertificateMaker.served(chain, authority: pair.certificate)
+        let due = served.begin.addingTimeInterval(served.end.timeIntervalSince(served.begin) * 2 / 3)
+        let isEarly = now < served.begin
+        guard served.isOfAuthority, now >= due || isEarly else { return nil }
+        let new = try CertificateMaker.server(hosts: served.hosts, for: served.publicKey, signedBy: pair, at: now)
+        let details = try CertificateMaker.details(of: new)
+        // Near the end of the authority a new certificate lasts no longer.
+        guard isEarly || details.end.timeIntervalSince(served.end) > 86_400 else { return nil }
+        beforeWriting()
+        // `certificate renew` may have put another one there meanwhile, for another key.
+        guard try TextFile.read(configuration.tls.certificate) == chain else { return nil }
+        do throws(ConfigurationError) {
+            try AtomicFile.write(Array(new.utf8), to: configuration.tls.certificate, mode: 0o644)
+        } catch {
+            throw ServerError(error)
+        }
+        return details.end.formatted(.iso8601)
     }
 }

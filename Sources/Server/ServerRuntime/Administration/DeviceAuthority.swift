@@ -35,7 +35,7 @@ package enum DeviceAuthority {
         return (certificate, "authority = \(TOMLText.quoted(certificateName))")
     }
 
-    /// Certificate and key, for a command that signs.
+    /// Certificate and key, for whoever signs.
     static func load(_ configuration: ServerConfiguration) throws(ServerError) -> KeyPair {
         guard let certificate = configuration.device.authority, let key = configuration.device.authorityKey else {
             throw ServerError(

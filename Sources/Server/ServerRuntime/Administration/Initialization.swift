@@ -2,6 +2,7 @@ package import ConfigurationFile
 import FoundationEssentials
 import Glibc
 package import TrackModel
+package import TrackStore
 
 /// `saker-server init`: everything a server needs to be started and its first vehicle to be enrolled.
 package struct Initialization: Sendable {
@@ -19,6 +20,8 @@ package struct Initialization: Sendable {
     package var devicePort: Int?
     package var httpsPort: Int?
     package var httpPort: Int?
+    /// Vehicles log in with the access key, and there is no token.
+    package var isForLegacyDevices = false
 
     package init(directory: String, name: String, hosts: [String]) {
         self.directory = directory
@@ -32,8 +35,14 @@ package struct Initialization: Sendable {
         package let files: [(name: String, purpose: String)]
         package let service: ServiceID
         package let accessKey: Secret
-        package let enrollment: EnrollmentString
+        /// The line for the first vehicles; nil without HTTPS, over which tokens are taken.
+        package let enrollment: EnrollmentString?
+        /// Whose line it is; nil: the access key's.
+        package let token: TokenRecord?
     }
+
+    /// How many vehicles the first token is for.
+    package static let tokenUses = 100
 
     private struct File {
         var name: String
@@ -69,19 +78,37 @@ package struct Initialization: Sendable {
                 try write(file)
             }
             made += ["", "-wal", "-shm"].map { path(store) + $0 }
-            let key = try await ServiceAdministration(store: StoreFactory.make(at: path(store)))
-                .create(named: name, isSigned: false)
-            let configuration = try loadConfiguration()
-            let enrollment = try configuration.enrollmentString(service: key.service, accessKey: key.accessKey)
+            let administration = try await ServiceAdministration(store: StoreFactory.make(at: path(store)))
+            let key = try await administration.create(
+                named: name, isSigned: false, isForLegacyDevices: isForLegacyDevices)
+            let (enrollment, token) = try await vehicles(key, administration)
             let described = files.map { ($0.name, $0.purpose) } + [(store, "the database")]
             return Result(
                 configurationPath: path("server.toml"), files: described, service: key.service,
-                accessKey: key.accessKey,
-                enrollment: enrollment)
+                accessKey: key.accessKey, enrollment: enrollment, token: token)
         } catch {
             for path in made { unlink(path) }
             throw error
         }
+    }
+
+    /// With what the first vehicles join.
+    private func vehicles(
+        _ key: ServiceAdministration.NewKey, _ administration: ServiceAdministration
+    ) async throws(ServerError) -> (EnrollmentString?, TokenRecord?) {
+        let configuration = try loadConfiguration()
+        // A server that nobody can be told is of no use, with or without a token.
+        _ = try configuration.devicePlace()
+        if isForLegacyDevices {
+            return (try configuration.enrollmentString(service: key.service, accessKey: key.accessKey), nil)
+        }
+        guard httpsPort != 0 else { return (nil, nil) }
+        var wish = ServiceAdministration.TokenWish()
+        wish.uses = Self.tokenUses
+        wish.end = ServiceAdministration.TokenWish.usualEnd
+        wish.note = "made by init"
+        let (token, line) = try await administration.createToken(for: key.service.rawValue, wish, configuration)
+        return (line, token)
     }
 
     private func path(_ name: String) -> String { "\(directory)/\(name)" }
@@ -95,9 +122,8 @@ package struct Initialization: Sendable {
 
     /// Files of root in the directory of the server's user: the server could not read its keys.
     private func checkOwner() throws(ServerError) {
-        var status = stat()
-        guard geteuid() == 0, stat(directory, &status) == 0, status.st_uid != 0 else { return }
-        let owner = getpwuid(status.st_uid).map { String(cString: $0.pointee.pw_name) } ?? "#\(status.st_uid)"
+        guard geteuid() == 0, let number = FileStatus(of: directory)?.owner, number != 0 else { return }
+        let owner = getpwuid(number).map { String(cString: $0.pointee.pw_name) } ?? "#\(number)"
         throw ServerError(
             .usage,
             "\(directory) belongs to the user \(owner), who could not read the files of root: sudo -u \(owner) saker-server init …"

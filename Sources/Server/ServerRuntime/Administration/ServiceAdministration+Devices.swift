@@ -1,4 +1,3 @@
-import FoundationEssentials
 import TrackModel
 package import TrackStore
 
@@ -11,13 +10,16 @@ extension ServiceAdministration {
         let id = try await known(service)
         try Self.check(entity: entity)
         try Self.check(deviceName: name)
-        let authority = try DeviceAuthority.load(configuration)
+        let authority = try DeviceCertificate.Authority(try DeviceAuthority.load(configuration))
         let request = try DeviceCertificate.request(request)
         var generator = SystemRandomNumberGenerator()
         let number = DeviceID.random(using: &generator)
-        let (certificate, end) = try DeviceCertificate.issue(request, to: number, signedBy: authority, at: Date())
+        let now = SystemClock.now()
+        let end = authority.end(at: now)
+        let certificate = try DeviceCertificate.issue(
+            request, to: number, until: end, signedBy: authority, at: now)
         let device = DeviceRecord(
-            id: number, service: id, entity: entity, name: name, keyHash: request.keyHash, created: SystemClock.now(),
+            id: number, service: id, entity: entity, name: name, keyHash: request.keyHash, created: now,
             certificateEnd: end)
         do throws(TrackStoreError) {
             try await store.addDevice(device)
@@ -29,16 +31,18 @@ extension ServiceAdministration {
     }
 
     /// In the order of their making.
-    package func devices(of service: Int64?) async throws(ServerError) -> [DeviceRecord] {
-        var id: ServiceID?
-        if let service { id = try await known(service) }
-        var found: [DeviceRecord] = []
+    package func devices(
+        of service: Int64?, in state: DeviceRecord.State? = nil, token: Int64? = nil
+    ) async throws(ServerError) -> [DeviceRecord] {
+        var filter = DeviceFilter(state: state, token: token)
+        if let service { filter.service = try await known(service) }
+        return try await devices(matching: filter)
+    }
+
+    func devices(matching filter: DeviceFilter) async throws(ServerError) -> [DeviceRecord] {
         do throws(TrackStoreError) {
-            while true {
-                let page = try await store.devices(in: id, page: Page(offset: found.count, limit: 1000))
-                found += page.devices
-                if page.devices.isEmpty || found.count >= page.total { return found }
-            }
+            // In one page: each page would sort all of them again.
+            return try await store.devices(matching: filter, page: Page(offset: 0, limit: .max)).devices
         } catch {
             throw ServerError(error)
         }
@@ -53,19 +57,21 @@ extension ServiceAdministration {
                 throw ServerError(error)
             }
         }
-        let wanted = selector.lowercased()
-        let found = try await devices(of: nil).filter { device in
-            device.entity.utf8.elementsEqual(selector.utf8)
-                || wanted.utf8.count >= 4 && "\(device.id)".hasPrefix(wanted)
+        let found: (total: Int, devices: [DeviceRecord])
+        do throws(TrackStoreError) {
+            found = try await store.devices(
+                matching: DeviceFilter(selector: selector), page: Page(offset: 0, limit: 1))
+        } catch {
+            throw ServerError(error)
         }
-        guard let device = found.first else {
+        guard let device = found.devices.first else {
             throw ServerError(
                 .notFound, "no device has the number or the entity \(selector): `saker-server device list` shows all")
         }
-        guard found.count == 1 else {
+        guard found.total == 1 else {
             throw ServerError(
                 .usage,
-                "\(selector) may mean \(found.count) devices: give more digits of the number that `saker-server device "
+                "\(selector) may mean \(found.total) devices: give more digits of the number that `saker-server device "
                     + "list` shows")
         }
         return device
@@ -87,6 +93,7 @@ extension ServiceAdministration {
         try await change(selector, .state(.revoked), "device revoke")
     }
 
+    /// Lets in a device that was revoked, or that waits since its claim.
     package func approveDevice(_ selector: String) async throws(ServerError) -> DeviceRecord {
         try await change(selector, .state(.active), "device approve")
     }

@@ -63,7 +63,7 @@ extension ServiceAdministration {
         SystemClock.now().adding(milliseconds: -hours * 3_600_000)
     }
 
-    private func records(
+    func records(
         of service: Int64, _ filter: FenceFilter, limit: Int
     ) async throws(ServerError) -> (total: Int, fences: [FenceRecord]) {
         let id = try await known(service)

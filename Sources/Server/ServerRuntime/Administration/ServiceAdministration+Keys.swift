@@ -12,6 +12,9 @@ extension ServiceAdministration {
         }
     }
 
+    static let vehiclesCannotSign = ServerError(
+        .usage, "a vehicle cannot sign requests: --signed and --legacy-device exclude each other")
+
     /// One word for people.
     package static func state(of key: KeyListing) -> String {
         key.isDisabled ? "revoked" : key.rights.hasEnded(at: SystemClock.now()) ? "ended" : "valid"
@@ -26,7 +29,7 @@ extension ServiceAdministration {
             throw ServerError(.usage, "a key without a scope opens nothing: give --scope, or --legacy-device")
         }
         guard !isSigned || !rights.scopes.contains(.legacyDevice) else {
-            throw ServerError(.usage, "a vehicle cannot sign requests: --signed and --legacy-device exclude each other")
+            throw Self.vehiclesCannotSign
         }
         if let end = rights.end, end <= SystemClock.now() {
             throw ServerError(.usage, "the end of the key, \(TimeText.universal(end)), is past")

@@ -4,6 +4,9 @@ package import TrackStore
 
 /// Services and their keys, also while a server runs on the same store.
 package struct ServiceAdministration: Sendable {
+    /// By the clock that the store's times are of.
+    package static var now: Timestamp { SystemClock.now() }
+
     let store: any TrackStore
     let protection: SecretProtection
     let acts: ActJournal
@@ -29,12 +32,17 @@ package struct ServiceAdministration: Sendable {
         package let isSigningKeySealed: Bool
     }
 
-    package func create(named name: String, isSigned: Bool) async throws(ServerError) -> NewKey {
+    /// A service with one key, which reads and writes. `isForLegacyDevices`: vehicles may log in with the key too.
+    package func create(
+        named name: String, isSigned: Bool, isForLegacyDevices: Bool = false
+    ) async throws(ServerError) -> NewKey {
         let name = try Self.checked(name)
+        guard !isSigned || !isForLegacyDevices else { throw Self.vehiclesCannotSign }
         do throws(TrackStoreError) {
             let service = try await store.createService(named: name, at: SystemClock.now())
             acts.note("service create", in: service.id)
-            return try await addKey(to: service.id, isSigned: isSigned, rights: .usual(isSigned), replacing: false)
+            return try await addKey(
+                to: service.id, isSigned: isSigned, rights: .clients(andVehicles: isForLegacyDevices), replacing: false)
         } catch {
             throw ServerError(error)
         }
@@ -61,14 +69,30 @@ package struct ServiceAdministration: Sendable {
         }
     }
 
-    /// A new key; `keepingOld` leaves the earlier ones valid, so that vehicles can be moved one by one.
+    /// Says how long a service keeps its points. The running server removes older ones within an hour.
+    package func setRetention(_ retention: Retention, of service: Int64) async throws(ServerError) {
+        let id = try await known(service)
+        do throws(TrackStoreError) {
+            try await store.setRetention(retention, of: id)
+            acts.note("service retention", in: id, about: "\(retention)")
+        } catch {
+            throw ServerError(error)
+        }
+    }
+
+    /// A new key; `keepingOld` leaves the earlier ones valid, so that vehicles can be moved one by one. Vehicles may log in with
+    /// it when they may with an earlier one, and it is not signed: a vehicle cannot sign.
     package func rotateKey(
         of service: Int64, keepingOld: Bool, isSigned: Bool
     ) async throws(ServerError) -> NewKey {
         let id = try await known(service)
         do throws(TrackStoreError) {
+            let hasVehicles = try await store.keys(of: id).contains {
+                $0.rights.scopes.contains(.legacyDevice) && Self.state(of: $0) == "valid"
+            }
             return try await addKey(
-                to: id, isSigned: isSigned, rights: .usual(isSigned), replacing: !keepingOld)
+                to: id, isSigned: isSigned, rights: .clients(andVehicles: !isSigned && hasVehicles),
+                replacing: !keepingOld)
         } catch {
             throw ServerError(error)
         }
@@ -121,6 +145,8 @@ package struct ServiceAdministration: Sendable {
 }
 
 extension KeyRights {
-    /// Of the keys that `service create` and `rotate-key` make. A vehicle cannot sign.
-    fileprivate static func usual(_ isSigned: Bool) -> KeyRights { isSigned ? KeyRights([.read, .write]) : .former }
+    /// Of the keys that `init`, `service create` and `service rotate-key` make.
+    fileprivate static func clients(andVehicles: Bool) -> KeyRights {
+        andVehicles ? .former : KeyRights([.read, .write])
+    }
 }

@@ -4,6 +4,7 @@ import Glibc
 import Ingest
 import Logging
 import TrackModel
+import TrackStore
 
 extension ServerConfiguration {
     /// Reads a file, or the first of the usual ones; throws everything that is wrong with it at once.
@@ -32,7 +33,7 @@ extension ServerConfiguration {
         let enrollment = Enrollment(
             host: reader.optionalHost("enrollment", "host"),
             port: reader.optionalInteger("enrollment", "port", range: 1...65535),
-            webAddress: reader.optionalString("enrollment", "web_address"))
+            webAddress: reader.optionalWebAddress("enrollment", "web_address"))
         let metrics = readMetrics(&reader)
         let level = reader.choice("log", "level", default: Logger.Level.info)
         let limit = reader.integer("shutdown", "time_limit", default: 15, range: 1...600, unit: "s")
@@ -49,11 +50,14 @@ extension ServerConfiguration {
         let isChecked = reader.boolean("store", "check_at_start", default: true)
         let maximum = reader.integer("store", "maximum_bytes", default: 0, range: 0...(1 << 50), unit: "bytes")
         let merge = reader.integer("store", "merge_interval", default: 60, range: 0...86_400, unit: "s")
+        let retention = reader.integer(
+            "store", "retention_days", default: 0, range: 0...Retention.mostDays, unit: "days")
         let clockMayGoBack = reader.boolean("store", "clock_may_go_back", default: false)
         let keyFile = reader.optionalString("store", "key_file")
         return Store(
             path: reader.resolve(path), synchronous: synchronous, readers: readers, isCheckedAtStart: isChecked,
             maximumBytes: maximum == 0 ? nil : Int64(maximum), mergeInterval: merge == 0 ? nil : merge,
+            retentionDays: retention == 0 ? nil : retention,
             clockMayGoBack: clockMayGoBack,
             keyFile: credential("store-key") ?? keyFile.map { reader.resolve($0) })
     }

@@ -15,6 +15,8 @@ package struct ServerConfiguration: Sendable {
         package var maximumBytes: Int64?
         /// Seconds between rounds of merging; nil for none.
         package var mergeInterval: Int?
+        /// Days for which a service keeps its points when it says nothing else; nil: for ever.
+        package var retentionDays: Int?
         /// Take points by a clock that is more than a day behind what is stored.
         package var clockMayGoBack: Bool
         /// Holds the key that signing keys are encrypted with; nil: they are readable in the store.
@@ -37,7 +39,7 @@ package struct ServerConfiguration: Sendable {
         package var clientAuthority: String?
         /// The authority of the devices' own certificates; nil: there are no devices with such.
         package var authority: String?
-        /// Its key, which only commands read.
+        /// Its key, which signs the certificates of devices that claim an identity; nil without an authority.
         package var authorityKey: String?
         /// The key's file beside the authority, unless the configuration names another.
         static let authorityKeyName = "device-ca-key.pem"

@@ -24,6 +24,9 @@ extension ServerSample {
 # maximum_bytes = 0
 # Seconds between rounds of merging small chunks of points into large ones, 0 ... 86400; 0 for no merging.
 # merge_interval = 60
+# Days for which points are kept, 0 ... 36500; 0 for ever. `saker-server service retention` sets it for one service. Removed
+# points are gone for good; the file does not shrink, but new points use the room.
+# retention_days = 0
 # The server takes no points while its clock is before the day on which this version was made, or more than a day behind the
 # newest stored points. If the clock was ahead when these came, set this to true for one start.
 # clock_may_go_back = false
@@ -52,8 +55,8 @@ extension ServerSample {
 # PEM file of the authority that signs the certificates of devices: `saker-server init` and `saker-server device authority`
 # make it. A vehicle with such a certificate needs no access key, and is the entity that the server says.
 # authority = "device-ca.pem"
-# Its private key, for `saker-server device add`. The running server does not read it. Default: device-ca-key.pem beside the
-# authority.
+# Its private key. The running server signs certificates of vehicles with it that claim an identity with a token, and
+# `saker-server device add` does so too. Default: device-ca-key.pem beside the authority.
 # authority_key = "device-ca-key.pem"
 
 [gateway]

@@ -1,6 +1,7 @@
 import CClock
 import ConfigurationFile
 package import Diagnosing
+import Glibc
 import TrackModel
 
 /// Looks for everything that can keep this server from its work. Needs no running server, and changes nothing.
@@ -34,6 +35,7 @@ package struct ServerDoctor: Sendable {
             CertificateChecks.certificates(facts), StorageChecks.disk(facts), StorageChecks.store(facts),
             NetworkChecks.ports(facts), ConfigurationChecks.clock(facts), NetworkChecks.roads(facts),
             NetworkChecks.tiles(facts), NetworkChecks.callbacks(facts), IdentityChecks.identity(facts),
+            VehicleChecks.vehicles(facts),
         ])
     }
 
@@ -56,7 +58,22 @@ package struct ServerDoctor: Sendable {
         facts.roads = await roads
         facts.callbacks = await callbacks
         facts.access = try? look.get().access
+        facts.enrolmentProblem = enrolmentProblem(configuration)
+        facts.fleet = try? look.get().fleet
         return facts
+    }
+
+    private static func enrolmentProblem(_ configuration: ServerConfiguration) -> String? {
+        guard configuration.device.authority != nil else { return nil }
+        // Another user than the server's may not read the key, which is as it must be.
+        let isForbidden = configuration.device.authorityKey.map { access($0, R_OK) != 0 && errno == EACCES } ?? false
+        guard !isForbidden else { return nil }
+        do throws(ServerError) {
+            _ = try DeviceCertificate.Authority(try DeviceAuthority.load(configuration))
+            return nil
+        } catch {
+            return error.detail
+        }
     }
 
     private static func store(

@@ -1,4 +1,5 @@
 import TrackModel
+import TrackStore
 
 /// What the probes have found. The checks use nothing else.
 struct ServerFacts: Hashable, Sendable {
@@ -20,6 +21,18 @@ struct ServerFacts: Hashable, Sendable {
     var callbacks: [CallbackFacts]?
     /// By their services; nil: the store was not read.
     var access: [VehicleAccessFacts]?
+    /// Why no certificate can be signed for a vehicle; nil: one can, or this user may not read the key, or there is no authority for them.
+    var enrolmentProblem: String?
+    /// Nil: the store was not read.
+    var fleet: FleetFacts?
+}
+
+/// How the vehicles of all services are.
+struct FleetFacts: Hashable, Sendable {
+    /// Vehicles that an operator expects to hear from.
+    var vehicles: Int
+    /// By their worst trouble.
+    var troubles: [VehicleTrouble.Kind: Int]
 }
 
 /// How the vehicles of a service may log in.
@@ -29,6 +42,11 @@ struct VehicleAccessFacts: Hashable, Sendable {
     var devices: Int
     /// Numbers of access keys that let any box log in as any vehicle.
     var keys: [String]
+    /// Devices that wait for a person, and when the first of them was made.
+    var pending = 0
+    var oldestPending: Timestamp?
+    /// Tokens that may be used and have an end, by their numbers.
+    var tokenEnds: [Int64: Timestamp] = [:]
 }
 
 struct CertificateFacts: Hashable {

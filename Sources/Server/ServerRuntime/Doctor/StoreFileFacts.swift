@@ -12,6 +12,7 @@ struct StoreFileFacts: Sendable {
     var places: [Coordinate]
     var callbacks: [WaitingAlarms]
     var access: [VehicleAccessFacts]
+    var fleet: FleetFacts
 }
 
 /// The alarms of a service that wait to be sent to its URL.

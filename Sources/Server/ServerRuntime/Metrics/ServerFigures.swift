@@ -1,4 +1,5 @@
 import ConfigurationFile
+import Enrolment
 import Exposition
 import FoundationEssentials
 import Gateway
@@ -15,7 +16,8 @@ import WebListener
 /// Looks at everything that the server's metrics tell of. Looking at files may wait for the disk: not for an event loop.
 final class ServerFigures: Sendable {
     private let configuration: ServerConfiguration
-    private let store: any StoreUpkeep
+    private let store: any TrackStore
+    private let fleet: FleetFigures
     private let ingest: IngestWriter
     private let gateway: GatewayServer
     private let api: APICounters
@@ -25,18 +27,21 @@ final class ServerFigures: Sendable {
     private let merging: MergeRecord
     private let callbacks: CallbackCounters
     private let exports: ExportCounters
+    private let enrolment: EnrolmentCounters
     private let roads: RoadClient?
     private let started: Double
     private let scrapes = Atomic<UInt64>(0)
 
     init(
-        _ configuration: ServerConfiguration, store: any StoreUpkeep, ingest: IngestWriter, gateway: GatewayServer,
+        _ configuration: ServerConfiguration, store: any TrackStore, ingest: IngestWriter, gateway: GatewayServer,
         api: APICounters, durations: RequestDurations, web: WebCounters, requestMemory: RequestMemory,
-        merging: MergeRecord, callbacks: CallbackCounters, exports: ExportCounters, roads: RoadClient?,
+        merging: MergeRecord, callbacks: CallbackCounters, exports: ExportCounters, enrolment: EnrolmentCounters,
+        roads: RoadClient?,
         started: Double = Date().timeIntervalSince1970
     ) {
         self.configuration = configuration
         self.store = store
+        fleet = FleetFigures(store)
         self.ingest = ingest
         self.gateway = gateway
         self.api = api
@@ -46,6 +51,7 @@ final class ServerFigures: Sendable {
         self.merging = merging
         self.callbacks = callbacks
         self.exports = exports
+        self.enrolment = enrolment
         self.roads = roads
         self.started = started
     }
@@ -56,6 +62,8 @@ final class ServerFigures: Sendable {
         var page = MetricsPage()
         addGeneral(to: &page)
         addDevices(to: &page)
+        addEnrolment(try? await store.deviceCensus(), to: &page)
+        await addVehicles(to: &page)
         addIngest(to: &page)
         addAPI(to: &page)
         if let roads { addRoads(roads, to: &page) }
@@ -94,6 +102,21 @@ final class ServerFigures: Sendable {
         page.add(ServerMetrics.acknowledgedPushes, counts.acknowledgedPushes)
         page.add(ServerMetrics.givenUpPushes, counts.givenUpPushes)
         page.add(ServerMetrics.forgottenPushes, counts.forgottenPushOutcomes)
+    }
+
+    /// `census` nil: the store could not tell.
+    private func addEnrolment(_ census: DeviceCensus?, to page: inout MetricsPage) {
+        page.add(ServerMetrics.registeredDevices, ifKnown: census?.active, "approved")
+        page.add(ServerMetrics.registeredDevices, ifKnown: census?.pending, "pending")
+        page.add(ServerMetrics.registeredDevices, ifKnown: census?.revoked, "revoked")
+        for (outcome, count) in enrolment.counts { page.add(ServerMetrics.claims, count, outcome.name) }
+    }
+
+    private func addVehicles(to page: inout MetricsPage) async {
+        guard let (counts, well) = await fleet.counts(at: SystemClock.now()) else { return }
+        for kind in VehicleTrouble.Kind.allCases { page.add(ServerMetrics.vehicles, counts[kind] ?? 0, kind.rawValue) }
+        page.add(ServerMetrics.vehicles, well.told, "ok")
+        page.add(ServerMetrics.vehicles, well.untold, "untold")
     }
 
     private func addIngest(to page: inout MetricsPage) {

@@ -57,9 +57,22 @@ package enum ServerMetrics {
         "saker_server_push_outcomes_forgotten_total", .counter,
         "Acknowledgements of pushes that the store did not take; the next login sends these pushes again.")
 
+    static let registeredDevices = Metric(
+        "saker_server_devices", .gauge, labels: ["state"],
+        "Vehicles with keys of their own: approved, pending (they wait for a person), revoked; absent when the store cannot "
+            + "tell.")
+    static let claims = Metric(
+        "saker_server_claims_total", .counter, labels: ["status"],
+        "Claims and renewals of vehicles: issued, again, pending, renewed, or the code of the refusal.")
+
+    static let vehicles = Metric(
+        "saker_server_vehicles", .gauge, labels: ["state"],
+        "Vehicles that are expected, by the worst that is known of them; absent while the store cannot tell.")
+
     private static let devices = [
         connections, connectionsLimit, sessions, accepted, turnedAway, handshakes, logins, refusals, violations, calls,
-        refusedHints, sentPushes, acknowledgedPushes, givenUpPushes, forgottenPushes,
+        refusedHints, sentPushes, acknowledgedPushes, givenUpPushes, forgottenPushes, registeredDevices, claims,
+        vehicles,
     ]
 
     // MARK: Ingest

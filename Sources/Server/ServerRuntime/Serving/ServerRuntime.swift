@@ -1,4 +1,6 @@
+import CClock
 import ConfigurationFile
+import Enrolment
 import Exposition
 import Gateway
 import Glibc
@@ -21,11 +23,11 @@ import WebListener
 
 /// The running server: wires the rooms, owns their life, decides nothing.
 package struct ServerRuntime: Sendable {
-    private let configuration: ServerConfiguration
+    let configuration: ServerConfiguration
     private let portsFile: String?
     private let notifier: Notifier
     private let threshold: LogThreshold
-    private let logger: Logger
+    let logger: Logger
     private let apiCounters = APICounters()
     private let durations = RequestDurations()
     private let webCounters = WebCounters()
@@ -33,6 +35,7 @@ package struct ServerRuntime: Sendable {
     private let mergeRecord = MergeRecord()
     private let callbackCounters = CallbackCounters()
     private let exportCounters = ExportCounters()
+    private let enrolmentCounters = EnrolmentCounters()
     private let callbacks: CallbackClient
 
     /// `portsFile` is written, as JSON, once every port listens.
@@ -63,7 +66,8 @@ package struct ServerRuntime: Sendable {
         let lock = try ServeLock(store: configuration.store.path)
         defer { withExtendedLifetime(lock) {} }
         notifier.status("opening the store")
-        let store = try await StoreFactory.open(configuration.store)
+        let patience = StartPatience(notifier: notifier, clock: SystemClock.monotonic)
+        let store = try await StoreFactory.open(configuration.store, logger: logger, onCopying: patience.progress)
         do {
             await sealSecrets(store)
             try await serve(store)
@@ -92,8 +96,15 @@ package struct ServerRuntime: Sendable {
     private func serve(_ store: any TrackStore) async throws(ServerError) {
         // The one way of points into the store, for devices and for the Web API.
         let zones = SystemZones()
+        // Before anything is stored by the clock of today.
+        let newest = try await newestReceived(store)
+        let time = TrustedTime(
+            newest: newest, clock: SystemClock.now, monotonic: SystemClock.monotonic,
+            isKept: { saker_kernel_clock_is_kept() != 0 })
         let ingest = IngestWriter(
-            store: store, logger: logger, clock: try await clockRule(store), zones: { zones.offsets($0) })
+            store: store, logger: logger,
+            clock: configuration.store.clockMayGoBack ? ClockRule() : ClockRule(newest: newest),
+            zones: { zones.offsets($0) })
         _ = ingest.clock.problem(at: SystemClock.now())
         notifier.status("reading the fences")
         await ingest.prepareFences()
@@ -101,8 +112,11 @@ package struct ServerRuntime: Sendable {
         let roads = RoadConnection(configuration.roads, logger: logger)
         let router = router(store, ingest, roads?.client)
         let gateway = gateway(store, ingest, router, device)
+        let enrolment = EnrolmentPlace(configuration)
         let group = serviceGroup(
-            store, ingest: ingest, router: router, web: web, device: device, gateway: gateway, roads: roads?.client)
+            store, ingest: ingest, router: router, web: web, device: device, gateway: gateway, roads: roads?.client,
+            enrolment: enrolment, time: time)
+        warnOfMissingAuthority(enrolment)
         warnOfReadableKey()
         raiseFileLimit()
         logger.info("saker-server starts")
@@ -115,23 +129,6 @@ package struct ServerRuntime: Sendable {
         }
         await roads?.close()
         if let problem { throw problem }
-    }
-
-    private func warnOfReadableKey() {
-        guard FileStatus(of: configuration.tls.key)?.isReadableByAll == true else { return }
-        logger.warning(
-            "everyone on this machine may read the server's private key",
-            metadata: ["file": "\(configuration.tls.key)", "message_id": "\(MessageID.credentialWarning)"])
-    }
-
-    private func raiseFileLimit() {
-        let (allowed, web) = (FileLimit.raise(), configuration.web)
-        let listeners = (web.https == nil ? 0 : 1) + (web.http == nil ? 0 : 1)
-        let wanted = UInt64(configuration.device.connections + listeners * web.connections + FileLimit.ownFiles)
-        guard allowed < wanted else { return }
-        logger.warning(
-            "the system allows fewer open files than the configured connections need: raise LimitNOFILE",
-            metadata: ["allowed": "\(allowed)", "needed": "\(wanted)"])
     }
 
     /// Everything short of serving: the files that a start needs. For `--check`.
@@ -147,10 +144,9 @@ package struct ServerRuntime: Sendable {
 
     // MARK: Parts
 
-    private func clockRule(_ store: any TrackStore) async throws(ServerError) -> ClockRule {
-        guard !configuration.store.clockMayGoBack else { return ClockRule() }
+    private func newestReceived(_ store: any TrackStore) async throws(ServerError) -> Timestamp? {
         do throws(TrackStoreError) {
-            return ClockRule(newest: try await store.lastReceived())
+            return try await store.lastReceived()
         } catch {
             throw ServerError(error)
         }
@@ -159,7 +155,10 @@ package struct ServerRuntime: Sendable {
     private var exportDirectory: ExportDirectory { ExportDirectory(configuration.exports.directory) }
 
     private func webIdentity() throws(ServerError) -> ServerIdentity {
-        let files = ServerIdentity.Files(certificateChain: configuration.tls.certificate, key: configuration.tls.key)
+        // A vehicle with an enrolment line knows only the key of the authority.
+        let files = ServerIdentity.Files(
+            certificateChain: configuration.tls.certificate, shownAuthorities: configuration.tls.authority,
+            key: configuration.tls.key)
         return try identity(files, configuration.web.minimumTLS, WebListener.applicationProtocols)
     }
 
@@ -233,7 +232,8 @@ package struct ServerRuntime: Sendable {
     /// to, then the upkeep.
     private func serviceGroup(
         _ store: any TrackStore, ingest: IngestWriter, router: APIRouter, web identity: ServerIdentity,
-        device: ServerIdentity, gateway: GatewayServer, roads: RoadClient?
+        device: ServerIdentity, gateway: GatewayServer, roads: RoadClient?, enrolment: EnrolmentPlace,
+        time: TrustedTime
     ) -> ServiceGroup {
         let web = configuration.web
         var expected: Set<BoundPorts.Name> = [.device]
@@ -243,14 +243,17 @@ package struct ServerRuntime: Sendable {
         let ports = BoundPorts(expected: expected)
         let files = [
             configuration.tls.certificate, configuration.tls.key, configuration.device.clientAuthority,
-            configuration.device.authority,
         ]
-        let certificates = ServedCertificates(files: files.compactMap { $0 }, logger: logger) {
+        let certificates = ServedCertificates(
+            files: files.compactMap { $0 } + EnrolmentPlace.files(configuration), logger: logger
+        ) {
+            enrolment.reload()
             try device.reload()
             try identity.reload()
         }
         var services: [any Service] = [
             CertificateWatch(certificateFile: configuration.tls.certificate, logger: logger),
+            CertificateRenewing(configuration: configuration, time: time, logger: logger),
             CertificateFollowing(certificates: certificates),
             Reloading(
                 configuration: configuration, certificates: certificates, threshold: threshold, notifier: notifier,
@@ -263,6 +266,11 @@ package struct ServerRuntime: Sendable {
                     record: mergeRecord))
         }
         services.append(MemoryReturn())
+        services.append(
+            PointRetention(
+                store: store, standardDays: configuration.store.retentionDays, time: time, logger: logger))
+        services.append(ServiceRemoving(store: store, logger: logger))
+        services.append(CopyCleanup(store: configuration.store, now: SystemClock.now, logger: logger))
         services.append(PushCleanup(store: store, now: SystemClock.now, logger: logger))
         services.append(
             CallbackSending(
@@ -279,13 +287,16 @@ package struct ServerRuntime: Sendable {
         }
         services.append(Storing(ingest: ingest))
         services.append(GatewayService(gateway: gateway, ports: ports))
-        if let https = web.https { services.append(listener(.https, https, router, identity, ports)) }
-        if let http = web.http { services.append(listener(.http, http, router, nil, ports)) }
+        let desk = EnrolmentDesk(
+            store: store, place: enrolment, counters: enrolmentCounters, logger: logger, now: SystemClock.now,
+            clock: SystemClock.monotonic)
+        if let https = web.https { services.append(listener(.https, https, router, identity, desk, ports)) }
+        if let http = web.http { services.append(listener(.http, http, router, nil, desk, ports)) }
         if let address = configuration.metrics {
             let figures = ServerFigures(
                 configuration, store: store, ingest: ingest, gateway: gateway, api: apiCounters, durations: durations,
                 web: webCounters, requestMemory: requestMemory, merging: mergeRecord, callbacks: callbackCounters,
-                exports: exportCounters, roads: roads)
+                exports: exportCounters, enrolment: enrolmentCounters, roads: roads)
             services.append(
                 MetricsService(
                     address: address, figures: figures, logger: logger, onBound: { ports.note(.metrics, $0) },
@@ -301,11 +312,12 @@ package struct ServerRuntime: Sendable {
 
     private func listener(
         _ name: BoundPorts.Name, _ place: ServerConfiguration.Web.Listener, _ router: APIRouter,
-        _ identity: ServerIdentity?, _ ports: BoundPorts
+        _ identity: ServerIdentity?, _ desk: EnrolmentDesk, _ ports: BoundPorts
     ) -> WebListener {
         let (web, exports) = (configuration.web, exportDirectory)
         return WebListener(
             router: router, files: { exports.file($0) }, host: place.host, port: place.port, identity: identity,
+            desk: desk,
             limits: WebListener.Limits(
                 timeout: Int64(web.timeout), maximumConnections: web.connections,
                 connectionsPerAddress: web.connectionsPerAddress, maximumHeaderBytes: web.headerBytes),

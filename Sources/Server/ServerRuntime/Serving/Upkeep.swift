@@ -70,30 +70,27 @@ struct Watchdog: Service {
     }
 }
 
-/// Says in time that the certificate is about to end.
-struct CertificateWatch: Service {
+/// Says in time that the certificate is about to end, or that it is not valid yet.
+struct CertificateWatch: RepeatedWork {
+    static let pause = Duration.seconds(86_400)
     /// Days before the end from which on it is said, once a day.
     static let warningDays = 30
 
     let certificateFile: String
     let logger: Logger
 
-    func run() async throws {
-        try? await cancelWhenGracefulShutdown {
-            while !Task.isCancelled {
-                look(at: Date())
-                try await Task.sleep(for: .seconds(86_400))
-            }
-        }
-    }
+    func round() { look(at: Date()) }
 
     func look(at now: Date) {
         guard let text = try? TextFile.read(certificateFile), let details = try? CertificateMaker.details(of: text)
         else { return }
         let days = Int((details.end.timeIntervalSince(now) / 86_400).rounded(.down))
-        guard days < Self.warningDays else { return }
+        let isEarly = details.begin > now
+        guard isEarly || days < Self.warningDays else { return }
         logger.warning(
-            days < 0 ? "the server's certificate has ended" : "the server's certificate ends soon",
+            isEarly
+                ? "the server's certificate is not valid yet: it, or this clock, is wrong"
+                : days < 0 ? "the server's certificate has ended" : "the server's certificate ends soon",
             metadata: [
                 "file": "\(certificateFile)", "days": "\(days)", "message_id": "\(MessageID.certificateEnding)",
                 "advice": "renew it: saker-server certificate renew; the new one is used by itself",
@@ -102,22 +99,14 @@ struct CertificateWatch: Service {
 }
 
 /// Removes pushes and alarms that are older than the history, and news of fences that nobody needs any more.
-struct PushCleanup: Service {
+struct PushCleanup: RepeatedWork {
+    static let pause = Duration.seconds(3600)
     /// Rows of one transaction: writers wait no longer than it takes.
     private static let atOnce = 10_000
 
     let store: any TrackStore
     let now: @Sendable () -> Timestamp
     let logger: Logger
-
-    func run() async throws {
-        try? await cancelWhenGracefulShutdown {
-            while !Task.isCancelled {
-                await round()
-                try await Task.sleep(for: .seconds(3600))
-            }
-        }
-    }
 
     func round() async {
         let now = now()

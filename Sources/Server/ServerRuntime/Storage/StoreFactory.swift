@@ -1,28 +1,37 @@
 import Glibc
+import Logging
 import TrackModel
 import TrackStore
 import TrackStoreSQLite
 
 /// Opens the store of a configuration. Nothing else in the server knows which kinds of store there are.
 enum StoreFactory {
-    /// Opens the store, which must exist, for a process that serves it.
-    static func open(_ store: ServerConfiguration.Store) async throws(ServerError) -> SealingStore {
+    /// Opens the store, which must exist, for a process that serves it. `onCopying`: see ``SQLiteTrackStoreOptions``.
+    static func open(
+        _ store: ServerConfiguration.Store, logger: Logger? = nil, onCopying: @escaping @Sendable () -> Void = {}
+    ) async throws(ServerError) -> SealingStore {
         try await sqlite(
-            store.path, keyFile: store.keyFile,
+            store.path, keyFile: store.keyFile, logger: logger,
             SQLiteTrackStoreOptions(
                 synchronous: store.synchronous == .full ? .full : .normal, readers: store.readers,
-                checksIntegrityAtStart: store.isCheckedAtStart, maximumBytes: store.maximumBytes, makesMissing: false))
+                checksIntegrityAtStart: store.isCheckedAtStart, maximumBytes: store.maximumBytes, makesMissing: false,
+                copiesBeforeMigration: true, onCopying: onCopying))
     }
 
     /// Opens the store, which must exist, for an administrator's command, also while a server serves it.
     static func openForCommand(_ store: ServerConfiguration.Store) async throws(ServerError) -> SealingStore {
-        try await sqlite(store.path, keyFile: store.keyFile, SQLiteTrackStoreOptions(makesMissing: false))
+        try await sqlite(
+            store.path, keyFile: store.keyFile,
+            SQLiteTrackStoreOptions(makesMissing: false, copiesBeforeMigration: true))
     }
 
     /// Makes a new store for `init`.
     static func make(at path: String) async throws(ServerError) -> SealingStore {
         try await sqlite(path, keyFile: nil, SQLiteTrackStoreOptions())
     }
+
+    /// The copies from before migrations that are there.
+    static func migrationCopies(of store: ServerConfiguration.Store) -> [String] { MigrationCopy.all(of: store.path) }
 
     /// Looks at a store without changing it, also while a server serves it.
     static func look(
@@ -42,22 +51,40 @@ enum StoreFactory {
                             service: $0.service, target: $0.target, count: $0.count, firstTried: $0.firstTried)
                     },
                     access: look.access.map {
-                        VehicleAccessFacts(service: $0.service.rawValue, devices: $0.devices, keys: $0.keys)
-                    }))
+                        VehicleAccessFacts(
+                            service: $0.service.rawValue, devices: $0.devices, keys: $0.keys, pending: $0.pending,
+                            oldestPending: $0.oldestPending, tokenEnds: $0.tokenEnds)
+                    }, fleet: FleetFacts(FleetHealth(look.health, devices: look.devices, at: SystemClock.now()))))
         } catch {
             return .failure(StoreObstacle(detail: error.detail, isForbidden: false))
         }
     }
 
     private static func sqlite(
-        _ path: String, keyFile: String?, _ options: SQLiteTrackStoreOptions
+        _ path: String, keyFile: String?, logger: Logger? = nil, _ options: SQLiteTrackStoreOptions
     ) async throws(ServerError) -> SealingStore {
         do throws(TrackStoreError) {
+            let store = try await SQLiteTrackStore(path: path, options: options)
+            switch store.migrationCopy {
+            case .notNeeded: break
+            case .kept(let copy):
+                logger?.notice(
+                    "the store has the tables of this version now, and a copy is from before",
+                    metadata: ["copy": "\(copy)", "kept_days": "\(CopyCleanup.days)"])
+            case .skipped(let reason):
+                logger?.warning(
+                    "the store has the tables of this version now, and there is no copy from before",
+                    metadata: ["reason": "\(reason)"])
+            }
             return SealingStore(
-                inner: try await SQLiteTrackStore(path: path, options: options),
+                inner: store,
                 protection: SecretProtection(keyFile: keyFile))
         } catch {
             throw ServerError(error)
         }
     }
+}
+
+extension FleetFacts {
+    fileprivate init(_ fleet: FleetHealth) { self.init(vehicles: fleet.rows.count, troubles: fleet.counts) }
 }

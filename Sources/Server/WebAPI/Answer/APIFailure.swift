@@ -81,7 +81,9 @@ extension APIFailure {
         case .tooManyFences: self.init(.tooManyFences, error.detail)
         case .unknownExport: self.init(.parameter, "job_id: \(error.detail)")
         case .tooManyExports: self.init(.parameter, error.detail)
-        case .serviceExists, .unknownDevice, .deviceExists, .fenceChanged, .newerSchema, .full, .busy, .outOfTurn,
+        case .serviceExists, .unknownDevice, .deviceExists, .entityTaken, .unknownToken, .tokenExists, .fenceChanged,
+            .newerSchema,
+            .full, .busy, .outOfTurn,
             .missing, .corrupt, .closed,
             .failed:
             self.init(.internalError)

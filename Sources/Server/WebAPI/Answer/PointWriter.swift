@@ -20,6 +20,11 @@ struct PointWriter {
         if !place.isInChina { object.member("coord_type", CoordinateType.wgs84.rawValue) }
     }
 
+    /// What the published service says of an entity without points: a place and a time of 0. Pages read them unguarded.
+    static func writeNothing(to object: inout JSONWriter) {
+        for name in ["longitude", "latitude", "loc_time"] { object.member(name, 0) }
+    }
+
     /// Members for the known values of a point; unknown values are left out.
     func write(_ point: TrackPoint, to object: inout JSONWriter) {
         writePosition(of: point, to: &object)

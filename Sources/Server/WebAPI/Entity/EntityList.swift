@@ -44,8 +44,8 @@ struct EntityList {
         if let text = points.clock.text(entity.created) { object.member("create_time", text) }
         if let text = points.clock.text(entity.modified) { object.member("modify_time", text) }
         for (key, value) in entity.values.sorted(by: { $0.key < $1.key }) { object.member(key, value) }
-        guard let latest = entity.latest else { return }
         object.object("latest_location") { location in
+            guard let latest = entity.latest else { return PointWriter.writeNothing(to: &location) }
             points.write(latest.point, to: &location)
             guard let distance = found.distance else { return }
             location.name("distance")

@@ -14,12 +14,7 @@ extension TrackEndpoints {
         let option = ProcessOption(parsing: call.parameters["process_option"])
         guard let record = try await store.entity(named: name, in: call.service) else { throw APIFailure(.noEntity) }
         guard let latest = record.latest else {
-            // What the published service says of an entity without points.
-            return Answer { answer in
-                answer.object("latest_point") {
-                    for name in ["longitude", "latitude", "loc_time"] { $0.member(name, 0) }
-                }
-            }
+            return Answer { $0.object("latest_point") { PointWriter.writeNothing(to: &$0) } }
         }
         let shown = try await newest(of: name, latest: latest.point, option.cleaning, call, store)
         let road = option.mapMatch ? try await LatestRoad(under: shown, of: name, option, call, store) : nil

@@ -1,0 +1,116 @@
+import FenceFiles
+import Geofencing
+import TrackFiles
+import TrackModel
+import TrackStore
+
+// Fences of files, with every rule that a fence can have: the Web API knows a part of them.
+extension ServiceAdministration {
+    /// What an import does with the fences that are there.
+    package struct FenceImportWish: Sendable {
+        /// The file: GeoJSON, GPX or KML.
+        package var path: String
+        /// The name under which a second import finds the fences of the first; nil: that of the file.
+        package var name: String?
+        /// Entities that all fences of the file watch; nil: those that the file names, nobody when it names none.
+        package var watch: [String]?
+        /// All fences of the file watch every entity.
+        package var watchesEveryone = false
+        /// Nothing is stored.
+        package var isTrial = false
+
+        package init(path: String) { self.path = path }
+    }
+
+    /// What an import has done, or would do.
+    package struct FenceImportOutcome: Hashable, Sendable {
+        package var added = 0
+        package var changed = 0
+        package var unchanged = 0
+        package var removed = 0
+        /// Features that cannot be fences, the first of them with their reasons.
+        package var refused = 0
+        package var refusals: [String] = []
+        /// Fences that nobody is watched by.
+        package var idle = 0
+    }
+
+    /// Makes, changes and removes the fences that came from a file, so that they are what the file says. Fences of other files
+    /// and of the Web API stay as they are.
+    ///
+    /// Each fence is a change of its own: when one is refused, those before it stand, and the same import goes on later.
+    package func importFences(
+        _ wish: FenceImportWish, into service: Int64
+    ) async throws(ServerError) -> FenceImportOutcome {
+        let id = try await known(service)
+        let name = wish.name ?? String(wish.path.split(separator: "/").last ?? "")
+        guard !name.isEmpty, name.utf8.count <= FenceOrigin.mostNameBytes else {
+            throw ServerError(
+                .usage,
+                "'\(name.prefix(64))' is no name for the file: give one of 1 to \(FenceOrigin.mostNameBytes) bytes")
+        }
+        let present = try await records(of: service, FenceFilter(), limit: Int(Int32.max)).fences
+        let plan: ImportPlan
+        do throws(FenceFileError) {
+            plan = try Self.plan(wish, named: name, present.map(\.fence))
+        } catch {
+            throw ServerError(.file, "\(wish.path): \(error); nothing is changed")
+        }
+        if !wish.isTrial {
+            do throws(TrackStoreError) {
+                try await write(plan, versions: Dictionary(present.map { ($0.fence.id, $0.version) }) { $1 }, into: id)
+            } catch {
+                throw ServerError(error)
+            }
+            acts.note("fence import", in: id, about: name)
+        }
+        let written = plan.additions + plan.updates.map(\.fence.definition)
+        return FenceImportOutcome(
+            added: plan.additions.count, changed: plan.updates.count, unchanged: plan.unchanged,
+            removed: plan.removals.count, refused: plan.refused, refusals: plan.refusals.map(\.description),
+            idle: written.count(where: \.watch.isNobody))
+    }
+
+    private static func plan(
+        _ wish: FenceImportWish, named name: String, _ present: [Fence]
+    ) throws(FenceFileError) -> ImportPlan {
+        var options = ImportOptions(file: name)
+        do throws(FenceError) {
+            if wish.watchesEveryone { options.settings.watch = .everyone }
+            if let names = wish.watch { options.settings.watch = try FenceWatch(names) }
+        } catch {
+            throw FenceFileError(error.description)
+        }
+        let source: ByteSource
+        do throws(TrackFileError) {
+            source = try ByteSource(path: wish.path)
+        } catch {
+            throw FenceFileError(error.description)
+        }
+        var features = try FileFeatures(source)
+        var work = FenceImport(options, existing: present, at: now)
+        try work.add(&features)
+        return try work.finished()
+    }
+
+    private func write(
+        _ plan: ImportPlan, versions: [Int32: Int64], into service: ServiceID
+    ) async throws(TrackStoreError) {
+        // First what is gone: a service has room for so many fences.
+        var gone = plan.removals[...]
+        while !gone.isEmpty {
+            let some = gone.prefix(FenceRules.mostNumbers)
+            _ = try await store.deleteFences(
+                matching: FenceFilter(fences: Array(some)), in: service, at: SystemClock.now())
+            gone = gone.dropFirst(some.count)
+        }
+        for update in plan.updates {
+            _ = try await store.updateFence(
+                update.fence.id, to: update.fence.definition, expecting: versions[update.fence.id] ?? 0, in: service,
+                at: SystemClock.now())
+        }
+        for definition in plan.additions {
+            _ = try await store.createFence(definition, in: service, at: SystemClock.now())
+        }
+    }
+}

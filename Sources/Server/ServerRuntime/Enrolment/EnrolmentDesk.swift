@@ -1,0 +1,230 @@
+import Enrolment
+import Logging
+import Synchronization
+import Systemd
+import TrackModel
+import TrackStore
+
+/// Answers claims and renewals: asks the limits, the store and the signer, each in its turn, and writes what became of it
+/// into the journal.
+final class EnrolmentDesk: EnrolmentAnswering {
+    private let store: any EnrolmentStore
+    private let place: EnrolmentPlace
+    private let counters: EnrolmentCounters
+    private let journal: EnrolmentJournal
+    private let now: @Sendable () -> Timestamp
+    private let clock: @Sendable () -> MonotonicTime
+    private let signer = DeviceSigner()
+    private let limits: Mutex<EnrolmentLimits>
+
+    init(
+        store: any EnrolmentStore, place: EnrolmentPlace, counters: EnrolmentCounters, logger: Logger,
+        now: @escaping @Sendable () -> Timestamp, clock: @escaping @Sendable () -> MonotonicTime,
+        limits: EnrolmentLimits = EnrolmentLimits()
+    ) {
+        self.store = store
+        self.place = place
+        self.counters = counters
+        self.now = now
+        self.clock = clock
+        journal = EnrolmentJournal(logger: logger, clock: clock)
+        self.limits = Mutex(limits)
+    }
+
+    func answer(_ call: EnrolmentCall) async -> EnrolmentReply {
+        var about = EnrolmentJournal.Subject(address: call.address ?? "unknown")
+        do throws(EnrolmentRefusal) {
+            guard call.method == "POST" else {
+                throw EnrolmentRefusal(
+                    .badRequest, "\(call.path.prefix(100)) takes POST, not \(call.method.prefix(20))")
+            }
+            switch call.path {
+            case EnrolmentCall.claimPath: return try await claim(call, &about)
+            case EnrolmentCall.renewalPath: return try await renew(call, &about)
+            default:
+                throw EnrolmentRefusal(
+                    .badRequest, "this server takes \(EnrolmentCall.claimPath) and \(EnrolmentCall.renewalPath) alone")
+            }
+        } catch {
+            counters.count(.refused(error.code))
+            journal.note(.refused(error.code), about, reason: error.message)
+            return .refused(error)
+        }
+    }
+
+    func refusePlainHTTP(from address: String?) -> EnrolmentReply {
+        turnAway(.plainHTTP, from: address)
+        return .plainHTTP
+    }
+
+    func refuseLarge(from address: String?) -> EnrolmentReply {
+        turnAway(.badRequest, from: address)
+        return .tooLarge
+    }
+
+    private func turnAway(_ code: EnrolmentRefusal.Code, from address: String?) {
+        counters.count(.refused(code))
+        journal.note(.refused(code), EnrolmentJournal.Subject(address: address ?? "unknown"), reason: "")
+    }
+
+    // MARK: Claims
+
+    private func claim(
+        _ call: EnrolmentCall, _ about: inout EnrolmentJournal.Subject
+    ) async throws(EnrolmentRefusal) -> EnrolmentReply {
+        let body: EnrolmentBody.Claim
+        do throws(EnrolmentRefusal) {
+            body = try EnrolmentBody.claim(call.body)
+        } catch {
+            // Not even a token: that is a stranger's request.
+            try admitStranger(call)
+            throw error
+        }
+        (about.serial, about.entity) = (body.serial, body.entity)
+        let isUsable = try await admit(call, body.token, &about)
+        let request = try await read(body.request)
+        let terms = try terms()
+        var generator = SystemRandomNumberGenerator()
+        let now = now()
+        let claim = ClaimRequest(
+            token: body.token, keyHash: request.keyHash, entity: body.entity, serial: body.serial,
+            machine: body.machine, model: body.model, address: about.address,
+            device: DeviceID.random(using: &generator), certificateEnd: terms.authority.end(at: now))
+        switch try await stored({ store throws(TrackStoreError) in try await store.claim(claim, at: now) }) {
+        case .refused(let refusal): throw refusal
+        case .pending(let device, let isNew):
+            if !isUsable { limits.withLock { $0.foundDevice(from: call.origin) } }
+            about.note(device)
+            counters.count(.pending)
+            journal.note(.pending, about, isNew: isNew)
+            return .pending(device)
+        case .issued(let device, let isNew):
+            if !isUsable { limits.withLock { $0.foundDevice(from: call.origin) } }
+            about.note(device)
+            let reply = try await issue(request, to: device, terms, at: now)
+            counters.count(isNew ? .issued : .again)
+            journal.note(isNew ? .issued : .again, about, isNew: isNew)
+            return reply
+        }
+    }
+
+    // MARK: Renewals
+
+    private func renew(
+        _ call: EnrolmentCall, _ about: inout EnrolmentJournal.Subject
+    ) async throws(EnrolmentRefusal) -> EnrolmentReply {
+        try admitStranger(call)
+        let body = try EnrolmentBody.renewal(call.body)
+        let request = try await read(body.request)
+        let terms = try terms()
+        let now = now()
+        let renewal = RenewalRequest(
+            keyHash: request.keyHash, machine: body.machine, certificateEnd: terms.authority.end(at: now))
+        let outcome = try await stored { store throws(TrackStoreError) in try await store.renew(renewal, at: now) }
+        switch outcome {
+        // Whoever gets none pays, also with a key that is known: a revoked box may ask for ever.
+        case .refused(let refusal): throw refusal
+        case .pending(let device):
+            about.note(device)
+            counters.count(.pending)
+            journal.note(.pending, about)
+            return .pending(device)
+        case .issued(let device):
+            limits.withLock { $0.foundDevice(from: call.origin) }
+            about.note(device)
+            let reply = try await issue(request, to: device, terms, at: now)
+            counters.count(.renewed)
+            journal.note(.renewed, about, isNew: true)
+            return reply
+        }
+    }
+
+    // MARK: Parts of both
+
+    /// Whether the token makes devices. One that does not may still be that of a device that claims again.
+    private func admit(
+        _ call: EnrolmentCall, _ hash: TokenHash, _ about: inout EnrolmentJournal.Subject
+    ) async throws(EnrolmentRefusal) -> Bool {
+        // Who has no credit gets in with a good token alone.
+        var wait: Int64?
+        switch arrives(call, hash) {
+        case .goOn: break
+        case .needsGoodToken(let seconds): wait = seconds
+        case .wait(let seconds): throw Self.tooMany(seconds)
+        }
+        let token = try await stored { store throws(TrackStoreError) in try await store.token(matching: hash) }
+        guard let token, token.isUsable(at: now()) else {
+            limits.withLock { $0.lost(hash) }
+            about.token = token?.number
+            if let wait { throw Self.tooMany(wait) }
+            guard token != nil else { throw ClaimRules.unknownToken }
+            return false
+        }
+        about.token = token.number
+        let time = clock()
+        limits.withLock { $0.found(hash, from: call.origin, at: time) }
+        if wait != nil, case .wait(let seconds) = arrives(call, hash) { throw Self.tooMany(seconds) }
+        return true
+    }
+
+    /// Without a token.
+    private func admitStranger(_ call: EnrolmentCall) throws(EnrolmentRefusal) {
+        switch arrives(call, nil) {
+        case .goOn: break
+        case .wait(let seconds), .needsGoodToken(let seconds): throw Self.tooMany(seconds)
+        }
+    }
+
+    private func arrives(_ call: EnrolmentCall, _ token: TokenHash?) -> EnrolmentLimits.Answer {
+        let time = clock()
+        return limits.withLock { $0.arrives(from: call.origin, token: token, at: time) }
+    }
+
+    private static func tooMany(_ wait: Int64) -> EnrolmentRefusal {
+        EnrolmentRefusal(.tooMany, "too many requests now: this one has its turn in \(wait) s", retryAfter: wait)
+    }
+
+    private func read(_ pem: String) async throws(EnrolmentRefusal) -> DeviceCertificate.Request {
+        guard let read = await signer.read(pem) else { throw Self.busy }
+        return try read.get()
+    }
+
+    private func terms() throws(EnrolmentRefusal) -> EnrolmentPlace.Terms {
+        do throws(ServerError) {
+            return try place.terms
+        } catch {
+            throw EnrolmentRefusal(
+                .noAuthority, "the server cannot issue certificates: \(error.detail)", retryAfter: 600)
+        }
+    }
+
+    private func issue(
+        _ request: DeviceCertificate.Request, to device: DeviceRecord, _ terms: EnrolmentPlace.Terms, at now: Timestamp
+    ) async throws(EnrolmentRefusal) -> EnrolmentReply {
+        let signed = await signer.issue(
+            request, to: device.id, until: device.certificateEnd, signedBy: terms.authority, at: now)
+        guard let signed else { throw Self.busy }
+        do throws(ServerError) {
+            return .issued(
+                EnrolmentReply.Issue(
+                    device: device, host: terms.host, port: terms.port, webAddress: terms.webAddress,
+                    certificate: try signed.get(), authority: terms.serverAuthority))
+        } catch {
+            throw EnrolmentRefusal(
+                .noAuthority, "the server cannot issue certificates: \(error.detail)", retryAfter: 600)
+        }
+    }
+
+    private static let busy = EnrolmentRefusal(.busy, "the server has much to do: try again", retryAfter: 10)
+
+    private func stored<Value: Sendable>(
+        _ call: (any EnrolmentStore) async throws(TrackStoreError) -> Value
+    ) async throws(EnrolmentRefusal) -> Value {
+        do throws(TrackStoreError) {
+            return try await call(store)
+        } catch {
+            journal.storeFailed(error)
+            throw EnrolmentRefusal(.busy, "the server's store takes nothing now: try again", retryAfter: 30)
+        }
+    }
+}

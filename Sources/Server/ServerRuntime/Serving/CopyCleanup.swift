@@ -1,0 +1,30 @@
+import ConfigurationFile
+import Glibc
+import Logging
+import TrackModel
+
+/// Removes the copies of the store from before migrations when nobody is likely to go back to them.
+struct CopyCleanup: RepeatedWork {
+    static let pause = Duration.seconds(3600)
+    /// Days for which a copy is kept.
+    static let days: Int64 = 30
+
+    let store: ServerConfiguration.Store
+    let now: @Sendable () -> Timestamp
+    let logger: Logger
+
+    func round() {
+        for copy in StoreFactory.migrationCopies(of: store) {
+            guard let status = FileStatus(of: copy),
+                now().milliseconds - status.modified / 1_000_000 > Self.days * 86_400_000
+            else { continue }
+            guard unlink(copy) == 0 else {
+                logger.warning(
+                    "an old copy of the store cannot be removed",
+                    metadata: ["copy": "\(copy)", "reason": "\(String(cString: strerror(errno)))"])
+                continue
+            }
+            logger.info("an old copy of the store was removed", metadata: ["copy": "\(copy)"])
+        }
+    }
+}

@@ -1,0 +1,35 @@
+import ConfigurationFile
+import Logging
+import Systemd
+
+// What an operator should know before somebody notices it otherwise.
+extension ServerRuntime {
+    func warnOfReadableKey() {
+        guard FileStatus(of: configuration.tls.key)?.isReadableByAll == true else { return }
+        logger.warning(
+            "everyone on this machine may read the server's private key",
+            metadata: ["file": "\(configuration.tls.key)", "message_id": "\(MessageID.credentialWarning)"])
+    }
+
+    /// Vehicles may wait for an answer before anybody reads a page about it.
+    func warnOfMissingAuthority(_ enrolment: EnrolmentPlace) {
+        guard configuration.device.authority != nil else { return }
+        do throws(ServerError) {
+            _ = try enrolment.terms
+        } catch {
+            logger.warning(
+                "claims of vehicles cannot be answered: certificates cannot be issued",
+                metadata: ["reason": "\(error.detail)", "message_id": "\(MessageID.credentialWarning)"])
+        }
+    }
+
+    func raiseFileLimit() {
+        let (allowed, web) = (FileLimit.raise(), configuration.web)
+        let listeners = (web.https == nil ? 0 : 1) + (web.http == nil ? 0 : 1)
+        let wanted = UInt64(configuration.device.connections + listeners * web.connections + FileLimit.ownFiles)
+        guard allowed < wanted else { return }
+        logger.warning(
+            "the system allows fewer open files than the configured connections need: raise LimitNOFILE",
+            metadata: ["allowed": "\(allowed)", "needed": "\(wanted)"])
+    }
+}

@@ -1,0 +1,149 @@
+import ArgumentParser
+import ConfigurationFile
+import ServerRuntime
+import TrackModel
+import TrackStore
+
+/// Enrolment tokens.
+struct Tokens: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "token",
+        abstract: "Tokens with which vehicles get certificates of their own. Works while the server runs.",
+        discussion: """
+            A token can claim an identity for a vehicle, and opens nothing else. The vehicle makes its key itself.
+            """,
+        subcommands: [Create.self, List.self, Revoke.self])
+
+    struct Create: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Make a token, and print the line for `saker enroll`.",
+            discussion: """
+                --name says what the vehicles are called: {entity} is what the vehicle wishes (saker enroll --entity), \
+                {serial} its serial number, and {number} counts up. --approve says who decides: auto (whoever has the token), \
+                ask (you, for each vehicle, with saker-server device approve), or list=FILE (the serial numbers in the first \
+                column of a CSV file, each once).
+
+                Examples:
+                saker-server token create 1
+                saker-server token create 1 --uses 10000 --until 2027-03-01 --name 'truck-{serial}' --approve ask --qr
+                """)
+
+        @OptionGroup var file: ConfigurationOption
+        @Argument(help: "The number of the service.")
+        var service: Int64
+        @Option(help: ArgumentHelp("How many vehicles the token is for.", valueName: "number"))
+        var uses = 1
+        @Option(
+            help: ArgumentHelp(
+                "The token ends at the begin of this day (UTC), as in 2027-03-01, or at this time, as in "
+                    + "2027-03-01T12:00:00Z. Default: after 90 days.", valueName: "time"))
+        var until: String?
+        @Option(help: ArgumentHelp("The names of the vehicles.", valueName: "pattern"))
+        var name = "{entity}"
+        @Option(help: ArgumentHelp("Who decides: auto, ask, or list=FILE.", valueName: "who"))
+        var approve = "auto"
+        @Option(help: ArgumentHelp("A note for people.", valueName: "text"))
+        var note = ""
+        @Flag(help: "Draw the line as a QR code too. Needs the program qrencode.")
+        var qr = false
+
+        func run() async throws {
+            let wish = try wish()
+            if qr { try QRCode.checkProgram() }
+            let configuration = try file.load()
+            let (token, line) = try await ServiceAdministration(configuration)
+                .createToken(for: service, wish, configuration)
+            printToken(token, line)
+            if qr { try QRCode.draw(line.encoded) }
+        }
+
+        private func wish() throws -> ServiceAdministration.TokenWish {
+            var wish = ServiceAdministration.TokenWish()
+            wish.uses = uses
+            wish.note = note
+            do throws(NamePatternError) {
+                wish.pattern = try NamePattern(name)
+            } catch {
+                throw ServerError(.usage, "--name: \(error)")
+            }
+            if let until {
+                guard let end = TimeText.time(until) else {
+                    throw ServerError(
+                        .usage, "--until \(until) is no time: write it as 2027-03-01 or 2027-03-01T12:00:00Z")
+                }
+                wish.end = end
+            } else {
+                wish.end = ServiceAdministration.TokenWish.usualEnd
+            }
+            switch approve {
+            case "auto": wish.approval = .automatic
+            case "ask": wish.approval = .asked
+            case _ where approve.hasPrefix("list="):
+                wish.approval = .listed(try SerialList.read(String(approve.dropFirst("list=".count))))
+            default: throw ServerError(.usage, "--approve \(approve) is none of auto, ask and list=FILE")
+            }
+            return wish
+        }
+    }
+
+    struct List: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "List the tokens: what they may do, and how often they were used.")
+
+        @OptionGroup var file: ConfigurationOption
+        @Argument(help: "The number of the service; default: all services.")
+        var service: Int64?
+
+        func run() async throws {
+            let now = ServiceAdministration.now
+            print(
+                padded("TOKEN", to: 7) + padded("SERVICE", to: 9) + padded("STATE", to: 9) + padded("USED", to: 16)
+                    + padded("UNTIL", to: 22) + padded("APPROVE", to: 9) + padded("NAME", to: 24) + "NOTE")
+            for token in try await ServiceAdministration(try file.load()).tokens(of: service) {
+                print(
+                    padded("\(token.number)", to: 7) + padded("\(token.service.rawValue)", to: 9)
+                        + padded(Self.state(token, now), to: 9) + padded("\(token.used) of \(token.uses)", to: 16)
+                        + padded(token.end.map(TimeText.universal) ?? "-", to: 22)
+                        + padded(Self.approval(token), to: 9) + padded(token.pattern.description, to: 24) + token.note)
+            }
+        }
+
+        private static func state(_ token: TokenRecord, _ now: Timestamp) -> String {
+            if token.revoked != nil { return "revoked" }
+            if let end = token.end, now >= end { return "ended" }
+            return token.used < token.uses ? "valid" : "used up"
+        }
+
+        private static func approval(_ token: TokenRecord) -> String {
+            switch token.approval {
+            case .automatic: "auto"
+            case .asked: "ask"
+            case .listed: "list"
+            }
+        }
+    }
+
+    struct Revoke: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "End a token. The vehicles that were enrolled with it go on, unless --with-devices is given.",
+            discussion: "`saker-server device list --token NUMBER` shows the vehicles of a token.")
+
+        @OptionGroup var file: ConfigurationOption
+        @Argument(help: "The number of the token: `saker-server token list` shows it.")
+        var token: Int64
+        @Flag(help: "Shut out every vehicle that was enrolled with it too.")
+        var withDevices = false
+
+        func run() async throws {
+            let devices = try await ServiceAdministration(try file.load())
+                .revokeToken(token, withDevices: withDevices)
+            print(
+                "Token \(token) is revoked" + (withDevices ? ", and \(counted(devices, "device")) with it" : ""))
+        }
+    }
+}
+
+/// As in `1 vehicle`, `2 vehicles`.
+func counted(_ count: Int, _ noun: String, many: String? = nil) -> String {
+    "\(count) \(count == 1 ? noun : many ?? noun + "s")"
+}
