@@ -1,6 +1,7 @@
 // swift-tools-version: 6.2
 // The house: see ARCHITECTURE.md for what each target is for. A target exists to forbid an import or because two
 // programs share it; dependencies only point down the list of rooms.
+import Glibc
 import PackageDescription
 
 let house: [SwiftSetting] = [
@@ -109,6 +110,9 @@ let shared: [Target] = [
     .room("AgentControl", in: "Shared", "JSON", "LocalSocket", "Varlink", "TrackModel", .nioCore),
     .room("Diagnosing", in: "Shared", "JSON", .nioCore, .nioPosix),
     .room("Systemd", in: "Shared", settings: door, .log),
+    .room("SecureLink", in: "Shared", settings: door, "COpenSSL", "TrackModel", .nioCore, .nioPosix),
+    .room("HTTPExchange", in: "Shared", "SecureLink", .nioCore),
+    .room("ComputerIdentity", in: "Shared", "SecureLink"),
     .room("ConfigurationFile", in: "Shared"),
     .room("TrackFiles", in: "Shared", "JSON"),
     .room("FenceJSON", in: "Shared", "Geodesy", "Geofencing", "JSON", "TrackModel"),
@@ -123,13 +127,13 @@ let shared: [Target] = [
 let agent: [Target] = [
     .room("AgentLogic", in: "Agent", "TrackModel", "Geodesy"),
     .room("LocalFences", in: "Agent", "AgentLogic", "FenceJSON", "Geodesy", "Geofencing", "JSON", "TrackModel"),
-    .room("SecureLink", in: "Agent", settings: door, "COpenSSL", "TrackModel", .nioCore, .nioPosix),
     .room("TrackCache", in: "Agent", settings: door, "TrackModel", "Compression"),
     .room("AlarmLog", in: "Agent", "TrackCache", "TrackModel", "Compression"),
     .room("GNSSFeed", in: "Agent", settings: door, "CGPS", "AgentLogic", "TrackModel"),
     .room(
-        "AgentRuntime", in: "Agent", "AgentControl", "AgentLogic", "AlarmLog", "CLinux", "ConfigurationFile",
-        "Exposition", "FenceDelivery", "FenceJSON", "GNSSFeed", "Geodesy", "Geofencing", "JSON", "LocalFences",
+        "AgentRuntime", in: "Agent", "AgentControl", "AgentLogic", "AlarmLog", "CLinux", "ComputerIdentity",
+        "ConfigurationFile", "Exposition", "FenceDelivery", "FenceJSON", "GNSSFeed", "Geodesy", "Geofencing", "JSON",
+        "LocalFences",
         "LocalSocket", "ProcessMemory", "SecureLink", "Systemd", "TimeZones", "TrackCache", "TrackModel", "TrackWire",
         "Varlink", .log,
         .nioCore, .nioPosix),
@@ -154,35 +158,58 @@ let server: [Target] = [
     .room("TrackExport", in: "Server", "Compression", "TrackAnalysis", "TrackModel", "TrackStore"),
     .room("AlarmCallbacks", in: "Server", "JSON", "TrackModel", "TrackStore", "WebAPI", .crypto),
     .room("ServerIdentity", in: "Server", "TrackModel", .nioCore, .nioSSL),
+    .room("Enrolment", in: "Server", "ConfigurationFile", "JSON", "TrackModel", "TrackStore"),
     .room(
-        "WebListener", in: "Server", "Admission", "Exposition", "ServerIdentity", "WebAPI", .log, .lifecycle, .nioCore,
+        "WebListener", in: "Server", "Admission", "Enrolment", "Exposition", "ServerIdentity", "WebAPI", .log,
+        .lifecycle, .nioCore,
         .nioHTTP1, .httpTypes, .hummingbird, .hummingbirdCore, .hummingbirdTLS),
     .room(
         "Gateway", in: "Server", "Admission", "FenceDelivery", "FenceJSON", "Geofencing", "Geodesy", "Ingest", "JSON",
         "ServerIdentity", "Systemd", "TrackStore", "TrackModel", "TrackWire", .log, .nioCore, .nioPosix, .nioSSL,
         .nioTLS),
     .room(
-        "ServerRuntime", in: "Server", "AlarmCallbacks", "CClock", "ConfigurationFile", "Diagnosing", "Exposition",
-        "FenceFiles", "FenceJSON", "Gateway", "Geodesy", "Geofencing", "Ingest", "JSON", "ProcessMemory", "RoadEngine",
+        "ServerRuntime", in: "Server", "AlarmCallbacks", "CClock", "ConfigurationFile", "Diagnosing", "Enrolment",
+        "Exposition", "FenceFiles", "FenceJSON", "Gateway", "Geodesy", "Geofencing", "Ingest", "JSON", "ProcessMemory",
+        "RoadEngine",
         "RoadMatching", "ServerIdentity", "Systemd", "TimeZones", "TrackExport", "TrackFiles", "TrackModel",
         "TrackStore", "TrackStoreSQLite", "WebAPI", "WebListener",
         .log, .lifecycle, .signals, .nioCore, .nioPosix, .nioHTTP1, .nioSSL, .httpClient, .crypto, .asn1, .x509),
 ]
 
-// MARK: - Programs: one file each, arguments to an exit code; the command line is larger
+// MARK: - The command line, for agent and server
+
+let commandLine: [Target] = [
+    .room(
+        "SakerCommand", in: "CLI", "AgentControl", "ComputerIdentity", "ConfigurationFile", "Diagnosing", "FenceFiles",
+        "FenceJSON", "GeoPackageFile", "Geodesy", "Geofencing", "HTTPExchange", "JSON", "SecureLink", "TimeZones",
+        "TrackFiles", "TrackModel", "Varlink", .arguments, .nioCore, .nioPosix)
+]
+
+// MARK: - Programs: one file each, arguments to an exit code
+
+/// GNU ld packs relative relocations, 1.8 MB of the program of the vehicle; the toolchain's default linker cannot. glibc
+/// reads them from 2.36 on; a package fits only the release that it was built on. The script keeps constants read-only
+/// (docs/decisions/0029-one-program.md).
+let vehicleLink: [String] = {
+    var name = [CChar](repeating: 0, count: 64)  // such as "glibc 2.36"
+    confstr(Int32(_CS_GNU_LIBC_VERSION), &name, name.count)
+    let digits = name.map { UInt8(bitPattern: $0) }.split { !(48...57).contains($0) }
+    let version = digits.compactMap { Int(String(decoding: $0, as: UTF8.self)) }
+    let packs = version.lexicographicallyPrecedes([2, 36]) ? [] : ["-z", "pack-relative-relocs"]
+    let script = ["-T", "\(Context.packageDirectory)/scripts/vehicle.ld"]
+    return ["-use-ld=bfd"] + (packs + script).flatMap { ["-Xlinker", $0] }
+}()
 
 let programs: [Target] = [
-    .program("sakerd", in: "Agent", "AgentRuntime"),
+    // The agent or the command line, as its name says: docs/decisions/0029-one-program.md.
+    .executableTarget(
+        name: "saker", dependencies: ["AgentRuntime", "SakerCommand"], path: "Sources/Vehicle/saker",
+        swiftSettings: house,
+        linkerSettings: [.unsafeFlags(vehicleLink, .when(configuration: .release))]),
     .program(
         "saker-server", in: "Server", "ConfigurationFile", "Diagnosing", "JSON", "ServerRuntime", "Systemd",
         "TrackModel",
         "TrackStore", .arguments, .log),
-    .program(
-        "saker", in: "CLI", "AgentControl", "ConfigurationFile", "Diagnosing", "FenceFiles", "FenceJSON",
-        "GeoPackageFile", "Geodesy",
-        "Geofencing", "JSON", "TimeZones", "TrackFiles", "TrackModel", "Varlink", .arguments, .nioCore, .nioPosix,
-        .httpClient,
-        .nioHTTP1, .nioSSL),
 ]
 
 // MARK: - Tools for a desk: simulated input, faults, fixtures
@@ -206,7 +233,7 @@ let tools: [Target] = [
         "SecureLink", "TrackAnalysis", "TrackCache", "TrackModel", "TrackStore", "Varlink", .log, .nioCore),
     .room("ProgramTestKit", in: "Tools", "CNetworkNamespace", "TrackCache", "TrackModel", .sqlite),
     // The programs themselves are dependencies so that they are built beside it.
-    .program("saker-crash", in: "Tools", "ProgramTestKit", "saker", "saker-server", "sakerd", .arguments),
+    .program("saker-crash", in: "Tools", "ProgramTestKit", "saker", "saker-server", .arguments),
     .program(
         "saker-bench", in: "Tools", "DriveSimulation", "Geodesy", "Geofencing", "TrackAnalysis", "TrackCache",
         "TrackModel",
@@ -233,14 +260,15 @@ let tests: [Target] = [
     // Documents, examples, completions and manuals beside the programs and lists they describe.
     .tests(
         "DocumentTests", "AgentControl", "AgentRuntime", "ConfigurationFile", "Exposition", "ProgramTestKit",
-        "ServerRuntime", "TrackModel", "saker", "saker-server", "saker-sim", "sakerd"),
+        "ServerRuntime", "TrackModel", "saker", "saker-server", "saker-sim"),
     .tests(
         of: "AgentControl", "JSON", "LocalSocket", "ProgramTestKit", "TrackModel", "TrackTestKit", "Varlink", .nioCore,
         .nioPosix),
     .tests(
-        "CommandLineTests", "saker", "AgentControl", "ConfigurationFile", "Diagnosing", "FenceJSON", "Geodesy",
-        "Geofencing",
-        "JSON", "ProgramTestKit", "Varlink", .nioCore, .nioPosix),
+        "CommandLineTests", "SakerCommand", "AgentControl", "AgentRuntime", "ConfigurationFile", "Diagnosing",
+        "FenceJSON",
+        "Geodesy", "Geofencing", "HTTPExchange", "JSON", "ProgramTestKit", "SecureLink", "TrackStore", "Varlink",
+        .nioCore, .nioPosix, .nioSSL),
     .tests(of: "Systemd", "ProgramTestKit", .log),
     .tests(of: "ConfigurationFile"),
     .tests(of: "TrackFiles", "JSON", "ProgramTestKit"),
@@ -256,13 +284,15 @@ let tests: [Target] = [
         of: "LocalFences", "AgentLogic", "AlarmLog", "Geodesy", "Geofencing", "JSON", "TrackCache", "TrackModel",
         "TrackTestKit"),
     .tests(of: "SecureLink", "ProgramTestKit", "TrackModel", .nioCore, .nioPosix, .nioEmbedded, .nioSSL),
+    .tests(of: "HTTPExchange", "ProgramTestKit", "SecureLink", .nioCore, .nioPosix),
     .tests(of: "TrackCache", "ProgramTestKit", "TrackModel", "TrackTestKit"),
     .tests(
         of: "GNSSFeed", "AgentLogic", "DriveSimulation", "Geodesy", "ProgramTestKit", "TrackModel", "TrackTestKit",
         "TrackWire"),
     .tests(of: "AlarmLog", "TrackCache", "TrackModel", "TrackTestKit"),
     .tests(
-        of: "AgentRuntime", "AgentControl", "AgentLogic", "AlarmLog", "ConfigurationFile", "Exposition",
+        of: "AgentRuntime", "AgentControl", "AgentLogic", "AlarmLog", "ComputerIdentity", "ConfigurationFile",
+        "Exposition",
         "FenceDelivery", "GNSSFeed", "Geodesy", "Geofencing", "JSON", "LocalFences", "ProgramTestKit", "SecureLink",
         "Systemd", "TrackCache", "TrackModel", "TrackTestKit",
         "TrackWire", "Varlink", .log, .nioCore, .nioPosix, .nioEmbedded, .crypto, .nioSSL, .nioTLS, .asn1, .x509),
@@ -285,18 +315,22 @@ let tests: [Target] = [
     .tests(of: "TrackExport", "TrackAnalysis", "TrackModel", "TrackStore", "TrackTestKit"),
     .tests(of: "AlarmCallbacks", "Geofencing", "JSON", "TrackModel", "TrackStore"),
     .tests(of: "ServerIdentity", "ProgramTestKit", "TrackModel"),
+    .tests(of: "Enrolment", "JSON", "TrackModel", "TrackStore", "TrackTestKit"),
     .tests(
-        of: "WebListener", "ServerIdentity", "TrackModel", "TrackStore", "TrackTestKit", "WebAPI", .lifecycle, .log,
+        of: "WebListener", "Enrolment", "ServerIdentity", "TrackModel", "TrackStore", "TrackTestKit", "WebAPI",
+        .lifecycle, .log,
         .nioCore, .nioPosix, .crypto, .asn1, .x509),
     .tests(
-        of: "Gateway", "Exposition", "FenceDelivery", "Geodesy", "Geofencing", "Ingest", "ServerIdentity", "TrackModel",
+        of: "Gateway", "Exposition", "FenceDelivery", "Geodesy", "Geofencing", "Ingest", "JSON", "ServerIdentity",
+        "TrackModel",
         "TrackStore", "TrackTestKit",
         "TrackWire", .log, .nioCore, .nioPosix, .crypto, .nioSSL, .asn1, .x509),
     .tests(
-        of: "ServerRuntime", "AlarmCallbacks", "ConfigurationFile", "Diagnosing", "Exposition", "FenceFiles", "Geodesy",
+        of: "ServerRuntime", "AlarmCallbacks", "ConfigurationFile", "Diagnosing", "Enrolment", "Exposition",
+        "FenceFiles", "Geodesy",
         "Geofencing",
-        "Ingest", "JSON", "ProgramTestKit", "RoadMatching", "TrackExport", "TrackFiles", "TrackModel", "TrackStore",
-        "TrackTestKit", "saker-server", .log, .nioCore, .nioHTTP1, .nioPosix),
+        "Ingest", "JSON", "ProgramTestKit", "RoadMatching", "Systemd", "TrackExport", "TrackFiles", "TrackModel",
+        "TrackStore", "TrackTestKit", "saker-server", .log, .nioCore, .nioHTTP1, .nioPosix, .crypto, .asn1, .x509),
     .tests(of: "DriveSimulation", "Geodesy", "TrackModel", "saker-sim"),
     .tests(of: "FleetSimulation", "TrackModel", "saker-server", "saker-sim"),
     .tests(of: "StoreDisk", "TrackModel", "TrackStore", "TrackStoreSQLite", "TrackTestKit", .sqlite),
@@ -307,12 +341,13 @@ let tests: [Target] = [
     // The fuzzers' properties on every kept input: docs/fuzzing.md.
     .tests(
         "FuzzTests", "AgentControl", "AgentLogic", "AgentRuntime", "Compression", "ConfigurationFile",
-        "DriveSimulation", "Exposition", "FenceFiles", "Geofencing", "GNSSFeed", "JSON", "LocalSocket", "ServerRuntime",
-        "TrackCache", "TrackFiles",
-        "TrackModel", "TrackStore", "TrackTestKit", "TrackWire", "Varlink", "WebAPI", "saker", "saker-sim", .log,
+        "DriveSimulation", "Enrolment", "Exposition", "FenceFiles", "Geofencing", "GNSSFeed", "HTTPExchange", "JSON",
+        "LocalSocket",
+        "Geodesy", "RoadMatching", "ServerRuntime", "TrackCache", "TrackExport", "TrackFiles",
+        "TrackModel", "TrackStore", "TrackTestKit", "TrackWire", "Varlink", "WebAPI", "SakerCommand", "saker-sim", .log,
         .nioCore, .nioEmbedded),
     // The programs themselves, as a user runs them: they are dependencies so that they are built.
-    .tests("IntegrationTests", "ProgramTestKit", "sakerd", "saker", "saker-server", "saker-sim"),
+    .tests("IntegrationTests", "ProgramTestKit", "saker", "saker-server", "saker-sim"),
 ]
 
 // MARK: - The package
@@ -320,7 +355,8 @@ let tests: [Target] = [
 let package = Package(
     name: "saker",
     products: [
-        .executable(name: "sakerd", targets: ["sakerd"]),
+        // One program under both names. An installation has one file and a link.
+        .executable(name: "sakerd", targets: ["saker"]),
         .executable(name: "saker", targets: ["saker"]),
         .executable(name: "saker-server", targets: ["saker-server"]),
         .executable(name: "saker-sim", targets: ["saker-sim"]),
@@ -340,6 +376,6 @@ let package = Package(
         .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
     ],
-    targets: doors + shared + agent + server + programs + tools + tests,
+    targets: doors + shared + agent + server + commandLine + programs + tools + tests,
     swiftLanguageModes: [.v6]
 )

@@ -87,6 +87,29 @@ import TrackTestKit
                 """)
     }
 
+    /// What was told before an enrolment was told to another vehicle.
+    @Test func aNewEnrolmentForgetsTheCommandsAndKeepsTheSettings() throws {
+        var settings = Settings()
+        try settings.setIntervals(gather: 10, pack: 60)
+        let told = RememberedState.Target(TargetState(entity: "bus"), stoppedBy: "person")
+        // An earlier version, which knew no marks, has remembered it.
+        var state = RememberedState(target: told, settings: .init(settings))
+        let before = state
+        func begin(_ mark: String?) -> Bool { state.begin(under: mark) }
+        #expect(!begin(nil))
+        #expect(state == before)
+        #expect(begin("a1"))
+        #expect(state.target == nil && state.enrollment == "a1" && state.settings == before.settings)
+        state.target = told
+        // The second is a configuration that a person wrote anew.
+        #expect(!begin("a1") && !begin(nil))
+        #expect(state.target == told)
+        #expect(begin("b2"))
+        #expect(state.target == nil)
+        #expect(!begin("c3"))
+        #expect(state.enrollment == "c3")
+    }
+
     @Test func settingsThatSomebodyEditedAgainstTheirRuleAreRefused() throws {
         var remembered = RememberedState.RememberedSettings(Settings())
         remembered.record.gatherInterval = 1

@@ -1,5 +1,6 @@
 import AgentControl
 import AlarmLog
+import Geofencing
 import JSON
 import Testing
 import TrackTestKit
@@ -142,6 +143,34 @@ import TrackWire
         next.cut()
         _ = try next.login()
         #expect(try next.reports().isEmpty)
+    }
+
+    /// The names go beside the alarm, because they may be longer than an alarm may be.
+    @Test func aReportSaysWhoElseIsToHearOfTheAlarm() throws {
+        let box = try ServedAgent()
+        let many = (1...FenceReaction.mostRemote).map { "bus-\($0)" }
+        let long = (2...FenceReaction.mostRemote).map { String(repeating: "字", count: 40) + "\($0)" }.sorted()
+        let watches: [[String]] = [["van", "bus"], ["van"], many + ["van"], long + ["van"]]
+        for (isReported, names) in watches.map({ (true, $0) }) + [(false, ["van", "bus"])] {
+            _ = box.agent.createFence([
+                "watch": .array(names.map { .string($0) }), "report": .bool(isReported), "rule": ["enter"],
+                "shape": ["kind": "circle", "latitude": 52, "longitude": 4, "radius": 100],
+                "actions": [["on": "enter", "params": ["bay": 7], "remote": true]],
+            ])
+        }
+        box.isReachable = false
+        box.cut()
+        try box.drive()
+        #expect(box.told.count == 5)
+        #expect(box.told.map { $0.body["remote_to"] } == [["bus"], nil, nil, .array(long.map { .string($0) }), nil])
+        box.isReachable = true
+        _ = try box.login()
+        let report = try #require(try box.reports().first)
+        #expect(report.alarms.map(\.remoteTo) == [["bus"], [], [], long])
+        for alarm in report.alarms {
+            let body = try JSONReader.value(of: Array(alarm.json.utf8))
+            #expect(body["remote_to"] == nil && body["remote"] == true && body["params"] == ["bay": 7])
+        }
     }
 
     @Test func anotherEntityReportsNoneOfThem() throws {

@@ -21,6 +21,12 @@ final class ServedAgent {
     private final class Connector: LinkConnector {
         var channel: EmbeddedChannel?
         var isReachable = true
+        var clientCertificateEnd: Int64?
+        private(set) var deliver: (CertificateNews) -> Void = { _ in }
+
+        func watch(on loop: any EventLoop, log: Logger, deliver: @escaping (CertificateNews) -> Void) {
+            self.deliver = deliver
+        }
 
         func connect(
             to server: AgentConfiguration.Server, verificationTime: Int64?, on loop: any EventLoop,
@@ -100,6 +106,12 @@ final class ServedAgent {
     private var decoder = FrameDecoder()
     private(set) var told: [AlarmReport] = []
 
+    /// Another certificate is in its file, and the agent has read it.
+    func replaceCertificate(end: Int64) {
+        connector.clientCertificateEnd = end
+        connector.deliver(.replaced(warnings: []))
+    }
+
     init(
         _ disk: DiskSimulation = DiskSimulation(seed: 1, directories: ["/", "/state"]), entity: String = "van",
         service: Int = 7
@@ -162,10 +174,16 @@ final class ServedAgent {
         for step in 0...60 as ClosedRange<Int64> { try fix(second + step, north: 300 - Double(step) * 10) }
     }
 
+    func receiver(is state: FeedState) {
+        feed.say(.state(state))
+        loop.run()
+    }
+
     // MARK: The server
 
     /// Of the Welcome.
     var fenceFormat: UInt32 = 1
+    var healthInterval: UInt32 = 0
     var storedThrough: UInt64 = 0
     /// Whether the server's store takes points.
     var isStoring = true
@@ -192,6 +210,7 @@ final class ServedAgent {
                 var welcome = Welcome()
                 (welcome.fenceFormat, welcome.storedThrough) = (fenceFormat, storedThrough)
                 welcome.serverTime = 1_780_000_000_000
+                welcome.healthInterval = healthInterval
                 try send(.welcome(welcome))
             case .upload(let upload) where isStoring:
                 storedThrough = upload.firstSequence + UInt64(upload.count) - 1

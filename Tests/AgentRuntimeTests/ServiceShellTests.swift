@@ -39,6 +39,7 @@ import TrackTestKit
             case .startGathering(let entity): "gather as \(entity)"
             case .stopGathering(let entity, let cause): "end gathering as \(entity) by \(cause)"
             case .startLink(let entity): "link as \(entity)"
+            case .changeLink(let entity, let atOnce): "link anew as \(entity) \(atOnce ? "at once" : "later")"
             case .stopLink(let milliseconds): "end link within \(milliseconds)"
             case .remember(let target, _):
                 "remember \(target.entity ?? "nobody") \(target.isServiceStarted) \(target.isGathering)"
@@ -95,6 +96,19 @@ import TrackTestKit
         let effects = setup.taken()
         #expect(effects.starts(with: ["remember bus true false", "link as bus"]))
         #expect(effects.contains("end link within 0") == (ending.refusal == .parameterError))
+    }
+
+    @Test func theServersEntityIsTakenAndPointsOfBeforeStayThoseOfBefore() {
+        let setup = Setup()
+        setup.gathering()
+        let moved = LinkTrouble(.parameter, "the device is bus", cause: .parameterRefused, entity: "bus")
+        setup.shell.linkChanged(.refused(until: 0, moved))
+        #expect(
+            setup.taken() == [
+                "end gathering as van by server", "link anew as bus at once", "changed", "remember bus true true",
+                "gather as bus",
+            ])
+        #expect(setup.shell.entity == "bus" && setup.shell.status.entity == "bus")
     }
 
     @Test func aServerThatDoesNotAnswerIsNotWaitedForAndMayAnswerLater() throws {

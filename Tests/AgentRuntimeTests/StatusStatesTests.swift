@@ -77,7 +77,7 @@ import TrackWire
         _ = try await asking.stop()
         try await silent.stop()
 
-        for (code, cause) in [(RefusedCode.authentication, "key_refused"), (.revoked, "revoked")] {
+        for (code, cause) in [(RefusedCode.authentication, "key_refused"), (.revoked, "revoked"), (.cloned, "cloned")] {
             var refusal = Refused()
             refusal.code = code
             refusal.retryAfter = 3600

@@ -2,7 +2,7 @@ import AgentControl
 import JSON
 import Testing
 
-@testable import saker
+@testable import SakerCommand
 
 /// The built program against an agent behind a real socket.
 @Suite(.timeLimit(.minutes(5))) struct AgentCommandTests {

@@ -2,7 +2,7 @@ import AgentControl
 import JSON
 import Testing
 
-@testable import saker
+@testable import SakerCommand
 
 @Suite(.timeLimit(.minutes(5))) struct AttributesCommandTests {
     private static let known = AttributesReply(

@@ -4,7 +4,7 @@ import ProgramTestKit
 import Testing
 import Varlink
 
-@testable import saker
+@testable import SakerCommand
 
 @Suite(.timeLimit(.minutes(5))) struct CallCommandTests {
     private static let latest: JSONValue = [

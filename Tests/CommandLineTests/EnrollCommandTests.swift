@@ -4,7 +4,7 @@ import Glibc
 import ProgramTestKit
 import Testing
 
-@testable import saker
+@testable import SakerCommand
 
 @Suite(.timeLimit(.minutes(5))) struct EnrollCommandTests {
     private static let key = "AKtest0123456789"
@@ -51,6 +51,7 @@ import Testing
         #expect(reader.integer("service", "id", default: 0, range: 0...100) == 42)
         #expect(reader.secret("service", "ak")?.revealed == Self.key)
         #expect(reader.optionalString("service", "entity") == "货车 \"07\"")
+        #expect(reader.optionalString("service", "enrollment")?.count == 32)
         _ = try reader.finish()
 
         let client = try #require(try ClientFile.load(explicit: place + "/client.toml", withKey: true))
@@ -80,7 +81,7 @@ import Testing
 
     @Test func aLineAsAnArgumentIsRefusedAndNotRepeated() async throws {
         let directory = try TemporaryDirectory()
-        for given in [line(.system), "'\(line(.system))'", "saker9:AbCd"] {
+        for given in [line(.system), "'\(line(.system))'", "saker2:AbCd", "saker9:AbCd"] {
             let result = try await SakerProgram.run(["enroll", given, "--directory", directory.path + "/a"])
             #expect(result.status == 2)
             for text in ["standard input", "file", "rotate-key"] { #expect(result.errors.contains(text)) }
@@ -111,10 +112,30 @@ import Testing
         let forced = try await SakerProgram.run(arguments + ["--force"], input: line(.system))
         #expect(forced.status == 0, "\(forced.errors)")
         #expect(try text(directory.path + "/agent.toml").contains("fleet.example"))
+        let mark = /\nenrollment = "([0-9a-f]{32})"\n/
+        let first = try #require(try text(directory.path + "/agent.toml").firstMatch(of: mark)?.1)
+        _ = try await SakerProgram.run(arguments + ["--force"], input: line(.system))
+        let second = try #require(try text(directory.path + "/agent.toml").firstMatch(of: mark)?.1)
+        #expect(first != second)
         #expect(mode(directory.path + "/agent.toml") == 0o640)
     }
 
-    @Test(arguments: ["", "rubbish", "saker1:AAAA", "saker2:AAAA"])
+    /// The configuration is written last, so without it the vehicle is not enrolled.
+    @Test(arguments: [["credentials/ak"], ["credentials/ak", "client.toml"]])
+    func anEnrolmentThatWasCutGoesOn(left: [String]) async throws {
+        let directory = try TemporaryDirectory()
+        try FileManager.default.createDirectory(
+            atPath: directory.path + "/credentials", withIntermediateDirectories: true)
+        for name in left { try "old".write(toFile: directory.path + "/" + name, atomically: true, encoding: .utf8) }
+        let result = try await SakerProgram.run(
+            ["enroll", "-", "--directory", directory.path], input: line(.certificate([0x30, 0x03, 1, 2, 3])))
+        #expect(result.status == 0, "\(result.errors)")
+        #expect(try text(directory.path + "/credentials/ak") == Self.key + "\n")
+        #expect(mode(directory.path + "/agent.toml") == 0o640)
+        #expect(try text(directory.path + "/client.toml").contains("fleet.example"))
+    }
+
+    @Test(arguments: ["", "rubbish", "saker1:AAAA", "saker2:AAAA", "saker3:AAAA"])
     func aLineThatIsNoneIsRefusedAndNotRepeated(given: String) async throws {
         let directory = try TemporaryDirectory()
         let result = try await SakerProgram.run(["enroll", "-", "--directory", directory.path], input: given)
@@ -123,7 +144,7 @@ import Testing
         #expect(mode(directory.path + "/agent.toml") == nil)
     }
 
-    @Test(arguments: ["saker1:SECRET", "file:saker1:SECRET", " saker1:SECRET"])
+    @Test(arguments: ["saker1:SECRET", "file:saker1:SECRET", " saker1:SECRET", "file:saker2:SECRET"])
     func anArgumentThatHoldsTheLineIsRefusedAndNotRepeated(argument: String) async throws {
         let result = try await SakerProgram.run(["enroll", argument])
         #expect(result.status == 2)

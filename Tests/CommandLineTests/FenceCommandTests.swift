@@ -7,7 +7,7 @@ import ProgramTestKit
 import Testing
 import Varlink
 
-@testable import saker
+@testable import SakerCommand
 
 /// The commands about the agent's fences, against an agent behind a real socket.
 @Suite(.timeLimit(.minutes(5))) struct FenceCommandTests {

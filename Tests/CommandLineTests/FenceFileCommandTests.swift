@@ -5,7 +5,7 @@ import JSON
 import ProgramTestKit
 import Testing
 
-@testable import saker
+@testable import SakerCommand
 
 /// Imports into the agent and exports out of it.
 @Suite(.timeLimit(.minutes(5))) struct FenceFileCommandTests {

@@ -5,7 +5,7 @@ import ProgramTestKit
 import Testing
 import Varlink
 
-@testable import saker
+@testable import SakerCommand
 
 @Suite(.timeLimit(.minutes(5))) struct PointCommandTests {
     private static let stored: ScriptedAgent.Answer = .reply(["stored": 1, "refused": []])

@@ -17,13 +17,16 @@ enum SakerProgram {
         .appending(path: "saker").path
 
     /// Nothing of the tester's own environment decides: no configuration files, UTC.
+    ///
+    /// `through`: the words of a command that runs the command that follows them.
     static func run(
-        _ arguments: [String], environment: [String: String] = [:], input: String? = nil
+        _ arguments: [String], environment: [String: String] = [:], input: String? = nil, through words: [String] = []
     ) async throws -> Result {
         let directory = try TemporaryDirectory()
         let process = Process()
-        process.executableURL = URL(fileURLWithPath: path)
-        process.arguments = arguments
+        let command = words + [path] + arguments
+        process.executableURL = URL(fileURLWithPath: command[0])
+        process.arguments = Array(command.dropFirst())
         process.environment = [
             "PATH": "/usr/bin:/bin", "HOME": directory.path, "TZ": "UTC", "COLUMNS": "80",
         ].merging(environment) { $1 }

@@ -3,7 +3,7 @@ import JSON
 import Testing
 import Varlink
 
-@testable import saker
+@testable import SakerCommand
 
 @Suite struct StatusViewTests {
     init() {
@@ -59,6 +59,32 @@ import Varlink
                 Settings    gather 5 s, pack 30 s, automotive, distance filter 2.5 m
                 Agent       sakerd 1.2.3, up 30 s
                 """)
+    }
+
+    @Test func theHealthStandsFirst() {
+        var status = SampleStatus.tracked
+        func health() -> [String] {
+            StatusView(status).lines.dropFirst(2).prefix { !$0.hasPrefix("Service") }.map { String($0.dropFirst(12)) }
+        }
+        status.health = HealthStatus(
+            troubles: [], backlog: 6, losses: [:], receiver: "fix", gathering: true, disk: "ok",
+            certificateEndTime: status.time + 60 * 86_400_000, toldTime: status.time - 12_000)
+        #expect(
+            health() == [
+                "well", "own certificate until 2026-05-04 00:20:30+00:00 (in 60 d)", "the server was told 12 s ago",
+            ])
+        status.health?.troubles = [
+            .init(kind: "losing_points", text: "lost 3 points: its cache was full"),
+            .init(kind: "behind", text: "3600 points wait on the vehicle"),
+        ]
+        status.health?.certificateEndTime = nil
+        status.health?.toldTime = nil
+        #expect(
+            health() == [
+                "TROUBLE: lost 3 points: its cache was full", "TROUBLE: 3600 points wait on the vehicle",
+                "the server has not been told since the agent started",
+            ])
+        #expect(StatusView(status).lines[2].hasPrefix("Health      TROUBLE"))
     }
 
     @Test func theCacheTellsHowLongItsRoomLasts() {

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import saker
+@testable import SakerCommand
 
 @Suite struct TextTests {
     init() {

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import saker
+@testable import SakerCommand
 
 @Suite struct TimeExpressionTests {
     /// 2026-03-05 00:20:30 UTC.

@@ -3,7 +3,7 @@ import JSON
 import ProgramTestKit
 import Testing
 
-@testable import saker
+@testable import SakerCommand
 
 @Suite(.timeLimit(.minutes(5))) struct TrackExportTests {
     private func run(

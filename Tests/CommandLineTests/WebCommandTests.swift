@@ -2,7 +2,7 @@ import Foundation
 import ProgramTestKit
 import Testing
 
-@testable import saker
+@testable import SakerCommand
 
 @Suite(.timeLimit(.minutes(5))) struct WebCommandTests {
     private static let key = "AKtest/0123&456"

@@ -6,8 +6,10 @@ package enum AtomicFile {
     /// file is there and `replacing` is false; on any throw the old file is untouched.
     ///
     /// The mode is exact, whatever the umask. A replaced file keeps its owner and group where the caller may set them.
+    /// `group`: the file's group from the moment at which its name appears. Root gets this group or a throw; the file of
+    /// another user stays his own when he may not give it away.
     package static func write(
-        _ bytes: some Collection<UInt8>, to path: String, mode: mode_t, replacing: Bool = true
+        _ bytes: some Collection<UInt8>, to path: String, mode: mode_t, group: gid_t? = nil, replacing: Bool = true
     ) throws(ConfigurationError) {
         var old = stat()
         let hasOld = lstat(path, &old) == 0
@@ -25,6 +27,10 @@ package enum AtomicFile {
             if !isPlaced { unlink(temporary) }
         }
         if hasOld { _ = fchown(descriptor, old.st_uid, old.st_gid) }
+        // Before the name appears: a power cut after it must not leave a file that the group cannot read.
+        if let group, fchown(descriptor, uid_t.max, group) != 0, geteuid() == 0 {
+            throw failure(path, "cannot be given its group", errno)
+        }
         guard fchmod(descriptor, mode) == 0 else { throw failure(path, "cannot be given its mode", errno) }
         try writeAll(Array(bytes), to: descriptor, path: path)
         guard fsync(descriptor) == 0 else { throw failure(path, "cannot be written to disk", errno) }

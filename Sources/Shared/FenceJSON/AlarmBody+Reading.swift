@@ -27,6 +27,7 @@ extension AlarmBody {
         inside = members["inside"]?.integerValue
         skipped = Int(clamping: max(0, members["skipped"]?.integerValue ?? 0))
         speedLimit = members["speed_limit"]?.doubleValue.flatMap { Int32(exactly: ($0 * 100).rounded()) }
+        isRemote = members["remote"]?.boolValue ?? false
         parameters = members["params"].map(\.description)
         if let parameters, parameters.utf8.count > FenceReaction.mostBytes {
             throw FenceJSONError("the alarm's params have \(parameters.utf8.count) bytes")

@@ -27,7 +27,7 @@ package struct AlarmBody: Hashable, Sendable {
     package let fence: Int32
     package let revision: Int32
     package let name: String
-    package let point: Point
+    package var point: Point
     package let crossing: Crossing
     package var group: String?
     package var previous: Point?
@@ -38,6 +38,8 @@ package struct AlarmBody: Hashable, Sendable {
     /// cm/s.
     package var speedLimit: Int32?
     package var isRemote = false
+    /// Entities that the server is to tell of a vehicle's own alarm.
+    package var remoteTo: [String] = []
     /// A JSON object.
     package var parameters: String?
 
@@ -55,13 +57,15 @@ package struct AlarmBody: Hashable, Sendable {
         self.crossing = crossing
     }
 
-    /// The text. When it has more bytes than `most`, the parameters are left out.
+    /// The text. When it has more bytes than `most`, the parameters are left out, and then those who are to be told too.
     package func text(most: Int) -> String {
-        let whole = text(with: parameters)
-        return whole.utf8.count <= most ? whole : text(with: nil)
+        let whole = text(with: parameters, remoteTo)
+        guard whole.utf8.count > most else { return whole }
+        let short = text(with: nil, remoteTo)
+        return short.utf8.count <= most ? short : text(with: nil, [])
     }
 
-    private func text(with parameters: String?) -> String {
+    private func text(with parameters: String?, _ remoteTo: [String]) -> String {
         var writer = JSONWriter()
         writer.object { body in
             body.member("action", action.rawValue)
@@ -83,6 +87,11 @@ package struct AlarmBody: Hashable, Sendable {
             if isRemote {
                 body.name("remote")
                 body.bool(true)
+            }
+            if !remoteTo.isEmpty {
+                body.array("remote_to") { list in
+                    for name in remoteTo { list.string(name) }
+                }
             }
             if let parameters {
                 body.name("params")

@@ -22,6 +22,8 @@ package enum MessageID: String, Hashable, Sendable, CaseIterable, CustomStringCo
     case cacheReturned = "df17e0b9758746f9a159d3c0da92db0c"
     case cacheDropped = "b861341bc11b474fa8fb6788f05c8809"
     case cacheRecovered = "0b4a0358a8364eafb1a25a966c08a9b7"
+    case computerChanged = "c08fe56737a8413aa76c323894134e41"
+    case entityChanged = "3fd1c6b28e5b4c0f9a7742d05be8c916"
     case feedState = "adadf70a409240fa9bbdfcc37f444ba8"
     case clockState = "b24cfd5d017b4c4d992d9f06f63d477a"
     case hookFailed = "0ea1ac7f34104f0ba19103ec107401b5"
@@ -45,6 +47,7 @@ package enum MessageID: String, Hashable, Sendable, CaseIterable, CustomStringCo
     case storeFailed = "361297c52be04d86818bb5f459a0be85"
     case storeRecovered = "33e6f7ef8f2e45db92130267bbd9124d"
     case clockWrong = "4d2953ea5c874b1ca92d852a8bb347c2"
+    case deviceCloned = "d5fcc3cbe55b42bca2d3499e94f5c540"
     case streamShared = "10e2d1f8e0234136a078c484d6b7bb71"
     case pointsUnreadable = "dbcd82b8a38b0a173432de6502e9c548"
     case commitsLost = "bce01c3c3c1517eff1ebf662304ac671"
@@ -55,6 +58,8 @@ package enum MessageID: String, Hashable, Sendable, CaseIterable, CustomStringCo
     case exportFailing = "296f31c7edbc487d8c7eeaaf612ad8b0"
     case roadsFailing = "6c04becec67175e9a5d04478fa094aff"
     case roadsWorking = "4077b63b4a48d8d2c7ddb9c53315412f"
+    case certificateRenewed = "b0c86f1f5d6a4f0e9d51c2a37e84b6f9"
+    case deviceClaim = "6d3f0b1e9a5c4c27b8e4f7d20c91a53b"
     case administrativeAct = "f3b6a1d0c94e4f7a8e52d76b19c0a4e8"
 
     /// The metadata key that becomes MESSAGE_ID.

@@ -42,6 +42,14 @@ package struct Notifier: Sendable {
     @discardableResult
     package func status(_ status: String) -> Bool { send([], status: status) }
 
+    /// The start, or whatever else systemd waits for, goes on: systemd waits for so long from now on, unless it would wait longer
+    /// anyway. Positive, rounded down to microseconds.
+    @discardableResult
+    package func extendTimeout(by time: Duration) -> Bool {
+        let (seconds, attoseconds) = time.components
+        return send(["EXTEND_TIMEOUT_USEC=\(seconds * 1_000_000 + attoseconds / 1_000_000_000_000)"], status: nil)
+    }
+
     /// The program is reading its configuration again. ``ready(status:)`` ends this state.
     @discardableResult
     package func reloading() -> Bool {

@@ -158,7 +158,8 @@ private struct RandomServiceDriver {
         case 7: perform(machine.uplinkChanged(.waiting(until: 1, network)))
         case 8:
             let kind: LinkTrouble.Kind = Bool.random(using: &generator) ? .authentication : .parameter
-            perform(machine.uplinkChanged(.refused(until: 1, LinkTrouble(kind, "no"))))
+            let entity = Bool.random(using: &generator) ? "bus \(Int.random(in: 0..<2, using: &generator))" : nil
+            perform(machine.uplinkChanged(.refused(until: 1, LinkTrouble(kind, "no", entity: entity))))
         case 9: perform(machine.locationChanged(.available))
         case 10: perform(machine.locationChanged(.off(reason: "no gpsd")))
         case 11: perform(machine.timerFired(Bool.random(using: &generator) ? .startAnswer : .gatherAnswer))
@@ -195,6 +196,9 @@ private struct RandomServiceDriver {
             case .startUplink:
                 if isUplinkRunning { problems.append("started the uplink twice") }
                 isUplinkRunning = true
+            case .changeEntity:
+                if !isUplinkRunning || isStopping { problems.append("another entity without an uplink") }
+                if isGathering { problems.append("points of one entity go on as another's") }
             case .stopUplink:
                 if !isUplinkRunning || isStopping { problems.append("stopped no uplink") }
                 if isGathering { problems.append("gathering outlives the service") }

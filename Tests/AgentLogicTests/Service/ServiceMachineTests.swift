@@ -71,6 +71,58 @@ struct ServiceMachineTests {
         #expect(machine.state == .stopped)
     }
 
+    private let moved = LinkTrouble(.parameter, "the device is bus", entity: "bus")
+
+    @Test func theServersEntityIsTakenAndTheNextLoginIsAtOnce() {
+        var machine = ServiceSetup.restored.make()
+        #expect(
+            machine.uplinkChanged(.refused(until: 9, moved)) == [
+                .changeEntity("bus", atOnce: true), .persist(TargetState(entity: "bus", isServiceStarted: true)),
+            ])
+        #expect(machine.state == .offline(entity: "bus", moved) && machine.entity == "bus")
+        // A server that names one after the other is obeyed slowly, until a login.
+        let again = LinkTrouble(.parameter, "the device is car", entity: "car")
+        let second = machine.uplinkChanged(.refused(until: 9, again))
+        #expect(second.first == .changeEntity("car", atOnce: false))
+        #expect(machine.uplinkChanged(.online) == [])
+        let third = machine.uplinkChanged(.refused(until: 9, moved))
+        #expect(third.first == .changeEntity("bus", atOnce: true))
+    }
+
+    @Test func pointsAfterAChangeOfTheEntityAreTheNewOnes() {
+        var machine = ServiceMachine()
+        _ = machine.restore(TargetState(entity: van, isServiceStarted: true, isGathering: true))
+        #expect(
+            machine.uplinkChanged(.refused(until: 9, moved)) == [
+                .setGathering(false), .changeEntity("bus", atOnce: true),
+                .persist(TargetState(entity: "bus", isServiceStarted: true, isGathering: true)), .setGathering(true),
+            ])
+        #expect(machine.gather == .started)
+    }
+
+    /// Whoever names an entity is told that the server says another one. Whoever names none means the vehicle that it is.
+    @Test func aStartAsANamedEntityIsRefusedAndOneWithoutANameGoesOn() {
+        var named = ServiceSetup.starting.make()
+        let refused = named.uplinkChanged(.refused(until: 9, moved))
+        #expect(refused.contains(.stopUplink(drainMilliseconds: 0)))
+        var machine = ServiceMachine()
+        _ = machine.startService(entity: van, isChosen: false, request: request(1))
+        #expect(
+            machine.uplinkChanged(.refused(until: 9, moved)) == [
+                .changeEntity("bus", atOnce: true), .persist(TargetState(entity: "bus", isServiceStarted: true)),
+            ])
+        #expect(machine.state == .starting(entity: "bus"))
+        #expect(
+            machine.uplinkChanged(.online) == [.cancelTimer(.startAnswer), .reply(request(1), .startService(.success))])
+    }
+
+    @Test(arguments: [van, "", "#"]) func aNameThatIsNoneOrTheSameChangesNothing(name: String) {
+        var machine = ServiceSetup.restored.make()
+        let trouble = LinkTrouble(.parameter, "why", entity: name)
+        #expect(machine.uplinkChanged(.refused(until: 9, trouble)) == [])
+        #expect(machine.state == .offline(entity: van, trouble))
+    }
+
     @Test(arguments: [LinkTrouble.Kind.authentication, .parameter, .configuration])
     func aRefusalAfterBootKeepsTheServiceAndItsPoints(
         _ kind: LinkTrouble.Kind

@@ -108,7 +108,8 @@ struct UplinkConnectionTests {
     @Test func whatTheServerAsksToWaitIsObeyedWithJitterOnTopAndABound() {
         for (asked, floor) in [(60, 60_000), (.max, 3_600_000)] as [(UInt32, Int64)] {
             var machine = UplinkMachine.online()
-            let actions = machine.closing(machine.link, reason: "maintenance", retryAfterSeconds: asked, now: 0)
+            let actions = machine.closing(
+                machine.link, LinkTrouble(.server, "maintenance"), retryAfterSeconds: asked, now: 0)
             let delay = actions.delay(of: .step) ?? -1
             #expect((floor...floor + 1000).contains(delay))
             #expect(machine.networkChanged(now: 0 + (floor - 1)).contains(.connect(LinkID(rawValue: 2))) == false)
@@ -186,7 +187,7 @@ struct UplinkConnectionTests {
         #expect(refused.trustChanged(now: 10).last == .connect(LinkID(rawValue: 2)))
         // What the server asked for is obeyed.
         var asked = UplinkMachine.online()
-        _ = asked.closing(asked.link, reason: "maintenance", retryAfterSeconds: 60, now: 0)
+        _ = asked.closing(asked.link, LinkTrouble(.server, "maintenance"), retryAfterSeconds: 60, now: 0)
         #expect(asked.trustChanged(now: 10).contains(.connect(LinkID(rawValue: 2))) == false)
         for setup in [UplinkSetup.off, .connecting, .handshaking, .loggingIn, .online] {
             var machine = setup.make()

@@ -18,7 +18,7 @@ struct UplinkEventTableTests {
             ("welcome", { $0.welcome($1, storedThrough: 3, heartbeatSeconds: 0, limits: UplinkLimits(), now: 1) }),
             ("refused", { $0.refused($1, keyRefused, retryAfterSeconds: 0, now: 1) }),
             ("linkClosed", { $0.linkClosed($1, lost, now: 1) }),
-            ("closing", { $0.closing($1, reason: "maintenance", retryAfterSeconds: 5, now: 1) }),
+            ("closing", { $0.closing($1, LinkTrouble(.server, "maintenance"), retryAfterSeconds: 5, now: 1) }),
             ("protocolViolated", { $0.protocolViolated($1, reason: "no frame", now: 1) }),
             ("frameReceived", { $0.frameReceived($1, now: 1) }),
             (
@@ -51,6 +51,7 @@ struct UplinkEventTableTests {
             ("nothing", { machine, _ in machine.batchRead(read, .nothing, now: 1) }),
             ("unreadable", { machine, _ in machine.batchRead(read, .unreadable, now: 1) }),
             ("intervalsChanged", { machine, _ in machine.intervalsChanged(gather: 2, pack: 2, now: 1) }),
+            ("healthChanged", { machine, _ in machine.healthChanged(now: 1) }),
             ("answerOverdue", { machine, _ in machine.answerOverdue(now: 1) }),
             ("networkChanged", { machine, _ in machine.networkChanged(now: 1) }),
             ("reconnectRequested", { machine, _ in machine.reconnectRequested(now: 1) }),

@@ -72,13 +72,17 @@ struct UplinkSimulationTests {
             return (
                 {
                     $0.welcome(
-                        link($0), storedThrough: number, heartbeatSeconds: UInt32(number), limits: limits, now: $1)
+                        link($0), storedThrough: number, heartbeatSeconds: UInt32(number),
+                        healthSeconds: UInt32(number % 90), limits: limits, now: $1)
                 },
                 false
             )
         case 8: return ({ $0.refused(link($0), keyRefused, retryAfterSeconds: UInt32(number), now: $1) }, false)
         case 9: return ({ $0.linkClosed(link($0), lost, now: $1) }, !isStale)
-        case 10: return ({ $0.closing(link($0), reason: "x", retryAfterSeconds: UInt32(number), now: $1) }, false)
+        case 10:
+            return (
+                { $0.closing(link($0), LinkTrouble(.server, "x"), retryAfterSeconds: UInt32(number), now: $1) }, false
+            )
         case 11: return ({ $0.frameReceived(link($0), now: $1) }, false)
         case 12, 13: return ({ $0.uploadAcknowledged(link($0), through: number, now: $1) }, false)
         case 14:
@@ -104,6 +108,7 @@ struct UplinkSimulationTests {
             )
         case 19:
             return ({ number.isMultiple(of: 3) ? $0.networkChanged(now: $1) : $0.reconnectRequested(now: $1) }, false)
+        case 20 where number.isMultiple(of: 2): return ({ $0.healthChanged(now: $1) }, false)
         case 20: return ({ $0.configurationChanged(now: $1) }, false)
         default:
             let timer = UplinkTimer.allCases[Int(number) % UplinkTimer.allCases.count]

@@ -93,7 +93,8 @@ struct UplinkWorld {
             let through = stored.last ?? 0
             answer(id) {
                 $0.welcome(
-                    $1, storedThrough: through, heartbeatSeconds: 0, limits: UplinkLimits(batchPoints: 40), now: $2)
+                    $1, storedThrough: through, heartbeatSeconds: 0, healthSeconds: 60,
+                    limits: UplinkLimits(batchPoints: 40), now: $2)
             }
         case .upload(let id, let first, let count):
             guard id == open else { return }
@@ -121,7 +122,7 @@ struct UplinkWorld {
         case 0, 1: endLink(link) { $0.linkClosed($1, lost, now: $2) }
         // The network swallows everything from here on, and nobody is told.
         case 2, 3: open = nil
-        case 4: perform(machine.closing(link, reason: "maintenance", retryAfterSeconds: 3, now: now))
+        case 4: perform(machine.closing(link, LinkTrouble(.server, "maintenance"), retryAfterSeconds: 3, now: now))
         case 5: perform(machine.networkChanged(now: now))
         case 6: perform(machine.reconnectRequested(now: now))
         case 7: perform(machine.configurationChanged(now: now))

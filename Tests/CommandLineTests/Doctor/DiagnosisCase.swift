@@ -3,7 +3,7 @@ import Diagnosing
 import Testing
 import Varlink
 
-@testable import saker
+@testable import SakerCommand
 
 extension DiagnosisTests {
     /// Facts, and the verdict of one check that follows from them.

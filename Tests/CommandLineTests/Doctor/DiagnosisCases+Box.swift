@@ -3,7 +3,7 @@ import Diagnosing
 import JSON
 import Varlink
 
-@testable import saker
+@testable import SakerCommand
 
 /// What is wrong on the box: the agent, its configuration, its disk.
 extension DiagnosisTests {

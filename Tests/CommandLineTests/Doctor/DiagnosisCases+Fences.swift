@@ -2,7 +2,7 @@ import AgentControl
 import Diagnosing
 import Varlink
 
-@testable import saker
+@testable import SakerCommand
 
 /// What is wrong with the server's fences on the vehicle.
 extension DiagnosisTests {

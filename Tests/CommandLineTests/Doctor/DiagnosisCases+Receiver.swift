@@ -3,7 +3,7 @@ import Diagnosing
 import JSON
 import Varlink
 
-@testable import saker
+@testable import SakerCommand
 
 /// What is wrong with gpsd, the receiver and the clock.
 extension DiagnosisTests {

@@ -3,7 +3,7 @@ import Diagnosing
 import JSON
 import Varlink
 
-@testable import saker
+@testable import SakerCommand
 
 /// What is wrong on the way to the server.
 extension DiagnosisTests {
@@ -69,6 +69,9 @@ extension DiagnosisTests {
         Case("key", Facts.link(.refused, "key_refused"), .login, .failed, "access key", "/etc/saker/credentials/ak"),
         Case("key, so TLS", Facts.link(.refused, "key_refused"), .tls, .ok),
         Case("revoked", Facts.link(.refused, "revoked"), .login, .failed, "shut out", "device approve"),
+        Case(
+            "a copy of the disk", Facts.link(.refused, "cloned"), .login, .failed, "another computer", "device approve"),
+        Case("cloned, so TLS", Facts.link(.refused, "cloned"), .tls, .ok),
         Case("revoked, so TLS", Facts.link(.refused, "revoked"), .tls, .ok),
         Case("service", Facts.link(.refused, "service_unknown"), .login, .failed, "service", "id in [service]"),
         Case("entity", Facts.link(.refused, "parameter_refused"), .login, .failed, "", "entity in [service]"),

@@ -4,7 +4,7 @@ import JSON
 import Testing
 import Varlink
 
-@testable import saker
+@testable import SakerCommand
 
 /// The verdicts as functions of the facts.
 @Suite struct DiagnosisTests {
@@ -37,8 +37,8 @@ import Varlink
                 })
         #expect(diagnosis.checks.filter { $0.verdict != .ok } == [])
         #expect(diagnosis.exitCode == 0)
-        #expect(diagnosis.lines.last == "18 ok. Nothing keeps this vehicle from being tracked.")
-        #expect(diagnosis.json["failed"] == 0 && diagnosis.json["checks"]?.arrayValue?.count == 18)
+        #expect(diagnosis.lines.last == "19 ok. Nothing keeps this vehicle from being tracked.")
+        #expect(diagnosis.json["failed"] == 0 && diagnosis.json["checks"]?.arrayValue?.count == 19)
     }
 
     private func order(_ name: Check.Name, _ diagnosis: Diagnosis) -> Int {

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import saker
+@testable import SakerCommand
 
 /// What is made of gpsd's words, and of those of others.
 @Suite struct GPSDConversationTests {

@@ -1,6 +1,6 @@
 import AgentControl
 
-@testable import saker
+@testable import SakerCommand
 
 extension Facts {
     static let places = ConfiguredPlaces(

@@ -8,6 +8,9 @@ package struct ServiceMachine: Hashable, Sendable {
     package enum Action: Hashable, Sendable {
         /// Run the uplink as this entity: `UplinkMachine.start`.
         case startUplink(entity: String)
+        /// The service runs as this entity from now on: the login says it. `atOnce`: log in now; otherwise at the time of the
+        /// next try.
+        case changeEntity(String, atOnce: Bool)
         /// Wait until the points that are still on their way are in the cache. Then call `UplinkMachine.stop` with this
         /// many milliseconds at most to upload them. Its `finished` comes back as
         /// ``ServiceMachine/uplinkStopped(drained:)``.
@@ -72,6 +75,10 @@ package struct ServiceMachine: Hashable, Sendable {
     package let timing: Timing
 
     private var startRequest: RequestID?
+    /// Somebody who waits for an answer has named the entity.
+    private var isEntityChosen = false
+    /// The server has named another entity since the last login.
+    private var isEntityTaken = false
     private var stopRequest: RequestID?
     private var keepAlive: Bool
     private var isFeedOpen = false
@@ -112,7 +119,8 @@ package struct ServiceMachine: Hashable, Sendable {
         return actions + updateFeed()
     }
 
-    package mutating func startService(entity: String, request: RequestID) -> [Action] {
+    /// `isChosen`: the caller has named the entity. Then he is told when the server says another one.
+    package mutating func startService(entity: String, isChosen: Bool = true, request: RequestID) -> [Action] {
         switch state {
         case .stopped: break
         case .starting:
@@ -126,6 +134,7 @@ package struct ServiceMachine: Hashable, Sendable {
         }
         state = .starting(entity: entity)
         startRequest = request
+        isEntityChosen = isChosen
         // The timer first: starting the uplink may answer at once.
         let actions: [Action] = [
             persist(TargetState(entity: entity, isServiceStarted: true)),
@@ -164,10 +173,28 @@ package struct ServiceMachine: Hashable, Sendable {
             return []
         case .online:
             state = .online(entity: entity)
+            isEntityTaken = false
             return answerStart(.success)
-        case .waiting(_, let trouble), .refused(_, let trouble):
-            return troubled(entity, trouble)
+        case .refused(_, let trouble):
+            return takeEntity(trouble, inPlaceOf: entity) ?? troubled(entity, trouble)
+        case .waiting(_, let trouble): return troubled(entity, trouble)
         }
+    }
+
+    /// The server says which entity a device is, for somebody has put the box into another vehicle. Points of before keep their
+    /// entity. A server that names one after the other is obeyed at the pace of its refusals.
+    private mutating func takeEntity(_ trouble: LinkTrouble, inPlaceOf entity: String) -> [Action]? {
+        guard let new = trouble.entity, !new.utf8.elementsEqual(entity.utf8), EntityName.problem(with: new) == nil,
+            startRequest == nil || !isEntityChosen
+        else { return nil }
+        let atOnce = !isEntityTaken
+        isEntityTaken = true
+        state = startRequest == nil ? .offline(entity: new, trouble) : .starting(entity: new)
+        let isGathering = gather == .started
+        let persisted = persist(
+            TargetState(entity: new, isServiceStarted: true, isGathering: isGathering))
+        return (isGathering ? [.setGathering(false)] : []) + [.changeEntity(new, atOnce: atOnce), persisted]
+            + (isGathering ? [.setGathering(true)] : [])
     }
 
     private mutating func troubled(_ entity: String, _ trouble: LinkTrouble) -> [Action] {

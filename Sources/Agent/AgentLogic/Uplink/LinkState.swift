@@ -82,6 +82,8 @@ package struct LinkTrouble: Hashable, Sendable {
         case serviceUnknown = "service_unknown"
         /// The operator has revoked this device.
         case revoked = "revoked"
+        /// Another computer that runs at the same time has this device's certificate: one is a copy of the other's disk.
+        case cloned = "cloned"
         /// A value of the login, such as the entity's name.
         case parameterRefused = "parameter_refused"
         case loginTimeout = "login_timeout"
@@ -102,8 +104,11 @@ package struct LinkTrouble: Hashable, Sendable {
     package let reason: String
     /// Nil when nobody can mend the cause.
     package let cause: Cause?
+    /// As which entity the server lets this device in; nil: another one would not help.
+    package let entity: String?
 
-    package init(_ kind: Kind, _ reason: String, cause: Cause? = nil) {
+    package init(_ kind: Kind, _ reason: String, cause: Cause? = nil, entity: String? = nil) {
+        self.entity = entity
         self.kind = kind
         self.reason = reason
         self.cause = cause

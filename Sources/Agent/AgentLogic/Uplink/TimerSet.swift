@@ -7,6 +7,8 @@ package enum UplinkTimer: Hashable, Sendable, CaseIterable {
     /// An answer is overdue.
     case acknowledgement
     case heartbeat
+    /// The next report of the vehicle's health.
+    case health
     /// Points wait for the rest of their pack; or the cache is to be read again.
     case pack
     /// The time limit of the last upload.

@@ -40,15 +40,17 @@ extension UplinkMachine {
         return giveUp(LinkTrouble(.protocolViolation, reason), now: now)
     }
 
-    /// The login succeeded. `heartbeatSeconds`: 0 for the default of a minute.
+    /// The login succeeded. `heartbeatSeconds`: 0 for the default of a minute. `healthSeconds`: between two reports of the
+    /// vehicle's health; 0: the server takes none.
     package mutating func welcome(
-        _ link: LinkID, storedThrough: UInt64, heartbeatSeconds: UInt32, limits: UplinkLimits,
-        now: MonotonicTime
+        _ link: LinkID, storedThrough: UInt64, heartbeatSeconds: UInt32, healthSeconds: UInt32 = 0,
+        limits: UplinkLimits, now: MonotonicTime
     ) -> [Action] {
         guard link == self.link, case .loggingIn = phase else { return frameReceived(link, now: now) }
         let seconds = heartbeatSeconds == 0 ? 60 : min(max(heartbeatSeconds, 5), 3600)
         let session = UplinkSession(
-            link: link, limits: limits, heartbeatInterval: Int64(seconds) * 1000, schedule: schedule,
+            link: link, limits: limits, heartbeatInterval: Int64(seconds) * 1000,
+            healthInterval: healthSeconds == 0 ? 0 : Int64(min(max(healthSeconds, 5), 3600)) * 1000, schedule: schedule,
             ceiling: min(ceiling, limits.batchPoints), next: next, now: now)
         context.counters.sessions &+= 1
         context.counters.attemptsSinceLogin = 0
@@ -74,10 +76,10 @@ extension UplinkMachine {
 
     /// The server closes on purpose.
     package mutating func closing(
-        _ link: LinkID, reason: String, retryAfterSeconds: UInt32, now: MonotonicTime
+        _ link: LinkID, _ trouble: LinkTrouble, retryAfterSeconds: UInt32, now: MonotonicTime
     ) -> [Action] {
         guard isCurrent(link) else { return [] }
-        return giveUp(LinkTrouble(.server, reason), retryAfterSeconds: retryAfterSeconds, now: now)
+        return giveUp(trouble, retryAfterSeconds: retryAfterSeconds, now: now)
     }
 
     /// Any frame that has no event of its own.
@@ -103,6 +105,11 @@ extension UplinkMachine {
     /// An answer that the owner waits for is overdue. A heartbeat finds out whether the link is dead.
     package mutating func answerOverdue(now: MonotonicTime) -> [Action] {
         inSession { $0.probe(now: now, in: &$1) }
+    }
+
+    /// The vehicle's health has changed in a way that an operator should hear of.
+    package mutating func healthChanged(now: MonotonicTime) -> [Action] {
+        inSession { $0.healthChanged(now: now, in: &$1) }
     }
 
     /// Everything up to a sequence is committed.

@@ -23,6 +23,7 @@ package struct UplinkMachine: Hashable, Sendable {
         case discard(ReadID)
         /// The server owns everything up to this sequence: `TrackCache.acknowledge`.
         case acknowledgeCache(through: UInt64)
+        /// With the vehicle's health, if the server takes it.
         case sendHeartbeat
         /// Send a live hint, because the points that wait before the newest one will take a while. It is no probe.
         case sendLiveHint
@@ -222,6 +223,7 @@ package struct UplinkMachine: Hashable, Sendable {
         switch timer {
         case .step: return stepDue(now: now)
         case .heartbeat: return inSession { $0.heartbeatDue(now: now, in: &$1) }
+        case .health: return inSession { $0.healthDue(now: now, in: &$1) }
         case .pack: return inSession { $0.packDue(now: now, in: &$1) }
         case .drain: return stopping == nil ? [] : sayGoodbye()
         case .acknowledgement:

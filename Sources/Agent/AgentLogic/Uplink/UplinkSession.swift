@@ -29,11 +29,15 @@ struct UplinkSession: Hashable, Sendable {
     /// Milliseconds until the cache is asked again after it could not be read.
     static let pause: Int64 = 2000
     static let smallestCeiling = 32
+    /// Milliseconds between two reports of health at least, whatever changes.
+    static let healthPause: Int64 = 5000
 
     let link: LinkID
     let since: MonotonicTime
     /// Milliseconds.
     let heartbeatInterval: Int64
+    /// Milliseconds between two reports of health; 0: the server takes none.
+    let healthInterval: Int64
     private(set) var window: SendWindow
     private(set) var schedule: PackSchedule
     /// Points of one batch: less after a batch was too much for the link, more again with every acknowledgement.
@@ -59,14 +63,16 @@ struct UplinkSession: Hashable, Sendable {
     private var heardAt: MonotonicTime?
     /// When the last live hint was sent.
     private var hintedAt: MonotonicTime?
+    /// When the vehicle's health was told last.
+    private var healthSentAt: MonotonicTime?
 
     init(
-        link: LinkID, limits: UplinkLimits, heartbeatInterval: Int64, schedule: PackSchedule,
-        ceiling: Int,
-        next: UInt64, now: MonotonicTime
+        link: LinkID, limits: UplinkLimits, heartbeatInterval: Int64, healthInterval: Int64 = 0,
+        schedule: PackSchedule, ceiling: Int, next: UInt64, now: MonotonicTime
     ) {
         self.link = link
         self.heartbeatInterval = heartbeatInterval
+        self.healthInterval = healthInterval
         self.schedule = schedule
         self.ceiling = ceiling
         self.next = next
@@ -88,6 +94,7 @@ struct UplinkSession: Hashable, Sendable {
         acknowledged = sent
         self.next = next
         return tellNewest(now: now, in: &context) + flush(now: now, in: &context)
+            + healthDue(now: now, in: &context)
     }
 
     mutating func appended(next: UInt64, now: MonotonicTime, in context: inout UplinkContext) -> [Action] {
@@ -214,7 +221,26 @@ struct UplinkSession: Hashable, Sendable {
         guard heartbeatSentAt == nil else { return [] }
         heartbeatSentAt = now
         lastSent = now
-        return [.sendHeartbeat] + armAcknowledgement(now: now, in: &context)
+        var actions: [Action] = [.sendHeartbeat]
+        if healthInterval > 0 {
+            healthSentAt = now
+            actions.append(context.timers.set(.health, after: healthInterval / 8 * 9, now: now))
+        }
+        return actions + armAcknowledgement(now: now, in: &context)
+    }
+
+    /// A report of the vehicle's health goes as a heartbeat, so that the answer also shows that the link lives.
+    mutating func healthDue(now: MonotonicTime, in context: inout UplinkContext) -> [Action] {
+        guard healthInterval > 0 else { return [] }
+        guard heartbeatSentAt == nil else { return [context.timers.set(.health, after: Self.healthPause, now: now)] }
+        return probe(now: now, in: &context)
+    }
+
+    mutating func healthChanged(now: MonotonicTime, in context: inout UplinkContext) -> [Action] {
+        guard healthInterval > 0, isConfirmed else { return [] }
+        let earliest = healthSentAt.map { $0 + Self.healthPause } ?? now
+        guard now < earliest else { return healthDue(now: now, in: &context) }
+        return [context.timers.set(.health, after: earliest - now, now: now)]
     }
 
     /// Nil when the link is dead: an answer is overdue.
@@ -282,6 +308,16 @@ struct UplinkSession: Hashable, Sendable {
         context.counters.bytes &+= UInt64(batch.bytes)
         return [.sendUpload(id, first: batch.first, count: batch.points)] + context.timers.cancel(.pack)
             + armAcknowledgement(now: now, in: &context) + postponeHeartbeat(now: now, in: &context)
+            + healthBesideBatch(now: now, in: &context)
+    }
+
+    /// A report that is nearly due goes with a batch: the computer and its modem are awake anyway. The timer gives it an
+    /// eighth of the interval more, so a vehicle that uploads each half minute never wakes for a report.
+    private mutating func healthBesideBatch(now: MonotonicTime, in context: inout UplinkContext) -> [Action] {
+        guard healthInterval > 0, heartbeatSentAt == nil, let healthSentAt,
+            now - healthSentAt >= healthInterval / 4 * 3
+        else { return [] }
+        return probe(now: now, in: &context)
     }
 
     /// While batches flow the heartbeat moves on with them, so that it never wakes the computer; not with each of a backlog.

@@ -1,6 +1,5 @@
 internal import AgentControl
 internal import AgentLogic
-internal import Exposition
 internal import Logging
 internal import NIOCore
 internal import Systemd
@@ -38,7 +37,7 @@ final class CacheShell {
     /// What the ring is to be told with its next operation.
     private enum SettingKey { case limit, syncInterval }
 
-    private let context: ShellContext
+    let context: ShellContext
     private let executor: any CacheExecutor
     private let directory: String
     private let tell: (Effect) -> Void
@@ -50,6 +49,8 @@ final class CacheShell {
     private(set) var tally = Tally()
     /// When points were lost last; losses before this start are not in it.
     private var lastLoss: SystemTime?
+    /// The same by the clock of the loop; for what the opening lost, the start.
+    private(set) var lossSeen: MonotonicTime?
     /// The losses that everybody was told of.
     private var toldLosses: [String: UInt64] = [:]
     /// The disk's queue was full when it was asked last.
@@ -79,6 +80,7 @@ final class CacheShell {
         if snapshot.isInMemory { complain(snapshot) }
         // The log line of the opening has told what the opening lost.
         toldLosses = losses.filter { $0.value > 0 }
+        if !toldLosses.isEmpty { lossSeen = context.now }
         adopt(snapshot)
     }
 
@@ -100,7 +102,7 @@ final class CacheShell {
         } else {
             tally.lostBusyDisk += 1
             // The first is told at once, the others with the disk's next answer.
-            if isQueueFull { lastLoss = context.systemTime } else { tellLosses() }
+            if isQueueFull { (lastLoss, lossSeen) = (context.systemTime, context.now) } else { tellLosses() }
             isQueueFull = true
         }
     }
@@ -306,7 +308,7 @@ final class CacheShell {
         let lost = losses.filter { $0.value > 0 }
         guard lost != toldLosses else { return }
         toldLosses = lost
-        lastLoss = context.systemTime
+        (lastLoss, lossSeen) = (context.systemTime, context.now)
         let reasons = lost.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }.joined(separator: " ")
         context.log.warning("Points were lost", metadata: .event(.cacheDropped, ["reasons": "\(reasons)"]))
         tell(.changed)
@@ -362,7 +364,7 @@ final class CacheShell {
     }
 
     /// Points lost by reason, with the reasons for which none is lost.
-    private var losses: [String: UInt64] {
+    var losses: [String: UInt64] {
         var lost = snapshot.everyLoss
         lost["disk_hangs"] = tally.lostBusyDisk
         lost["undecodable"] = tally.undecodable
@@ -374,26 +376,5 @@ final class CacheShell {
         counters.acknowledged = Int64(clamping: acknowledged)
         counters.lost = losses.filter { $0.value > 0 }.mapValues { Int64(clamping: $0) }
         counters.lastLossTime = lastLoss?.milliseconds
-    }
-
-    /// `status` as ``status(unacknowledged:)`` gave it.
-    func addMetrics(of cache: CacheStatus, to page: inout MetricsPage) {
-        let counters = snapshot.counters
-        page.add(AgentMetrics.gathered, tally.gathered)
-        for (reason, count) in losses.sorted(by: { $0.key < $1.key }) { page.add(AgentMetrics.lost, count, reason) }
-        page.add(AgentMetrics.acknowledged, acknowledged)
-        page.add(AgentMetrics.cachePoints, cache.points)
-        page.add(AgentMetrics.unacknowledged, cache.unacknowledged)
-        page.add(AgentMetrics.cacheBytes, cache.bytes)
-        page.add(AgentMetrics.cacheLimit, ifKnown: cache.limit)
-        page.add(AgentMetrics.cacheTimeToFull, ifKnown: cache.timeToFull.seconds)
-        page.add(AgentMetrics.cacheOldest, ifKnown: cache.firstTime.seconds)
-        page.add(AgentMetrics.cacheInMemory, cache.state == .memory)
-        page.add(AgentMetrics.memoryFallbacks, counters.memoryFallbacks)
-        page.add(AgentMetrics.diskErrors, counters.diskErrors.values.reduce(0, &+))
-        page.add(AgentMetrics.appendedBytes, counters.appendedBytes)
-        page.add(AgentMetrics.writtenBytes, counters.bytesWritten)
-        page.add(AgentMetrics.syncs, counters.syncs)
-        page.add(AgentMetrics.cleared, counters.cleared)
     }
 }

@@ -42,6 +42,9 @@ package struct CacheSnapshot: Sendable {
         ]
     }
 
+    /// How many files of the ring this process has begun.
+    var filesBegun: UInt64 { counters.segmentsCreated }
+
     /// When an entity's oldest point was made that the server does not have; nil: there is none. While the disk does not
     /// work, nobody knows, and it may be of any time.
     func firstTime(of entity: String) -> Timestamp? {

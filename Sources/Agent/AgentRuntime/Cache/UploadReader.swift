@@ -76,7 +76,9 @@ enum UploadReader {
             let first = found.firstSequence + UInt64(leading)
             let loss: CacheLoss? =
                 leading > 0
-                ? .damaged : cache.loss(after: position, before: first, time: points[0].fix.time.milliseconds)
+                ? .damaged
+                : cache.loss(
+                    after: position, before: first, entity: found.entity, time: points[0].fix.time.milliseconds)
             if let loss { points[0].tell(loss) }
             return .batch(
                 PreparedUpload(

@@ -24,6 +24,8 @@ package struct AgentConfiguration: Sendable {
         package var clientKeyModule: String? = nil
         package var clientKeyProvider: String? = nil
         package var minimumTLS: MinimumTLS
+        /// Where `saker renew` asks for the next certificate. The agent itself does not ask there.
+        package var webAddress: String? = nil
     }
 
     package struct Service: Hashable, Sendable {
@@ -36,6 +38,8 @@ package struct AgentConfiguration: Sendable {
         package var sendsLiveHint: Bool
         /// Why a file with a secret cannot be used, so that no login is possible; nil when all can.
         package var secretTrouble: String?
+        /// Names the enrolment that wrote the file; nil: a person wrote it.
+        package var enrollment: String? = nil
     }
 
     package struct GNSS: Hashable, Sendable {
@@ -179,12 +183,13 @@ package struct AgentConfiguration: Sendable {
                 reader.reject("server", name, "\(name) is for a client_key that is a store URI (\"pkcs11:…\")")
             }
         }
+        let web = reader.optionalWebAddress("server", "web_address")
         return Server(
             host: host, port: port, name: name ?? host, certificateAuthorityFile: authority.map { reader.resolve($0) },
             pinnedKey: pin, clientCertificateFile: certificate.map { reader.resolve($0) }, clientKey: keyPlace,
             clientKeyPINFile: pinFile.map { reader.resolve($0) } ?? credentialFile(named: "token-pin"),
             clientKeyModule: module.map { reader.resolve($0) }, clientKeyProvider: provider,
-            minimumTLS: reader.choice("server", "minimum_tls", default: .v13))
+            minimumTLS: reader.choice("server", "minimum_tls", default: .v13), webAddress: web)
     }
 
     private static func readPin(_ reader: inout ConfigurationReader) -> PublicKeyPin? {
@@ -238,12 +243,14 @@ package struct AgentConfiguration: Sendable {
         }
         let autostart = reader.boolean("service", "autostart", default: true)
         let sendsLiveHint = reader.boolean("service", "live_hint", default: true)
+        let enrollment = reader.optionalString("service", "enrollment")
         guard let number, let id = ServiceID(rawValue: Int64(number)),
             let accessKey = accessKey ?? trouble.map({ _ in Secret("") })
         else { return nil }
         return Service(
             id: id, accessKey: accessKey, applicationCode: applicationCode, entity: entity,
-            isStartedAtFirstBoot: autostart, sendsLiveHint: sendsLiveHint, secretTrouble: trouble)
+            isStartedAtFirstBoot: autostart, sendsLiveHint: sendsLiveHint, secretTrouble: trouble,
+            enrollment: enrollment)
     }
 
     /// From the file, else from what systemd passed.

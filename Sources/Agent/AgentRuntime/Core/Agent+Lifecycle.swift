@@ -43,7 +43,7 @@ extension Agent {
         if new.cache.syncInterval != old.cache.syncInterval {
             cache.setSyncInterval(milliseconds: Int64(new.cache.syncInterval * 1000))
         }
-        link.reconfigure(new.server, Login(new.service))
+        link.reconfigure(new.server, Login(new.service, boot: boot))
         return Self.keysThatWait(new, old)
     }
 
@@ -51,6 +51,7 @@ extension Agent {
     private static func keysThatWait(_ new: AgentConfiguration, _ old: AgentConfiguration) -> [String] {
         var keys: [String] = []
         if new.service.sendsLiveHint != old.service.sendsLiveHint { keys.append("service.live_hint") }
+        if new.service.enrollment != old.service.enrollment { keys.append("service.enrollment") }
         if new.parking != old.parking { keys.append("parking") }
         if new.alarmJournalLimit != old.alarmJournalLimit { keys.append("alarms.journal_limit") }
         if new.hooks != old.hooks { keys.append("hooks") }

@@ -32,6 +32,9 @@ extension Agent {
         case .startLink(let entity):
             serverFences.runs(as: entity, service: configuration.service.id.rawValue)
             link.start(entity: entity)
+        case .changeLink(let entity, let atOnce):
+            serverFences.runs(as: entity, service: configuration.service.id.rawValue)
+            link.changed(entity: entity, atOnce: atOnce)
         case .stopLink(let milliseconds): link.stop(within: milliseconds)
         case .remember(let target, let cause): memory.remember(target, stoppedBy: cause)
         case .changed: announce(.service(service.status))
@@ -48,8 +51,12 @@ extension Agent {
         case .gapIs(let gap): memory.remember(gap)
         case .gapEnded: memory.forgetGap()
         case .locationChanged(let location): service.locationChanged(location)
-        case .feedChanged: announce(.feed(gathering.feedStatus))
-        case .gatherChanged: announce(.gather(gatherStatus))
+        case .feedChanged:
+            link.healthMayHaveChanged()
+            announce(.feed(gathering.feedStatus))
+        case .gatherChanged:
+            link.healthMayHaveChanged()
+            announce(.gather(gatherStatus))
         }
     }
 
@@ -63,10 +70,14 @@ extension Agent {
     func route(_ effect: CacheShell.Effect) {
         switch effect {
         case .ringIs(let ends):
-            serverFences.ringBegins(at: cache.snapshot.firstTime(of: serverFences.entity))
+            serverFences.ringBegins(
+                at: cache.snapshot.firstTime(of: serverFences.entity), files: cache.snapshot.filesBegun)
             link.ringIs(ends)
-        case .changed: announce(.cache(cacheStatus))
+        case .changed:
+            link.healthMayHaveChanged()
+            announce(.cache(cacheStatus))
         case .lost(let lost):
+            link.healthMayHaveChanged()
             earlyAlarms.pointsWereLost()
             announce(.loss(LossReport(lost: lost)))
         case .cleared: earlyAlarms.pointsWereLost()

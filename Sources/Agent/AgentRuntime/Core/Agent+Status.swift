@@ -17,7 +17,7 @@ extension Agent {
             clock: ClockStatus(
                 synchronised: context.systemClock.isSynchronised, serverDifference: link.serverClockDifference),
             alarms: alarmShell.status, hooks: hooks.status, remembered: memory.status,
-            fences: fences)
+            fences: fences, health: healthStatus, isOnAnotherComputer: isOnAnotherComputer)
     }
 
     private var fences: FencesStatus {

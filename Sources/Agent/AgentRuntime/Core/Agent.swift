@@ -16,7 +16,9 @@ internal import TrackModel
 package final class Agent {
     let context: ShellContext
     let started: SystemTime
-    private let boot: String?
+    let boot: String?
+    /// The disk was in another computer when the agent ran last.
+    let isOnAnotherComputer: Bool
     var configuration: AgentConfiguration
 
     let memory: MemoryShell
@@ -51,6 +53,7 @@ package final class Agent {
         self.configuration = configuration
         started = context.systemTime
         boot = surroundings.boot
+        isOnAnotherComputer = surroundings.isOnAnotherComputer
         memory = MemoryShell(
             context, keeper: surroundings.memory, state: remembered, trouble: opened.memoryTrouble)
         settingsShell = SettingsShell(settings, areSet: remembered.settings != nil) { router.agent?.route($0) }
@@ -73,7 +76,8 @@ package final class Agent {
             sendsLiveHint: configuration.service.sendsLiveHint)
         link = LinkShell(
             context, connector: surroundings.connector, server: configuration.server,
-            login: Login(configuration.service), machine: uplink, ring: opened.snapshot.ends
+            login: Login(configuration.service, boot: surroundings.boot), machine: uplink, ring: opened.snapshot.ends,
+            health: HealthTeller { router.agent?.health() }
         ) { router.agent?.route($0) }
         requests = RequestShell(context) { router.agent?.route($0) }
         alarmShell = AlarmShell(

@@ -23,11 +23,13 @@ final class CacheWorker: CacheExecutor, Sendable {
         thread.start()
     }
 
-    /// Opens the ring on the calling thread; see ``TrackCache`` for what it throws.
+    /// Opens the ring on the calling thread; see ``TrackCache`` for what it throws. `prepare`: what is done with it first.
     static func open(
-        directory: String, options: TrackCacheOptions, now: MonotonicTime
+        directory: String, options: TrackCacheOptions, now: MonotonicTime,
+        prepare: (TrackCache) -> Void = { _ in }
     ) throws(TrackCacheError) -> (CacheWorker, CacheSnapshot) {
         let cache = try TrackCache(directory: directory, options: options, now: now)
+        prepare(cache)
         let snapshot = CacheSnapshot(cache)
         return (CacheWorker(cache), snapshot)
     }

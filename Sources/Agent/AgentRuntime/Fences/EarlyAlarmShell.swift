@@ -185,19 +185,29 @@ final class EarlyAlarmShell {
     private func look(for causes: [UInt64: PointCause]) {
         let now = context.now
         let found = ring.perform(on: context.loop) { cache in Self.missing(causes, in: cache, now: now) }
-        found?.assumeIsolated().whenSuccess { [self] missing in perform(book.looked(missing: missing)) }
+        guard let found else { return perform(book.looked(missing: [], unread: causes.keys.sorted())) }
+        found.assumeIsolated().whenSuccess { [self] missing, unread in
+            perform(book.looked(missing: missing, unread: unread))
+        }
     }
 
     /// Runs on the disk thread.
     private static func missing(
         _ causes: [UInt64: PointCause], in cache: TrackCache, now: MonotonicTime
-    ) -> [UInt64] {
-        causes.filter { _, cause in
+    ) -> (missing: [UInt64], unread: [UInt64]) {
+        var (missing, unread): ([UInt64], [UInt64]) = ([], [])
+        for (number, cause) in causes.sorted(by: { $0.key < $1.key }) {
             let found = cache.read(
                 after: cause.sequence - 1, maximumCount: 1, maximumBytes: 1, isForServer: false, now: now)
-            guard let found else { return !cache.isReadPostponed(now: now) }
-            return found.stream == cause.stream && found.firstSequence != cause.sequence
-        }.keys.sorted()
+            if let found {
+                if found.stream == cause.stream, found.firstSequence != cause.sequence { missing.append(number) }
+            } else if cache.isReadPostponed(now: now) {
+                unread.append(number)
+            } else {
+                missing.append(number)
+            }
+        }
+        return (missing, unread)
     }
 
     private func perform(_ actions: [AlarmReporting.Action]) {
@@ -290,12 +300,15 @@ extension AlarmReporting.Item {
             case .string(let text)? = members["key"], let key = AlarmKey(text: text)
         else { return nil }
         var json = body
+        // A field of their own, because they may be longer than an alarm.
+        let remoteTo = members.removeValue(forKey: "remote_to")?.arrayValue?.compactMap(\.stringValue) ?? []
+        if !remoteTo.isEmpty { json = JSONValue.object(members).description }
         if json.utf8.count > most {
             members["params"] = nil
             json = JSONValue.object(members).description
         }
         guard json.utf8.count <= most else { return nil }
-        self.init(number: alarm.number, key: key.bytes, type: alarm.content.type, json: json)
+        self.init(number: alarm.number, key: key.bytes, type: alarm.content.type, json: json, remoteTo: remoteTo)
     }
 }
 
@@ -303,10 +316,8 @@ extension AlarmUpload {
     fileprivate init(_ message: UInt64, _ items: [AlarmReporting.Item]) {
         self.init()
         id = message
-        alarms = items.map { item in
-            var alarm = UploadedAlarm()
-            (alarm.key, alarm.type, alarm.json) = (Data(item.key), item.type, item.json)
-            return alarm
+        alarms = items.map {
+            UploadedAlarm(key: $0.key, type: $0.type, json: $0.json, remoteTo: $0.remoteTo)
         }
     }
 }

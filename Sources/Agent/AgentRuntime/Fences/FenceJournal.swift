@@ -23,7 +23,7 @@ enum FenceJournal {
             entity: writing.entity, time: writing.memory.lastTime?.milliseconds ?? 0, memory: writing.memory.encoded,
             service: writing.service)
         do throws(CacheFileError) {
-            guard !writing.alarms.isEmpty else {
+            guard writing.isDurable else {
                 try journal.note(state, now: now)
                 return .written([], [])
             }

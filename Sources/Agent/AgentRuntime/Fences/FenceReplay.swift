@@ -18,15 +18,18 @@ enum FenceReplay {
     }
 
     /// Points of an entity that are later than a time, up to a sequence, in their order. Runs on the disk thread.
+    /// `includesAcknowledged`: also those that the server has, as far as they still stand on the disk.
     static func points(
-        in cache: TrackCache, of entity: String, after time: Timestamp, through last: UInt64, now: MonotonicTime
+        in cache: TrackCache, of entity: String, after time: Timestamp, through last: UInt64,
+        includesAcknowledged: Bool = false, now: MonotonicTime
     ) -> [Found] {
         let name = ExactName(entity)
         var position = cache.position(beforeNewest: enough)
         var points: [Found] = []
         while position < last,
             let batch = cache.read(
-                after: position, maximumCount: batch, maximumBytes: mostBytes, isForServer: false, now: now)
+                after: position, maximumCount: batch, maximumBytes: mostBytes, isForServer: false,
+                includesAcknowledged: includesAcknowledged, now: now)
         {
             position = batch.lastSequence
             guard ExactName(batch.entity) == name else { continue }

@@ -65,6 +65,8 @@ final class ServerFenceShell {
     private let lastBefore: UInt64
     /// Entities whose points of the process before were judged.
     private var replayed: Set<ExactName> = []
+    /// Files of the ring that this process has begun.
+    private var filesBegun: UInt64 = 0
     /// What came while the ring was read; nil when it is not.
     private var waiting: [Waiting]?
     private var since: SystemTime
@@ -133,7 +135,9 @@ final class ServerFenceShell {
         let last = machine.memory?.lastTime ?? Timestamp(milliseconds: .min)
         let (through, now) = (lastBefore, context.now)
         let points = ring.perform(on: context.loop) { cache in
-            FenceReplay.points(in: cache, of: entity, after: last, through: through, now: now)
+            // The server has judged what it has acknowledged: the vehicle must go on from the same points.
+            FenceReplay.points(
+                in: cache, of: entity, after: last, through: through, includesAcknowledged: true, now: now)
         }
         guard let points else { return }
         waiting = []
@@ -142,6 +146,7 @@ final class ServerFenceShell {
             // Too late: later points were judged.
             guard waiting != nil, machine.runs(entity, service) else { return }
             for found in points { perform(machine.gathered(found.point, cause: found.cause, isLive: false)) }
+            if !points.isEmpty { perform(machine.ringLetsGo()) }
             takeWaiting()
         }
     }
@@ -169,10 +174,14 @@ final class ServerFenceShell {
         }
     }
 
-    /// The ring after an operation. `oldest`: the time of the entity's oldest point; nil: there is none.
-    func ringBegins(at oldest: Timestamp?) {
+    /// The ring after an operation. `oldest`: the time of the entity's oldest point; nil: there is none. `files`: how many it
+    /// has begun: what the server has of the files before is deleted.
+    func ringBegins(at oldest: Timestamp?, files: UInt64) {
         guard waiting == nil else { return }
         perform(machine.ringBegins(at: oldest))
+        guard files != filesBegun else { return }
+        filesBegun = files
+        perform(machine.ringLetsGo())
     }
 
     /// The entity whose points are judged.

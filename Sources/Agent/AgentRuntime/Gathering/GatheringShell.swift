@@ -304,6 +304,8 @@ final class GatheringShell {
     /// Whether fixes become points.
     var isSampling: Bool { entity != nil }
     var feedState: FeedState { watch.state }
+    /// Milliseconds since the newest fix; nil: there was none.
+    var fixAge: Int64? { watch.fix.map { max(0, context.now - $0.arrival) } }
     var feedStatus: FeedStatus { watch.report(now: context.now) }
 
     /// `isWanted`: somebody has told the agent to gather; the service knows.

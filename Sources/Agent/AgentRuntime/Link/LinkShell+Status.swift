@@ -8,6 +8,14 @@ extension LinkShell {
     var state: LinkState { watch.state }
     /// Milliseconds that the server's clock was ahead of this machine's at the last login; negative: behind.
     var serverClockDifference: Int64? { terms.clockDifference }
+    /// The end of this agent's certificate, seconds since 1970 UTC; nil: it has none, or does not know.
+    var certificateEnd: Int64? { connector.clientCertificateEnd }
+    /// When the server was told of the vehicle's health last.
+    var healthToldTime: SystemTime? { health.toldTime }
+    /// Seconds without a session, 0 with one; nil: none is wanted.
+    var silence: Int64? { watch.silence(now: context.now) }
+    /// The time at which certificates are judged; nil while no clock can be believed.
+    var believedTime: Timestamp? { trust.believedTime }
     var unacknowledgedPoints: Int { machine.unacknowledgedPoints }
     /// What the server allows on the present link.
     var limits: UplinkLimits { machine.limits ?? UplinkLimits() }

@@ -11,40 +11,10 @@ internal import TrackWire
 /// Owns the `UplinkMachine`, the present link, the batches that were read and not yet sent, and the trust in certificates.
 /// May touch: the connector, the clocks, its timers, the journal. Everything else leaves as an ``Effect``.
 final class LinkShell {
-    enum Effect {
-        /// The state of the connection changed.
-        case stateChanged(LinkState)
-        /// After a stop: the link is off.
-        case finished(isDrained: Bool)
-        /// Tell the ring what the server has. ``LinkShell/cacheConfirmed(_:_:)`` is the answer.
-        case confirm(LinkID, storedThrough: UInt64, stream: StreamID?)
-        /// Read a batch. ``LinkShell/batchRead(_:_:)`` is the answer.
-        case read(ReadID, BatchLimits)
-        /// The server owns everything of the stream through this number.
-        case acknowledge(through: UInt64, stream: StreamID)
-        /// Wait until the points that are on their way stand in the ring. ``LinkShell/cacheSettled(before:isDone:)`` is
-        /// the answer.
-        case settleCache(before: MonotonicTime)
-        /// The login succeeded: the service's track columns and the server's clock.
-        case welcomed([TrackColumn], serverTime: Int64)
-        /// The server answered a request.
-        case replied(UInt64, RequestBook.Kind, ServerFrame.OneOf_Message)
-        /// The server sent a push, over the link of this entity.
-        case pushed(Push, entity: String)
-        /// The login succeeded. `takesFences`: the server sends fences and takes reports. `acknowledged`: what the server had
-        /// owned of the stream before.
-        case opened(takesFences: Bool, storedThrough: UInt64, acknowledged: UInt64, stream: StreamID?)
-        /// The server sent a part of the fences of this link's entity.
-        case fenceUpdate(FenceUpdate)
-        /// The server answered a report of alarms.
-        case reportAnswered(AlarmUploadAck)
-        /// The server will never store these points.
-        case refusedPoints(Set<UInt64>, stream: StreamID)
-    }
-
     let context: ShellContext
-    private let connector: any LinkConnector
+    let connector: any LinkConnector
     private let tell: (Effect) -> Void
+    private(set) var health: HealthTeller
     private let timers: ShellTimers<UplinkTimer>
     private(set) var server: AgentConfiguration.Server
     private var login: Login
@@ -53,7 +23,7 @@ final class LinkShell {
     private lazy var channel = LinkChannel(context, connector: connector) { [weak self] id, event in
         self?.said(event, id)
     }
-    private lazy var trust = LinkTrust(context) { [weak self] in self?.trustChanged() }
+    private(set) lazy var trust = LinkTrust(context) { [weak self] in self?.trustChanged() }
     private(set) var watch: LinkWatch
     /// Batches that were read and not yet sent.
     private var prepared: [ReadID: PreparedUpload] = [:]
@@ -74,7 +44,8 @@ final class LinkShell {
 
     init(
         _ context: ShellContext, connector: any LinkConnector, server: AgentConfiguration.Server, login: Login,
-        machine: UplinkMachine, ring: RingEnds, tell: @escaping (Effect) -> Void
+        machine: UplinkMachine, ring: RingEnds, health: HealthTeller = HealthTeller { nil },
+        tell: @escaping (Effect) -> Void
     ) {
         self.context = context
         self.connector = connector
@@ -82,6 +53,7 @@ final class LinkShell {
         self.login = login
         self.machine = machine
         self.ring = ring
+        self.health = health
         self.tell = tell
         timers = ShellTimers(context)
         watch = LinkWatch(since: context.systemTime)
@@ -91,13 +63,22 @@ final class LinkShell {
 
     /// Watches the files of certificates and keys.
     func watchCertificates() {
-        connector.watch(on: context.loop, log: context.log) { [weak self] in self?.trust.certificatesChanged($0) }
+        connector.watch(on: context.loop, log: context.log) { [weak self] news in
+            self?.trust.certificatesChanged(news)
+            self?.healthMayHaveChanged()
+        }
     }
 
     /// The service starts as an entity.
     func start(entity new: String) {
         entity = new
         perform(machine.start(first: ring.first, next: ring.next, now: context.now))
+    }
+
+    /// The server says that this vehicle is another entity. `atOnce`: log in as it now; otherwise at the next try.
+    func changed(entity new: String, atOnce: Bool) {
+        entity = new
+        if atOnce { perform(machine.configurationChanged(now: context.now)) }
     }
 
     /// The service stops. It may upload the remaining points for this time.
@@ -145,6 +126,8 @@ final class LinkShell {
         (server, login) = (newServer, newLogin)
         perform(
             isAnother ? machine.configurationChanged(now: context.now) : machine.trustChanged(now: context.now))
+        // The certificate may be another one, too.
+        healthMayHaveChanged()
     }
 
     /// Seconds.
@@ -180,7 +163,8 @@ final class LinkShell {
         case .diskHangs:
             perform(
                 machine.closing(
-                    id, reason: "the disk hangs: the cache cannot be read", retryAfterSeconds: 0, now: context.now))
+                    id, LinkTrouble(.server, "the disk hangs: the cache cannot be read"), retryAfterSeconds: 0,
+                    now: context.now))
         }
     }
 
@@ -260,7 +244,7 @@ final class LinkShell {
             case .discard(let id): prepared[id] = nil
             case .acknowledgeCache(let sequence):
                 if let helloStream { tell(.acknowledge(through: sequence, stream: helloStream)) }
-            case .sendHeartbeat: channel.send(.heartbeat(Heartbeat()))
+            case .sendHeartbeat: channel.send(.heartbeat(health.heartbeat(to: terms, at: context.systemTime)))
             case .sendLiveHint:
                 if let hint = newest?.heartbeat(as: entity, format: terms.payloadFormat) {
                     channel.send(.heartbeat(hint))
@@ -279,6 +263,11 @@ final class LinkShell {
             case .finished(let isDrained): tell(.finished(isDrained: isDrained))
             }
         }
+    }
+
+    /// Something that an operator should know of may have changed.
+    func healthMayHaveChanged() {
+        if health.hasNews { perform(machine.healthChanged(now: context.now)) }
     }
 
     private func connect(_ id: LinkID) {
@@ -342,8 +331,8 @@ final class LinkShell {
             noteRefused(acknowledgement)
             perform(machine.uploadAcknowledged(id, through: acknowledgement.storedThrough, now: now))
         case .closing(let closing):
-            let reason = "the server closes: \(closing.reason.isEmpty ? "no reason given" : closing.reason)"
-            perform(machine.closing(id, reason: reason, retryAfterSeconds: closing.retryAfter, now: now))
+            perform(
+                machine.closing(id, LinkTrouble(closing), retryAfterSeconds: closing.retryAfter, now: now))
         case .pointsReply(let reply):
             perform(machine.frameReceived(id, now: now))
             tell(.replied(reply.id, .points, .pointsReply(reply)))
@@ -366,6 +355,7 @@ final class LinkShell {
     private func received(_ welcome: Welcome, _ id: LinkID) {
         watch.session = String(welcome.session)
         terms = LinkTerms(welcome, at: context.systemTime)
+        health.loggedIn()
         tell(.welcomed(welcome.trackColumns, serverTime: welcome.serverTime))
         tell(
             .opened(
@@ -374,7 +364,7 @@ final class LinkShell {
         perform(
             machine.welcome(
                 id, storedThrough: welcome.storedThrough, heartbeatSeconds: welcome.heartbeatInterval,
-                limits: UplinkLimits(welcome.limits), now: context.now))
+                healthSeconds: terms.healthInterval, limits: UplinkLimits(welcome.limits), now: context.now))
     }
 
     private func noteRefused(_ acknowledgement: UploadAck) {

@@ -33,9 +33,23 @@ extension LinkTrouble {
         case .authentication: self.init(.authentication, reason, cause: .keyRefused)
         case .service: self.init(.authentication, reason, cause: .serviceUnknown)
         case .revoked: self.init(.authentication, reason, cause: .revoked)
-        case .parameter: self.init(.parameter, reason, cause: .parameterRefused)
+        case .cloned: self.init(.authentication, reason, cause: .cloned)
+        case .parameter:
+            self.init(
+                .parameter, reason, cause: .parameterRefused, entity: refused.entity.isEmpty ? nil : refused.entity)
         case .protocol: self.init(.protocolViolation, reason)
         case .busy, .internal, .unspecified, .UNRECOGNIZED: self.init(.server, reason)
+        }
+    }
+}
+
+extension LinkTrouble {
+    init(_ closing: Closing) {
+        let reason = "the server closes: \(closing.reason.isEmpty ? "no reason given" : closing.reason)"
+        switch closing.code {
+        case .cloned: self.init(.authentication, closing.reason, cause: .cloned)
+        case .unspecified, .shutdown, .replaced, .protocol, .busy, .idle, .internal, .UNRECOGNIZED:
+            self.init(.server, reason)
         }
     }
 }

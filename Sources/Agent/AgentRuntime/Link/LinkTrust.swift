@@ -46,6 +46,14 @@ final class LinkTrust {
         return time.judgedTime(now: context.now, systemClock: clock)
     }
 
+    /// The time at which certificates are judged; nil while no clock can be believed.
+    var believedTime: Timestamp? {
+        let judged = time.judgedTime(now: context.now, systemClock: context.systemClock)
+        guard judged.source != .system(isBelieved: false) else { return nil }
+        let (milliseconds, isAbsurd) = judged.seconds.multipliedReportingOverflow(by: 1000)
+        return isAbsurd ? nil : Timestamp(milliseconds: milliseconds)
+    }
+
     /// Why a connection could not be made.
     ///
     /// A certificate that is refused only for a time that may be wrong is tried again soon; every other certificate that is

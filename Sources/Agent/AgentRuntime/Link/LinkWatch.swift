@@ -53,6 +53,12 @@ struct LinkWatch {
         offline.map { Double(max(0, now - $0.at)) / 1000 } ?? 0
     }
 
+    /// Seconds without a session, 0 with one; nil: none is wanted.
+    func silence(now: MonotonicTime) -> Int64? {
+        if case .online = state { return 0 }
+        return offline.map { max(0, now - $0.at) / 1000 }
+    }
+
     /// `server` as in `track.example.org:7443`; `attempts` since the last login.
     func status(server: String, attempts: UInt64) -> LinkStatus {
         let told: LinkStatus.State

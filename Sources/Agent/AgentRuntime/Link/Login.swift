@@ -10,12 +10,16 @@ struct Login: Hashable {
     let applicationCode: Secret?
     /// Why no login is possible; nil when one is.
     let trouble: String?
+    /// Names the present start of the computer, 16 bytes; empty: unknown.
+    let boot: [UInt8]
 
-    init(_ configured: AgentConfiguration.Service) {
+    /// `boot`: as ``BootName`` reads it.
+    init(_ configured: AgentConfiguration.Service, boot: String?) {
         service = configured.id
         accessKey = configured.accessKey
         applicationCode = configured.applicationCode
         trouble = configured.secretTrouble
+        self.boot = boot.map(BootName.bytes) ?? []
     }
 
     /// `fences`: the version of the server's fences that the agent has for the entity.
@@ -32,6 +36,7 @@ struct Login: Hashable {
         hello.nextSequence = ring.next
         hello.fenceFormat = FenceDelivery.format
         hello.fenceVersion = version
+        hello.bootBytes = boot
         return hello
     }
 }

@@ -78,6 +78,8 @@ package struct RememberedState: Codable, Hashable, Sendable {
     var version = 1
     /// Nil until somebody told the agent something.
     var target: Target?
+    /// The enrolment under which it was told; nil: the configuration named none.
+    var enrollment: String?
     /// Nil while everything is at its default.
     var settings: RememberedSettings?
     /// Nil until the first login.
@@ -86,6 +88,15 @@ package struct RememberedState: Codable, Hashable, Sendable {
     var gap: Gap?
     /// Nil when nothing names the start of the computer.
     var run: Run?
+
+    /// What a person told the vehicle that it was before does not hold for the one that it is now: not its name, and not that
+    /// it was stopped. Settings are the box's, and a file that names no enrolment is a person's, who may correct it at any time.
+    /// False when nothing was forgotten.
+    mutating func begin(under enrolled: String?) -> Bool {
+        guard let enrolled, enrolled != enrollment else { return false }
+        defer { (enrollment, target) = (enrolled, nil) }
+        return target != nil
+    }
 }
 
 extension GapMemory {

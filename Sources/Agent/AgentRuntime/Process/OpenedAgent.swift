@@ -1,5 +1,6 @@
 internal import AgentLogic
 internal import AlarmLog
+internal import ComputerIdentity
 internal import Glibc
 package import Logging
 internal import NIOCore
@@ -15,7 +16,7 @@ package struct OpenedAgent {
     let configuration: AgentConfiguration
     let surroundings: Surroundings
     let snapshot: CacheSnapshot
-    let remembered: RememberedState
+    private(set) var remembered: RememberedState
     let settings: Settings
     /// Why the state of the process before could not be read; nil when it was read, or there was none.
     let memoryTrouble: String?
@@ -26,8 +27,14 @@ package struct OpenedAgent {
             configuration.server, refusedPINFile: configuration.stateDirectory + "/refused-pin")
         let found = StateFile(directory: configuration.stateDirectory).read()
         try self.init(configuration, remembered: found, log: log) { options in
+            let computer = ComputerLook(
+                file: ComputerFile(directory: configuration.stateDirectory), traits: .ofAgent(), log: log)
+            var isOnAnotherComputer = false
             let (disk, snapshot) = try CacheWorker.open(
-                directory: configuration.cache.directory, options: options, now: MonotonicTime(.now()))
+                directory: configuration.cache.directory, options: options, now: MonotonicTime(.now())
+            ) { cache in
+                isOnAnotherComputer = computer.look(at: cache, now: MonotonicTime(.now()))
+            }
             let hooks = configuration.hooks.map { hooks in
                 HookRunner(
                     directory: HookDirectory(path: hooks.directory, user: geteuid()),
@@ -51,7 +58,7 @@ package struct OpenedAgent {
                 clock: KernelClock(), connector: connector, feeds: GNSSFeedSource(), disk: disk,
                 memory: StateWorker(directory: configuration.stateDirectory, disk: disk),
                 seed: UInt64.random(in: .min ... .max), boot: BootName.read(), alarms: alarms, hooks: hooks,
-                fences: fences, serverFences: serverFences)
+                fences: fences, serverFences: serverFences, isOnAnotherComputer: isOnAnotherComputer)
             return (surroundings, snapshot)
         }
     }
@@ -63,6 +70,11 @@ package struct OpenedAgent {
     ) throws {
         self.configuration = configuration
         (remembered, settings) = Self.recall(found, configuration, log)
+        if remembered.begin(under: configuration.service.enrollment) {
+            log.notice(
+                "The vehicle was enrolled anew: the commands of before are forgotten",
+                metadata: ["entity": "\(configuration.service.entity)"])
+        }
         memoryTrouble = found.trouble
         let options = TrackCacheOptions(
             limit: settings.cacheLimit, syncInterval: Int64(configuration.cache.syncInterval * 1000))
@@ -95,7 +107,10 @@ package struct OpenedAgent {
                 return (state, settings)
             } catch {
                 log.error("Remembered settings break a rule, defaults are used", metadata: ["error": "\(error)"])
-                return (RememberedState(target: state.target, columns: state.columns), defaults)
+                return (
+                    RememberedState(target: state.target, enrollment: state.enrollment, columns: state.columns),
+                    defaults
+                )
             }
         case .putAside(let path):
             log.error("Remembered state was damaged and put aside", metadata: ["file": "\(path)"])

@@ -16,6 +16,8 @@ final class ServiceShell {
         case startGathering(entity: String)
         case stopGathering(entity: String, by: StopCause)
         case startLink(entity: String)
+        /// The server says that this vehicle is another entity. `atOnce`: log in as it now.
+        case changeLink(entity: String, atOnce: Bool)
         /// Upload what is left within the time, then close the link. ``ServiceShell/linkStopped(isDrained:)`` is the answer.
         case stopLink(milliseconds: Int64)
         /// Make the target outlive a restart. `stoppedBy`: who told the agent now not to gather; nil: nobody.
@@ -94,6 +96,15 @@ final class ServiceShell {
         case .startUplink(let new):
             entity = new
             tell(.startLink(entity: new))
+        case .changeEntity(let new, let atOnce):
+            context.log.notice(
+                "The server says that this vehicle is another entity",
+                metadata: .event(.entityChanged, ["entity": "\(new)", "before": "\(entity)"]))
+            entity = new
+            // Nobody told the agent now to stop anything: who did so before is remembered.
+            stopper = nil
+            tell(.changeLink(entity: new, atOnce: atOnce))
+            tell(.changed)
         case .stopUplink(let milliseconds): tell(.stopLink(milliseconds: milliseconds))
         case .setTimer(let timer, let milliseconds):
             timers.set(timer, milliseconds: milliseconds) { [self] in perform(machine.timerFired(timer)) }
@@ -150,7 +161,7 @@ final class ServiceShell {
                     "the service runs already, as \(entity): stop it first to start it as another entity")
             }
         }
-        perform(machine.startService(entity: wanted ?? entity, request: request))
+        perform(machine.startService(entity: wanted ?? entity, isChosen: wanted != nil, request: request))
         return promise.futureResult
     }
 

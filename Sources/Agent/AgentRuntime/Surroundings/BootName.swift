@@ -15,6 +15,12 @@ enum BootName {
         return digits.flatMap { $0.utf8.count == 32 && $0.allSatisfy(\.isHexDigit) ? $0 : nil }
     }
 
+    /// The 16 bytes of a name; none for a text that is no name.
+    static func bytes(_ name: String) -> [UInt8] {
+        let digits = (usable(name) ?? "").compactMap(\.hexDigitValue)
+        return stride(from: 0, to: digits.count, by: 2).map { UInt8(digits[$0] << 4 | digits[$0 + 1]) }
+    }
+
     private static func kernels() -> String? {
         let descriptor = open(file, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { return nil }

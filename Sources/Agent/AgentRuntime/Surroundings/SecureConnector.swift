@@ -46,6 +46,13 @@ final class SecureConnector: LinkConnector {
         }
     }
 
+    var clientCertificateEnd: Int64? {
+        switch standing {
+        case .success(let context): context.clientCertificateEnd
+        case .failure: nil
+        }
+    }
+
     /// Why the files of certificates and keys cannot be used; nil when they can. Opens no token: that may count against its
     /// PIN, and another process may use it.
     static func obstacle(_ server: AgentConfiguration.Server) -> String? {

@@ -28,11 +28,14 @@ package struct Surroundings {
     package var fences: FenceStore?
     /// Nil: the server's fences are in memory only.
     package var serverFences: ServerFenceStore?
+    /// The disk was in another computer when the agent ran last.
+    package var isOnAnotherComputer: Bool
 
     package init(
         clock: any SystemClockSource, connector: any LinkConnector, feeds: any FeedSource, disk: any CacheExecutor,
         memory: any StateKeeper, seed: UInt64, boot: String? = nil, alarms: (any AlarmExecutor)? = nil,
-        hooks: (any HookExecutor)? = nil, fences: FenceStore? = nil, serverFences: ServerFenceStore? = nil
+        hooks: (any HookExecutor)? = nil, fences: FenceStore? = nil, serverFences: ServerFenceStore? = nil,
+        isOnAnotherComputer: Bool = false
     ) {
         self.clock = clock
         self.connector = connector
@@ -45,6 +48,7 @@ package struct Surroundings {
         self.hooks = hooks
         self.fences = fences
         self.serverFences = serverFences
+        self.isOnAnotherComputer = isOnAnotherComputer
     }
 }
 
@@ -68,12 +72,15 @@ package protocol LinkConnector: AnyObject {
     /// `loop`.
     func watch(on loop: any EventLoop, log: Logger, deliver: @escaping (CertificateNews) -> Void)
     func stopWatching()
+    /// The end of the agent's certificate in use, seconds since 1970 UTC; nil: it has none, or nobody has read it yet.
+    var clientCertificateEnd: Int64? { get }
 }
 
 /// A connector without files has nothing to watch.
 extension LinkConnector {
     package func watch(on loop: any EventLoop, log: Logger, deliver: @escaping (CertificateNews) -> Void) {}
     package func stopWatching() {}
+    package var clientCertificateEnd: Int64? { nil }
 }
 
 /// What became of certificates or keys whose files changed.

@@ -8,6 +8,8 @@ package struct FenceReaction: Hashable, Sendable {
 
     /// Bytes of parameters.
     package static let mostBytes = 4096
+    /// Most entities to which one alarm is told remotely: see decision 18.
+    package static let mostRemote = 100
 
     /// - Throws: ``FenceError`` for parameters that are too long.
     package init(on action: FenceAction, parameters: String, isRemote: Bool = false) throws(FenceError) {

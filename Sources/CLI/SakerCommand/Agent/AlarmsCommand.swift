@@ -1,0 +1,133 @@
+import AgentControl
+import ArgumentParser
+import JSON
+
+/// `saker alarms`
+struct AlarmsCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "alarms",
+        abstract: "Shows the alarms and messages that this vehicle has received.",
+        discussion: """
+            The agent keeps them for eight days. Times: \(TimeExpression.examples).
+
+            Examples:
+              saker alarms --from yesterday
+              saker alarms --type 3 --limit 10          the last ten alarms of server fences
+              saker alarms --fence 15 --action exit     when the vehicle left its own fence 15
+              saker alarms --after 41 --json            alarms after number 41, for a program
+            """)
+
+    @OptionGroup var agent: AgentOptions
+
+    @Option(name: .long, help: ArgumentHelp("Only those of this time and later.", valueName: "time"))
+    var from: String?
+
+    @Option(name: .long, help: ArgumentHelp("Only those up to this time.", valueName: "time"))
+    var through: String?
+
+    @Option(
+        name: .long, parsing: .unconditional,
+        help: "Only those of a type: 3 server fence, 4 local fence, 65 to 255 messages of the fleet's operator.")
+    var type: Int64?
+
+    @Option(name: .long, help: ArgumentHelp("Only those for this entity.", valueName: "name"))
+    var entity: String?
+
+    @Option(
+        name: .long, parsing: .unconditionalSingleValue,
+        help: ArgumentHelp("Only those of this fence of the vehicle's own; may be given again.", valueName: "number"))
+    var fence: [Int64] = []
+
+    @Option(
+        name: .long,
+        help: ArgumentHelp(
+            "Only those of the vehicle's own fences that tell this: enter, exit, stay or overspeed; may be given again.",
+            valueName: "action"))
+    var action: [String] = []
+
+    @Option(
+        name: .long, parsing: .unconditional,
+        help: ArgumentHelp("Only those with a greater number, the oldest of them first.", valueName: "number"))
+    var after: Int64?
+
+    @Option(
+        name: .long, parsing: .unconditional, help: ArgumentHelp("At most so many, 1 to 1000.", valueName: "number"))
+    var limit: Int64 = 100
+
+    func validate() throws {
+        guard 1...1000 ~= limit else { throw ValidationError("--limit \(limit) is not allowed: give 1 to 1000") }
+        if let fence = fence.first(where: { $0 < 1 }) {
+            throw ValidationError(
+                "--fence \(fence) is no number of a fence: give 1 or more, as saker fence list shows it")
+        }
+        for action in action where AlarmSelection.Action(rawValue: action) == nil {
+            throw ValidationError("--action '\(action.shortened)' is none: give enter, exit, stay or overspeed")
+        }
+    }
+
+    func run() async throws {
+        let now = TimeText.now
+        let from = try from.map { try TimeArgument.parse($0, "--from", now: now) }
+        let through = try through.map { try TimeArgument.parse($0, "--through", now: now) }
+        try await agent.call(
+            .listAlarms,
+            [
+                "from": from.map(JSONValue.integer), "through": through.map(JSONValue.integer),
+                "type": type.map(JSONValue.integer), "entity": entity.map(JSONValue.string),
+                "fences": fence.isEmpty ? nil : .array(fence.map(JSONValue.integer)),
+                "actions": action.isEmpty ? nil : .array(action.map(JSONValue.string)),
+                "after": after.map(JSONValue.integer), "limit": .integer(limit),
+            ]
+        ) { (reply: AlarmsReply) in AlarmView.lines(reply) }
+    }
+}
+
+/// Alarms for people.
+enum AlarmView {
+    static func lines(_ reply: AlarmsReply) -> [String] {
+        guard !reply.alarms.isEmpty else { return ["No alarms."] }
+        var table = TextTable([.trailing], header: ["NUMBER", "TIME", "ENTITY", "KIND", "CONTENT"])
+        for alarm in reply.alarms {
+            table.add(
+                "\(alarm.number)", TimeText.local(alarm.time ?? alarm.received), alarm.entity, kind(alarm),
+                content(alarm))
+        }
+        return table.lines + (reply.more ? ["There are more: give --limit, --from, --through or --after."] : [])
+    }
+
+    /// In one line, without its time.
+    static func text(_ alarm: AlarmReport) -> String { "\(kind(alarm)) \(alarm.number): \(content(alarm))" }
+
+    private static func kind(_ alarm: AlarmReport) -> String {
+        switch alarm.type {
+        case 3: "fence alarm"
+        case 4: "local fence alarm"
+        case 65: "message"
+        default: "message \(alarm.type)"
+        }
+    }
+
+    private static func content(_ alarm: AlarmReport) -> String {
+        if let text = fence(alarm.body) {
+            let who = alarm.body["monitored_person"]?.stringValue ?? alarm.entity
+            return who == alarm.entity ? text : "\(who): \(text)"
+        }
+        if let members = alarm.body.objectValue, members.count == 1, let text = members["text"]?.stringValue {
+            return text
+        }
+        return alarm.body.stringValue ?? alarm.body.description
+    }
+
+    /// What an alarm of a fence tells; nil for another content.
+    private static func fence(_ body: JSONValue) -> String? {
+        guard let action = body["action"]?.stringValue, let number = body["fence_id"]?.integerValue else { return nil }
+        let name = body["fence_name"]?.stringValue ?? ""
+        var text = "\(action) \(name.isEmpty ? "fence \(number)" : "\(name) (fence \(number))")"
+        if let group = body["group"]?.stringValue {
+            text = "\(action) group \(group) by \(name.isEmpty ? "fence \(number)" : name)"
+        }
+        if let inside = body["inside"]?.integerValue { text += ", inside for \(TimeText.duration(inside))" }
+        if let parameters = body["params"], parameters.objectValue?.isEmpty == false { text += " \(parameters)" }
+        return text
+    }
+}

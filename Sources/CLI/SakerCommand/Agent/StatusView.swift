@@ -1,0 +1,261 @@
+import AgentControl
+
+/// Shows the status to a person. Every time is relative to the agent's own clock.
+struct StatusView {
+    private let status: AgentStatus
+
+    init(_ status: AgentStatus) {
+        self.status = status
+    }
+
+    var lines: [String] {
+        var table = TextTable()
+        let rows =
+            HealthView.rows(status) + [
+                ("Service", service), ("Gather", gather), ("Receiver", feed), ("Fix", fix), ("Connection", link),
+                ("Cache", cache), ("Points", points),
+            ] + fences + ServerFencesView.rows(status) + attributes + counted("Skipped", status.counters.skipped) + lost
+            + remembered + computer + [
+                ("Settings", [SettingsView.line(status.settings)]), ("Agent", [agent]),
+            ]
+        for (title, texts) in rows {
+            for (index, text) in texts.enumerated() { table.add(index == 0 ? title : "", text) }
+        }
+        return [headline, ""] + table.lines
+    }
+
+    /// The status in one line.
+    var headline: String {
+        let entity = status.entity.map { "\($0) is " } ?? ""
+        return ((status.tracked ? "● \(entity)tracked: " : "○ \(entity)not tracked: ") + status.reason).printable
+    }
+
+    private var now: Int64 { status.time }
+
+    private func since(_ time: Int64?) -> String {
+        time.map { " since \(TimeText.both($0, now: now))" } ?? ""
+    }
+
+    /// Nothing while everything that the agent was told is on the disk.
+    private var remembered: [(String, [String])] {
+        guard let remembered = status.remembered else { return [] }
+        let words =
+            switch remembered.state {
+            case .durable: ""
+            case .writing: "the last changes are being written to the disk"
+            case .failing: "the last changes are not on the disk, and a restart may forget them"
+            }
+        guard !words.isEmpty else { return [] }
+        return [("Changes", [words + since(remembered.since), remembered.lastError].compactMap { $0 })]
+    }
+
+    private var computer: [(String, [String])] {
+        guard status.isOnAnotherComputer == true else { return [] }
+        return [
+            (
+                "Computer",
+                [
+                    "not the one on which the agent ran last: this disk is a copy, or the board was replaced",
+                    "if it is a copy: sudo saker image prepare, then sudo saker enroll",
+                ]
+            )
+        ]
+    }
+
+    private var service: [String] {
+        let entity = status.service.entity.map { " as \($0)" } ?? ""
+        return [status.service.state.rawValue + entity + since(status.service.since)]
+    }
+
+    private var gather: [String] {
+        let state =
+            switch status.gather.state {
+            case .stopped: "stopped"
+            case .waiting: "waiting for a fix"
+            case .gathering: "gathering every \(status.settings.gatherInterval) s"
+            }
+        let parked = status.gather.parkedSince.map { time in
+            "parked since \(TimeText.both(time, now: now))"
+                + (status.settings.parkingInterval.map { ", a point every \($0) s" } ?? "")
+        }
+        let last = status.gather.lastPointTime.map { "last point \(TimeText.both($0, now: now))" }
+        return [state + since(status.gather.since)] + [parked, last].compactMap { $0 }
+    }
+
+    private var feed: [String] {
+        let feed = status.feed
+        let state =
+            switch feed.state {
+            case .closed: "not in use"
+            case .connecting: "gpsd has not answered yet"
+            case .unreachable: "gpsd does not answer"
+            case .permissionDenied: "gpsd may not be used"
+            case .noDevice: "gpsd has no receiver"
+            case .noFix: "no fix yet"
+            case .fix: "fix"
+            }
+        let place = [feed.source.map { "gpsd at \($0)" }, feed.device].compactMap { $0 }.joined(separator: ", ")
+        return [state + since(feed.since), place, feed.lastError ?? ""].filter { !$0.isEmpty }
+    }
+
+    private var fix: [String] {
+        guard let fix = status.feed.lastFix else { return ["none yet"] }
+        let quality = [
+            fix.mode.map { "\($0)D" }, fix.satellites.map { Quantity.count($0, "satellite") },
+            fix.accuracy.map { "±\(Quantity.decimal($0, 1)) m" },
+        ]
+        let motion = [
+            fix.speed.map { Quantity.speed($0) }, fix.course.map { "course \(Quantity.decimal($0, 0))°" },
+            fix.altitude.map { "altitude \(Quantity.decimal($0, 0)) m" },
+        ]
+        let details = (quality + motion).compactMap { $0 }.joined(separator: ", ")
+        let age = fix.age < 1000 ? "now" : TimeText.duration(fix.age) + " ago"
+        return [
+            "\(Quantity.place(fix.latitude, fix.longitude)) at \(TimeText.local(fix.time)) (\(age))", details,
+        ].filter { !$0.isEmpty }
+    }
+
+    private var link: [String] {
+        let link = status.link
+        var lines = [link.words + since(link.since)]
+        // The state changes with each try, so its time does not tell how long the connection is missing.
+        if let offline = link.offlineSince { lines.append("offline\(since(offline))") }
+        let place = [
+            link.server, link.session.map { "session \($0)" }, link.encryption,
+        ].compactMap { $0 }.joined(separator: ", ")
+        if !place.isEmpty { lines.append(place) }
+        if let error = link.lastError { lines.append(error) }
+        if let next = link.nextTryTime {
+            let tries = link.attempts.map { ", \($0) so far" } ?? ""
+            lines.append("next try \(TimeText.relative(next, now: now))\(tries)")
+        }
+        return lines
+    }
+
+    private var cache: [String] {
+        CacheView.lines(status.cache, now: now, isOnline: status.link.state == .online)
+    }
+
+    private var points: [String] {
+        let counters = status.counters
+        var parts = [
+            "\(Quantity.count(counters.gathered)) gathered from \(Quantity.count(counters.fixes, "fix", "fixes"))",
+            "\(Quantity.count(counters.acknowledged)) stored by the server",
+        ]
+        if counters.refused > 0 { parts.append("\(Quantity.count(counters.refused)) refused by the server") }
+        return [parts.joined(separator: ", ")]
+    }
+
+    /// Nothing while there is no fence and no trouble.
+    private var fences: [(String, [String])] {
+        guard let fences = status.fences else { return [] }
+        var lines: [String] = []
+        if fences.kept > 0 {
+            let watching =
+                fences.watching == fences.kept ? "" : ", \(Quantity.count(fences.watching)) watch this vehicle"
+            lines.append("\(Quantity.count(fences.kept, "fence"))\(watching), inside \(Quantity.count(fences.inside))")
+        }
+        if let last = fences.lastAlarmTime {
+            lines.append(
+                "\(Quantity.count(fences.alarms, "alarm")) since the start, the last \(TimeText.both(last, now: now))")
+        }
+        if let error = fences.lastError {
+            lines.append("\(Quantity.count(fences.waiting, "alarm")) NOT ON THE DISK: \(error)")
+        }
+        switch fences.remembered.state {
+        case .durable: break
+        case .writing: lines.append("the last changes are being written to the disk" + since(fences.remembered.since))
+        case .failing:
+            lines.append(
+                "the last changes are not on the disk, and a restart may forget them: "
+                    + (fences.remembered.lastError ?? "the disk refuses writes"))
+        }
+        return lines.isEmpty ? [] : [("Fences", lines)]
+    }
+
+    private var attributes: [(String, [String])] {
+        guard let attributes = status.attributes, attributes.set > 0 || attributes.providers > 0 else { return [] }
+        let parts = [
+            "\(Quantity.count(attributes.set, "value")) set", Quantity.count(attributes.providers, "provider"),
+        ]
+        return [("Attributes", [parts.joined(separator: ", ")])]
+    }
+
+    private var lost: [(String, [String])] {
+        let counted = counted("Lost", status.counters.lost)
+        guard let row = counted.first else { return [("Lost", ["nothing since the agent started"])] }
+        let last = status.counters.lastLossTime.map { "the last \(TimeText.both($0, now: now))" }
+        return [(row.0, row.1 + (last.map { [$0] } ?? []))]
+    }
+
+    private func counted(_ title: String, _ reasons: [String: Int64]) -> [(String, [String])] {
+        let named = reasons.filter { $0.value > 0 }.sorted { ($1.value, $0.key) < ($0.value, $1.key) }
+        guard !named.isEmpty else { return [] }
+        return [
+            (
+                title,
+                [
+                    named.map {
+                        "\(Quantity.count($0.value)) \($0.key.map { $0 == "_" ? " " : String($0) }.joined())"
+                    }.joined(separator: ", ")
+                ]
+            )
+        ]
+    }
+
+    private var agent: String {
+        "sakerd \(status.version), up \(TimeText.duration(max(now &- status.startedTime, 0)))"
+    }
+}
+
+extension LinkStatus {
+    /// The state in words.
+    var words: String {
+        switch state {
+        case .closed: "closed"
+        case .connecting: "connecting"
+        case .handshaking: "connecting (TLS)"
+        case .loggingIn: "logging in"
+        case .online: "online"
+        case .waiting: "waiting to try again"
+        case .refused where lastErrorCause == "credentials_unusable": "cannot be made"
+        case .refused: "refused by the server"
+        case .closing: "closing"
+        }
+    }
+}
+
+/// The cache as a whole.
+enum CacheView {
+    /// When `isOnline` is true, the room that is left matters only after the connection is lost.
+    static func lines(_ cache: CacheStatus, now: Int64, isOnline: Bool = false) -> [String] {
+        let limit = cache.limit.map { " of \(Quantity.bytes($0))\(share(cache.bytes, of: $0))" } ?? ", no limit"
+        let sent = cache.unacknowledged > 0 ? " (\(Quantity.count(cache.unacknowledged)) sent)" : ""
+        var lines = [
+            "\(Quantity.count(cache.points, "point")) to upload\(sent), \(Quantity.bytes(cache.bytes))\(limit)"
+        ]
+        if let first = cache.firstTime, cache.points > 0 {
+            lines.append("the oldest of \(TimeText.both(first, now: now))")
+        }
+        if let time = cache.timeToFull {
+            lines.append(room(for: time, isOnline: isOnline))
+        }
+        if cache.state == .memory {
+            lines.append("IN MEMORY ONLY: " + (cache.lastError ?? "the disk refuses writes"))
+        }
+        return lines
+    }
+
+    private static func room(for time: Int64, isOnline: Bool) -> String {
+        if time == 0 { return "FULL: each further point drops the oldest" }
+        return isOnline
+            ? "room for \(TimeText.duration(time)) without a connection, at the present rate"
+            : "full in \(TimeText.duration(time)) at the present rate, then the oldest points are dropped"
+    }
+
+    private static func share(_ bytes: Int64, of limit: Int64) -> String {
+        guard limit > 0 else { return "" }
+        let percent = Double(bytes) / Double(limit) * 100
+        return percent > 0 && percent < 1 ? " (<1 %)" : " (\(Quantity.decimal(percent, 0)) %)"
+    }
+}

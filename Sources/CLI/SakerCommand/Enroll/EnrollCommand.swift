@@ -1,0 +1,146 @@
+import ArgumentParser
+import ConfigurationFile
+import Glibc
+import TrackModel
+
+/// `saker enroll`
+struct EnrollCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "enroll",
+        abstract: "Sets this vehicle up with the line that saker-server printed.",
+        discussion: """
+            The line contains a secret. As an argument, other users could see it while the command runs, and it would
+            stay in the shell's history. So paste it, send it to standard input, or name a file that holds it.
+
+            With a line that has a token, this vehicle makes a key of its own and claims a certificate for it. If a
+            person must approve the vehicle first, enroll says so and waits. After an interruption, run the same command
+            again: the vehicle stays the same device.
+
+            With the rights of root and without --directory, enroll then starts sakerd, now and at each boot.
+
+            Examples:
+              sudo saker enroll -                    asks for the line
+              ssh fleet saker-server … | sudo saker enroll - --entity van_07
+              sudo saker enroll /media/usb/van_07.txt --force
+              sudo saker enroll - --key 'pkcs11:token=box;object=key;type=private'
+            """)
+
+    @Argument(help: ArgumentHelp("A file with the line, or - to read it from standard input.", valueName: "file"))
+    var file: String = "-"
+
+    @Option(
+        name: .long,
+        help: ArgumentHelp(
+            "The vehicle's name in the service (default: the host name; with a token, what the server chooses).",
+            valueName: "name"))
+    var entity: String?
+
+    @Option(name: .long, help: ArgumentHelp("Where the files go.", valueName: "path"))
+    var directory: String = VehicleDirectory.system
+
+    @Flag(name: .long, help: "Replace what is there.")
+    var force = false
+
+    @Flag(name: .long, help: "Only write the files; do not start sakerd.")
+    var noStart = false
+
+    @OptionGroup(title: "With a token") var device: DeviceEnrollmentOptions
+
+    func run() async throws {
+        let directory = VehicleDirectory(directory)
+        if device.unattended, try await leaveEnrolledVehicle(directory) { return }
+        if let entity, let problem = EntityName.problem(with: entity) {
+            throw CommandFailure(
+                .usage, "'\(entity.printable)' cannot be the entity's name: \(problem). Give another with --entity.")
+        }
+        let given = try EnrollmentLine.given(file)
+        let line: EnrollmentString
+        do throws(EnrollmentStringError) {
+            line = try EnrollmentString(decoding: given)
+        } catch {
+            throw CommandFailure(.failed, error.detail)
+        }
+        guard let (written, outcome) = try await enroll(line, directory) else { return }
+        for path in written { Console.print("Wrote \(path)") }
+        Console.print("")
+        let isStarted = try await putIntoService(directory) { try AgentUnit.restart() }
+        for line in outcome.lines(isStarted: isStarted) { Console.print(line) }
+    }
+
+    /// The files that were written; nil when the vehicle was enrolled meanwhile in another way.
+    private func enroll(
+        _ line: EnrollmentString, _ directory: VehicleDirectory
+    ) async throws -> ([String], EnrollmentOutcome)? {
+        switch line.credential {
+        case .accessKey(let accessKey):
+            try device.refuseWithoutToken()
+            let entity = self.entity ?? Self.hostName
+            if let problem = EntityName.problem(with: entity) {
+                throw CommandFailure(
+                    .usage,
+                    "the host name '\(entity.printable)' cannot be the entity's name: \(problem). Give --entity.")
+            }
+            if !force { try directory.refuseEnrolled() }
+            let files = EnrollmentFiles(
+                line, service: line.service ?? 0, accessKey: accessKey, entity: entity, directory: directory)
+            try directory.make()
+            let lock = try await EnrolmentLock.take(directory, waiting: device.unattended)
+            defer { lock.release() }
+            return (try files.write(replacing: force), files.outcome)
+        case .token(let token):
+            if !force { try directory.refuseEnrolled() }
+            let claim = TokenEnrollment(
+                line: line, token: token, key: try device.keyChoice(), machine: try MachineIdentity(),
+                wishedEntity: entity, serial: device.serial, directory: directory)
+            try await device.waitForTurn()
+            // Before the key and the claim: what cannot be written at the end would cost a device at the server.
+            try directory.make()
+            let lock = try await EnrolmentLock.take(directory, waiting: device.unattended)
+            defer { lock.release() }
+            if device.unattended, try await leaveEnrolledVehicle(directory) { return nil }
+            let files = try await claim.run(device.machine)
+            // The claim may have waited for days.
+            if device.unattended, try await leaveEnrolledVehicle(directory) { return nil }
+            return (try files.write(replacing: force), files.outcome)
+        }
+    }
+
+    /// A line that was left behind by an enrolment that is done would claim again after the next preparation of an image.
+    /// A newer one waits for that. True when the vehicle is enrolled.
+    private func leaveEnrolledVehicle(_ directory: VehicleDirectory) async throws -> Bool {
+        guard !force, let done = FileStatus(of: directory.path(DeviceFiles.configuration)) else { return false }
+        try directory.mend([DeviceFiles.configuration, DeviceKeyChoice.tpmFileName])
+        if file != "-", let line = FileStatus(of: file), line.modified < done.modified {
+            // The enrolment was cut before its end, perhaps before the agent was to start at each boot.
+            _ = try await putIntoService(directory) { try AgentUnit.start() }
+            Console.print("This vehicle is enrolled. Removed \(file.printable).")
+        } else {
+            Console.print("This vehicle is enrolled. Nothing to do.")
+        }
+        return true
+    }
+
+    /// Lets systemd run the agent at each boot and renew its certificate, forgets the line, and starts the agent: after a
+    /// power cut at any moment, either the line or systemd brings the agent up. True when the agent runs.
+    private func putIntoService(_ directory: VehicleDirectory, start: () throws -> Void) async throws -> Bool {
+        let isUnit = !noStart && directory.isSystemWide ? await AgentUnit.canBeStarted() : false
+        var renewal: Result<Void, any Error> = .success(())
+        if isUnit {
+            try AgentUnit.enable()
+            let path = directory.path(DeviceFiles.configuration)
+            if try VehicleIdentity(configuration: path) != nil { renewal = Result { try AgentUnit.enableRenewal() } }
+        }
+        if device.unattended, file != "-" { unlink(file) }
+        guard isUnit else { return false }
+        try start()
+        // The agent runs also without it.
+        try renewal.get()
+        return true
+    }
+
+    private static var hostName: String {
+        var name = [CChar](repeating: 0, count: 256)
+        guard gethostname(&name, name.count - 1) == 0 else { return "" }
+        return String(decoding: name.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+    }
+}

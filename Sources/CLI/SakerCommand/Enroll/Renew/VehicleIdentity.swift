@@ -1,0 +1,77 @@
+import ConfigurationFile
+import Glibc
+import HTTPExchange
+import SecureLink
+
+/// What agent.toml says of this vehicle's certificate, its key, and where to renew it.
+struct VehicleIdentity {
+    let certificateFile: String
+    let key: TLSClientOptions.PrivateKey
+    let store: TLSClientOptions.KeyStore
+    let authorityFile: String?
+    let pin: PublicKeyPin?
+    /// The name in the certificate of the server, and the host for which it counts.
+    let host: String
+    let serverName: String?
+    let entity: String?
+    /// Nil when neither agent.toml nor client.toml beside it names one that can be used.
+    let webAddress: HTTPAddress?
+    /// What they name in its place.
+    let strangeWebAddress: String?
+    /// Where the agent notes that a token has refused its PIN.
+    let refusedPINs: String
+
+    /// Nil when the vehicle has no certificate of its own. Throws when the file cannot be read.
+    init?(configuration path: String) throws(CommandFailure) {
+        let directory = VehicleDirectory(of: path)
+        do throws(ConfigurationError) {
+            var reader = try ConfigurationReader(path: path)
+            guard let certificate = reader.optionalString("server", "client_certificate"),
+                let key = reader.optionalString("server", "client_key")
+            else { return nil }
+            certificateFile = reader.resolve(certificate)
+            self.key = .init(parsing: Self.place(ofKey: key, reader, directory))
+            let pinFile = reader.optionalString("server", "client_key_pin_file").map { reader.resolve($0) }
+            let standard = directory.has("credentials/token-pin") ? directory.path("credentials/token-pin") : nil
+            let module = reader.optionalString("server", "client_key_module").map { reader.resolve($0) }
+            let provider = reader.optionalString("server", "client_key_provider")
+            store = .init(
+                opener: provider.map { .init(parsing: $0) } ?? .automatic, module: module, pinFile: pinFile ?? standard)
+            authorityFile = reader.optionalString("server", "ca_file").map { reader.resolve($0) }
+            pin = try? reader.optionalString("server", "pinned_key").map { try PublicKeyPin(parsing: $0) }
+            host = reader.requiredString("server", "host")
+            serverName = reader.optionalString("server", "server_name")
+            entity = reader.optionalString("service", "entity")
+            let web = reader.optionalString("server", "web_address") ?? Self.client(directory)?.url
+            webAddress = web.flatMap { WebAddress($0) }.flatMap { try? HTTPAddress($0.description) }
+            strangeWebAddress = webAddress == nil ? web : nil
+            refusedPINs = reader.string("state", "directory", default: "/var/lib/saker") + "/refused-pin"
+        } catch {
+            throw CommandFailure(.failed, error.detail)
+        }
+    }
+
+    /// A key's path or URI. The name of a credential alone is a file of root's, which systemd hands to the agent.
+    static func place(ofKey key: String, _ reader: ConfigurationReader, _ directory: VehicleDirectory) -> String {
+        guard !key.contains(":") else { return key }
+        let path = reader.resolve(key)
+        let credential = "\(VehicleDirectory.credentials)/\(key)"
+        return !key.contains("/") && access(path, F_OK) != 0 && directory.has(credential)
+            ? directory.path(credential) : path
+    }
+
+    private static func client(_ directory: VehicleDirectory) -> ClientFile? {
+        guard directory.has("client.toml") else { return nil }
+        return try? ClientFile.load(explicit: directory.path("client.toml"), withKey: false)
+    }
+
+    /// Trust as the agent's, for the listener of HTTPS.
+    func trust(for address: HTTPAddress) -> TLSClientOptions {
+        let name = address.host == host ? serverName : nil
+        if let authorityFile {
+            return .web(.authorities(file: authorityFile), pins: pin.map { [$0] } ?? [], serverName: name)
+        }
+        guard let pin else { return .web(.systemRoots, serverName: name) }
+        return .web(.pinnedKeys, pins: [pin], serverName: name)
+    }
+}

@@ -1,0 +1,30 @@
+import ArgumentParser
+import Glibc
+
+/// The command line as a program: runs the command and ends with an exit code: 0 done, 1 refused or failed, 2 wrong usage,
+/// 3 unreachable.
+package enum SakerProcess {
+    package static func main() async -> Never {
+        do {
+            var command = try Saker.parseAsRoot()
+            if var asynchronous = command as? any AsyncParsableCommand {
+                try await asynchronous.run()
+            } else {
+                try command.run()
+            }
+            exit(0)
+        } catch let failure as CommandFailure {
+            Console.complain("saker: \(failure)")
+            exit(failure.code.rawValue)
+        } catch {
+            let message = Saker.fullMessage(for: error)
+            // Help and version are asked for by throwing, too.
+            if Saker.exitCode(for: error) == .success {
+                Console.print(message)
+                exit(0)
+            }
+            Console.complain(message)
+            exit(Saker.exitCode(for: error) == .validationFailure ? 2 : 1)
+        }
+    }
+}

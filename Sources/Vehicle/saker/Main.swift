@@ -1,0 +1,36 @@
+import AgentRuntime
+import Dispatch
+import Glibc
+import SakerCommand
+
+/// The one program of a vehicle: the agent under the name `sakerd`, the command line under the name `saker`. The name is
+/// the last part of the path that the program was started with, so a link gives it the other one
+/// (docs/decisions/0029-one-program.md).
+///
+/// Nothing runs before the choice. The agent keeps the thread that the process began with as its event loop, and starts
+/// none of the threads that asynchronous commands run on.
+@main enum Main {
+    @MainActor static func main() {
+        let started = CommandLine.arguments.first ?? ""
+        switch started.split(separator: "/").last {
+        case "sakerd": exit(AgentProcess.main(CommandLine.arguments.dropFirst()))
+        case "saker":
+            // As an asynchronous `main` does it: on this thread until the command waits for the first time.
+            Task.immediate { await SakerProcess.main() }
+            dispatchMain()
+        default:
+            complain(
+                """
+                saker: started as '\(started)'. The program is the agent under the name sakerd, and the command line under \
+                the name saker. Start it under one of these names, or through a link with such a name.
+
+                """)
+            exit(2)
+        }
+    }
+
+    private static func complain(_ text: String) {
+        var text = text
+        text.withUTF8 { _ = write(STDERR_FILENO, $0.baseAddress, $0.count) }
+    }
+}
