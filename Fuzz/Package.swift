@@ -48,10 +48,17 @@ let package = Package(
         .room("FenceJSON", in: "Shared", ["Geodesy", "Geofencing", "JSON", "TrackModel"]),
         .room("FenceFiles", in: "Shared", ["FenceJSON", "Geodesy", "Geofencing", "JSON", "TrackFiles", "TrackModel"]),
         .room("TrackStore", in: "Server", ["Geodesy", "Geofencing", "TrackModel", "TrackWire", "Crypto"]),
+        .room("Enrolment", in: "Server", ["ConfigurationFile", "JSON", "TrackModel", "TrackStore"]),
         // Of the larger rooms, what reads from outside: their shells would bring half of the ecosystem with them.
         .room(
-            "SecureLink", in: "Agent", ["COpenSSL"],
+            "SecureLink", in: "Shared", ["COpenSSL"],
             only: ["Printable.swift", "PublicKeyPin.swift", "SecureLinkError.swift"]),
+        .room(
+            "HTTPExchange", in: "Shared",
+            only: [
+                "HTTPAddress.swift", "HTTPAnswer.swift", "HTTPAnswerReader.swift", "HTTPAnswerReader+Lines.swift",
+                "HTTPExchangeError.swift", "HTTPRequest.swift",
+            ]),
         .room(
             "AgentRuntime", in: "Agent",
             [
@@ -70,6 +77,8 @@ let package = Package(
             "Ingest", in: "Server",
             ["Exposition", "FenceJudging", "Geofencing", "Systemd", "TrackStore", "TrackModel", .log]),
         .room("TrackAnalysis", in: "Server", ["Geodesy", "TrackModel"]),
+        .room(
+            "TrackExport", in: "Server", ["Compression"], only: ["ZipEntryReader.swift", "ZipFile.swift"]),
         .room("RoadMatching", in: "Server", ["Geodesy", "JSON", "TrackAnalysis", "TrackModel"]),
         .room(
             "WebAPI", in: "Server",
@@ -92,10 +101,13 @@ let package = Package(
                 "Stores/ReferenceTrackStore+Fences.swift", "Stores/ReferenceTrackStore+Pushes.swift",
                 "Stores/ReferenceTrackStore+Search.swift", "Stores/ReferenceTrackStore+Services.swift",
                 "Stores/ServiceStore+Keys.swift", "Stores/ReferenceTrackStore+Devices.swift",
+                "Stores/ReferenceTrackStore+Enrolment.swift", "Stores/ReferenceTrackStore+Health.swift",
+                "Stores/ReferenceTrackStore+Retention.swift", "Stores/ReferenceTrackStore+ServiceDeletion.swift",
                 "SampleAgent.swift",
             ]),
         .target(
-            name: "saker", path: "Rooms/CLI/saker", sources: ["Text/TimeExpression.swift"], swiftSettings: house),
+            name: "SakerCommand", path: "Rooms/CLI/SakerCommand", sources: ["Text/TimeExpression.swift"],
+            swiftSettings: house),
         .target(
             name: "saker_sim", dependencies: ["DriveSimulation", "Geodesy", "TrackFiles"],
             path: "Rooms/Tools/saker-sim",
@@ -104,9 +116,12 @@ let package = Package(
             name: "Properties",
             dependencies: [
                 "AgentControl", "AgentLogic", "AgentRuntime", "Compression", "ConfigurationFile", "DriveSimulation",
-                "Exposition", "FenceFiles", "GNSSFeed", "Geofencing", "JSON", "LocalSocket", "ServerRuntime",
-                "TrackCache", "TrackFiles", "TrackModel", "TrackStore", "TrackTestKit", "TrackWire", "Varlink",
-                "WebAPI", "saker", "saker_sim",
+                "Enrolment", "Exposition", "FenceFiles", "GNSSFeed", "Geofencing", "HTTPExchange", "JSON",
+                "Geodesy", "LocalSocket", "RoadMatching",
+                "ServerRuntime",
+                "TrackCache", "TrackExport", "TrackFiles", "TrackModel", "TrackStore", "TrackTestKit", "TrackWire",
+                "Varlink",
+                "WebAPI", "SakerCommand", "saker_sim",
                 .log, .nioCore,
                 .product(name: "NIOEmbedded", package: "swift-nio"),
             ],

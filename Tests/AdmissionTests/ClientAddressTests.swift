@@ -21,4 +21,12 @@ import Testing
     @Test func clientsOfAUnixSocketAreOneGroup() throws {
         #expect(ClientAddress.group(try SocketAddress(unixDomainSocketPath: "/x")) == ClientAddress.group(nil))
     }
+
+    @Test(arguments: [
+        ("2001:db8:1:2::7", "20:1:d:b8:0:1::/48"), ("2001:db8:1:ffff::", "20:1:d:b8:0:1::/48"), ("192.0.2.1", nil),
+        ("::ffff:192.0.2.1", nil),
+    ])
+    func aSiteIsTheFirst48BitsOfAnIPv6Address(text: String, site: String?) throws {
+        #expect(ClientAddress.site(try SocketAddress(ipAddress: text, port: 1)) == site)
+    }
 }

@@ -33,7 +33,9 @@ import TrackModel
         #expect(
             files(directory.file("opt/saker")) == [
                 "bin/saker", "lib/systemd/catalog/saker.catalog",
-                "lib/systemd/system/saker-server-again.service", "lib/systemd/system/saker-server.service",
+                "lib/systemd/system/saker-enroll.service", "lib/systemd/system/saker-renew.service",
+                "lib/systemd/system/saker-renew.timer", "lib/systemd/system/saker-server-again.service",
+                "lib/systemd/system/saker-server.service",
                 "lib/systemd/system/sakerd-again.service", "lib/systemd/system/sakerd.service",
                 "lib/sysusers.d/saker-server.conf", "lib/sysusers.d/saker.conf", "lib/tmpfiles.d/saker-server.conf",
                 "sbin/saker-server", "sbin/sakerd",
@@ -63,9 +65,37 @@ import TrackModel
             #expect(unit.contains("\nExecStart=/opt/daemons/\(name)\n"))
             #expect(try Program.run(directory.file("opt/daemons/\(name)"), ["--version"]).status == 0)
         }
+        let link = try FileManager.default.destinationOfSymbolicLink(atPath: directory.file("opt/daemons/sakerd"))
+        #expect(link == "../saker/bin/saker", "the agent is the program of the vehicle, wherever the tree is copied to")
         let completions = directory.file("opt/saker/share/bash-completion/completions")
         for name in files(completions) {
             #expect(!(try String(contentsOfFile: "\(completions)/\(name)", encoding: .utf8)).hasPrefix("#!"), "\(name)")
+        }
+    }
+
+    /// nfpm itself is not in Debian, so its recipe is compared with what its own command installs.
+    @Test func theRecipeForOtherSystemsNamesWhatIsInstalledAndNothingElse() throws {
+        let page = try Repository.text("docs/packages.md")
+        let command = try #require(page.firstMatch(of: /make install DESTDIR=(\S+) PREFIX=(\S+) SBINDIR=(\S+)\n/))
+        let directory = try install(["PREFIX": String(command.2), "SBINDIR": String(command.3)])
+        let contents = page.matches(of: /\ \ - \{src: (\S+), dst: ([^\s,}]+)(, type: symlink)?\}\n/)
+        #expect(contents.count > 5)
+        for line in contents {
+            if line.3 != nil {
+                let target = try FileManager.default.destinationOfSymbolicLink(atPath: directory.path + line.2)
+                #expect(target == line.1, "\(line.2)")
+                continue
+            }
+            let place = try #require(line.1.hasPrefix(command.1 + "/") ? line.1.dropFirst(command.1.count) : nil)
+            #expect(place == line.2)
+            #expect(FileManager.default.fileExists(atPath: directory.path + place), "\(place)")
+        }
+        // What Debian's package of the agent has, its manuals and samples apart.
+        let named = Set(contents.map { String($0.2) })
+        for line in try Repository.text("debian/saker-agent.install").split(separator: "\n") {
+            // Debian's tools put units below /lib, which is /usr/lib.
+            let path = (line.hasPrefix("lib/") ? "/usr/" : "/") + line.split(separator: " ")[0]
+            if path.hasPrefix("/usr/"), !path.hasPrefix("/usr/share/") { #expect(named.contains(path), "\(path)") }
         }
     }
 
@@ -77,6 +107,19 @@ import TrackModel
         try "old".write(toFile: folder + "/sakerd", atomically: true, encoding: .utf8)
         _ = try install(["DESTDIR": directory.path])
         #expect(files(folder) == ["saker"])
+    }
+
+    /// The agent of an earlier version was a program of its own.
+    @Test func theLinkTakesThePlaceOfAnOlderAgent() throws {
+        let directory = try TemporaryDirectory()
+        let folder = directory.file("opt/saker/sbin")
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        try "old".write(toFile: folder + "/sakerd", atomically: true, encoding: .utf8)
+        for _ in 1...2 {
+            _ = try install(["DESTDIR": directory.path])
+            #expect(try Program.run(folder + "/sakerd", ["--version"]).output == "sakerd \(SakerVersion.text)\n")
+            #expect(files(folder) == ["saker-server", "sakerd"])
+        }
     }
 
     @Test func theSimulatorIsInstalledWhenAskedFor() throws {

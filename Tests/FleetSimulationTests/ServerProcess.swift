@@ -29,8 +29,7 @@ final class ServerProcess: Sendable {
             "saker-server",
             [
                 "init", "--directory", directory.path, "--host", "127.0.0.1", "--device-port", "7999", "--https-port",
-                "0",
-                "--http-port", "0",
+                "0", "--http-port", "0", "--legacy-device",
             ])
         try #require(made.status == 0, "\(made.errors)")
         enrollment = String(try #require(made.output.firstMatch(of: /saker1:[A-Za-z0-9_-]+/)).output)

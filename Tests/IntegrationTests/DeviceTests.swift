@@ -36,14 +36,14 @@ import Testing
         try identify(fleet, as: fleet.entity)
         let server = try fleet.startServer()
         let agent = try fleet.startAgent()
-        let neighbour = try Fleet(beside: fleet)
+        let neighbour = try Fleet(beside: fleet, as: "van_08")
         let second = try neighbour.startAgent()
         for vehicle in [fleet, neighbour] {
             try waitUntil("online", within: 300) { try vehicle.linkState() == "online" }
         }
         let session = try neighbour.session()
         let list = try device(fleet, "list")
-        #expect(list.contains("active") && list.contains(fleet.entity), "\(list)")
+        #expect(list.contains("approved") && list.contains(fleet.entity), "\(list)")
         #expect(list.contains("whoever has the key"), "\(list)")
         #expect(try device(fleet, "show", fleet.entity).contains("127.0.0.1"))
 
@@ -67,6 +67,60 @@ import Testing
         #expect(second.end(SIGTERM) == 0, "\(second.printed)")
         #expect(server.end(SIGTERM) == 0, "\(server.printed)")
         for printed in [server.printed, again.printed] { #expect(!printed.contains("PRIVATE KEY")) }
+    }
+
+    /// The vehicle that each stored point is of, with its number.
+    private func counts(_ fleet: Fleet) throws -> [String: Int] {
+        let script = """
+            import glob, json, sqlite3, sys
+            path, = glob.glob(sys.argv[1] + "/*.sqlite")
+            print(json.dumps(dict(sqlite3.connect(f"file:{path}?mode=ro", uri=True).execute(
+                "SELECT entity.name, sum(chunk.count) FROM chunk JOIN entity ON entity.id = chunk.entity "
+                "GROUP BY entity.name").fetchall())))
+            """
+        let answer = try Program.run("/usr/bin/env", ["python3", "-c", script, fleet.server])
+        try require(answer.status == 0, answer.all)
+        return try require(
+            try JSONSerialization.jsonObject(with: Data(answer.output.utf8)) as? [String: Int], answer.all)
+    }
+
+    /// The operator says that the box is in another truck. Nobody goes to the truck. Points that waited stay those of before.
+    @Test(.needs(.gpsd)) func aMovedVehicleTakesItsNewEntityByItselfAndKeepsItOverARestart() throws {
+        let fleet = try Fleet()
+        try identify(fleet, as: fleet.entity)
+        let server = try fleet.startServer()
+        let start = Int(Date().timeIntervalSince1970) - 6000
+        let source = try ReceiverSource(epochs: ReceiverSource.drive(seconds: 6000, from: start), pause: 0.02)
+        let gpsd = try fleet.startGPSD(source: source.address)
+        let agent = try fleet.startAgent()
+        source.resume()
+        try waitUntil("points as the first", within: 300) { try fleet.counter("acknowledged") > 3 }
+        // Without the server, points of the first wait in the ring.
+        server.end(SIGKILL)
+        let waiting = try fleet.counter("gathered")
+        try waitUntil("points wait", within: 300) { try fleet.counter("gathered") > waiting + 5 }
+        _ = try device(fleet, "move", fleet.entity, "van_09")
+        let again = try fleet.startServer()
+        func entity() throws -> String? { (try fleet.status()["service"] as? [String: Any])?["entity"] as? String }
+        try waitUntil("the other entity", within: 300) {
+            try fleet.linkState() == "online" && entity() == "van_09"
+        }
+        try waitUntil("points as the second", within: 300) { try (counts(fleet)["van_09"] ?? 0) > 3 }
+        #expect(try (counts(fleet)["van_07"] ?? 0) > waiting + 5)
+        #expect(try fleet.counter("refused") == 0)
+        #expect(agent.printed.contains("another entity"), "\(agent.printed)")
+        #expect(agent.end(SIGTERM) == 0, "\(agent.printed)")
+        // The configuration still names the first one.
+        let next = try fleet.startAgent()
+        #expect(try entity() == "van_09")
+        try waitUntil("online", within: 300) { try fleet.linkState() == "online" }
+        // While it is online.
+        _ = try device(fleet, "move", "van_09", "van_10")
+        try waitUntil("the third entity", within: 300) { try fleet.linkState() == "online" && entity() == "van_10" }
+        #expect(next.end(SIGTERM) == 0, "\(next.printed)")
+        gpsd.end(SIGKILL)
+        source.end()
+        again.end(SIGTERM)
     }
 
     /// The certificate of a vehicle and the key of the Web API are not mixed.

@@ -21,7 +21,7 @@ struct DoctorVisit {
             uniqueKeysWithValues: list.map {
                 ($0["name"] ?? "", ($0["verdict"] ?? "", $0["found"] ?? "", $0["remedy"] ?? ""))
             })
-        #expect(checks.count == 18)
+        #expect(checks.count == 19)
         let key = try String(contentsOfFile: fleet.agent + "/credentials/ak", encoding: .utf8)
         #expect(!result.all.contains(key.trimmingCharacters(in: .whitespacesAndNewlines)), "a secret is shown")
         status = result.status

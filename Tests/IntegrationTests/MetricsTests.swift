@@ -138,6 +138,7 @@ import Testing
         #expect(try Set(fleetSide.types.keys).subtracting(documented("saker_server_")) == [])
         try everyLabelIsDocumented(vehicle)
         try everyLabelIsDocumented(fleetSide)
+        try theExamplesFindTheirSeries(vehicle, fleetSide)
         // Nobody learns who or where.
         for page in [vehicle, fleetSide] {
             for series in page.samples.keys {
@@ -174,6 +175,34 @@ import Testing
             let section = sections.first { $0.contains("| `\(match.1)` |") }
             #expect(section?.contains("`\(match.3)`") == true, "\(series)")
         }
+    }
+
+    /// Alerts and panels select states and reasons that a real page has: with another word they would be silent for ever.
+    private func theExamplesFindTheirSeries(_ pages: Page...) throws {
+        let repository = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent()
+        var told: [String: Set<String>] = [:]
+        for series in pages.flatMap(\.samples.keys) {
+            guard let match = series.firstMatch(of: /^(\w+)\{/) else { continue }
+            for label in series.matches(of: /(\w+)="([^"]*)"/) {
+                told["\(match.1) \(label.1)", default: []].insert(String(label.2))
+            }
+        }
+        var checked = 0
+        for file in ["config/prometheus/saker.rules.yml", "config/grafana/saker.json"] {
+            let text = try String(contentsOf: repository.appendingPathComponent(file), encoding: .utf8)
+                .replacing("\\\"", with: "\"")
+            for selector in text.matches(of: /(saker_[a-z_]+)\{([^}]*)\}/) {
+                for label in selector.2.matches(of: /(state|reason)(?:=~|!~|!=|=)"([^"]*)"/) {
+                    let known = told["\(selector.1) \(label.1)"] ?? []
+                    for value in label.2.split(separator: "|") {
+                        #expect(known.contains(String(value)), "\(file): \(selector.0)")
+                        checked += 1
+                    }
+                }
+            }
+        }
+        #expect(checked >= 20, "the selectors were not found")
     }
 
     private func rejectsWhatIsNoScrape(_ port: Int) throws {

@@ -17,6 +17,8 @@ import Testing
         #expect(manager.text() == "STOPPING=1")
         #expect(notifier.watchdog())
         #expect(manager.text() == "WATCHDOG=1")
+        #expect(notifier.extendTimeout(by: .milliseconds(1500)))
+        #expect(manager.text() == "EXTEND_TIMEOUT_USEC=1500000")
     }
 
     @Test func aReloadCarriesTheMonotonicTime() throws {

@@ -80,6 +80,17 @@ import Testing
         }
     }
 
+    @Test(.needs(.systemdAnalyze), arguments: ["saker-enroll.service", "saker-renew.timer"])
+    func systemdHasNothingToSayAboutTheUnitsOfACommand(unit: String) throws {
+        try withDirectory { directory in
+            for other in ["saker-enroll.service", "saker-renew.service", "saker-renew.timer"] {
+                _ = try copy(other, to: directory)
+            }
+            let result = try run(["systemd-analyze", "verify", "--man=no", "\(directory)/\(unit)"], in: directory)
+            #expect(result.status == 0 && result.output.isEmpty, "\(result.output)")
+        }
+    }
+
     @Test(.needs(.systemdAnalyze), arguments: ["sakerd.service", "saker-server.service"])
     func theUnitIsExposedByTwoPointsAtMost(unit: String) throws {
         try withDirectory { directory in
@@ -137,6 +148,15 @@ import Testing
             let group = try run(["systemd-analyze", "--no-pager", "syscall-filter", "@resources"], in: directory)
             #expect(group.output.contains(" setpriority\n"), "\(group.output)")
         }
+    }
+
+    /// Both programs believe their clock only when the kernel says that something keeps it.
+    @Test(arguments: ["sakerd.service", "saker-server.service"]) func theClockCanBeAsked(unit: String) throws {
+        let lines = text(of: "\(Self.units)/\(unit)").split(separator: "\n")
+        #expect(!lines.contains { $0.hasPrefix("ProtectClock=") && $0 != "ProtectClock=no" })
+        let denied = try #require(lines.firstIndex(of: "SystemCallFilter=~@privileged @resources"))
+        let allowed = try #require(lines.firstIndex(of: "SystemCallFilter=adjtimex clock_adjtime clock_adjtime64"))
+        #expect(denied < allowed)
     }
 
     @Test(.needs(.systemdSysusers)) func theDirectoryThatInitWritesToIsMadeForTheServersUser() throws {

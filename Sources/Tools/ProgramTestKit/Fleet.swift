@@ -4,7 +4,7 @@ import Foundation
 /// command line.
 package final class Fleet: Sendable {
     package let directory: TemporaryDirectory
-    package let entity = "van_07"
+    package let entity: String
     package let devicePort: Int
     package let webPort: Int
     package let gpsdPort: Int
@@ -31,7 +31,7 @@ package final class Fleet: Sendable {
         founder: String? = nil
     ) throws {
         self.link = link
-        prefix = ""
+        (prefix, entity) = ("", "van_07")
         directory = try TemporaryDirectory()
         devicePort = try inside(link?.serverNetwork) { try freePort() }
         webPort = try inside(link?.serverNetwork) { try freePort() }
@@ -42,7 +42,7 @@ package final class Fleet: Sendable {
             [
                 "init", "--directory", directory.file("server"), "--host", host, "--name", "Test fleet",
                 "--device-port", "\(devicePort)", "--https-port", "\(webPort)", "--http-port", "0",
-            ])
+            ] + (founder == nil ? ["--legacy-device"] : []))
         try require(made.status == 0, "\(made.all)")
         enrollment = try require(
             made.output.split(whereSeparator: \.isWhitespace).first { $0.hasPrefix("saker1:") }.map(String.init),
@@ -50,12 +50,14 @@ package final class Fleet: Sendable {
         try enroll(gather: gather, pack: pack, tables: agentTables, founder: founder)
     }
 
-    /// A second vehicle that runs as the same entity, on the plain loopback, with a receiver and files of its own. `fleet`: of
-    /// the first vehicle; it must outlive this one.
-    package init(beside fleet: Fleet, gather: Int = 2, pack: Int = 4) throws {
+    /// A second vehicle on the plain loopback, with a receiver and files of its own. `fleet`: of the first vehicle; it must outlive
+    /// this one. `entity` nil: it runs as the entity of the first vehicle. `line`: of another service; nil: that of the first vehicle.
+    package init(
+        beside fleet: Fleet, as entity: String? = nil, enrolledWith line: String? = nil, gather: Int = 2, pack: Int = 4
+    ) throws {
         link = nil
-        prefix = "second-"
-        (directory, enrollment) = (fleet.directory, fleet.enrollment)
+        (prefix, self.entity) = ("second-", entity ?? fleet.entity)
+        (directory, enrollment) = (fleet.directory, line ?? fleet.enrollment)
         (devicePort, webPort, gpsdPort) = (fleet.devicePort, fleet.webPort, try freePort())
         try enroll(gather: gather, pack: pack, tables: "", founder: nil)
     }

@@ -3,7 +3,8 @@ import Foundation
 /// All that Saker's tests need of a machine.
 extension Need {
     package static let all = [
-        gpsd, python, systemdAnalyze, systemdSysusers, journalctl, zsh, fish, softHSM, pkcs11Tool, root,
+        gpsd, python, systemdAnalyze, systemdSysusers, journalctl, zsh, fish, softHSM, pkcs11Tool, swtpm,
+        tpmProvider, qrencode, zbarimg, root,
         networkNamespaces,
         smallDisks, loopDevices, allRecordings, timeZones, valhalla,
     ]
@@ -25,6 +26,18 @@ extension Need {
     package static let zsh = command("zsh", ["-fc", "true"], package: "zsh")
     package static let fish = command("fish", ["--no-config", "--command", "true"], package: "fish")
     package static let softHSM = file(softHSMModule, package: "softhsm2")
+
+    package static let swtpm = command("swtpm", ["--version"], package: "swtpm")
+    /// The provider of OpenSSL, and the library through which it finds a TPM in software.
+    package static let tpmProvider = Need("OpenSSL's provider tpm2", package: "tpm2-openssl") {
+        failure {
+            let folder = try Program.run("/usr/bin/env", ["openssl", "version", "-m"]).output
+            let path = try require(folder.split(separator: "\"").dropFirst().first, folder) + "/tpm2.so"
+            try require(FileManager.default.fileExists(atPath: String(path)), "there is no \(path)")
+        }
+    }
+    package static let qrencode = command("qrencode", ["--version"], package: "qrencode")
+    package static let zbarimg = command("zbarimg", ["--version"], package: "zbar-tools")
 
     /// SoftHSM's PKCS#11 module.
     package static let softHSMModule = "/usr/lib/softhsm/libsofthsm2.so"

@@ -30,7 +30,7 @@ package final class Program: Sendable {
             process.standardInput = FileHandle.nullDevice
         }
         let process = process
-        try inside(network) { try process.run() }
+        try inside(network) { try process.runWithItsFiles() }
         Leftovers.register(process: process.processIdentifier)
     }
 

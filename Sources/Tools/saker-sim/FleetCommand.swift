@@ -117,6 +117,11 @@ struct FleetCommand: AsyncParsableCommand {
                 throw ValidationError("--enroll holds service and key: give it, or --service and --ak")
             }
             let string = try EnrollmentString(decoding: secret(in: enroll, "the enrolment string"))
+            guard case .accessKey(let accessKey) = string.credential, let service = string.service else {
+                throw ValidationError(
+                    "the enrolment string has a token, and the vehicles of the fleet share an access key: make a line with "
+                        + "saker-server key create --legacy-device")
+            }
             let known: FleetPlan.Trust
             switch string.trust {
             case .system: known = .system
@@ -127,7 +132,7 @@ struct FleetCommand: AsyncParsableCommand {
             }
             var plan = FleetPlan(
                 host: server?.host ?? string.host, port: Int(server?.port ?? string.port), trust: trust ?? known,
-                service: string.service, accessKey: string.accessKey.revealed, mode: mode)
+                service: service, accessKey: accessKey.revealed, mode: mode)
             plan.serverName = string.serverName
             return plan
         }

@@ -52,11 +52,13 @@ enum ConfigurationProperties {
 
 /// The enrolment string: what a person may paste.
 enum EnrolmentProperties {
-    /// First byte: 1 when the rest are fields, which are wrapped as they should be; else the rest is the string.
+    /// First byte: odd when the rest are fields, which are wrapped as they should be, behind the prefix of lines with a
+    /// token when the second bit is set; else the rest is the string.
     @Sendable static func check(_ input: [UInt8]) throws {
         var reader = InputReader(input)
-        let isFields = reader.byte() & 1 == 1
-        let text = isFields ? wrapped(Array(reader.rest)) : String(decoding: reader.rest, as: UTF8.self)
+        let first = reader.byte()
+        let prefix = first & 2 == 0 ? EnrollmentString.keyPrefix : EnrollmentString.tokenPrefix
+        let text = first & 1 == 1 ? prefix + wrapped(Array(reader.rest)) : String(decoding: reader.rest, as: UTF8.self)
         let decoded: EnrollmentString
         do throws(EnrollmentStringError) {
             decoded = try EnrollmentString(decoding: text)
@@ -65,7 +67,10 @@ enum EnrolmentProperties {
         }
         let again = try EnrollmentString(decoding: decoded.encoded.revealed)
         try require(again == decoded, "an enrolment changes on its way")
-        let key = decoded.accessKey.revealed
+        let key =
+            switch decoded.credential {
+            case .accessKey(let secret), .token(let secret): secret.revealed
+            }
         // A made-up key may be short, or the name of the host.
         let open = [decoded.host, decoded.serverName ?? "", decoded.webAddress ?? ""]
         try require(
@@ -82,6 +87,6 @@ enum EnrolmentProperties {
         sum = ~sum
         let head = [UInt8(length >> 8), UInt8(truncatingIfNeeded: length)]
         let tail = [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: sum >> $0) }
-        return "saker1:" + Base64.encoded(head + fields + tail, alphabet: .urlSafe)
+        return Base64.encoded(head + fields + tail, alphabet: .urlSafe)
     }
 }

@@ -11,10 +11,13 @@ package struct Property: Sendable {
         Property(name: "cache-segment", check: CacheProperties.checkSegment),
         Property(name: "configuration", check: ConfigurationProperties.check),
         Property(name: "enrolment", check: EnrolmentProperties.check),
+        Property(name: "enrolment-body", check: EnrolmentBodyProperties.check),
         Property(name: "fence-file", check: FenceProperties.checkFile),
         Property(name: "fence-geometry", check: FenceProperties.checkGeometry),
         Property(name: "gnss-lines", check: GNSSProperties.check),
+        Property(name: "http-answer", check: AnswerProperties.check),
         Property(name: "metrics-request", check: MetricsProperties.check),
+        Property(name: "road-answer", check: RoadProperties.check),
         Property(name: "route-file", check: RouteProperties.check),
         Property(name: "time-expression", check: TimeProperties.check),
         Property(name: "varlink-json", check: VarlinkProperties.checkJSON),
@@ -25,6 +28,7 @@ package struct Property: Sendable {
         Property(name: "where-clause", check: FenceProperties.checkCondition),
         Property(name: "wire-batch", check: WireProperties.checkBatch),
         Property(name: "wire-frames", check: WireProperties.checkFrames),
+        Property(name: "zip-file", check: ZipProperties.check),
     ]
 }
 

@@ -2,7 +2,7 @@ import DriveSimulation
 import Foundation
 import TrackFiles
 
-@testable import saker
+@testable import SakerCommand
 @testable import saker_sim
 
 /// Times as people type them.
