@@ -41,7 +41,7 @@ written_bytes() { awk '/^write_bytes/ { print $2 }' "/proc/$1/io"; }
 make_server() {
     device_port=$(free_port) https_port=$(free_port)
     "$built/saker-server" init --directory "$work/server" --host 127.0.0.1 --name Bench --device-port "$device_port" \
-        --https-port "$https_port" --http-port 0 >"$work/init.txt"
+        --https-port "$https_port" --http-port 0 --legacy-device >"$work/init.txt"
     grep -oE 'saker1:[A-Za-z0-9_-]+' "$work/init.txt" | head -1 >"$work/enrollment"
     access_key=$(sed -nE 's/^Access key \(ak\): //p' "$work/init.txt")
     # A line for every login would measure the disk.

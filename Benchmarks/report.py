@@ -9,7 +9,7 @@ import sys
 
 # Of docs/benchmarks.md; what has no entry is told without a verdict.
 BUDGETS = {
-    "size.sakerd": ("<=", 26),
+    "size.saker": ("<=", 29),
     "wire.live": ("<=", 12),
     "wire.backlog": ("<=", 7),
     "analysis.all": ("<=", 20),

@@ -58,7 +58,7 @@ class Lab:
         made = subprocess.run(
             [self.program("saker-server"), "init", "--directory", self.work / "server", "--host", HUB_ADDRESS,
              "--name", "Peers", "--device-port", str(self.device_port), "--https-port", str(self.web_port),
-             "--http-port", "0"], check=True, capture_output=True, text=True).stdout
+             "--http-port", "0", "--legacy-device"], check=True, capture_output=True, text=True).stdout
         self.enrolment = next(word for word in made.split() if word.startswith("saker1:"))
         probe = self.work / "probe"
         subprocess.run([self.program("saker"), "enroll", "-", "--directory", probe, "--entity", "probe"],

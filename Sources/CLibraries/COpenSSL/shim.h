@@ -4,15 +4,18 @@
 
 #include <openssl/asn1.h>
 #include <openssl/bio.h>
+#include <openssl/ec.h>
 #include <openssl/err.h>
 #include <openssl/engine.h>
 #include <openssl/evp.h>
+#include <openssl/pem.h>
 #include <openssl/provider.h>
 #include <openssl/ssl.h>
 #include <openssl/store.h>
 #include <openssl/ui.h>
 #include <openssl/x509.h>
 #include <openssl/x509v3.h>
+#include <string.h>
 
 /// SSL_CTX_set_min_proto_version
 static inline int saker_SSL_CTX_set_min_proto_version(SSL_CTX *context, int version) {
@@ -64,8 +67,24 @@ static inline STACK_OF(X509) *saker_X509_stack_borrowing(X509 *certificate) {
     return stack;
 }
 
+/// sk_X509_num: 0 for no stack.
+static inline int saker_X509_stack_count(const STACK_OF(X509) *stack) {
+    return stack == NULL ? 0 : sk_X509_num(stack);
+}
+
+/// sk_X509_value
+static inline X509 *saker_X509_stack_at(const STACK_OF(X509) *stack, int index) { return sk_X509_value(stack, index); }
+
 /// sk_X509_free: frees the stack, not what it borrows.
 static inline void saker_X509_stack_free(STACK_OF(X509) *stack) { sk_X509_free(stack); }
+
+/// MBSTRING_UTF8
+static inline int saker_MBSTRING_UTF8(void) { return MBSTRING_UTF8; }
+
+/// A key on P-256, by the providers that the property query chooses; NULL for any. Returns NULL when none makes it.
+static inline EVP_PKEY *saker_make_p256(const char *properties) {
+    return EVP_PKEY_Q_keygen(NULL, properties, "EC", "P-256");
+}
 
 /// Whether a provider that is loaded, or built in, opens URIs of a scheme: 1 or 0.
 static inline int saker_store_knows(const char *scheme) {
@@ -93,6 +112,80 @@ static inline OSSL_STORE_CTX *saker_store_open(const char *uri, const char *pin)
     }
     return method == NULL ? NULL : OSSL_STORE_open(uri, method, (void *)(size_t)pin, NULL, NULL);
 }
+
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+
+/// How keys of other providers sign: `index` is where the EC_KEY has the key of the provider.
+typedef struct {
+    CRYPTO_ONCE once;
+    EC_KEY_METHOD *method;
+    int index;
+} saker_foreign_state;
+
+static inline saker_foreign_state *saker_foreign(void) {
+    static saker_foreign_state state = {CRYPTO_ONCE_STATIC_INIT, NULL, -1};
+    return &state;
+}
+
+static inline int saker_foreign_sign(
+    int type, const unsigned char *digest, int length, unsigned char *signature, unsigned int *size, const BIGNUM *kinv,
+    const BIGNUM *r, EC_KEY *key) {
+    EVP_PKEY *own = (EVP_PKEY *)EC_KEY_get_ex_data(key, saker_foreign()->index);
+    char properties[80] = "provider=";
+    if (own == NULL) return 0;
+    OPENSSL_strlcat(properties, OSSL_PROVIDER_get0_name(EVP_PKEY_get0_provider(own)), sizeof properties);
+    EVP_PKEY_CTX *context = EVP_PKEY_CTX_new_from_pkey(NULL, own, properties);
+    const EVP_MD *hash = length == 48 ? EVP_sha384() : length == 64 ? EVP_sha512() : EVP_sha256();
+    size_t count = (size_t)ECDSA_size(key);
+    int done = context != NULL && EVP_PKEY_sign_init(context) == 1
+        && EVP_PKEY_CTX_set_signature_md(context, hash) == 1
+        && EVP_PKEY_sign(context, signature, &count, digest, (size_t)length) == 1;
+    EVP_PKEY_CTX_free(context);
+    *size = (unsigned int)count;
+    return done;
+}
+
+static inline void saker_foreign_free(void *key, void *own, CRYPTO_EX_DATA *data, int index, long word, void *pointer) {
+    EVP_PKEY_free((EVP_PKEY *)own);
+}
+
+static inline void saker_foreign_begin(void) {
+    saker_foreign_state *state = saker_foreign();
+    state->index = EC_KEY_get_ex_new_index(0, NULL, NULL, NULL, saker_foreign_free);
+    state->method = EC_KEY_METHOD_new(EC_KEY_OpenSSL());
+    if (state->method != NULL) EC_KEY_METHOD_set_sign(state->method, saker_foreign_sign, NULL, NULL);
+}
+
+/// A key that signs with its own provider, whatever OpenSSL would choose. Takes the key, and returns NULL when there is no
+/// memory.
+///
+/// OpenSSL 3.0 signs with the first provider that takes the key, and the default one takes the public half of a key in a
+/// TPM. A property query for the whole connection would also let the TPM make the ephemeral keys and check the server's
+/// certificate. So only EC keys of another provider are replaced: by their public half, with a method that signs there.
+static inline EVP_PKEY *saker_signing_key(EVP_PKEY *key) {
+    const OSSL_PROVIDER *provider = key == NULL ? NULL : EVP_PKEY_get0_provider(key);
+    if (provider == NULL || !EVP_PKEY_is_a(key, "EC") || strcmp(OSSL_PROVIDER_get0_name(provider), "default") == 0) return key;
+    saker_foreign_state *state = saker_foreign();
+    unsigned char *bytes = NULL;
+    int count = i2d_PUBKEY(key, &bytes);
+    const unsigned char *at = bytes;
+    EC_KEY *half = count > 0 ? d2i_EC_PUBKEY(NULL, &at, count) : NULL;
+    EVP_PKEY *made = EVP_PKEY_new();
+    OPENSSL_free(bytes);
+    if (half == NULL || made == NULL || CRYPTO_THREAD_run_once(&state->once, saker_foreign_begin) != 1
+        || state->method == NULL || EC_KEY_set_method(half, state->method) != 1
+        || EC_KEY_set_ex_data(half, state->index, key) != 1) {
+        EVP_PKEY_free(key);
+    } else if (EVP_PKEY_assign_EC_KEY(made, half) == 1) {
+        return made;
+    }
+    EC_KEY_free(half);
+    EVP_PKEY_free(made);
+    return NULL;
+}
+
+#pragma GCC diagnostic pop
 
 // Engines reach PKCS#11 where there is no provider for it. OpenSSL 3 deprecates them; later versions have none.
 #ifndef OPENSSL_NO_ENGINE
