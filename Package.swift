@@ -267,8 +267,8 @@ let tests: [Target] = [
     .tests(
         "CommandLineTests", "SakerCommand", "AgentControl", "AgentRuntime", "ConfigurationFile", "Diagnosing",
         "FenceJSON",
-        "Geodesy", "Geofencing", "HTTPExchange", "JSON", "ProgramTestKit", "SecureLink", "TrackStore", "Varlink",
-        .nioCore, .nioPosix, .nioSSL),
+        "Geodesy", "Geofencing", "HTTPExchange", "JSON", "ProgramTestKit", "SecureLink", "TrackModel", "TrackStore",
+        "TrackTestKit", "Varlink", "WebAPI", .log, .nioCore, .nioPosix, .nioSSL),
     .tests(of: "Systemd", "ProgramTestKit", .log),
     .tests(of: "ConfigurationFile"),
     .tests(of: "TrackFiles", "JSON", "ProgramTestKit"),

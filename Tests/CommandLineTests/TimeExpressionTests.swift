@@ -37,11 +37,10 @@ import Testing
         #expect(TimeExpression(text, now: Self.now) == nil)
     }
 
-    @Test func aDayLongRangeIsAskedForInPieces() throws {
-        #expect(try TrackRangeOptions.windows(from: 5_999, to: 7_000) == [5...7])
-        #expect(try TrackRangeOptions.windows(from: 0, to: 86_400_000) == [0...86_399, 86_400...86_400])
-        #expect(throws: CommandFailure.self) { try TrackRangeOptions.windows(from: 2, to: 1) }
-        #expect(throws: CommandFailure.self) { try TrackRangeOptions.windows(from: 0, to: Self.now) }
+    @Test func aRangeIsInWholeSeconds() throws {
+        #expect(try TrackRangeOptions.seconds(from: 5_999, to: 7_000) == 5...7)
+        #expect(throws: CommandFailure.self) { try TrackRangeOptions.seconds(from: 2, to: 1) }
+        #expect(throws: CommandFailure.self) { try TrackRangeOptions.seconds(from: 0, to: Self.now) }
     }
 
     @Test(

@@ -85,15 +85,21 @@ import Testing
     }
 
     @Test func tripsAndDistancesAddUpOverDays() async throws {
-        let trips = """
-            {"status":0,"trip_num":1,"trips":[{"start_time":1772668800,"end_time":1772669400,"duration":600,\
-            "distance":1500.5,"unrecorded_distance":0,"max_speed":61.2,"start_point":{"longitude":1,"latitude":2},\
-            "end_point":{"longitude":3,"latitude":4}}]}
-            """
+        func trip(_ start: Int) -> TinyWebServer.Answer {
+            .init(
+                body: """
+                    {"status":0,"trip_num":1,"trips":[{"start_time":\(start),"end_time":\(start + 600),"duration":600,\
+                    "distance":1500.5,"unrecorded_distance":0,"max_speed":61.2,"start_point":{"longitude":1,"latitude":2},\
+                    "end_point":{"longitude":3,"latitude":4}}]}
+                    """)
+        }
         let days = ["--from", "2026-03-05T00:00:00Z", "--to", "2026-03-06T12:00:00Z"]
         let (result, requests) = try await run(
-            ["track", "trips", "van"] + days, .init(body: trips), .init(body: trips))
+            ["track", "trips", "van"] + days, trip(1_772_668_800), trip(1_772_790_000))
         #expect(requests.count == 2)
+        #expect(requests.first?.contains("start_time=1772668800&end_time=1772755200&") == true)
+        // The second part begins before the end of the first.
+        #expect(requests.last?.contains("start_time=1772748000&end_time=1772798400&") == true)
         #expect(result.lines.count == 6)
         #expect(
             result.lines[1]
@@ -273,8 +279,7 @@ import Testing
     }
 
     @Test func aServerThatCannotBeReachedIsExitCode3() async throws {
-        let (server, url) = try await TinyWebServer.start([])
-        try await server.stop()
+        let url = "http://127.0.0.1:\(try freePort())"
         let result = try await SakerProgram.run(
             ["track", "latest", "van", "--server", url, "--service-id", "1"], environment: ["SAKER_AK": Self.key])
         #expect(result.status == 3)

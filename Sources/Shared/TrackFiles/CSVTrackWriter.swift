@@ -17,6 +17,10 @@ package struct CSVTrackWriter {
     private var run = 0
     private var taken = 0
 
+    /// Set before ``head``: a last column has the remark in its first row. The column's name is that of no attribute.
+    package var roads: WrittenRoads?
+    private var hasRemark = false
+
     package init() {}
 
     /// A row of the spool.
@@ -44,7 +48,8 @@ package struct CSVTrackWriter {
 
     /// The first line of the file.
     package var head: String {
-        (Self.columns.map(\.rawValue) + attributes).map(Self.cell).joined(separator: ",") + "\n"
+        (Self.columns.map(\.rawValue) + attributes + (roads == nil ? [] : ["_roads"])).map(Self.cell).joined(
+            separator: ",") + "\n"
     }
 
     /// The next bytes of the spool as the file has them.
@@ -59,6 +64,11 @@ package struct CSVTrackWriter {
             }
             let missing = run < runs.count ? attributes.count - runs[run].columns : 0
             text += repeatElement(UInt8(ascii: ","), count: missing)
+            if let roads {
+                text.append(UInt8(ascii: ","))
+                if !hasRemark { text += Self.cell(roads.text).utf8 }
+                hasRemark = true
+            }
             text.append(UInt8(ascii: "\n"))
         }
         return text

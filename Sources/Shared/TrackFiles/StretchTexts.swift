@@ -69,11 +69,11 @@ enum GeoJSONText {
 
 /// KML 2.2 with a `gx:Track` for each stretch, the lists of which stand in the order of the schema.
 enum KMLText {
-    static func begin(_ name: String) -> String {
+    static func begin(_ name: String, _ roads: WrittenRoads?) -> String {
         """
         <?xml version="1.0" encoding="UTF-8"?>
         <kml xmlns="http://www.opengis.net/kml/2.2" xmlns:gx="http://www.google.com/kml/ext/2.2">
-        <Document><name>\(FileText.xml(name))</name>
+        <Document><name>\(FileText.xml(name))</name>\(roads.map { "<description>\(FileText.xml($0.text))</description>" } ?? "")
         <Placemark><name>\(FileText.xml(name))</name><gx:MultiTrack>
         <altitudeMode>absolute</altitudeMode><gx:interpolate>0</gx:interpolate>
 

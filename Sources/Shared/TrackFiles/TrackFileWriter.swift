@@ -21,12 +21,12 @@ package struct TrackFileWriter {
         (self.format, self.name) = (format, name)
     }
 
-    /// The beginning of the file.
-    package func begin() -> String {
+    /// The beginning of the file. `roads`: GPX and KML have the remark here.
+    package func begin(_ roads: WrittenRoads? = nil) -> String {
         switch format {
-        case .gpx: GPXText.begin(name)
+        case .gpx: GPXText.begin(name, roads)
         case .geojson: GeoJSONText.begin(name)
-        case .kml: KMLText.begin(name)
+        case .kml: KMLText.begin(name, roads)
         }
     }
 
@@ -44,8 +44,8 @@ package struct TrackFileWriter {
         return text
     }
 
-    /// The end of the file. `gaps`: of the track; only GeoJSON has them.
-    package mutating func end(_ gaps: [WrittenGap] = []) -> String {
+    /// The end of the file. `gaps`: of the track; only GeoJSON has them. `roads`: GeoJSON has the remark here.
+    package mutating func end(_ gaps: [WrittenGap] = [], _ roads: WrittenRoads? = nil) -> String {
         switch format {
         case .gpx: return (stretch.isEmpty ? "" : "</trkseg>\n") + GPXText.end
         case .geojson:
@@ -54,7 +54,7 @@ package struct TrackFileWriter {
                 text += (hasStretches ? ",\n" : "\n") + GeoJSONText.feature(gap)
                 hasStretches = true
             }
-            return text + "\n]}\n"
+            return text + "\n]" + (roads.map { ",\"roads\":\($0.json)" } ?? "") + "}\n"
         case .kml: return flush() + KMLText.end
         }
     }
@@ -69,14 +69,19 @@ package struct TrackFileWriter {
 
 /// GPX 1.1 (topografix.com/GPX/1/1); speed and course as Garmin's TrackPointExtension v2 has them.
 enum GPXText {
-    static func begin(_ name: String) -> String {
+    static func begin(_ name: String, _ roads: WrittenRoads?) -> String {
         """
         <?xml version="1.0" encoding="UTF-8"?>
         <gpx version="1.1" creator="saker" xmlns="http://www.topografix.com/GPX/1/1" \
         xmlns:gpxtpx="http://www.garmin.com/xmlschemas/TrackPointExtension/v2" xmlns:saker="urn:saker:point">
-        <trk><name>\(FileText.xml(name))</name>
+        \(roads.map(metadata) ?? "")<trk><name>\(FileText.xml(name))</name>
 
         """
+    }
+
+    private static func metadata(_ roads: WrittenRoads) -> String {
+        let credit = roads.attribution.map { "<copyright author=\"\(FileText.xml($0))\"/>" } ?? ""
+        return "<metadata>\(element("desc", FileText.xml(roads.text)))\(credit)</metadata>\n"
     }
 
     static let end = "</trk>\n</gpx>\n"

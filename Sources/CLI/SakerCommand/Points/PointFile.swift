@@ -62,7 +62,7 @@ struct PointFile {
         guard members["time"] != nil else {
             throw Self.failure(path, "\(point.place): the point has no time: only points with a time count")
         }
-        let kept = point.attributes.filter { attributes?.contains($0.key) ?? true }
+        let kept = point.attributes.filter { Self.isOwn($0.key) && (attributes?.contains($0.key) ?? true) }
         if !kept.isEmpty {
             members["attributes"] = .object(kept.mapValues { AttributeText.value($0, type: nil) })
         }
@@ -74,6 +74,9 @@ struct PointFile {
         }
         return value
     }
+
+    /// What an export says of roads is no attribute of a point: no track column has such a name.
+    private static func isOwn(_ key: String) -> Bool { key != "road_name" && !key.hasPrefix("_") }
 
     private static func failure(_ path: String, _ detail: String) -> CommandFailure {
         CommandFailure(.failed, "\(path): \(detail)".printable)

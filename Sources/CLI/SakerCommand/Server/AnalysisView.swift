@@ -28,8 +28,13 @@ enum AnalysisView {
         return table.lines + ["", "\(Quantity.count(Int64(trips.count), "trip")), \(Quantity.distance(metres))"]
     }
 
-    /// The sum of several answers.
-    struct Driving {
+    static func driving(_ answer: JSONValue) -> [String] {
+        var view = Driving()
+        view.add(answer)
+        return view.lines
+    }
+
+    private struct Driving {
         private var metres = 0.0
         private var seconds: Int64 = 0
         private var fastest = 0.0

@@ -3,7 +3,7 @@ import JSON
 /// Shows the gaps of a track to a person.
 enum GapView {
     static func lines(_ gaps: [JSONValue]) -> [String] {
-        let gaps = joined(gaps.map(Gap.init))
+        let gaps = GapJoin.joined(gaps).map(Gap.init)
         guard !gaps.isEmpty else { return ["No gap in this time."] }
         var table = TextTable([.leading, .leading, .trailing, .leading])
         table.add("FROM", "TO", "DURATION", "REASON")
@@ -18,10 +18,10 @@ enum GapView {
 
     private struct Gap {
         let start: Int64
-        var end: Int64
+        let end: Int64
         let reason: String
         let detail: String?
-        var lost: Int64?
+        let lost: Int64?
 
         init(_ gap: JSONValue) {
             start = gap["start_time"]?.integerValue?.clamped ?? 0
@@ -30,21 +30,6 @@ enum GapView {
             detail = gap["detail"]?.stringValue
             lost = gap["lost_points"]?.integerValue?.clamped
         }
-    }
-
-    /// The server cuts a gap at the end of each answer.
-    private static func joined(_ gaps: [Gap]) -> [Gap] {
-        var joined: [Gap] = []
-        for gap in gaps {
-            if let last = joined.last, last.reason == gap.reason, last.detail == gap.detail, gap.start - last.end <= 1,
-                last.lost == gap.lost
-            {
-                joined[joined.count - 1].end = gap.end
-            } else {
-                joined.append(gap)
-            }
-        }
-        return joined
     }
 
     private static func text(_ gap: Gap) -> String {

@@ -10,11 +10,21 @@ extension TrackCommand {
         @OptionGroup var process: ProcessOptions
 
         func run() async throws {
-            var metres = 0.0
-            try await range.each("track/getdistance", process.parameters) {
-                metres += $0["distance"]?.doubleValue ?? 0
+            let parameters = try process.parameters(for: "track/getdistance")
+            let answer = try await range.asking { _, range, _, ask in
+                let rule = RangeRule()
+                guard range.upperBound - range.lowerBound > rule.longest else {
+                    return try await ask("track/getdistance", range, parameters)
+                }
+                var track = JoinedTrack(ask, parameters: parameters, pagePoints: 1, rule: rule)
+                try await track.read(range, withPages: false) { _ in }
+                return track.summary
             }
-            if !range.server.json { Console.print(Quantity.distance(metres)) }
+            range.show(answer, inTable: false) { answer in
+                let slow = answer["low_speed_distance"]?.doubleValue
+                return [Quantity.distance(answer["distance"]?.doubleValue ?? 0)]
+                    + (slow.map { ["\(Quantity.distance($0)) of it \(process.slow)"] } ?? [])
+            }
         }
     }
 
@@ -23,6 +33,8 @@ extension TrackCommand {
             abstract: "Lists where an entity stayed.", discussion: "Times: \(TimeExpression.examples).")
 
         @OptionGroup var range: TrackRangeOptions
+
+        @OptionGroup var analysis: AnalysisOptions
 
         @Option(name: .long, help: ArgumentHelp("How long makes a stay.", valueName: "seconds"))
         var least = 600
@@ -36,11 +48,12 @@ extension TrackCommand {
         }
 
         func run() async throws {
-            var stays: [JSONValue] = []
-            try await range.each(
-                "analysis/staypoint", [("stay_time", String(least)), ("stay_radius", String(within))]
-            ) { stays += $0["stay_points"]?.arrayValue ?? [] }
-            if !range.server.json { for line in AnalysisView.stays(stays) { Console.print(line) } }
+            let parameters = try analysis.parameters(for: "analysis/staypoint")
+            let answer = try await range.asking { _, range, _, ask in
+                var stays = StayJoin(least: Int64(least), within: Double(within), parameters: parameters, ask)
+                return try await stays.answer(range)
+            }
+            range.show(answer) { AnalysisView.stays($0["stay_points"]?.arrayValue ?? []) }
         }
     }
 
@@ -49,11 +62,15 @@ extension TrackCommand {
             abstract: "Lists an entity's trips.", discussion: "Times: \(TimeExpression.examples).")
 
         @OptionGroup var range: TrackRangeOptions
+        @OptionGroup var analysis: AnalysisOptions
 
         func run() async throws {
-            var trips: [JSONValue] = []
-            try await range.each("analysis/trips") { trips += $0["trips"]?.arrayValue ?? [] }
-            if !range.server.json { for line in AnalysisView.trips(trips) { Console.print(line) } }
+            let parameters = try analysis.parameters(for: "analysis/trips")
+            let answer = try await range.asking { _, range, _, ask in
+                var trips = TripJoin(parameters: parameters, ask)
+                return try await trips.answer(range)
+            }
+            range.show(answer) { AnalysisView.trips($0["trips"]?.arrayValue ?? []) }
         }
     }
 
@@ -67,21 +84,58 @@ extension TrackCommand {
 
         @OptionGroup var range: TrackRangeOptions
 
-        @Option(name: .long, help: ArgumentHelp("Faster is speeding. Default: nothing is.", valueName: "km/h"))
+        @OptionGroup var analysis: AnalysisOptions
+
+        @Flag(name: .long, help: "Measure the distance along the roads, if the server knows them.")
+        var roads = false
+
+        @Option(
+            name: .long,
+            help: ArgumentHelp(
+                "Faster is speeding. Default: the speed limits of the roads, where the server knows them; else nothing is.",
+                valueName: "km/h"))
         var speedLimit: Double?
 
+        @Option(
+            name: .long,
+            help: ArgumentHelp(
+                "So much or more is a harsh acceleration. Default: the server's, 1.67.", valueName: "m/s²"))
+        var harshAcceleration: Double?
+
+        @Option(
+            name: .long,
+            help: ArgumentHelp("So much or more is a harsh braking. Default: the server's, 1.67.", valueName: "m/s²"))
+        var harshBraking: Double?
+
+        @Option(
+            name: .long,
+            help: ArgumentHelp(
+                "So much or more towards the centre is a harsh curve. Default: the server's, 5.", valueName: "m/s²"))
+        var harshCurve: Double?
+
         func validate() throws {
-            if let speedLimit, !(speedLimit > 0 && speedLimit.isFinite) {
-                throw ValidationError("--speed-limit is a number of km/h above 0")
+            let given = [
+                ("--speed-limit", speedLimit, "km/h"), ("--harsh-acceleration", harshAcceleration, "m/s²"),
+                ("--harsh-braking", harshBraking, "m/s²"), ("--harsh-curve", harshCurve, "m/s²"),
+            ]
+            for (name, value, unit) in given {
+                guard let value, !(value > 0 && value.isFinite) else { continue }
+                throw ValidationError("\(name) is a number of \(unit) above 0")
             }
         }
 
         func run() async throws {
-            var view = AnalysisView.Driving()
-            try await range.each(
-                "analysis/drivingbehavior", speedLimit.map { [("speeding_threshold", String($0))] } ?? []
-            ) { view.add($0) }
-            if !range.server.json { for line in view.lines { Console.print(line) } }
+            let thresholds = [
+                ("speeding_threshold", speedLimit), ("harsh_acceleration_threshold", harshAcceleration),
+                // The published API has brakings below 0.
+                ("harsh_breaking_threshold", harshBraking.map { -$0 }), ("harsh_steering_threshold", harshCurve),
+            ].compactMap { name, value in value.map { (name, Quantity.decimal($0, 6, trimmed: true)) } }
+            let parameters = try analysis.parameters(for: "analysis/drivingbehavior", roads: roads) + thresholds
+            let answer = try await range.asking { _, range, _, ask in
+                var driving = DrivingJoin(parameters: parameters, ask)
+                return try await driving.answer(range)
+            }
+            range.show(answer) { AnalysisView.driving($0) }
         }
     }
 }

@@ -53,14 +53,21 @@ extension TrackCommand {
         }
 
         func run() async throws {
-            var file = try ExportFile(output, wanted)
+            let parameters = try process.trackParameters() + (gaps ? [("gap_content", "1")] : [])
+            var file = try ExportFile(output, wanted, isRemarked: process.asksForRoads)
             do {
-                try await range.eachPage(process, withGaps: gaps) { name, points, gaps in
+                let roads = try await range.asking { name, range, client, ask in
                     try file.begin(name)
-                    file.gaps += gaps.compactMap(WrittenGap.init)
-                    for point in points { if let point = WrittenPoint(point) { try file.add(point) } }
+                    var track = JoinedTrack(ask, parameters: parameters, pagePoints: client.pagePoints)
+                    try await track.read(range) { answer in
+                        for point in answer["points"]?.arrayValue ?? [] {
+                            if let point = WrittenPoint(point) { try file.add(point) }
+                        }
+                    }
+                    try file.finish(track.gaps.compactMap(WrittenGap.init), track.remarks.roads.map(WrittenRoads.init))
+                    return track.remarks.roads
                 }
-                try file.finish()
+                roads?.show(inTable: false)
             } catch {
                 file.discard()
                 throw error
@@ -73,59 +80,71 @@ extension TrackCommand {
 /// A file that grows point by point.
 private struct ExportFile {
     private enum Writer {
-        case table(CSVTrackWriter, spool: SpoolFile)
+        case table(CSVTrackWriter)
         case track(TrackFileWriter)
     }
 
     private let format: TrackCommand.Export.Format
     private var output: OutputFile
     private var writer: Writer?
+    /// What stands behind a beginning that is known only at the end.
+    private let spool: SpoolFile?
     private(set) var points: Int64 = 0
-    /// For the end of the file.
-    var gaps: [WrittenGap] = []
 
-    init(_ path: String?, _ format: TrackCommand.Export.Format) throws(CommandFailure) {
+    /// `isRemarked`: at the end there may be a remark about roads.
+    init(_ path: String?, _ format: TrackCommand.Export.Format, isRemarked: Bool) throws(CommandFailure) {
         self.format = format
+        // GeoJSON has the remark behind the points.
+        spool = format == .csv || (isRemarked && format != .geojson) ? try SpoolFile() : nil
         output = try OutputFile(path)
     }
 
-    /// The first call begins the file.
     mutating func begin(_ entity: String) throws(CommandFailure) {
-        guard writer == nil else { return }
         let kind: TrackFileWriter.Format
         switch format {
         case .csv:
-            writer = .table(CSVTrackWriter(), spool: try SpoolFile())
+            writer = .table(CSVTrackWriter())
             return
         case .gpx: kind = .gpx
         case .geojson: kind = .geojson
         case .kml: kind = .kml
         }
         let track = TrackFileWriter(kind, name: entity)
-        try output.write(track.begin())
+        if spool == nil { try output.write(track.begin()) }
         writer = .track(track)
     }
 
     mutating func add(_ point: WrittenPoint) throws(CommandFailure) {
         points += 1
         switch writer {
-        case .table(var table, let spool):
-            try spool.write(table.add(point))
-            writer = .table(table, spool: spool)
+        case .table(var table):
+            try write(table.add(point))
+            writer = .table(table)
         case .track(var track):
-            try output.write(track.add(point))
+            try write(Array(track.add(point).utf8))
             writer = .track(track)
         case nil: break
         }
     }
 
-    mutating func finish() throws(CommandFailure) {
+    private mutating func write(_ bytes: [UInt8]) throws(CommandFailure) {
+        if let spool { try spool.write(bytes) } else { try output.write(bytes) }
+    }
+
+    mutating func finish(_ gaps: [WrittenGap], _ roads: WrittenRoads?) throws(CommandFailure) {
         switch writer {
-        case .table(var table, let spool):
+        case .table(var table):
+            table.roads = roads
             try output.write(table.head)
-            try spool.rewind()
-            while let piece = try spool.read() { try output.write(table.filled(piece)) }
-        case .track(var track): try output.write(track.end(gaps))
+            try spool?.rewind()
+            while let piece = try spool?.read() { try output.write(table.filled(piece)) }
+        case .track(var track):
+            if let spool {
+                try output.write(track.begin(roads))
+                try spool.rewind()
+                while let piece = try spool.read() { try output.write(piece) }
+            }
+            try output.write(track.end(gaps, roads))
         case nil: break
         }
         try output.finish()
@@ -146,7 +165,7 @@ private final class SpoolFile {
     deinit { fclose(file) }
 
     private static var failure: CommandFailure {
-        CommandFailure(.failed, "the temporary file of the table: \(String(cString: strerror(errno)))")
+        CommandFailure(.failed, "the temporary file of the export: \(String(cString: strerror(errno)))")
     }
 
     func write(_ bytes: [UInt8]) throws(CommandFailure) {
@@ -163,6 +182,14 @@ private final class SpoolFile {
         let count = fread(&piece, 1, piece.count, file)
         guard count > 0 || ferror(file) == 0 else { throw Self.failure }
         return count > 0 ? Array(piece[..<count]) : nil
+    }
+}
+
+extension WrittenRoads {
+    fileprivate init(_ remark: RoadsRemark) {
+        self.init(
+            text: "The track is \(remark.line).", state: remark.state, matched: remark.matched,
+            attribution: remark.attribution)
     }
 }
 

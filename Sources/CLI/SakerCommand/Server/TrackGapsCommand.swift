@@ -13,11 +13,17 @@ extension TrackCommand {
         @OptionGroup var range: TrackRangeOptions
 
         func run() async throws {
-            var gaps: [JSONValue] = []
-            try await range.each("track/gettrack", [("gap_content", "1"), ("page_size", "1")]) {
-                gaps += $0["gaps"]?.arrayValue ?? []
+            let answer = try await range.asking { _, range, _, ask in
+                let rule = RangeRule()
+                let parameters = [("gap_content", "1")]
+                guard range.upperBound - range.lowerBound > rule.longest else {
+                    return try await ask("track/gettrack", range, parameters + [("page_size", "1")])
+                }
+                var track = JoinedTrack(ask, parameters: parameters, pagePoints: 1, rule: rule)
+                try await track.read(range, withPages: false) { _ in }
+                return track.summary
             }
-            if !range.server.json { for line in GapView.lines(gaps) { Console.print(line) } }
+            range.show(answer) { GapView.lines($0["gaps"]?.arrayValue ?? []) }
         }
     }
 }

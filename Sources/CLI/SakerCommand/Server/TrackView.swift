@@ -2,8 +2,9 @@ import JSON
 
 /// Shows the points of the server's answers to a person.
 enum TrackView {
-    static func latest(_ point: JSONValue?, entity: String, now: Int64) -> [String] {
-        guard let point, let time = point["loc_time"]?.integerValue, time > 0 else {
+    /// The answer of `track/getlatestpoint`.
+    static func latest(_ answer: JSONValue, entity: String, now: Int64) -> [String] {
+        guard let point = answer["latest_point"], let time = point["loc_time"]?.integerValue, time > 0 else {
             return ["\(entity.printable) has no point yet."]
         }
         var table = TextTable()
@@ -11,6 +12,9 @@ enum TrackView {
         table.add("Place", place(point))
         table.add("Time", time < Int64.max / 1000 ? TimeText.both(time * 1000, now: now) : String(time))
         for (title, text) in details(point) { table.add(title, text) }
+        if let limit = answer["limit_speed"]?.doubleValue, limit > 0 {
+            table.add("Limit", Quantity.decimal(limit, 0) + " km/h")
+        }
         return table.lines
     }
 
@@ -27,7 +31,7 @@ enum TrackView {
     /// Members of a point that this program shows in a column, or not at all.
     private static let known: Set<String> = [
         "loc_time", "latitude", "longitude", "speed", "direction", "height", "radius", "create_time", "coord_type",
-        "floor", "object_name", "road_grade", "road_name", "locate_mode", "transport_mode", "_supplement",
+        "floor", "object_name", "road_grade", "locate_mode", "transport_mode", "_supplement",
     ]
 
     static func attributes(_ point: JSONValue) -> [(key: String, value: JSONValue)] {
@@ -74,21 +78,39 @@ enum TrackView {
         ])
     }
 
-    /// The sum of several answers.
-    struct History {
-        private var points: Int64 = 0
-        private var metres = 0.0
+    /// `slow`: what the slower part of the distance is called.
+    static func summary(points: Int64, _ sums: JoinedSums, _ slow: String) -> String {
+        guard points > 0 else { return "No points in this time." }
+        let part = sums.slowMetres.map { ", \(Quantity.distance($0)) of it \(slow)" } ?? ""
+        return "\(Quantity.count(points, "point")), \(Quantity.distance(sums.metres))\(part)"
+    }
 
-        mutating func add(_ answer: JSONValue, isFirstPage: Bool) -> [String] {
-            let page = answer["points"]?.arrayValue ?? []
-            points += Int64(page.count)
-            // The distance is that of all pages of the range.
-            if isFirstPage { metres += answer["distance"]?.doubleValue ?? 0 }
-            return page.map(TrackView.line)
+    /// What the processing left out, and why. `points` may be empty.
+    static func dropped(_ reasons: [(reason: String, points: Int64)], _ points: [JSONValue]) -> [String] {
+        guard !reasons.isEmpty else { return ["The processing left no point out."] }
+        var lines = ["Left out:"]
+        lines += reasons.map { "  \(Quantity.count($0.points, "point")): \(texts[$0.reason] ?? $0.reason.printable)" }
+        guard !points.isEmpty else { return lines }
+        var table = TextTable([.leading, .leading, .leading])
+        table.add("TIME", "PLACE", "REASON")
+        for point in points {
+            table.add(
+                TimeText.local((point["loc_time"]?.integerValue ?? 0).clamped * 1000), place(point),
+                point["_reason"]?.stringValue ?? "?")
         }
+        return lines + [""] + table.lines
+    }
 
-        var summary: String {
-            points == 0 ? "No points in this time." : "\(Quantity.count(points, "point")), \(Quantity.distance(metres))"
-        }
+    private static let texts = [
+        "radius": "the radius is over the limit (radius)", "zero": "at exactly 0, 0 (zero)",
+        "excursion": "the vehicle cannot have been there (excursion)", "stop": "one of many points of a stop (stop)",
+        "thinned": "on the way between its neighbours (thinned)",
+    ]
+
+    /// A page of a range of several parts: without what is true of its part alone.
+    static func page(_ answer: JSONValue) -> JSONValue {
+        guard case .object(let members) = answer else { return answer }
+        let kept = ["status", "message", "size", "points", "dropped_points"]
+        return .object(members.filter { kept.contains($0.key) })
     }
 }

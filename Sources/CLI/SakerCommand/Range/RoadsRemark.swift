@@ -1,0 +1,81 @@
+import JSON
+
+/// What an answer says of roads: the member `roads` of the Web API.
+struct RoadsRemark: Hashable {
+    /// `used`, `partly`, `none`, `off` or `unavailable`.
+    private(set) var state: String
+    /// The share of the points on roads, 0 to 1.
+    private(set) var matched: Double?
+    /// Why the road engine gave nothing.
+    private(set) var reason: String?
+    /// What whoever shows the track must show too.
+    private(set) var attribution: String?
+    /// Points behind ``matched``.
+    private var weight: Double
+
+    /// Nil when nobody asked for roads.
+    init?(_ answer: JSONValue) {
+        guard let roads = answer["roads"], let state = roads["state"]?.stringValue else { return nil }
+        self.state = state
+        matched = roads["matched"]?.doubleValue
+        reason = roads["reason"]?.stringValue
+        attribution = roads["attribution"]?.stringValue
+        weight = max(answer["total"]?.doubleValue ?? 1, 1)
+    }
+
+    /// Roads were used for a part of the track at least, so that the attribution has to be shown.
+    var isUsed: Bool { ["used", "partly"].contains(state) }
+
+    /// Of two answers about parts of one range.
+    func joined(_ other: RoadsRemark) -> RoadsRemark {
+        var joined = self
+        if state != other.state {
+            // A part without points has no roads, and says nothing of the others.
+            let worst = ["unavailable", "off", "none"].first { [state, other.state].contains($0) }
+            joined.state = isUsed || other.isUsed ? "partly" : worst ?? state
+        }
+        if matched != nil || other.matched != nil {
+            joined.matched =
+                ((matched ?? 0) * weight + (other.matched ?? 0) * other.weight) / (weight + other.weight)
+        }
+        joined.weight = weight + other.weight
+        joined.reason = reason ?? other.reason
+        joined.attribution = attribution ?? other.attribution
+        return joined
+    }
+
+    var json: JSONValue {
+        var members: [String: JSONValue] = ["state": .string(state)]
+        members["matched"] = matched.map { .double(($0 * 1000).rounded() / 1000) }
+        members["reason"] = reason.map { .string($0) }
+        members["attribution"] = attribution.map { .string($0) }
+        return .object(members)
+    }
+
+    /// A line for people: what roads did, and whose map it is.
+    var line: String {
+        let share = matched.map { " (\(Quantity.decimal($0 * 100, 1, trimmed: true)) % of the points)" } ?? ""
+        let credit = attribution.map { ", \($0.printable)" } ?? ""
+        switch state {
+        case "used": return "on roads\(share)\(credit)"
+        case "partly": return "partly on roads\(share)\(credit)"
+        case "none": return "not on roads: the road engine knows no roads there"
+        case "off": return "not on roads: the server has no road engine, or this request uses none"
+        case "unavailable":
+            let reason = reason.map { " (\(Self.reasons[$0] ?? $0.printable))" } ?? ""
+            return "not on roads: the road engine gave nothing\(reason). Ask again later"
+        default: return "roads: \(state.printable)\(share)\(credit)"
+        }
+    }
+
+    private static let reasons = [
+        "timeout": "it took too long", "refused": "it refuses connections", "busy": "it is busy",
+        "open": "it failed before, the server asks it later again", "invalid": "its answers are invalid",
+    ]
+
+    /// Shows the remark: in the output of a table when roads were used, else as a warning on standard error.
+    func show(inTable: Bool) {
+        if isUsed, inTable { return Console.print("The track is \(line).") }
+        Console.complain("saker: the track is \(line).")
+    }
+}
