@@ -108,9 +108,9 @@ struct Devices: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Make a device another entity of its service, for example in another truck.",
             discussion: """
-                The certificate stays. An open session ends within a second, and the next login must be as the new entity: on \
-                the vehicle, saker service stop, then saker service start --entity NAME. Points that the vehicle gathered \
-                as the entity before are still taken.
+                The certificate stays. An open session ends within a second, and the agent takes the new entity by itself at \
+                its next login: there is nothing to do on the vehicle. Points that the vehicle gathered as the entity before \
+                are still taken.
                 """)
 
         @OptionGroup var file: ConfigurationOption

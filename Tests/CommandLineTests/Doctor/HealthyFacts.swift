@@ -35,6 +35,9 @@ extension Facts {
                 CertificateFacts(
                     path: "/etc/saker/ca.pem", content: .validity(from: 1_790_000_000, until: 2_100_000_000))
             ],
+            identity: IdentityFacts(
+                plan: RenewalPlan(from: 1_799_000_000, until: 1_806_776_000), key: .fits,
+                device: "0198c0de-0000-7000-8000-000000000001", hasWebAddress: true, isOnAnotherComputer: false),
             disk: DiskFacts(directory: "/var/lib/saker/cache", free: 8 << 30, total: 32 << 30, isReadOnly: false),
             files: [
                 FileFacts(path: "/var/lib/saker", role: .writable, found: .mode(0o750, owner: 990), agentUser: 990),

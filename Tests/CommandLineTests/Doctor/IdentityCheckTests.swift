@@ -23,7 +23,9 @@ import Testing
         #expect(check(day: 60).verdict == .ok && check(day: 60).found.contains("is due for renewal since"))
         var facts = Facts.healthy
         facts.identity = nil
-        #expect(IdentityCheck.identity(facts).verdict == .ok)
+        let legacy = IdentityCheck.identity(facts)
+        #expect(legacy.verdict == .warning && legacy.found.contains("access key"))
+        #expect(legacy.remedy?.contains("saker-server token create") == true)
     }
 
     @Test func aRenewalThatDoesNotComeIsNamed() {

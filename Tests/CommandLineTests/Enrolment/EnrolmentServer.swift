@@ -23,6 +23,8 @@ final class EnrolmentServer: Sendable {
     private let ways: Mutex<[Way]>
     private let heard = Mutex<[(path: String, body: JSONValue)]>([])
     private let channel = Mutex<(any Channel)?>(nil)
+    /// What happens on the vehicle while it waits for an answer.
+    private let meanwhile = Mutex<(@Sendable () -> Void)?>(nil)
     /// One element for each request.
     let arrived: AsyncStream<Void>
     private let arrivals: AsyncStream<Void>.Continuation
@@ -55,12 +57,14 @@ final class EnrolmentServer: Sendable {
     var requests: [(path: String, body: JSONValue)] { heard.withLock { $0 } }
     /// From now on it answers so.
     func answers(_ way: Way) { ways.withLock { $0 = [way] } }
+    func meanwhile(_ body: @escaping @Sendable () -> Void) { meanwhile.withLock { $0 = body } }
     func stop() async throws { try await channel.withLock { $0 }?.close().get() }
 
     /// The answer's bytes; nil: none.
     fileprivate func answer(_ path: String, _ body: JSONValue) throws -> String? {
         heard.withLock { $0.append((path, body)) }
         arrivals.yield()
+        meanwhile.withLock { $0 }?()
         let way = ways.withLock { $0.count > 1 ? $0.removeFirst() : $0[0] }
         switch way {
         case .hang: return nil

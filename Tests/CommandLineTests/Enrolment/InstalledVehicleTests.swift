@@ -123,10 +123,32 @@ import Testing
                 "start sakerd.service",
             ])
         #expect(server.requests.count == 1)
+        #expect(FileStatus(of: vehicle.place + "/credentials/unfinished") == nil)
         // A line that is newer is for an image, and an agent that a person has disabled stays so.
         try "saker2:x".write(toFile: token, atomically: true, encoding: .utf8)
         #expect(try await vehicle.run(arguments).status == 0)
         #expect(try vehicle.told().isEmpty && FileStatus(of: token) != nil)
+        try await server.stop()
+    }
+
+    /// A box without a clock of its own wrote the configuration in 1970, so that the line of the image seems to be newer.
+    @Test func aClockThatWasBehindKeepsNoAgentFromItsStart() async throws {
+        let server = try await EnrolmentServer.start(authority, .issue())
+        let vehicle = try InstalledVehicle()
+        let token = vehicle.place + "/enroll.token"
+        try line(server).write(toFile: token, atomically: true, encoding: .utf8)
+        try vehicle.refuse("enable sakerd.service")
+        let arguments = ["enroll", "/etc/saker/enroll.token", "--unattended", "--spread", "0"]
+        #expect(try await vehicle.run(arguments).status == 1)
+        let past = Date(timeIntervalSince1970: 1000)
+        try FileManager.default.setAttributes(
+            [.modificationDate: past], ofItemAtPath: vehicle.place + "/agent.toml")
+        _ = try vehicle.told()
+        try vehicle.agree()
+        let result = try await vehicle.run(arguments)
+        #expect(result.status == 0, "\(result.errors)")
+        #expect(try vehicle.told().contains("enable sakerd.service") && FileStatus(of: token) == nil)
+        #expect(server.requests.count == 1)
         try await server.stop()
     }
 

@@ -63,8 +63,64 @@ import Testing
         try await enrol(server)
         let result = try await renew("--quiet")
         #expect(result.status == 0, "\(result.errors)")
-        #expect(result.output.contains("--entity van_08"), "\(result.output)")
+        // The agent takes the name of a moved device by itself: there is nothing to do, today and after each renewal.
+        #expect(!result.output.contains("van_08") && !result.output.contains("service"), "\(result.output)")
         #expect(try until > TimeText.now / 1000)
+        try await server.stop()
+    }
+
+    // MARK: An enrolment beside it, and one that was cut
+
+    private func put(_ key: borrowing DeviceKey) throws {
+        try Data(key.pem()).write(to: URL(fileURLWithPath: place + "/credentials/device-key"))
+    }
+
+    private var certifiedKey: PublicKeyPin? {
+        get throws { try CertificateFile(path: place + "/device.pem").key }
+    }
+
+    @Test func aRenewalBesideAnEnrolmentWritesNothing() async throws {
+        let server = try await EnrolmentServer.start(authority, .issue(days: -1), .issue())
+        try await enrol(server)
+        let lock = try #require(try EnrolmentLock(VehicleDirectory(place)))
+        let result = try await renew()
+        #expect(result.status == 0 && result.output.contains("under way"), "\(result.output)\(result.errors)")
+        #expect(server.requests.count == 1)
+        lock.release()
+        #expect(try await renew().output.contains("is renewed"))
+        #expect(server.requests.count == 2)
+        try await server.stop()
+    }
+
+    /// As `enroll --force --new-key` leaves a vehicle when the power goes after each of its steps.
+    @Test(arguments: ["key", "key and certificate"]) func whatACutEnrolmentLeftIsMended(step: String) async throws {
+        let server = try await EnrolmentServer.start(authority, .issue(days: 90), .issue(days: 100))
+        try await enrol(server)
+        let key = try DeviceKey.make()
+        try put(key)
+        if step != "key" {
+            try authority.issue(try key.certificateRequest(name: "a"), days: 95)
+                .write(toFile: place + "/device.pem", atomically: true, encoding: .utf8)
+        }
+        let result = try await renew()
+        #expect(result.status == 0, "\(result.errors)")
+        #expect(try certifiedKey == key.publicKey, "\(result.output)")
+        #expect(server.requests.count == (step == "key" ? 2 : 1))
+        #expect(result.output.contains("is not the certificate of this vehicle's key") == (step == "key"))
+        #expect(try await renew().output.contains("It is renewed from"))
+        try await server.stop()
+    }
+
+    @Test func aKeyThatIsReplacedMeanwhileKeepsItsCertificate() async throws {
+        let server = try await EnrolmentServer.start(authority, .issue(days: -1), .issue())
+        try await enrol(server)
+        let file = place + "/credentials/device-key"
+        let other = Data(try DeviceKey.make().pem())
+        server.meanwhile { try? other.write(to: URL(fileURLWithPath: file)) }
+        let before = try until
+        let result = try await renew()
+        #expect(result.status == 1 && result.errors.contains("was replaced while"), "\(result.output)\(result.errors)")
+        #expect(try until == before)
         try await server.stop()
     }
 
@@ -135,6 +191,32 @@ import Testing
         try token.write(pin: SoftToken.pin)
         let third = try await SakerProgram.run(arguments, environment: token.environment)
         #expect(third.status == 0 && FileStatus(of: state + "/refused-pin") == nil, "\(third.errors)")
+        try await server.stop()
+    }
+
+    /// An unattended enrolment runs at each boot: a wrong PIN must not cost a try each time.
+    @Test(.needs(.softHSM, .pkcs11Tool)) func anEnrolmentTriesARefusedPINOnce() async throws {
+        let server = try await EnrolmentServer.start(authority, .issue())
+        let token = try SoftToken(in: directory.path)
+        try token.write(pin: "999999")
+        let line = EnrollmentString(
+            host: "localhost", port: server.port, token: Secret("et_abcdefghijklmnopqrstuvwxyz234567"),
+            trust: .pinnedKey(try authority.pin.digest))
+        func boot() async throws -> SakerProgram.Result {
+            try await SakerProgram.run(
+                ["enroll", "-", "--directory", place, "--unattended", "--spread", "0"] + token.options,
+                environment: token.environment, input: line.encoded.revealed)
+        }
+        let first = try await boot()
+        #expect(first.status == 1 && first.errors.contains("does not take the PIN"), "\(first.errors)")
+        for _ in 0..<2 {
+            let next = try await boot()
+            #expect(next.status == 1 && next.errors.contains("it is not tried again"), "\(next.errors)")
+        }
+        #expect(server.requests.isEmpty)
+        try token.write(pin: SoftToken.pin)
+        let last = try await boot()
+        #expect(last.status == 0 && FileStatus(of: place + "/credentials/refused-pin") == nil, "\(last.errors)")
         try await server.stop()
     }
 

@@ -30,7 +30,8 @@ struct DeviceFiles {
     /// false: it may have been enrolled in another way while this claim waited.
     func write(replacing: Bool) throws(CommandFailure) -> [String] {
         if !replacing { try directory.refuseEnrolled() }
-        // A new key takes the place of the former one now, when its certificate is here.
+        // A new key takes the place of the former one now, when its certificate is here. After a power cut between the two,
+        // `saker renew` sees that they do not belong together.
         try key.settle(in: directory)
         var files = [VehicleDirectory.File(name: Self.certificate, text: identity.certificate, mode: 0o644)]
         if let authority = identity.authority {

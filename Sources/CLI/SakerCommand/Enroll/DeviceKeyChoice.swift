@@ -30,6 +30,8 @@ struct DeviceKeyChoice: Hashable {
     /// Of a key that has no certificate yet, while another one is in use.
     static let nextSuffix = ".next"
     private static let pinName = "credentials/token-pin"
+    /// The agent's note is in its state directory, which is not there before its first start.
+    private static let refusedPINs = "credentials/refused-pin"
 
     /// `file`, `tpm`, or a URI such as `pkcs11:token=box;object=key;type=private`.
     init(parsing text: String) throws(CommandFailure) {
@@ -59,7 +61,9 @@ struct DeviceKeyChoice: Hashable {
     func open(in directory: VehicleDirectory) throws(CommandFailure) -> DeviceKey {
         do throws(SecureLinkError) {
             if case .store(let uri) = place {
-                return try DeviceKey.open(.store(uri: uri), store: store(in: directory))
+                // An unattended enrolment tries again at each boot, and a token locks after a few wrong PINs.
+                return try DeviceKey.open(
+                    .store(uri: uri), store: store(in: directory), refusedPINs: directory.path(Self.refusedPINs))
             }
             let name = place.fileName
             let next = name + Self.nextSuffix

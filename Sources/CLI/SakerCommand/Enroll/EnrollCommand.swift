@@ -86,6 +86,7 @@ struct EnrollCommand: AsyncParsableCommand {
             try directory.make()
             let lock = try await EnrolmentLock.take(directory, waiting: device.unattended)
             defer { lock.release() }
+            try directory.beginEnrolment()
             return (try files.write(replacing: force), files.outcome)
         case .token(let token):
             if !force { try directory.refuseEnrolled() }
@@ -101,6 +102,7 @@ struct EnrollCommand: AsyncParsableCommand {
             let files = try await claim.run(device.machine)
             // The claim may have waited for days.
             if device.unattended, try await leaveEnrolledVehicle(directory) { return nil }
+            try directory.beginEnrolment()
             return (try files.write(replacing: force), files.outcome)
         }
     }
@@ -110,10 +112,13 @@ struct EnrollCommand: AsyncParsableCommand {
     private func leaveEnrolledVehicle(_ directory: VehicleDirectory) async throws -> Bool {
         guard !force, let done = FileStatus(of: directory.path(DeviceFiles.configuration)) else { return false }
         try directory.mend([DeviceFiles.configuration, DeviceKeyChoice.tpmFileName])
-        if file != "-", let line = FileStatus(of: file), line.modified < done.modified {
+        let line = file == "-" ? nil : FileStatus(of: file)
+        // The mark counts whatever the clock showed: without a clock that runs on without power, a line may be newer than what
+        // was made of it.
+        if directory.isEnrolmentUnfinished || line.map({ $0.modified < done.modified }) == true {
             // The enrolment was cut before its end, perhaps before the agent was to start at each boot.
             _ = try await putIntoService(directory) { try AgentUnit.start() }
-            Console.print("This vehicle is enrolled. Removed \(file.printable).")
+            Console.print("This vehicle is enrolled." + (line == nil ? "" : " Removed \(file.printable)."))
         } else {
             Console.print("This vehicle is enrolled. Nothing to do.")
         }
@@ -131,6 +136,7 @@ struct EnrollCommand: AsyncParsableCommand {
             if try VehicleIdentity(configuration: path) != nil { renewal = Result { try AgentUnit.enableRenewal() } }
         }
         if device.unattended, file != "-" { unlink(file) }
+        directory.endEnrolment()
         guard isUnit else { return false }
         try start()
         // The agent runs also without it.

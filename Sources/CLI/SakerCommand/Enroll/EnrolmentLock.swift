@@ -1,3 +1,4 @@
+import ConfigurationFile
 import Glibc
 
 /// Held by whoever enrols this vehicle or renews its certificate, from the first look at its files until they are written:
@@ -10,7 +11,9 @@ struct EnrolmentLock {
 
     /// Nil when another process has it. Throws when the directory cannot be opened.
     init?(_ directory: VehicleDirectory) throws(CommandFailure) {
-        let path = directory.path(VehicleDirectory.credentials)
+        // A configuration that was written by hand may be elsewhere, without a directory of secrets.
+        let secrets = directory.path(VehicleDirectory.credentials)
+        let path = FileStatus(of: secrets) == nil ? directory.path : secrets
         let descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard descriptor >= 0 else {
             throw CommandFailure(.failed, "\(path) cannot be opened: \(String(cString: strerror(errno)))")
@@ -29,7 +32,8 @@ struct EnrolmentLock {
             guard waiting else {
                 throw CommandFailure(
                     .failed,
-                    "another enrolment of this vehicle is under way. Wait for its end, or end it: sudo systemctl stop saker-enroll"
+                    "another enrolment of this vehicle, or a renewal, is under way. Wait for its end, or end it: sudo systemctl "
+                        + "stop saker-enroll saker-renew"
                 )
             }
             try await Task.sleep(for: .seconds(1))

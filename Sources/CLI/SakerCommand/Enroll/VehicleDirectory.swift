@@ -61,6 +61,17 @@ struct VehicleDirectory: Hashable {
         return files.map { path($0.name) }
     }
 
+    /// There from before the first file of an enrolment until systemd knows of the agent.
+    private static let unfinished = "\(credentials)/unfinished"
+
+    var isEnrolmentUnfinished: Bool { has(Self.unfinished) }
+
+    func beginEnrolment() throws(CommandFailure) {
+        _ = try write([File(name: Self.unfinished, text: "", mode: 0o600)])
+    }
+
+    func endEnrolment() { remove([Self.unfinished]) }
+
     /// Nil where the agent is not installed as a unit.
     private static var agentGroup: gid_t? { getgrnam(group)?.pointee.gr_gid }
 

@@ -99,18 +99,18 @@ extension TrackCommand {
         @Option(
             name: .long,
             help: ArgumentHelp(
-                "So much or more is a harsh acceleration. Default: the server's, 1.67.", valueName: "m/s²"))
+                "So much or more is a harsh acceleration. Default: the server's, 1.67.", valueName: "m/s2"))
         var harshAcceleration: Double?
 
         @Option(
             name: .long,
-            help: ArgumentHelp("So much or more is a harsh braking. Default: the server's, 1.67.", valueName: "m/s²"))
+            help: ArgumentHelp("So much or more is a harsh braking. Default: the server's, 1.67.", valueName: "m/s2"))
         var harshBraking: Double?
 
         @Option(
             name: .long,
             help: ArgumentHelp(
-                "So much or more towards the centre is a harsh curve. Default: the server's, 5.", valueName: "m/s²"))
+                "So much or more towards the centre is a harsh curve. Default: the server's, 5.", valueName: "m/s2"))
         var harshCurve: Double?
 
         func validate() throws {

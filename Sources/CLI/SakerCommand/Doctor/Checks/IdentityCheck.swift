@@ -8,7 +8,11 @@ enum IdentityCheck {
             return .notChecked(.identity, "the configuration was not read")
         }
         guard let identity = facts.identity else {
-            return .ok(.identity, "this vehicle has no certificate of its own and logs in with an access key")
+            return .warning(
+                .identity,
+                "this vehicle has no certificate of its own and logs in with an access key: whoever has the key can log in as any "
+                    + "vehicle of the service",
+                "On the server: saker-server token create. Here, with its line: sudo saker enroll - --force")
         }
         let isOther = identity.isOnAnotherComputer == true
         let name = identity.device.map { "device \($0.prefix(8))" } ?? "this vehicle's certificate"

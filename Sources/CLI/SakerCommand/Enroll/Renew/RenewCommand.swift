@@ -10,7 +10,8 @@ struct RenewCommand: AsyncParsableCommand {
         abstract: "Gets the next certificate of this vehicle, when two thirds of the present one's time are over.",
         discussion: """
             saker-renew.timer runs this command once an hour. The vehicle's key stays the same. A certificate that has
-            ended is renewed too, for 90 days. The agent takes the new certificate by itself.
+            ended is renewed too, for 90 days. A certificate of another key is replaced at once: an enrolment leaves it when
+            it is cut before its end. The agent takes the new certificate by itself.
 
             Exit codes: 0 renewed, or nothing to do; 1 refused or failed; 3 the server cannot be reached.
             """)
@@ -25,20 +26,14 @@ struct RenewCommand: AsyncParsableCommand {
     var quiet = false
 
     func run() async throws {
-        guard let vehicle = try VehicleIdentity(configuration: config) else {
-            return say("This vehicle has no certificate of its own: \(config.printable) names none.")
+        guard try dueVehicle() != nil else { return }
+        // Two at once would mix two identities: an enrolment that ends meanwhile would get the certificate of the former key.
+        guard let lock = try EnrolmentLock(VehicleDirectory(of: config)) else {
+            return Console.print("An enrolment of this vehicle is under way. Nothing was renewed.")
         }
-        let plan: RenewalPlan
-        do throws(SecureLinkError) {
-            plan = RenewalPlan(try CertificateFile(path: vehicle.certificateFile).leaf)
-        } catch {
-            throw CommandFailure(.failed, error.detail)
-        }
-        let state = plan.state(at: TimeText.now / 1000)
-        if case .early(let due) = state, !force {
-            return say(
-                "The certificate lasts until \(Self.date(plan.until)). It is renewed from \(Self.date(due)) on.")
-        }
+        defer { lock.release() }
+        // An enrolment may have ended between the look and the lock.
+        guard let (vehicle, state, isForeign) = try dueVehicle() else { return }
         guard let address = vehicle.webAddress else {
             let found = vehicle.strangeWebAddress.map { "'\($0.printable)' is no address for renewals" }
             throw CommandFailure(
@@ -47,6 +42,11 @@ struct RenewCommand: AsyncParsableCommand {
                     + config.printable)
         }
         let key = try Self.key(of: vehicle)
+        if isForeign {
+            Console.print(
+                "\(vehicle.certificateFile.printable) is not the certificate of this vehicle's key: an enrolment was cut before its "
+                    + "end. Asking the server for the key's certificate.")
+        }
         let client = try EnrolmentClient(address, trusting: vehicle.trust(for: address))
         let body = EnrolmentRequest(
             certificateRequest: try Self.request(key, vehicle.entity), machine: try MachineIdentity().mark)
@@ -57,7 +57,44 @@ struct RenewCommand: AsyncParsableCommand {
         } catch let failure as CommandFailure {
             throw CommandFailure(failure.code, failure.description + Self.advice(state))
         }
+        try refuseOtherFiles(vehicle, key.publicKey)
         try keep(identity, vehicle)
+    }
+
+    /// The vehicle and why its certificate is due; nil when there is nothing to do, which it says.
+    ///
+    /// The last value: it is the certificate of another key.
+    private func dueVehicle() throws(CommandFailure) -> (VehicleIdentity, RenewalPlan.State, Bool)? {
+        guard let vehicle = try VehicleIdentity(configuration: config) else {
+            say("This vehicle has no certificate of its own: \(config.printable) names none.")
+            return nil
+        }
+        let certificate: CertificateFile
+        do throws(SecureLinkError) {
+            certificate = try CertificateFile(path: vehicle.certificateFile)
+        } catch {
+            throw CommandFailure(.failed, error.detail)
+        }
+        let plan = RenewalPlan(certificate.leaf)
+        let state = plan.state(at: TimeText.now / 1000)
+        let isForeign = vehicle.hasForeign(certificate)
+        guard case .early(let due) = state, !force, !isForeign else { return (vehicle, state, isForeign) }
+        say("The certificate lasts until \(Self.date(plan.until)). It is renewed from \(Self.date(due)) on.")
+        return nil
+    }
+
+    /// A person may have put other files in place while the server was asked: a certificate of the former key would end
+    /// what works.
+    private func refuseOtherFiles(_ vehicle: VehicleIdentity, _ key: PublicKeyPin?) throws(CommandFailure) {
+        let now = try VehicleIdentity(configuration: config)
+        guard let now, now.certificateFile == vehicle.certificateFile, now.key == vehicle.key,
+            now.fileKey == nil || now.fileKey == key
+        else {
+            throw CommandFailure(
+                .failed,
+                "the key of this vehicle was replaced while the server was asked. Nothing was written; the next renewal is for the "
+                    + "new key")
+        }
     }
 
     private static func key(of vehicle: VehicleIdentity) throws(CommandFailure) -> DeviceKey {
@@ -92,12 +129,8 @@ struct RenewCommand: AsyncParsableCommand {
         } catch let error as ConfigurationError {
             throw CommandFailure(.failed, error.detail + Self.asRoot)
         }
+        // The agent itself takes the name of a device that was moved: agent.toml keeps the former one.
         Console.print("The certificate is renewed. It lasts until \(until).")
-        if let entity = vehicle.entity, entity != identity.entity {
-            Console.print(
-                "The server says that this vehicle is \(identity.entity.printable) now, and its agent says \(entity.printable): "
-                    + "saker service stop, then saker service start --entity \(identity.entity.printable)")
-        }
     }
 
     /// Whether two paths lead to the same file: either may be relative, or lead through a link.

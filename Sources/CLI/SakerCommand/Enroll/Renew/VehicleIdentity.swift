@@ -51,6 +51,21 @@ struct VehicleIdentity {
         }
     }
 
+    /// The key in a file, also in that of a TPM: an enrolment replaces only such a key. Nil for a key that cannot be read,
+    /// and for one in a token, which is not asked for its PIN only to look.
+    var fileKey: PublicKeyPin? {
+        switch key {
+        case .file: (try? DeviceKey.open(key))?.publicKey
+        case .store(let uri) where uri.hasPrefix("file:"): (try? DeviceKey.open(key, store: store))?.publicKey
+        case .store: nil
+        }
+    }
+
+    /// Whether a certificate is that of another key.
+    func hasForeign(_ certificate: CertificateFile) -> Bool {
+        fileKey.map { certificate.key != $0 } ?? false
+    }
+
     /// A key's path or URI. The name of a credential alone is a file of root's, which systemd hands to the agent.
     static func place(ofKey key: String, _ reader: ConfigurationReader, _ directory: VehicleDirectory) -> String {
         guard !key.contains(":") else { return key }
