@@ -15,6 +15,11 @@ struct ImageCleaner {
         case .removeSecret(let path): atParent(of: path) { Self.removeSecret($0, $1) }
         case .truncate(let path): atParent(of: path) { Self.truncate($0, $1) }
         case .empty(let path): at(path) { $0.empty($1) }
+        case .emptyOwn(let path, let files):
+            at(path) { cleaner, place in
+                path == files.directory && place.path == path
+                    ? cleaner.emptyAll(place) : cleaner.removeOwn(place, files)
+            }
         case .removeNamed(let directory, let prefix, let suffixes):
             at(directory) { cleaner, place in
                 cleaner.each(in: place) { name in
@@ -90,11 +95,23 @@ struct ImageCleaner {
         return .success(1)
     }
 
+    /// What else is in the directory stays, and is not looked into.
+    private mutating func removeOwn(_ place: ImageTree.Place, _ files: OwnFiles) -> Int {
+        each(in: place) { name in
+            var facts = stat()
+            guard files.contains(name.text),
+                fstatat(place.descriptor, name.bytes, &facts, AT_SYMLINK_NOFOLLOW) == 0,
+                facts.st_mode & S_IFMT == S_IFREG
+            else { return .success(0) }
+            return Self.remove(place, name)
+        }
+    }
+
     /// Follows no link: what a link points to is not this vehicle's.
     private mutating func empty(_ place: ImageTree.Place) -> Int {
         // A link on the way may lead to a directory that is not the agent's alone.
-        guard ImagePrepareCommand.allowed(place.path) || place.path == "\(VehicleDirectory.system)/credentials" else {
-            failures.append("\(place.path.printable): it is not the agent's alone, and is left")
+        guard place.path == "\(VehicleDirectory.system)/\(VehicleDirectory.credentials)" else {
+            failures.append("\(place.path.printable): a link leads there, it may be others' too, and is left")
             return 0
         }
         return emptyAll(place)

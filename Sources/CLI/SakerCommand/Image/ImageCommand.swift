@@ -20,6 +20,9 @@ struct ImagePrepareCommand: AsyncParsableCommand {
             the host keys of SSH. Stops the agent, and nothing else. Leaves /etc/saker/enroll.token: with it each copy
             enrols itself at its first start (saker-enroll.service).
 
+            Where agent.toml names other directories than /var/lib/saker and /var/lib/saker/cache, only the agent's own files
+            go from them. The command shows every path before it asks.
+
             Shut the computer down afterwards: a start makes another machine id.
 
             Examples:
@@ -60,7 +63,7 @@ struct ImagePrepareCommand: AsyncParsableCommand {
     /// The agent's own directories and files, as the configurations name them. Throws when one cannot be read: what it names
     /// would stay.
     private static func plan(_ root: String, keepingHostKeys: Bool) throws(CommandFailure) -> ImagePlan {
-        var (cache, state) = ("/var/lib/saker/cache", "/var/lib/saker")
+        var (cache, state) = (OwnFiles.cache.directory, OwnFiles.state.directory)
         var named: [String] = []
         if var agent = try reader(root, DeviceFiles.configuration) {
             cache = agent.string("cache", "directory", default: cache)
@@ -78,8 +81,7 @@ struct ImagePrepareCommand: AsyncParsableCommand {
             }
         }
         return ImagePlan(
-            cache: allowed(cache) ? cache : "/var/lib/saker/cache", state: allowed(state) ? state : "/var/lib/saker",
-            named: named.compactMap(path), keepingHostKeys: keepingHostKeys)
+            cache: normal(cache), state: normal(state), named: named.compactMap(path), keepingHostKeys: keepingHostKeys)
     }
 
     private static func reader(_ root: String, _ name: String) throws(CommandFailure) -> ConfigurationReader? {
@@ -103,18 +105,18 @@ struct ImagePrepareCommand: AsyncParsableCommand {
         return given.hasPrefix("/") ? String(given) : "\(VehicleDirectory.system)/\(given)"
     }
 
-    /// A directory of the agent's alone. A mistake in a configuration must not empty a disk.
-    static func allowed(_ directory: String) -> Bool {
-        let parts = directory.split(separator: "/", omittingEmptySubsequences: true)
-        let shared: Set<String> = ["/var/lib", "/var/cache", "/var/log", "/usr/lib", "/usr/share", "/etc/saker"]
-        return directory.hasPrefix("/") && parts.count >= 2 && !parts.contains("..")
-            && !shared.contains("/" + parts.joined(separator: "/"))
+    /// `/var//lib/saker/` is the default too.
+    private static func normal(_ directory: String) -> String {
+        "/" + directory.split(separator: "/").filter { $0 != "." }.joined(separator: "/")
     }
 
     private func ask(_ root: String, _ plan: ImagePlan) throws(CommandFailure) {
         guard !yes else { return }
         Console.print("This removes from \(root.isEmpty ? "this computer" : root):")
-        for part in plan.parts { Console.print("  \(part.what)") }
+        for part in plan.parts {
+            Console.print("  \(part.what):")
+            for path in part.paths { Console.print("    \(root)\(path)") }
+        }
         guard Console.asksTerminal else {
             throw CommandFailure(.usage, "nobody can answer here: give --yes")
         }

@@ -7,6 +7,9 @@ struct ImagePlan: Hashable {
         case removeSecret(String)
         /// A directory with all that is in it. The directory itself stays.
         case empty(String)
+        /// A directory of the agent's. Where a configuration or a link puts it elsewhere, only the agent's own files go,
+        /// because others may be there too.
+        case emptyOwn(String, OwnFiles)
         /// All files in a directory whose names have this begin and one of these ends; no end: any.
         case removeNamed(directory: String, prefix: String, suffixes: [String])
         /// Stays, with nothing in it: the next boot makes another.
@@ -17,6 +20,9 @@ struct ImagePlan: Hashable {
         /// For people.
         let what: String
         let steps: [Step]
+
+        /// What is removed, for people.
+        var paths: [String] { steps.map(\.text) }
     }
 
     let parts: [Part]
@@ -31,7 +37,7 @@ struct ImagePlan: Hashable {
         var parts = [
             Part(
                 what: "points that wait for the server, settings, local fences, alarms and messages",
-                steps: [.empty(cache), .empty(state)]),
+                steps: [.emptyOwn(cache, .cache), .emptyOwn(state, .state)]),
             Part(
                 what: "this vehicle's configuration, certificate and key, and its secrets",
                 steps: [.empty("\(directory)/\(VehicleDirectory.credentials)")]
@@ -52,5 +58,21 @@ struct ImagePlan: Hashable {
                     steps: [.removeNamed(directory: "/etc/ssh", prefix: "ssh_host_", suffixes: ["_key", "_key.pub"])]))
         }
         self.parts = parts
+    }
+}
+
+extension ImagePlan.Step {
+    /// For people: what goes.
+    fileprivate var text: String {
+        switch self {
+        case .remove(let path), .removeSecret(let path): path.printable
+        case .empty(let path): "\(path.printable)/*"
+        case .emptyOwn(let path, let files):
+            path == files.directory ? "\(path)/*" : "\(path.printable)/ (\(files.text))"
+        case .removeNamed(let directory, let prefix, let suffixes):
+            suffixes.isEmpty
+                ? "\(directory)/\(prefix)*" : suffixes.map { "\(directory)/\(prefix)*\($0)" }.joined(separator: ", ")
+        case .truncate(let path): "\(path) (emptied)"
+        }
     }
 }
