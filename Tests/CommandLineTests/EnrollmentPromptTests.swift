@@ -7,7 +7,7 @@ import Testing
 @testable import SakerCommand
 
 /// The question for the line, at a terminal.
-@Suite(.timeLimit(.minutes(2))) struct EnrollmentPromptTests {
+@Suite(.timeLimit(.minutes(10))) struct EnrollmentPromptTests {
     /// A terminal of the test's own: what is written to `master` is typed.
     private final class Terminal {
         let master: Int32
@@ -44,7 +44,7 @@ import Testing
         process.standardOutput = FileHandle.nullDevice
         process.standardError = FileHandle.nullDevice
         try process.run()
-        try waitUntil("the prompt hides the line", within: 60) { !terminal.echoes }
+        try waitUntil("the prompt hides the line", within: 300) { !terminal.echoes }
         return process
     }
 

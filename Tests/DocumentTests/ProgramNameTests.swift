@@ -4,7 +4,7 @@ import Testing
 import TrackModel
 
 /// The vehicle's one program is the agent or the command line by the last part of the name that it was started with.
-@Suite(.timeLimit(.minutes(1))) struct ProgramNameTests {
+@Suite(.timeLimit(.minutes(10))) struct ProgramNameTests {
     /// Runs a built program under a name, as `exec -a` and a link give it one.
     private func run(
         _ program: String, as name: String, _ arguments: String...

@@ -62,9 +62,9 @@ import Testing
     @Test func aCutAnAbsenceAndAStrangerAreTold() async throws {
         let cut = try await RawServer.start("HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nab", closes: true)
         #expect(await ask(cut) == .failure(.init(.cut, "")))
-        let port = cut.port
         try await cut.stop()
-        #expect(await ask(port: port) == .failure(.init(.unreachable, "")))
+        // Not the port of before: another test may have it by now.
+        #expect(await ask(port: try freePort()) == .failure(.init(.unreachable, "")))
         let stranger = try await RawServer.start("220 mail.example ESMTP\r\n", closes: false)
         #expect(await ask(stranger) == .failure(.init(.notHTTP, "")))
         let address = HTTPAddress(host: "127.0.0.1", port: stranger.port)

@@ -24,9 +24,9 @@ extension Process {
         }
     }
 
-    /// Returns when the process, which runs, has ended; throws when it does not within 60 s. It asks again and again: Foundation's
+    /// Returns when the process, which runs, has ended; throws when it does not within five minutes. It asks again and again: Foundation's
     /// own wait needs a run loop of the calling thread, and may turn for ever on another.
     package func awaitEnd() throws {
-        try waitUntil("process \(processIdentifier) ends", within: 60) { !isRunning }
+        try waitUntil("process \(processIdentifier) ends", within: 300) { !isRunning }
     }
 }
