@@ -335,8 +335,8 @@ let tests: [Target] = [
     .tests(of: "FleetSimulation", "TrackModel", "saker-server", "saker-sim"),
     .tests(of: "StoreDisk", "TrackModel", "TrackStore", "TrackStoreSQLite", "TrackTestKit", .sqlite),
     .tests(
-        "SimulationTests", "AgentControl", "AgentRuntime", "AlarmLog", "ConfigurationFile", "Geodesy", "Geofencing",
-        "JSON",
+        "SimulationTests", "AgentControl", "AgentLogic", "AgentRuntime", "AlarmLog", "ConfigurationFile", "FenceJSON",
+        "Geodesy", "Geofencing", "JSON",
         "LocalFences", "SystemSimulation", "TrackCache", "TrackModel", "TrackStore", "TrackTestKit", .nioCore),
     // The fuzzers' properties on every kept input: docs/fuzzing.md.
     .tests(

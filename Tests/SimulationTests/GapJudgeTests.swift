@@ -1,3 +1,4 @@
+import AgentLogic
 import Testing
 import TrackModel
 
@@ -126,5 +127,30 @@ import TrackModel
     @Test func aLossNeedsALostPoint() throws {
         #expect((try world([(.cacheFull, 0, 100)]) { $0.happens(.parked, since: 2) }).breaks())
         #expect(!(try world([(.parked, 0, 100)]) { $0.happens(.parked, since: 2) }).breaks())
+    }
+
+    /// The service was told to run as another entity, and stopped, and the power went before either was answered: the next
+    /// process finds this entity in what it remembers. It says so, and it is right.
+    @Test func anEntityThatWasRememberedMayBeTold() throws {
+        var machine = GapMachine(
+            interval: 5, .init(entity: "tram", isGathering: false, memory: nil, newest: nil),
+            now: MonotonicTime(milliseconds: 50_000))
+        _ = machine.started(entity: "van", now: MonotonicTime(milliseconds: 95_000))
+        _ = machine.receiverChanged(nil, now: MonotonicTime(milliseconds: 95_000))
+        machine.fixArrived(World.time(100), now: MonotonicTime(milliseconds: 100_000))
+        let (said, _) = machine.point(World.time(100), isParked: false, now: MonotonicTime(milliseconds: 100_000))
+        #expect(said.spans.first?.reason == .otherEntity)
+        func breaks(remembering entity: String, at second: Int64) throws -> Bool {
+            try world(said.spans.map { ($0.reason, 0, 100) }) { world in
+                world.happens(.off, since: 2)
+                world.ends(2, .power, again: 50)
+                world.happens(.stopped, since: 50)
+                world.model.mayRun(as: entity, at: World.milliseconds(second))
+                world.happens(.fixes, since: 95)
+            }.breaks()
+        }
+        #expect(!(try breaks(remembering: "tram", at: 50)))
+        #expect(try breaks(remembering: "van", at: 50))
+        #expect(try breaks(remembering: "tram", at: 150), "behind the gap")
     }
 }

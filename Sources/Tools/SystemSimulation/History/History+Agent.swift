@@ -135,7 +135,7 @@ extension History {
         connect(made)
         watchAlarms(made)
         box = made
-        gaps.processStarted(at: trueTime)
+        noteLife()
         gatheredInThisProcess = 0
         // A restart forgets what programs have set: they set it again.
         attributes = AttributeModel()
@@ -343,9 +343,7 @@ extension History {
     func agentSaid(_ message: String, _ metadata: Logger.Metadata?) {
         let entity = metadata?["entity"].map { "\($0)" } ?? ""
         switch message {
-        case "Gathering started":
-            grid.startGathering(entity)
-            fencesStart(entity)
+        case "Gathering started": gatheringStarted(entity)
         case "Gathering stopped":
             choose(grid.stopGathering())
             fences?.own.stopped()

@@ -11,6 +11,19 @@ extension History {
                 isDiskWell: isDiskWell(box) && !memory.isFailing))
     }
 
+    /// A process begins.
+    func noteLife() {
+        gaps.processStarted(at: trueTime)
+        if let remembered = rememberedEntity { gaps.mayRun(as: remembered, at: trueTime) }
+    }
+
+    /// The agent says so.
+    func gatheringStarted(_ entity: String) {
+        grid.startGathering(entity)
+        gaps.mayRun(as: entity, at: trueTime)
+        fencesStart(entity)
+    }
+
     private var cause: GapModel.Cause {
         guard let box, !box.isStopping else { return .off }
         guard grid.entity != nil else { return .stopped }

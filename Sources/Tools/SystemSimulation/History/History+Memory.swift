@@ -70,9 +70,16 @@ extension History {
         ToldTarget(box.agent.status(), otherwise: target.told.entity)
     }
 
+    private static let statePath = "\(SimulatedMemory.directory)/state.json"
+
     /// The state that a power cut leaves; nil when there is none.
     private var durableState: StateContent? {
-        disk.durableContents(of: "\(SimulatedMemory.directory)/state.json").flatMap(StateContent.init)
+        disk.durableContents(of: Self.statePath).flatMap(StateContent.init)
+    }
+
+    /// The entity that a process finds in what the one before was told last, also when the service was stopped since.
+    var rememberedEntity: String? {
+        disk.contents(of: Self.statePath).flatMap(StateContent.init)?.target?.entity
     }
 
     /// The agent says that a setting is on the disk.
@@ -123,6 +130,7 @@ extension History {
         guard !target.isFinishing else { return }
         let status = box.agent.status()
         let found = ToldTarget(status, otherwise: target.told.entity)
+        gaps.mayRun(as: found.entity, at: trueTime)
         let settings = box.agent.settings()
         switch reading {
         case .putAside(let path):

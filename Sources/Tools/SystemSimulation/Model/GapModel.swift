@@ -42,7 +42,14 @@ struct GapModel {
         var isForgotten = false
     }
 
+    /// The vehicle ran as an entity, or remembered that it had, at a moment that the log may not show.
+    private struct Run: Hashable {
+        let time: Int64
+        let entity: String
+    }
+
     private(set) var log: [Stretch] = []
+    private var runs: [Run] = []
     private(set) var lives: [Life] = []
     private(set) var intervals: Set<Int32> = [5]
     /// The receiver told wrong times: nobody knows what was when.
@@ -56,6 +63,12 @@ struct GapModel {
             if last == stretch { return }
         }
         log.append(stretch)
+    }
+
+    /// The vehicle begins to gather for this entity, comes back with it, or remembers that it ran as it last, also if the
+    /// service was stopped since. The log has one moment a second, and no start of which the answer never came.
+    mutating func mayRun(as entity: String, at time: Int64) {
+        runs.append(Run(time: time, entity: entity))
     }
 
     mutating func intervalIs(_ seconds: Int32) { intervals.insert(seconds) }
@@ -111,9 +124,10 @@ struct GapModel {
     }
 
     func ranAsAnother(than entity: String, _ from: Int64, _ until: Int64) -> Bool {
-        stretches(from, until).contains { stretch, _, _ in
-            stretch.ranAs != entity || stretch.gathers.map { $0 != entity } ?? false
-        }
+        runs.contains { $0.entity != entity && $0.time >= from && $0.time <= until }
+            || stretches(from, until).contains { stretch, _, _ in
+                stretch.ranAs != entity || stretch.gathers.map { $0 != entity } ?? false
+            }
     }
 
     func isDiskWell(_ from: Int64, _ until: Int64) -> Bool {
