@@ -25,9 +25,13 @@ import TrackModel
         var told: [FenceAction] = []
         private var second: Int64 = 0
 
-        init(_ draft: ShapeDraft = TruthModelTests.draft) throws {
+        init(
+            _ draft: ShapeDraft = TruthModelTests.draft, validity: Validity? = nil, altitude: AltitudeRange? = nil
+        ) throws {
             model = TruthModel(way)
-            plan = FencePlan(id: 1, shape: try draft.shape())
+            var plan = FencePlan(id: 1, shape: try draft.shape())
+            (plan.validity, plan.altitude) = (validity, altitude)
+            self.plan = plan
             self.draft = draft
         }
 
@@ -114,25 +118,45 @@ import TrackModel
         #expect(throws: Violation.self) { try drive.go(to: 70) }
     }
 
-    /// Geodesy measures the same shapes on the ellipsoid.
-    @Test func theShapesHaveTheirDistances() throws {
-        for latitude in [-55.0, 3, 47] {
-            let scale = 111_000 * cos(latitude * .pi / 180)
-            func at(_ north: Double, _ east: Double) -> Degrees {
-                Degrees(latitude: latitude + north / 111_000, longitude: -70 + east / scale)
+    /// A fence that is told at some times only may tell two enters in a row, and what it does not tell is not missed.
+    @Test func aValidityMissesNothing() throws {
+        var drive = try Drive(validity: Validity(through: Timestamp(milliseconds: Self.start + 20_000)))
+        for metres in [300, 200, 120, 60, 40, 200, 220, 300] as [Double] { try drive.go(to: metres) }
+        #expect(drive.told == [.enter])
+        var untrue = try Drive(validity: Validity(through: Timestamp(milliseconds: Self.start + 60_000)))
+        for metres in [300, 250, 200, 150] as [Double] { try untrue.go(to: metres) }
+        #expect(throws: Violation.self) { try untrue.go(to: 110, saying: 99.5) }
+    }
+
+    /// An altitude lets a vehicle out that has not moved: nothing is said of such a fence.
+    @Test func altitudesAreLeftOut() throws {
+        var drive = try Drive(altitude: AltitudeRange(lower: 0, upper: nil))
+        for metres in [300, 200, 120, 60, 40, 200, 220, 300] as [Double] { try drive.go(to: metres, isTold: false) }
+    }
+
+    /// Along a corridor, through the hole of an area, and past two parts of one.
+    @Test func whatIsRightIsRightForEachShape() throws {
+        func square(_ middle: Double, _ half: Double) -> [Degrees] {
+            [(-half, -half), (-half, half), (half, half), (half, -half)].map { corner in
+                Degrees(latitude: 40 + corner.0 / 111_035, longitude: Self.place(middle + corner.1).longitude)
             }
-            let corners = [(-200.0, -200.0), (-160, 240), (200, 180), (40, 20), (220, -200)].map { at($0.0, $0.1) }
-            for draft in [ShapeDraft(.circle(centre: at(0, 0), radius: 180)), ShapeDraft(.polygon([[corners]]))] {
-                let (plain, shape) = (try #require(PlainShape(draft)), try draft.shape())
-                #expect(abs(plain.width - shape.width) < 0.1)
-                for north in stride(from: -500.0, through: 500, by: 37) {
-                    for east in stride(from: -500.0, through: 500, by: 41) {
-                        let place = at(north, east)
-                        let exact = shape.signedDistance(
-                            to: try #require(Coordinate(latitude: place.latitude, longitude: place.longitude)))
-                        #expect(abs(plain.distance(to: place) - exact) < 0.2)
-                    }
-                }
+        }
+        let shapes: [(ShapeDraft, [FenceAction])] = [
+            (ShapeDraft(.corridor([Self.place(0), Self.place(200)], offset: 60), buffer: 10), [.enter, .exit]),
+            (ShapeDraft(.polygon([[square(0, 250), square(0, 120)]])), [.enter, .exit, .enter, .exit]),
+            (
+                ShapeDraft(.polygon([[square(-150, 80)], [square(150, 80)]]), buffer: 15),
+                [.enter, .exit, .enter, .exit]
+            ),
+            (ShapeDraft(.point(Self.place(0)), buffer: 90), [.enter, .exit]),
+        ]
+        for (draft, actions) in shapes {
+            var drive = try Drive(draft)
+            for metres in stride(from: 500.0, through: -500, by: -30) { try drive.go(to: metres, saying: metres + 4) }
+            #expect(drive.told == actions, "\(draft.outline)")
+            var silent = try Drive(draft)
+            #expect(throws: Violation.self, "\(draft.outline)") {
+                for metres in stride(from: 500.0, through: -500, by: -10) { try silent.go(to: metres, isTold: false) }
             }
         }
     }

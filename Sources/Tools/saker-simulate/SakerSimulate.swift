@@ -24,7 +24,7 @@ import SystemSimulation
     var pushes = HistoryOptions.usualPushShare
 
     @Option(help: "How many of 100 histories have fences on the vehicle or at the server.")
-    var fences = 0
+    var fences = HistoryOptions.usualFenceShare
 
     @Option(help: "Directory for SQLite's files, which are removed afterwards.")
     var directory = "/dev/shm"

@@ -147,7 +147,7 @@ extension History {
     /// Somebody on the vehicle makes a fence, changes one, or deletes one.
     private func changeOwnFences() {
         guard let box, !box.isStopping, var world = fences, !world.own.isUnreadable else { return }
-        let draft = FenceDraft(around: receiver.route ?? world.route)
+        let draft = FenceDraft(around: receiver.route ?? world.route, at: trueTime)
         let numbers = world.own.fences.keys.sorted()
         let kind =
             numbers.count >= FenceWorld.most ? 3 : numbers.count < 2 ? 0 : Int.random(in: 0..<4, using: &world.dice)

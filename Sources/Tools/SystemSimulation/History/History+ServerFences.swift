@@ -16,7 +16,7 @@ extension History {
             var world = fences
         else { return }
         world.changes += 1
-        let draft = FenceDraft(around: receiver.route ?? world.route)
+        let draft = FenceDraft(around: receiver.route ?? world.route, at: trueTime)
         let known = store.points.keys.sorted()
         let fresh = draft.definition(&world.dice, isLocal: false, among: known)
         let numbers = world.court.numbers

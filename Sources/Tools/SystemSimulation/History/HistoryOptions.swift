@@ -7,8 +7,10 @@ package struct HistoryOptions: Sendable {
     /// Of 100 seeds so many have pushes, alarms and hooks.
     package var pushShare: Int
     package static let usualPushShare = 40
-    /// Of 100 seeds so many have fences.
+    /// Of 100 seeds so many have fences. Those of a smaller share are among those of a larger one.
     package var fenceShare: Int
+    /// What `saker-simulate` takes.
+    package static let usualFenceShare = 30
     /// For database files.
     package var directory: String
     /// Called with every line of the trace.

@@ -1,18 +1,20 @@
 internal import Geodesy
 internal import Geofencing
-internal import Glibc
 internal import TrackModel
 internal import TrackTestKit
 
-/// Makes the fences of a history: circles and polygons that the vehicle's route crosses, with most of the rules that a fence
+/// Makes the fences of a history: areas of every kind that the vehicle's route crosses, with most of the rules that a fence
 /// may have.
 ///
-/// Left out: floors, heights and weekly windows, which no journey of the simulation has.
+/// Left out: floors, which no point of a history has; other datums, and named time zones, which the simulated vehicle does
+/// not know.
 struct FenceDraft {
-    private let route: Route
+    let route: Route
+    /// Milliseconds since 1970: validity begins and ends around this time.
+    private let time: Int64
 
-    init(around route: Route) {
-        self.route = route
+    init(around route: Route, at time: Int64) {
+        (self.route, self.time) = (route, time)
     }
 
     /// `isLocal`: a fence of the vehicle's own. The server's have no `denoise`: a fence with one that changes twice before
@@ -24,32 +26,15 @@ struct FenceDraft {
         definition.isInitialTold = dice.one(in: 3)
         if dice.one(in: 5) { definition.settle = Int.random(in: 1...30, using: &dice) }
         if dice.one(in: 5) { definition.group = dice.one(in: 2) ? "yard" : "town" }
-        if dice.one(in: 5) {
-            definition.speedLimit = SpeedLimit(
-                speed: Int32.random(in: 200...2000, using: &dice), duration: Int.random(in: 0...10, using: &dice))
-        }
+        if dice.one(in: 4) { definition.speedLimit = speedLimit(&dice) }
         if dice.one(in: 4) { definition.through = dice.one(in: 2) }
+        if dice.one(in: 8) { definition.crossingGap = [0, 5, 30, 300].randomElement(using: &dice) ?? 120 }
+        if dice.one(in: 6) { definition.validity = validity(&dice) }
+        if dice.one(in: 10) { definition.altitude = altitude(&dice) }
         if isLocal, dice.one(in: 6) { definition.denoise = 30 }
         if isLocal, dice.one(in: 6) { definition.isReported = true }
         definition.watch = watch(&dice, among: entities)
         return definition
-    }
-
-    func shape(_ dice: inout DiskDice) -> ShapeDraft {
-        let radius = Double.random(in: 25...(dice.one(in: 3) ? 400 : 120), using: &dice)
-        var (north, east) = (metres(&dice), metres(&dice))
-        if dice.one(in: 2) {
-            // The edge goes through the place where the vehicle may park.
-            let angle = Double.random(in: 0...6.28, using: &dice)
-            (north, east) = (route.target.north + radius * cos(angle), route.target.east + radius * sin(angle))
-        }
-        guard dice.one(in: 3) else {
-            return ShapeDraft(.circle(centre: route.degrees(north: north, east: east), radius: radius))
-        }
-        let corners = [(-1.0, -1.0), (-0.8, 1.2), (1.0, 0.9), (0.2, 0.1), (1.1, -1.0)].map { corner in
-            route.degrees(north: north + corner.0 * radius, east: east + corner.1 * radius)
-        }
-        return ShapeDraft(.polygon([[corners]]))
     }
 
     func watch(_ dice: inout DiskDice, among entities: [String]) -> FenceWatch {
@@ -59,38 +44,78 @@ struct FenceDraft {
 
     func setRule(of definition: inout FenceDefinition, _ dice: inout DiskDice) {
         (definition.rule, definition.stay) = ([.enter, .exit], nil)
-        switch Int.random(in: 0..<4, using: &dice) {
+        switch Int.random(in: 0..<7, using: &dice) {
         case 0: definition.rule = [.enter]
-        case 1:
-            definition.rule = [.enter, .exit, .stay]
-            definition.stay = StayRule(
-                after: Int.random(in: 5...60, using: &dice), every: dice.one(in: 2) ? 20 : nil)
+        case 1: definition.rule = [.exit]
+        case 2: (definition.rule, definition.stay) = ([.enter, .exit, .stay], stay(&dice))
+        case 3: (definition.rule, definition.stay) = ([.stay], stay(&dice))
         default: break
         }
     }
 
-    private func metres(_ dice: inout DiskDice) -> Double {
-        Double.random(in: -Route.reach...Route.reach, using: &dice)
+    // MARK: Rules
+
+    /// A dwell, or a stay that is told again and again.
+    private func stay(_ dice: inout DiskDice) -> StayRule? {
+        StayRule(
+            after: Int.random(in: 5...(dice.one(in: 3) ? 400 : 60), using: &dice),
+            every: dice.one(in: 2) ? Int.random(in: 10...60, using: &dice) : nil)
     }
 
-    /// The same fence, changed as an operator changes it: its area, its rule, its watch, or its name alone.
+    /// The vehicle drives at 2 to 40 m/s.
+    private func speedLimit(_ dice: inout DiskDice) -> SpeedLimit? {
+        SpeedLimit(speed: Int32.random(in: 200...2500, using: &dice), duration: Int.random(in: 0...20, using: &dice))
+    }
+
+    /// Whole seconds. The time of the change may lie before, inside, or behind.
+    private func validity(_ dice: inout DiskDice) -> FenceValidity {
+        func second(_ dice: inout DiskDice) -> Int64 { time / 1000 + Int64.random(in: -900...1800, using: &dice) }
+        var validity = FenceValidity()
+        if dice.one(in: 2) {
+            let (one, other) = (second(&dice), second(&dice))
+            if !dice.one(in: 4) { validity.from = Timestamp(milliseconds: min(one, other) * 1000) }
+            if !dice.one(in: 4) { validity.through = Timestamp(milliseconds: max(one, other) * 1000) }
+        } else {
+            let offset = Int32.random(in: -48...56, using: &dice) * 900
+            validity.zone = .offset(offset)
+            for _ in 0..<Int.random(in: 1...3, using: &dice) {
+                let from = (second(&dice) + Int64(offset) + 86_400) % 86_400
+                let to = (from + Int64.random(in: 30...1800, using: &dice)) % 86_400
+                let days: UInt8 = dice.one(in: 2) ? 127 : UInt8.random(in: 1...127, using: &dice)
+                if let window = WeeklyWindow(days: days, from: Int32(from), to: Int32(to)) {
+                    validity.windows.append(window)
+                }
+            }
+        }
+        return validity
+    }
+
+    /// Fixes have altitudes between −50 and 2,000 m: one of some dozens lies outside of the range.
+    private func altitude(_ dice: inout DiskDice) -> AltitudeRange? {
+        let (lower, upper) = (
+            Int32.random(in: -45...0, using: &dice) * 10, Int32.random(in: 1950...1995, using: &dice) * 10
+        )
+        switch Int.random(in: 0..<3, using: &dice) {
+        case 0: return AltitudeRange(lower: lower, upper: nil)
+        case 1: return AltitudeRange(lower: nil, upper: upper)
+        default: return AltitudeRange(lower: lower, upper: upper)
+        }
+    }
+
+    // MARK: Changes
+
+    /// The same fence, changed as an operator changes it: its area, its rules, its watch, or its name alone.
     func edited(_ definition: FenceDefinition, _ dice: inout DiskDice, among entities: [String]) -> FenceDefinition {
         var changed = definition
-        switch Int.random(in: 0..<6, using: &dice) {
+        switch Int.random(in: 0..<8, using: &dice) {
         case 0: changed.name = "fence \(Int.random(in: 1000...9999, using: &dice))"
         case 1: changed.shape = shape(&dice)
         case 2: changed.watch = watch(&dice, among: entities)
         case 3: setRule(of: &changed, &dice)
-        case 4:
-            changed.speedLimit = definition.speedLimit == nil ? SpeedLimit(speed: 800, duration: 5) : nil
-        default:
-            // Around the same place, so that the vehicle may be inside before and after.
-            guard case .circle(let centre, let radius) = definition.shape.outline else {
-                changed.shape = shape(&dice)
-                break
-            }
-            changed.shape = ShapeDraft(
-                .circle(centre: centre, radius: radius * Double.random(in: 0.5...2, using: &dice)))
+        case 4: changed.speedLimit = definition.speedLimit == nil ? speedLimit(&dice) : nil
+        case 5: changed.validity = definition.validity == nil || dice.one(in: 2) ? validity(&dice) : nil
+        case 6: changed.altitude = definition.altitude == nil && dice.one(in: 2) ? altitude(&dice) : nil
+        default: changed.shape = resized(definition.shape, &dice) ?? shape(&dice)
         }
         return changed
     }

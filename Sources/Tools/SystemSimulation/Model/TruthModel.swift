@@ -5,7 +5,8 @@ internal import TrackModel
 /// What may be told of enters and exits, and what must be, by the true way of the vehicle.
 ///
 /// It knows the rules only as bounds: how far from the edge a vehicle can be while a point lets it in or out, and where two
-/// points in a row leave no choice. Fences with a settle time are left out; of those with `denoise` nothing is missed.
+/// points in a row leave no choice. Fences with a settle time or altitudes are left out: the first tell a place of before, the
+/// others let a vehicle out that has not moved. Of those with `denoise` or with a validity nothing is missed.
 struct TruthModel {
     /// What of a plan begins a fence anew.
     private struct Terms: Hashable {
@@ -62,7 +63,7 @@ struct TruthModel {
     ) throws(Violation) {
         var known = courses[entity] ?? [:]
         var next: [Int32: Course] = [:]
-        for (plan, draft) in fences where plan.settle == 0 {
+        for (plan, draft) in fences where plan.settle == 0 && plan.altitude == nil {
             let terms = Terms(plan)
             var course = known.removeValue(forKey: plan.id)
             if course?.terms != terms { course = PlainShape(draft).map { Course(terms: terms, shape: $0) } }
@@ -71,7 +72,9 @@ struct TruthModel {
                 $0.fence == plan.id && $0.group == nil && ($0.action == .enter || $0.action == .exit)
             }
             for alarm in own { try check(alarm, with: own, of: entity, plan, &course) }
-            if plan.denoise == 0, point.time >= plan.from { try follow(point, of: entity, plan, &course) }
+            if plan.denoise == 0, plan.validity == nil, point.time >= plan.from {
+                try follow(point, of: entity, plan, &course)
+            }
             next[plan.id] = course
         }
         courses[entity] = next
@@ -84,7 +87,7 @@ struct TruthModel {
     ) throws(Violation) {
         let former = course.told ?? course.side.map { $0 == .inside ? .enter : .exit }
         course.told = alarm.action
-        if plan.rule.contains(.enter), plan.rule.contains(.exit), former == alarm.action {
+        if Self.tellsBoth(plan), former == alarm.action {
             throw broken("\(FenceWords.text(alarm, of: entity)) follows another one")
         }
         guard let here = way[alarm.point.time.milliseconds] else { return }
@@ -109,9 +112,13 @@ struct TruthModel {
         return min(error(alarm.point), course.shape.width / 4)
     }
 
-    /// Both changes by one point: a visit between two points. Of a fence that tells enters only, nobody knows.
+    /// Both changes by one point: a visit between two points. Of a fence that does not tell both at each time, nobody knows.
     private func isVisit(_ alarms: [FenceAlarm], _ plan: FencePlan) -> Bool {
-        alarms.count > 1 || !plan.rule.contains(.enter) || !plan.rule.contains(.exit)
+        alarms.count > 1 || !Self.tellsBoth(plan)
+    }
+
+    private static func tellsBoth(_ plan: FencePlan) -> Bool {
+        plan.rule.contains(.enter) && plan.rule.contains(.exit) && plan.validity == nil
     }
 
     /// Whether the straight way between both points leads deeper through the fence than their errors allow to doubt.
