@@ -120,8 +120,8 @@ import TrackModel
 
     /// A fence that is told at some times only may tell two enters in a row, and what it does not tell is not missed.
     @Test func aValidityMissesNothing() throws {
-        var drive = try Drive(validity: Validity(through: Timestamp(milliseconds: Self.start + 20_000)))
-        for metres in [300, 200, 120, 60, 40, 200, 220, 300] as [Double] { try drive.go(to: metres) }
+        var drive = try Drive(validity: Validity(through: Timestamp(milliseconds: Self.start + 25_000)))
+        for metres in [400, 350, 300, 120, 60, 40, 200, 220, 300] as [Double] { try drive.go(to: metres) }
         #expect(drive.told == [.enter])
         var untrue = try Drive(validity: Validity(through: Timestamp(milliseconds: Self.start + 60_000)))
         for metres in [300, 250, 200, 150] as [Double] { try untrue.go(to: metres) }
@@ -131,7 +131,7 @@ import TrackModel
     /// An altitude lets a vehicle out that has not moved: nothing is said of such a fence.
     @Test func altitudesAreLeftOut() throws {
         var drive = try Drive(altitude: AltitudeRange(lower: 0, upper: nil))
-        for metres in [300, 200, 120, 60, 40, 200, 220, 300] as [Double] { try drive.go(to: metres, isTold: false) }
+        for metres in [400, 350, 300, 60, 40, 200, 220, 300] as [Double] { try drive.go(to: metres, isTold: false) }
     }
 
     /// Along a corridor, through the hole of an area, and past two parts of one.
