@@ -1,3 +1,4 @@
+import Foundation
 import ProgramTestKit
 import Testing
 
@@ -34,5 +35,16 @@ struct TestKitTests {
     @Test func aWaitThatEndsWithoutWhatItWaitsForSaysSo() {
         let trouble = #expect(throws: Trouble.self) { try waitUntil("the moon", within: 0.05) { false } }
         #expect(trouble?.description.hasSuffix("still waiting: the moon") == true)
+    }
+
+    /// Programs in another folder make a fleet and run in it: what `scripts/old-and-new` begins with.
+    @Test(.timeLimit(.minutes(60))) func programsOfAnotherFolderMakeAFleet() throws {
+        let folder = URL(fileURLWithPath: Built.path("saker-server")).deletingLastPathComponent().path
+        let fleet = try Fleet(founder: folder)
+        let server = try fleet.startServer(from: folder)
+        defer { server.end(SIGKILL) }
+        let agent = try fleet.startAgent(from: folder)
+        defer { agent.end(SIGKILL) }
+        #expect(try fleet.hasServerFences() && fleet.hasOwnFences())
     }
 }

@@ -47,14 +47,29 @@ extension Fleet {
         return try require(server["reports_waiting"] as? Int, "\(server)")
     }
 
-    /// Makes a fence of the vehicle's own of 120 m at a second of `ReceiverSource.drive`, with reports to the server; its
-    /// number. `watching`: nil for everyone. `remote`: actions of which the others hear.
+    /// Whether the server knows fences. One from before there were any does not know the call.
+    package func hasServerFences() throws -> Bool {
+        let answer = try web("fence/list", ["monitored_person": entity])
+        return answer["status"] as? Int == 0
+    }
+
+    /// Whether the agent knows fences of its own. One from before there were any does not know the method.
+    package func hasOwnFences() throws -> Bool {
+        let reply = try varlink("io.saker.Agent.ListFences")
+        guard let error = reply["error"] as? String else { return true }
+        try require(error == "org.varlink.service.MethodNotFound", "\(reply)")
+        return false
+    }
+
+    /// Makes a fence of the vehicle's own of 120 m at a second of `ReceiverSource.drive`; its number. `watching`: nil for
+    /// everyone. `remote`: actions of which the others hear. `isReported`: the server hears of its alarms.
     @discardableResult
     package func makeOwnFence(
-        atSecond second: Int, watching entities: [String]? = nil, remote actions: [String] = []
+        atSecond second: Int, watching entities: [String]? = nil, remote actions: [String] = [],
+        isReported: Bool = true
     ) throws -> Int {
         var fence: [String: Any] = [
-            "name": "own \(second)", "report": true,
+            "name": "own \(second)", "report": isReported,
             "shape": [
                 "kind": "circle", "latitude": 52.0 + Double(second) * 0.0001,
                 "longitude": 4.3 + Double(second) * 0.00015, "radius": 120,

@@ -37,12 +37,16 @@ package final class Fleet: Sendable {
         webPort = try inside(link?.serverNetwork) { try freePort() }
         gpsdPort = try inside(link?.agentNetwork) { try freePort() }
         let host = link?.serverHost ?? "127.0.0.1"
+        let program = Built.path("saker-server", in: founder)
+        // Older servers make this device unasked, and do not know the option.
+        let isAsked =
+            try founder == nil || Program.run(program, ["init", "--help"]).all.contains("--legacy-device")
         let made = try Program.run(
-            Built.path("saker-server", in: founder),
+            program,
             [
                 "init", "--directory", directory.file("server"), "--host", host, "--name", "Test fleet",
                 "--device-port", "\(devicePort)", "--https-port", "\(webPort)", "--http-port", "0",
-            ] + (founder == nil ? ["--legacy-device"] : []))
+            ] + (isAsked ? ["--legacy-device"] : []))
         try require(made.status == 0, "\(made.all)")
         enrollment = try require(
             made.output.split(whereSeparator: \.isWhitespace).first { $0.hasPrefix("saker1:") }.map(String.init),

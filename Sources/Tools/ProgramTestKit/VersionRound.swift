@@ -1,7 +1,8 @@
 import Foundation
 
-/// One drive through three server fences with programs of two versions: a visit with the link, a visit while the server is
-/// killed, and a visit behind a kill of the agent. Every point and every alarm must arrive once.
+/// One drive through three fences of the server and three of the vehicle's own with programs of two versions: a visit with the
+/// link, a visit while the server is killed, and a visit behind a kill of the agent. Every point and every alarm must arrive
+/// once. Programs from before there were fences have none: then the points are judged, and the alarms that there are.
 package final class VersionRound {
     /// Which programs run: `true` is the old version.
     package struct Pair: Hashable, Sendable, CustomStringConvertible {
@@ -42,6 +43,9 @@ package final class VersionRound {
     package struct Outcome: Sendable {
         package fileprivate(set) var points = 0
         package fileprivate(set) var early = 0
+        /// Whether the first server knew fences, and whether the first agent knew fences of its own; nil: nobody asked.
+        package fileprivate(set) var hasServerFences: Bool?
+        package fileprivate(set) var hasOwnFences: Bool?
         package fileprivate(set) var problems: [String] = []
         /// The directory, which is kept when there are problems.
         package fileprivate(set) var kept: String?
@@ -60,6 +64,9 @@ package final class VersionRound {
     private var server: Program
     private var agent: Program
     private var outcome = Outcome()
+    /// The first server has fences, and so has the first agent. No later program of a plan is older.
+    private var hasServerFences = false
+    private var hasOwnFences = false
 
     /// `old`: the folder of the old programs. Throws nothing: problems are in the outcome.
     package static func run(_ plan: Plan, old: String) -> Outcome {
@@ -112,12 +119,11 @@ package final class VersionRound {
 
     private func drive() throws {
         try waitUntil("the agent is online", within: 300) { try isOnline() }
-        for second in Self.stops { try fleet.makeFence(atSecond: second) }
-        if isFenced(plan.before) {
-            try waitUntil("the vehicle has the fences", within: 300) { try fleet.keptServerFences() == 3 }
-        }
+        try makeFences()
         try play(to: 150)
-        try waitUntil("the first visit is in the history", within: 300) { try fleet.alarmHistory().count == 2 }
+        if hasServerFences {
+            try waitUntil("the first visit is in the history", within: 300) { try fleet.alarmHistory().count == 2 }
+        }
 
         server.end(SIGKILL)
         try play(to: 290)
@@ -140,6 +146,18 @@ package final class VersionRound {
         }
     }
 
+    private func makeFences() throws {
+        hasServerFences = try fleet.hasServerFences()
+        hasOwnFences = try fleet.hasOwnFences()
+        for second in Self.stops {
+            if hasServerFences { try fleet.makeFence(atSecond: second) }
+            if hasOwnFences { try fleet.makeOwnFence(atSecond: second, isReported: false) }
+        }
+        (outcome.hasServerFences, outcome.hasOwnFences) = (hasServerFences, hasOwnFences)
+        guard hasServerFences, isFenced(plan.before) else { return }
+        try waitUntil("the vehicle has the fences", within: 300) { try fleet.keptServerFences() == 3 }
+    }
+
     /// Lets the receiver go on, and waits until the agent has taken a point from its last seconds.
     private func play(to second: Int) throws {
         source.resume()
@@ -155,19 +173,28 @@ package final class VersionRound {
     }
 
     private func judge() throws {
-        let wanted = [1, 1, 2, 2, 3, 3]
+        if hasServerFences { try judgeServerFences() }
+        if hasOwnFences {
+            let told = try fleet.ownAlarms()
+            if told.map(\.description).sorted() != Self.visits.sorted() || Set(told.map(\.key)).count != told.count {
+                outcome.problems.append("of its own fences the vehicle has told \(told)")
+            }
+        }
+        try judgePoints()
+    }
+
+    private func judgeServerFences() throws {
+        let history = try fleet.alarmHistory()
+        if history.map(\.description) != Self.visits { outcome.problems.append("the history has \(history)") }
+        if Set(history.map(\.key)).count != history.count { outcome.problems.append("the history doubles an alarm") }
+        // An agent from before there were fences keeps alarms of fences as any other push.
+        guard try fleet.hasOwnFences() else { return }
         try waitUntil("the vehicle has all alarms", within: 300) {
             let told = try fleet.vehicleAlarms()
-            return told.unconfirmed == 0 && told.early.count + told.others.count >= wanted.count
+            return told.unconfirmed == 0 && told.early.count + told.others.count >= Self.visits.count
         }
-        let (history, told) = (try fleet.alarmHistory(), try fleet.vehicleAlarms())
-        if history.map(\.fence) != wanted
-            || history.map(\.action) != ["enter", "exit", "enter", "exit", "enter", "exit"]
-        {
-            outcome.problems.append("the history has \(history)")
-        }
+        let told = try fleet.vehicleAlarms()
         let all = told.early + told.others
-        if Set(history.map(\.key)).count != history.count { outcome.problems.append("the history doubles an alarm") }
         if Set(all.map(\.key)).count != all.count { outcome.problems.append("the vehicle has told an alarm twice") }
         if Set(all) != Set(history) { outcome.problems.append("the vehicle has \(all), and the history \(history)") }
         if !isFenced(plan.before), !isFenced(plan.after), !told.early.isEmpty {
@@ -175,8 +202,10 @@ package final class VersionRound {
         }
         if isFenced(plan.before), told.early.isEmpty { outcome.problems.append("no alarm was told early") }
         outcome.early = told.early.count
-        try judgePoints()
     }
+
+    /// The enter and the exit of each fence, once.
+    private static let visits = [1, 2, 3].flatMap { ["enter \($0)", "exit \($0)"] }
 
     private func judgePoints() throws {
         let times = try fleet.track(around: Int(Date().timeIntervalSince1970)).map(\.time)

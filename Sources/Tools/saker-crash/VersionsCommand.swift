@@ -28,6 +28,8 @@ struct VersionsCommand: ParsableCommand {
             say(
                 "\(outcome.isGood ? "ok    " : "FAILED")  \(plan)  \(time) s: \(outcome.points) points, \(outcome.early) early alarms"
             )
+            if outcome.hasServerFences == false { say("  without server fences: the server knows none") }
+            if outcome.hasOwnFences == false { say("  without fences of the vehicle's own: the agent knows none") }
             for problem in outcome.problems { say("  WRONG: \(problem)") }
             if let kept = outcome.kept { say("  kept: \(kept)") }
             failed += outcome.isGood ? 0 : 1
