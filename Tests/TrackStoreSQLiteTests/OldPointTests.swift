@@ -14,27 +14,32 @@ import TrackTestKit
         bench = try Workbench()
     }
 
+    private func chunks(_ store: SQLiteTrackStore) async throws -> Int {
+        try await store.pool.read { try Int.fetchOne($0, sql: "SELECT COUNT(*) FROM chunk") ?? -1 }
+    }
+
+    /// The points that each call has removed.
+    private func steps(
+        _ store: SQLiteTrackStore, _ service: ServiceID, before time: Timestamp = .at(100_000), limit: Int
+    ) async throws -> [Int] {
+        var (steps, mark): ([Int], RemovalMark?) = ([], nil)
+        repeat {
+            let step = try await store.removePoints(of: service, before: time, after: mark, limit: limit)
+            steps.append(step.removed)
+            mark = step.mark
+        } while mark != nil && steps.count < 1000
+        return steps
+    }
+
     /// One vehicle whose old track is in many chunks must not keep the writers waiting.
     @Test func oneCallRemovesNoMoreChunksThanItMay() async throws {
         let store = try await bench.open()
         let service = try await store.createService(named: "fleet", at: .at(0)).id
-        // The chunk of the latest point is the first in the index: it overlaps all others.
+        // The chunk of the latest point is the first in the index: it overlaps all others, and goes last.
         _ = await store.ingest([upload([point(0), point(5000)], to: service)])
         for start in Int64(1)...49 { _ = await store.ingest([upload([point(start * 10)], to: service)]) }
-        func chunks() async throws -> Int {
-            try await store.pool.read { try Int.fetchOne($0, sql: "SELECT COUNT(*) FROM chunk") ?? -1 }
-        }
-        try #require(try await chunks() == 50)
-        var left = [50]
-        var removed = 0
-        while true {
-            let count = try await store.removePoints(of: service, before: .at(100_000), limit: 5)
-            if count == 0 { break }
-            removed += count
-            left.append(try await chunks())
-        }
-        #expect(left == [50, 45, 40, 35, 30, 25, 20, 15, 10, 5, 0])
-        #expect(removed == 51)
+        try #require(try await chunks(store) == 50)
+        #expect(try await steps(store, service, limit: 5) == [4] + [Int](repeating: 5, count: 9) + [2])
         #expect(try await store.entity(named: "truck", in: service)?.latest == nil)
         #expect(try await store.checkIntegrity() == [])
     }
@@ -43,9 +48,55 @@ import TrackTestKit
         let store = try await bench.open()
         let service = try await store.createService(named: "fleet", at: .at(0)).id
         for start in (Int64(1)...4).reversed() { _ = await store.ingest([upload([point(start * 10)], to: service)]) }
-        var calls = 0
-        while try await store.removePoints(of: service, before: .at(100_000), limit: 1) > 0 { calls += 1 }
-        #expect(calls == 4)
+        #expect(try await steps(store, service, limit: 1) == [1, 1, 1, 0, 1, 0])
         #expect(try await store.counts().points == 0)
     }
+
+    /// Old tracks that were imported lately stay, and so does the first chunk behind them: a call looks at no more of them
+    /// than it may, and the next one not at the same again.
+    @Test func whatStaysIsLookedAtOnceAndInManyCalls() async throws {
+        let store = try await bench.open()
+        let service = try await store.createService(named: "fleet", at: .at(0)).id
+        for start in Int64(0)..<40 {
+            _ = await store.ingest([upload([point(start * 10)], to: service, received: .at(200_000))])
+        }
+        for entity in ["a", "z"] { _ = await store.ingest([upload([point(5)], to: service, entity: entity)]) }
+        let looks = Looks()
+        try await store.pool.writeWithoutTransaction { database in
+            database.trace { if "\($0)".contains("SELECT received, runs") { looks.count += 1 } }
+        }
+        var (counts, removed, mark): ([Int], Int, RemovalMark?) = ([], 0, nil)
+        repeat {
+            let before = looks.count
+            let step = try await store.removePoints(of: service, before: .at(100_000), after: mark, limit: 5)
+            counts.append(looks.count - before)
+            removed += step.removed
+            mark = step.mark
+        } while mark != nil && counts.count < 1000
+        // 39 of the truck, without the chunk of its latest point, and one of each other.
+        #expect(counts.allSatisfy { $0 <= 6 } && counts.reduce(0, +) == 41, "\(counts)")
+        #expect(removed == 2)
+        #expect(try await chunks(store) == 40)
+    }
+
+    @Test func anEntityThatGoesBetweenTwoCallsIsPassedOver() async throws {
+        let store = try await bench.open()
+        let service = try await store.createService(named: "fleet", at: .at(0)).id
+        for entity in ["a", "b", "c"] {
+            for start in Int64(0)..<6 {
+                _ = await store.ingest([upload([point(start * 10)], to: service, entity: entity)])
+            }
+        }
+        let first = try await store.removePoints(of: service, before: .at(100_000), after: nil, limit: 8)
+        #expect(first.removed == 8 && first.mark?.entity == "b" && first.mark?.chunk != nil)
+        try await store.deleteEntity(named: "b", in: service, at: .at(0))
+        let second = try await store.removePoints(of: service, before: .at(100_000), after: first.mark, limit: 100)
+        #expect(second == PointRemoval(removed: 6))
+        #expect(try await chunks(store) == 0)
+    }
+}
+
+/// Set on the store's writing connection, read while it rests.
+private final class Looks: @unchecked Sendable {
+    var count = 0
 }

@@ -14,18 +14,20 @@ extension SQLiteTrackStore {
     }
 
     package func removePoints(
-        of service: ServiceID, before time: Timestamp, limit: Int
-    ) async throws(TrackStoreError) -> Int {
+        of service: ServiceID, before time: Timestamp, after mark: RemovalMark?, limit: Int
+    ) async throws(TrackStoreError) -> PointRemoval {
         // Merging must find the chunks that it has looked at.
         await mergeTurn.take()
-        let result: Result<Int, TrackStoreError>
+        let result: Result<PointRemoval, TrackStoreError>
         do throws(TrackStoreError) {
             result = .success(
                 try await writing { database in
                     try self.check(service, database)
-                    return try OldPoints(database, before: time, limit: limit).remove(of: service) { entity in
+                    var work = OldPoints(database, before: time, limit: limit)
+                    let mark = try work.remove(of: service, after: mark) { entity in
                         self.known.withLock { $0.forgetCell(of: entity) }
                     }
+                    return PointRemoval(removed: work.removed, mark: mark)
                 })
         } catch {
             result = .failure(error)
@@ -39,44 +41,89 @@ extension SQLiteTrackStore {
 ///
 /// A chunk goes when its last point was measured before the time, and the server received all its points before the time. The
 /// second rule keeps points with a wrong date, and those that a vehicle brings after a long time off, for as long as others.
+/// So a fleet whose old tracks were imported has many chunks that are old and stay: what is bounded is how many are looked at.
 private struct OldPoints {
     private let database: Database
     private let time: Int64
     private let limit: Int
+    private var chunksLeft: Int
+    private(set) var removed = 0
 
     init(_ database: Database, before time: Timestamp, limit: Int) {
         self.database = database
         self.time = time.milliseconds
-        self.limit = limit
+        self.limit = max(1, limit)
+        chunksLeft = self.limit
     }
 
-    /// Returns how many points it removed. `lostPlace`: an entity has no position any more.
-    func remove(of service: ServiceID, lostPlace: (Int64) -> Void) throws -> Int {
-        let entities = try Row.fetchAll(
-            database,
-            sql: """
-                SELECT e.id, s.time FROM entity e LEFT JOIN state s ON s.entity = e.id
-                WHERE e.service = ? AND EXISTS (
-                    SELECT 1 FROM chunk INDEXED BY chunk_by_time
-                    WHERE entity = e.id AND first_time < ?2 AND last_time < ?2)
-                """, arguments: [service.rawValue, time])
-        var (points, chunks) = (0, 0)
-        for row in entities where chunks < limit {
-            let entity: Int64 = row[0]
-            let (old, isAll) = try oldChunks(of: entity, latest: row[1], limit: limit - chunks)
-            for chunk in old {
-                try database.cachedStatement(sql: "DELETE FROM chunk WHERE id = ?").execute(arguments: [chunk.id])
-                points += chunk.count
-                chunks += 1
-            }
-            if isAll {
-                try forgetPlace(of: entity)
-                lostPlace(entity)
-            }
+    /// Returns how far it came; nil: everything was looked at. `lostPlace`: an entity has no position any more.
+    mutating func remove(
+        of service: ServiceID, after start: RemovalMark?, lostPlace: (Int64) -> Void
+    ) throws -> RemovalMark? {
+        var mark = start
+        for _ in 0..<limit {
+            guard let entity = try entity(of: service, at: mark) else { return nil }
+            let last = try remove(entity, after: entity.isThat(of: mark) ? mark?.chunk : nil, lostPlace)
+            mark = RemovalMark(entity: entity.name, chunk: last)
+            if chunksLeft <= 0 { break }
         }
-        try database.cachedStatement(sql: "DELETE FROM hint WHERE service = ?1 AND time < ?2 AND received < ?2")
-            .execute(arguments: [service.rawValue, time])
-        return points
+        return mark
+    }
+
+    private struct Entity {
+        let id: Int64
+        let name: String
+        /// The time of the latest point.
+        let latest: Int64?
+
+        func isThat(of mark: RemovalMark?) -> Bool { mark?.entity.utf8.elementsEqual(name.utf8) == true }
+    }
+
+    /// That of the mark when it is not done and is still there, otherwise the next one.
+    private func entity(of service: ServiceID, at mark: RemovalMark?) throws -> Entity? {
+        let comparison = mark == nil || mark?.chunk != nil ? ">=" : ">"
+        let select = try database.cachedStatement(
+            sql: """
+                SELECT e.id, e.name, s.time FROM entity e LEFT JOIN state s ON s.entity = e.id
+                WHERE e.service = ? AND e.name \(comparison) ? ORDER BY e.name LIMIT 1
+                """)
+        return try Row.fetchOne(select, arguments: [service.rawValue, mark?.entity ?? ""]).map {
+            Entity(id: $0[0], name: $0[1], latest: $0[2])
+        }
+    }
+
+    /// Returns the chunk that it looked at last; nil: the entity is done.
+    private mutating func remove(
+        _ entity: Entity, after start: RemovalMark.Chunk?, _ lostPlace: (Int64) -> Void
+    ) throws -> RemovalMark.Chunk? {
+        if start == nil {
+            try database.cachedStatement(sql: "DELETE FROM hint WHERE entity = ?1 AND time < ?2 AND received < ?2")
+                .execute(arguments: [entity.id, time])
+        }
+        var last = start
+        var old: [Chunk] = []
+        // Read one by one: a vehicle may have many old chunks, and writers wait.
+        let rows = try Row.fetchCursor(
+            try database.cachedStatement(
+                sql: """
+                    SELECT id, first_time, last_time, count FROM chunk INDEXED BY chunk_by_time
+                    WHERE entity = ?1 AND first_time < ?2 AND (first_time, id) > (?3, ?4) ORDER BY first_time, id
+                    """), arguments: [entity.id, time, start?.firstTime ?? .min, start?.id ?? .min])
+        while chunksLeft > 0, let row = try rows.next() {
+            chunksLeft -= 1
+            let chunk = Chunk(id: row[0], count: row[3])
+            last = RemovalMark.Chunk(firstTime: row[1], id: chunk.id)
+            let end: Int64 = row[2]
+            // The chunk of the latest point goes after all others.
+            if end < time, end != entity.latest, try isReceivedBefore(chunk) { old.append(chunk) }
+        }
+        try delete(old)
+        guard chunksLeft > 0 else { return last }
+        if try removeLast(of: entity) {
+            try forgetPlace(of: entity.id)
+            lostPlace(entity.id)
+        }
+        return nil
     }
 
     private struct Chunk {
@@ -84,35 +131,45 @@ private struct OldPoints {
         let count: Int
     }
 
-    /// At most `limit` chunks that go. `latest`: the time of the latest point; its chunk goes last. `isAll`: none is left then.
-    private func oldChunks(of entity: Int64, latest: Int64?, limit: Int) throws -> (chunks: [Chunk], isAll: Bool) {
-        var (others, last): ([Chunk], [Chunk]) = ([], [])
-        // Read one by one: a vehicle may have many old chunks, and writers wait.
-        let rows = try Row.fetchCursor(
+    private func isReceivedBefore(_ chunk: Chunk) throws -> Bool {
+        let select = try database.cachedStatement(sql: "SELECT received, runs FROM chunk WHERE id = ?")
+        guard let row = try Row.fetchOne(select, arguments: [chunk.id]) else { return false }
+        let received: Int64 = row[0]
+        guard received < time else { return false }
+        guard let runs: Data = row[1] else { return true }
+        // What cannot be read is for the integrity check to name.
+        let times = ReceiveRuns.decode([UInt8](runs), first: Timestamp(milliseconds: received), count: chunk.count)
+        return times?.allSatisfy { $0.milliseconds < time } == true
+    }
+
+    private mutating func delete(_ chunks: [Chunk]) throws {
+        let deletion = try database.cachedStatement(sql: "DELETE FROM chunk WHERE id = ?")
+        for chunk in chunks {
+            try deletion.execute(arguments: [chunk.id])
+            removed += chunk.count
+        }
+    }
+
+    /// Chunks that may end at the same time; merging makes one of them.
+    private static let mostLast = 64
+
+    /// Removes what ends with the latest point, when it is old and the entity has nothing else. False: it has.
+    private mutating func removeLast(of entity: Entity) throws -> Bool {
+        let rows = try Row.fetchAll(
             try database.cachedStatement(
                 sql: """
-                    SELECT id, last_time, count, received, runs FROM chunk INDEXED BY chunk_by_time
-                    WHERE entity = ?1 AND first_time < ?2 AND last_time < ?2
-                    """), arguments: [entity, time])
-        while others.count < limit, let row = try rows.next() {
-            let (count, received): (Int, Int64) = (row[2], row[3])
-            let times = ReceiveRuns.decode(
-                (row[4] as Data?).map { [UInt8]($0) }, first: Timestamp(milliseconds: received), count: count)
-            // What cannot be read is for the integrity check to name.
-            guard let times, times.allSatisfy({ $0.milliseconds < time }) else { continue }
-            let isLast = row[1] as Int64 == latest
-            if isLast {
-                last.append(Chunk(id: row[0], count: count))
-            } else {
-                others.append(Chunk(id: row[0], count: count))
-            }
+                    SELECT id, count, last_time FROM chunk INDEXED BY chunk_by_time WHERE entity = ?
+                    ORDER BY first_time, id LIMIT \(Self.mostLast + 1)
+                    """), arguments: [entity.id])
+        guard !rows.isEmpty, rows.count <= Self.mostLast else { return false }
+        var last: [Chunk] = []
+        for row in rows {
+            let (chunk, end): (Chunk, Int64) = (Chunk(id: row[0], count: row[1]), row[2])
+            guard end == entity.latest, end < time, try isReceivedBefore(chunk) else { return false }
+            last.append(chunk)
         }
-        // The rest comes in the next transaction, and the latest point with it.
-        guard others.count < limit, others.isEmpty || others.count + last.count <= limit else { return (others, false) }
-        let count = try Int.fetchOne(
-            try database.cachedStatement(sql: "SELECT COUNT(*) FROM chunk WHERE entity = ?"), arguments: [entity])
-        let isAll = count == others.count + last.count
-        return (isAll ? others + last : others, isAll && count != 0)
+        try delete(last)
+        return true
     }
 
     /// The version and the fences' memory stay: a session may be open.

@@ -41,10 +41,12 @@ extension ServiceAdministration {
     /// Removes what deleted services had. `onStep` hears how many rows are gone. A running server goes on when this process ends
     /// before.
     package func removeDeletedServices(onStep: (Int) -> Void) async throws(ServerError) {
-        var removed = 0
+        var (removed, writing) = (0, writing)
         do throws(TrackStoreError) {
             while true {
-                let count = try await store.removeDeletedServices(limit: ServiceRemoving.rowsAtOnce)
+                let count = try await writing.step { () async throws(TrackStoreError) in
+                    try await store.removeDeletedServices(limit: ServiceRemoving.rowsAtOnce)
+                }
                 if count == 0 { return }
                 removed += count
                 onStep(removed)

@@ -96,21 +96,29 @@ extension ServiceAdministration {
     private func write(
         _ plan: ImportPlan, versions: [Int32: Int64], into service: ServiceID
     ) async throws(TrackStoreError) {
+        var writing = writing
         // First what is gone: a service has room for so many fences.
         var gone = plan.removals[...]
         while !gone.isEmpty {
             let some = gone.prefix(FenceRules.mostNumbers)
-            _ = try await store.deleteFences(
-                matching: FenceFilter(fences: Array(some)), in: service, at: SystemClock.now())
+            _ = try await writing.step { () async throws(TrackStoreError) in
+                try await store.deleteFences(
+                    matching: FenceFilter(fences: Array(some)), in: service, at: SystemClock.now())
+            }
             gone = gone.dropFirst(some.count)
         }
         for update in plan.updates {
-            _ = try await store.updateFence(
-                update.fence.id, to: update.fence.definition, expecting: versions[update.fence.id] ?? 0, in: service,
-                at: SystemClock.now())
+            _ = try await writing.step { () async throws(TrackStoreError) in
+                try await store.updateFence(
+                    update.fence.id, to: update.fence.definition, expecting: versions[update.fence.id] ?? 0,
+                    in: service,
+                    at: SystemClock.now())
+            }
         }
         for definition in plan.additions {
-            _ = try await store.createFence(definition, in: service, at: SystemClock.now())
+            _ = try await writing.step { () async throws(TrackStoreError) in
+                try await store.createFence(definition, in: service, at: SystemClock.now())
+            }
         }
     }
 }

@@ -75,9 +75,12 @@ extension ServiceAdministration {
     package func revokeDevices(
         ofToken number: Int64, onDevice: (DeviceRecord) -> Void
     ) async throws(ServerError) {
+        var writing = writing
         do throws(TrackStoreError) {
             while true {
-                let revoked = try await store.revokeDevices(ofToken: number, limit: Self.devicesAtOnce)
+                let revoked = try await writing.step { () async throws(TrackStoreError) in
+                    try await store.revokeDevices(ofToken: number, limit: Self.devicesAtOnce)
+                }
                 if revoked.isEmpty { return }
                 for device in revoked {
                     acts.note("device revoke", in: device.service, about: "\(device.id)")

@@ -10,16 +10,19 @@ package struct ServiceAdministration: Sendable {
     let store: any TrackStore
     let protection: SecretProtection
     let acts: ActJournal
+    /// For work of many steps: a server may serve the store meanwhile.
+    let writing: StepwiseWriting
 
     /// Opens the store of a configuration; it must exist.
     package init(_ configuration: ServerConfiguration) async throws(ServerError) {
         self.init(store: try await StoreFactory.openForCommand(configuration.store))
     }
 
-    init(store: SealingStore) {
+    init(store: SealingStore, writing: StepwiseWriting = StepwiseWriting()) {
         self.store = store
         protection = store.protection
         acts = ActJournal()
+        self.writing = writing
     }
 
     package struct NewKey: Sendable {

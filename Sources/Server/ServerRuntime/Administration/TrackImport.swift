@@ -8,6 +8,8 @@ package struct TrackImport: Sendable {
     /// Points that are stored at one time, and that are held for all entities together.
     private static let batch = 1000
     private static let held = 50_000
+    /// Batches of one transaction: points of vehicles wait no longer than it takes.
+    private static let batchesAtOnce = 25
     /// Refused lines that are told one by one.
     package static let mostRefusals = 20
 
@@ -24,13 +26,16 @@ package struct TrackImport: Sendable {
 
     private let store: any TrackStore
     private let service: ServiceID
+    private let writing: StepwiseWriting
 
     /// Opens the store of a configuration; it must exist, and have the service.
     package init(_ configuration: ServerConfiguration, service: Int64) async throws(ServerError) {
         try await self.init(store: try await StoreFactory.openForCommand(configuration.store), service: service)
     }
 
-    init(store: any TrackStore, service: Int64) async throws(ServerError) {
+    init(
+        store: any TrackStore, service: Int64, writing: StepwiseWriting = StepwiseWriting()
+    ) async throws(ServerError) {
         let services: [ServiceRecord]
         do throws(TrackStoreError) {
             services = try await store.services()
@@ -43,6 +48,7 @@ package struct TrackImport: Sendable {
         }
         self.service = known.id
         self.store = store
+        self.writing = writing
     }
 
     /// Imports the points of some files. A point of the same entity and time replaces the one that is there, so an import that
@@ -50,6 +56,7 @@ package struct TrackImport: Sendable {
     package func importFiles(_ paths: [String], isTrial: Bool, now: Timestamp) async throws(ServerError) -> Outcome {
         do {
             var work = Work(columns: try await store.columns(of: .track, in: service), now: now)
+            var writing = writing
             for path in paths {
                 let file = try ZipFile(path)
                 let entries = file.entries.filter { $0.name.hasSuffix(".json") }
@@ -57,7 +64,8 @@ package struct TrackImport: Sendable {
                     throw ServerError(.file, "\(path) has no .json file in it: it is no file of an export")
                 }
                 for entry in entries {
-                    try await read(try file.reader(of: entry), "\(path): \(entry.name)", into: &work, isTrial)
+                    try await read(
+                        try file.reader(of: entry), "\(path): \(entry.name)", into: &work, &writing, isTrial)
                 }
             }
             return work.outcome
@@ -71,19 +79,22 @@ package struct TrackImport: Sendable {
     }
 
     private func read(
-        _ reader: ZipEntryReader, _ name: String, into work: inout Work, _ isTrial: Bool
+        _ reader: ZipEntryReader, _ name: String, into work: inout Work, _ writing: inout StepwiseWriting,
+        _ isTrial: Bool
     ) async throws {
         var lines = LineCutter(maximum: ExportedLine.maximumBytes)
         work.begin(name)
         while let piece = try reader.next() {
             for line in lines.cut(piece) { work.take(line) }
-            if work.held >= Self.held { try await store(work.flush(), isTrial) }
+            if work.held >= Self.held { try await store(work.flush(), &writing, isTrial) }
         }
         if let last = lines.finish() { work.take(last) }
-        try await store(work.flush(), isTrial)
+        try await store(work.flush(), &writing, isTrial)
     }
 
-    private func store(_ waiting: [ExactName: [TrackPoint]], _ isTrial: Bool) async throws(TrackStoreError) {
+    private func store(
+        _ waiting: [ExactName: [TrackPoint]], _ writing: inout StepwiseWriting, _ isTrial: Bool
+    ) async throws(TrackStoreError) {
         guard !isTrial else { return }
         let now = SystemClock.now()
         var batches: [IngestBatch] = []
@@ -96,10 +107,10 @@ package struct TrackImport: Sendable {
                         payload: nil, received: now))
             }
         }
-        for start in stride(from: 0, to: batches.count, by: 100) {
-            for outcome in await store.ingest(Array(batches[start..<min(batches.count, start + 100)])) {
-                if case .failed(let error) = outcome { throw error }
-            }
+        for start in stride(from: 0, to: batches.count, by: Self.batchesAtOnce) {
+            let some = Array(batches[start..<min(batches.count, start + Self.batchesAtOnce)])
+            let outcomes = try await writing.step { () async throws(TrackStoreError) in await store.ingest(some) }
+            for case .failed(let error) in outcomes { throw error }
         }
     }
 

@@ -5,7 +5,7 @@ import TrackStore
 /// Removes the points that a service keeps no longer, once an hour.
 struct PointRetention: RepeatedWork {
     static let pause = Duration.seconds(3600)
-    /// Chunks of one transaction: writers wait no longer than it takes.
+    /// Chunks that one transaction looks at: writers wait no longer than it takes.
     private static let chunksAtOnce = 256
     private static let millisecondsOfDay: Int64 = 86_400_000
 
@@ -15,19 +15,26 @@ struct PointRetention: RepeatedWork {
     /// A clock that is ahead would remove what must stay, and nobody could bring it back.
     let time: TrustedTime
     let logger: Logger
+    /// Commands of other processes write too.
+    var writing = StepwiseWriting()
 
     func round() async {
         guard let today = time.noLaterThanNow else { return }
+        var writing = writing
         do throws(TrackStoreError) {
             for service in try await store.services() {
                 guard let days = service.retention.days(standard: standardDays) else { continue }
                 let border = today.adding(milliseconds: -Int64(days) * Self.millisecondsOfDay)
                 var removed = 0
-                while !Task.isCancelled {
-                    let count = try await store.removePoints(of: service.id, before: border, limit: Self.chunksAtOnce)
-                    if count == 0 { break }
-                    removed += count
-                }
+                var mark: RemovalMark?
+                repeat {
+                    let step = try await writing.step { () async throws(TrackStoreError) in
+                        try await store.removePoints(
+                            of: service.id, before: border, after: mark, limit: Self.chunksAtOnce)
+                    }
+                    removed += step.removed
+                    mark = step.mark
+                } while mark != nil && !Task.isCancelled
                 guard removed > 0 else { continue }
                 logger.info(
                     "points were removed, because the service keeps them no longer",

@@ -9,12 +9,16 @@ struct ServiceRemoving: RepeatedWork {
 
     let store: any ServiceDeletionStore
     let logger: Logger
+    /// Commands of other processes write too.
+    var writing = StepwiseWriting()
 
     func round() async {
-        var removed = 0
+        var (removed, writing) = (0, writing)
         do throws(TrackStoreError) {
             while !Task.isCancelled {
-                let count = try await store.removeDeletedServices(limit: Self.rowsAtOnce)
+                let count = try await writing.step { () async throws(TrackStoreError) in
+                    try await store.removeDeletedServices(limit: Self.rowsAtOnce)
+                }
                 if count == 0 { break }
                 removed += count
             }

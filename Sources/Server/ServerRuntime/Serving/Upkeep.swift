@@ -107,21 +107,37 @@ struct PushCleanup: RepeatedWork {
     let store: any TrackStore
     let now: @Sendable () -> Timestamp
     let logger: Logger
+    /// Commands of other processes write too.
+    var writing = StepwiseWriting()
 
     func round() async {
         let now = now()
+        var writing = writing
         let (pushes, alarms) = (
             now.adding(milliseconds: -PushRules.history), now.adding(milliseconds: -FenceRules.history)
         )
         let news = now.adding(milliseconds: -FenceRules.newsKept)
         do throws(TrackStoreError) {
-            while !Task.isCancelled, try await store.removePushes(before: pushes, limit: Self.atOnce) > 0 {}
-            while !Task.isCancelled, try await store.removeAlarms(before: alarms, limit: Self.atOnce) > 0 {}
-            while !Task.isCancelled, try await store.removeFenceNews(before: news, limit: Self.atOnce) > 0 {}
+            try await repeated(&writing) { () async throws(TrackStoreError) in
+                try await store.removePushes(before: pushes, limit: Self.atOnce)
+            }
+            try await repeated(&writing) { () async throws(TrackStoreError) in
+                try await store.removeAlarms(before: alarms, limit: Self.atOnce)
+            }
+            try await repeated(&writing) { () async throws(TrackStoreError) in
+                try await store.removeFenceNews(before: news, limit: Self.atOnce)
+            }
         } catch {
             logger.warning(
                 "old pushes, alarms or news of fences could not be removed, which is tried again later",
                 metadata: ["reason": "\(error.detail)"])
         }
+    }
+
+    /// `step`: removes rows, and returns how many.
+    private func repeated(
+        _ writing: inout StepwiseWriting, _ step: () async throws(TrackStoreError) -> Int
+    ) async throws(TrackStoreError) {
+        while !Task.isCancelled, try await writing.step(step) > 0 {}
     }
 }

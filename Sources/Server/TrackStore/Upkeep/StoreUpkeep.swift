@@ -8,14 +8,15 @@ package protocol StoreUpkeep: Sendable {
     /// Stops soon after `limit`; call again until it returns 0, which means that nothing is due, not that no small
     /// chunk is left. Readers see the same points before, during and after. Cheap when nothing is due.
     func mergeChunks(limit: Int, at now: Timestamp) async throws(TrackStoreError) -> Int
-    /// Removes points of a service that were measured and received before a time; returns how many. A store that keeps points
+    /// Removes points of a service that were measured and received before a time. A store that keeps points
     /// together may keep an old point until its neighbours are as old, and an entity's latest position until all its points
     /// are. Then the entity has no position any more.
     ///
-    /// Stops soon after `limit` chunks; call again until it returns 0. Throws `.unknownService`.
+    /// Looks at `limit` chunks or a few more, and goes on after `mark` of the call before; nil: from the beginning. Call again
+    /// until it returns no mark. Throws `.unknownService`.
     func removePoints(
-        of service: ServiceID, before time: Timestamp, limit: Int
-    ) async throws(TrackStoreError) -> Int
+        of service: ServiceID, before time: Timestamp, after mark: RemovalMark?, limit: Int
+    ) async throws(TrackStoreError) -> PointRemoval
     /// Checks the store's own consistency; an empty list means sound. Each entry is a sentence for an operator.
     func checkIntegrity() async throws(TrackStoreError) -> [String]
     func counts() async throws(TrackStoreError) -> StoreCounts
@@ -33,10 +34,10 @@ extension StoreDecorator {
     }
 
     package func removePoints(
-        of service: ServiceID, before time: Timestamp, limit: Int
-    ) async throws(TrackStoreError) -> Int {
+        of service: ServiceID, before time: Timestamp, after mark: RemovalMark?, limit: Int
+    ) async throws(TrackStoreError) -> PointRemoval {
         try await passing { store async throws(TrackStoreError) in
-            try await store.removePoints(of: service, before: time, limit: limit)
+            try await store.removePoints(of: service, before: time, after: mark, limit: limit)
         }
     }
 

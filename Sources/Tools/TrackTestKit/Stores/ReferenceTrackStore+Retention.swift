@@ -10,14 +10,14 @@ extension ReferenceTrackStore {
     }
 
     package func removePoints(
-        of service: ServiceID, before time: Timestamp, limit: Int
-    ) throws(TrackStoreError) -> Int {
+        of service: ServiceID, before time: Timestamp, after mark: RemovalMark?, limit: Int
+    ) throws(TrackStoreError) -> PointRemoval {
         try check(service)
         var removed = 0
-        for key in entityTable.keys where key.service == service && removed < limit {
+        for key in entityTable.keys where key.service == service {
             removed += removePoints(of: key) { $0.point.fix.time < time && $0.received < time }
         }
-        return removed
+        return PointRemoval(removed: removed)
     }
 
     /// The newest point of an entity goes last.

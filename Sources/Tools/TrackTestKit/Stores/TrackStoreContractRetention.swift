@@ -16,7 +16,7 @@ extension TrackStoreContract {
                 let missing = try unwrapped(ServiceID(rawValue: 99), "a number")
                 try await expect(.unknownService) { try await store.setRetention(.forever, of: missing) }
                 try await expect(.unknownService) {
-                    try await store.removePoints(of: missing, before: .at(1), limit: 1)
+                    try await store.removePoints(of: missing, before: .at(1), after: nil, limit: 1)
                 }
                 try await store.setRetention(.days(1), of: other)
                 try expect(try await store.services().map(\.retention), is: [.standard, .days(1)], "of the other")
@@ -33,13 +33,7 @@ extension TrackStoreContract {
                 }
                 let kept = try await store.history(in: other)
                 let border = TrackPoint.sample(50).fix.time
-                var removed = 0
-                while true {
-                    let count = try await store.removePoints(of: service, before: border, limit: 1)
-                    removed += count
-                    if count == 0 { break }
-                }
-                try expect(removed, is: 9, "removed points")
+                try expect(try await store.removeAll(of: service, before: border, limit: 1), is: 9, "removed points")
                 let all = try await store.points(
                     of: "truck", in: service, from: .at(-1_000_000), through: .at(9_000_000_000), limit: 99)
                 try expect(all.map(\.point), is: TrackPoint.samples(100..<106), "kept points")
@@ -66,11 +60,34 @@ extension TrackStoreContract {
                     subject.custom(
                         service, TrackPoint.samples(0..<6), received: border.adding(milliseconds: 1))
                 ])
-                let count = try await store.removePoints(of: service, before: border, limit: 9)
+                let count = try await store.removeAll(of: service, before: border, limit: 9)
                 try expect(count, is: 0, "removed before their time")
-                let later = try await store.removePoints(
-                    of: service, before: border.adding(milliseconds: 2), limit: 9)
+                let later = try await store.removeAll(of: service, before: border.adding(milliseconds: 2), limit: 9)
                 try expect(later, is: 6, "removed in their time")
+            },
+            TrackStoreCheck("a removal that is cut goes on with any entity and any limit") { subject in
+                for limit in 1...5 {
+                    let (store, service) = try await subject.withService()
+                    let border = TrackPoint.sample(50).fix.time
+                    // Of the second only a part may go, of the third nothing.
+                    for (entity, received) in [("a", 1), ("b", 1), ("b", 900_000), ("c", 900_000), ("d", 1), ("É", 1)] {
+                        for start in stride(from: Int64(0), to: 40, by: 10) {
+                            let points = TrackPoint.samples(start..<(start + 2))
+                            let shifted = received == 1 ? points : TrackPoint.samples((start + 4)..<(start + 6))
+                            _ = try await store.upload([
+                                subject.custom(service, entity: entity, shifted, received: .at(Int64(received)))
+                            ])
+                        }
+                    }
+                    let removed = try await store.removeAll(of: service, before: border, limit: limit)
+                    try expect(removed, is: 32, "removed points with the limit \(limit)")
+                    var left: [Int] = []
+                    for entity in ["a", "b", "c", "d", "É"] {
+                        left.append(try await store.history(of: entity, in: service).count)
+                    }
+                    try expect(left, is: [0, 8, 8, 0, 0], "points that stay with the limit \(limit)")
+                    try expect(try await store.checkIntegrity(), is: [], "integrity")
+                }
             },
             TrackStoreCheck("a position stays while its entity has points") { subject in
                 let (store, service) = try await subject.withService()
@@ -79,12 +96,25 @@ extension TrackStoreContract {
                     subject.custom(service, TrackPoint.samples(0..<6), received: border.adding(milliseconds: 5)),
                     subject.custom(service, TrackPoint.samples(20..<26), received: .at(0)),
                 ])
-                let count = try await store.removePoints(of: service, before: border, limit: 9)
+                let count = try await store.removeAll(of: service, before: border, limit: 9)
                 try expect([0, 5].contains(count), is: true, "\(count) removed")
                 let latest = try await store.entity(named: "truck", in: service)?.latest?.point
                 try expect(latest, is: .sample(25), "latest")
                 try expect(try await store.checkIntegrity(), is: [], "integrity")
             },
         ]
+    }
+}
+
+extension TrackStore {
+    /// Step by step until nothing is left to look at; returns how many points are gone.
+    fileprivate func removeAll(of service: ServiceID, before time: Timestamp, limit: Int) async throws -> Int {
+        var (removed, mark): (Int, RemovalMark?) = (0, nil)
+        repeat {
+            let step = try await removePoints(of: service, before: time, after: mark, limit: limit)
+            removed += step.removed
+            mark = step.mark
+        } while mark != nil
+        return removed
     }
 }
