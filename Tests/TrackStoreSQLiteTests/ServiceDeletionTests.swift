@@ -131,4 +131,79 @@ import TrackTestKit
         #expect(try await store.createService(named: "next", at: .at(0)).id.rawValue == 2)
         #expect(try await store.checkIntegrity() == [])
     }
+
+    /// Each step runs all statements again. One that reads a whole table would make the deletion of a large service last for
+    /// ever, and hold the writers meanwhile.
+    @Test func noStatementOfTheRemovalReadsAWholeTable() async throws {
+        let store = try await bench.open()
+        let service = try await store.createService(named: "fleet", at: .at(0)).id
+        _ = await store.ingest([upload([point(1)], to: service)])
+        let push = NewPush(type: 65, body: "{}", targets: .service, lifetime: 60_000)
+        _ = try await store.queuePush(push, in: service, at: .at(3))
+        let token = NewToken(
+            hash: TokenHash(of: "token"), service: service, uses: 9, end: nil, pattern: .wish,
+            approval: .listed(["s1", "s2"]), note: "")
+        _ = try await store.addToken(token, at: .at(0))
+        try await store.addDevice(DeviceRecord.sample(1, in: service, entity: "bus"))
+        try await store.deleteService(service)
+        let told = Statements()
+        try await store.pool.writeWithoutTransaction { database in
+            database.trace { if case .statement(let statement) = $0 { told.all.insert(statement.sql) } }
+        }
+        while try await store.removeDeletedServices(limit: 100) > 0 {}
+        try await store.pool.writeWithoutTransaction { database in
+            database.trace(nil)
+            let statements = told.all.filter { $0.hasPrefix("SELECT") || $0.hasPrefix("DELETE") }
+            #expect(statements.count { $0.hasPrefix("DELETE") } >= 20, "\(statements)")
+            for sql in statements where !sql.contains("FROM service WHERE deletion") {
+                #expect(try scans(of: sql, database) == [], "\(sql)")
+            }
+            // What SQLite looks for itself, before a row goes that others may name.
+            let references = try Row.fetchAll(
+                database,
+                sql: """
+                    SELECT m.name, group_concat(f."from" || ' = 1', ' AND ') FROM sqlite_master m
+                    JOIN pragma_foreign_key_list(m.name) f
+                    WHERE m.type = 'table' AND f."table" NOT IN ('service', 'district') GROUP BY m.name, f.id
+                    """)
+            #expect(references.count > 10)
+            for row in references {
+                let sql = "SELECT 1 FROM \(row[0] as String) WHERE \(row[1] as String)"
+                #expect(try scans(of: sql, database) == [], "\(sql)")
+            }
+        }
+    }
+
+    /// The lines of SQLite's plan that read a table or an index from its beginning to its end.
+    private func scans(of sql: String, _ database: Database) throws -> [String] {
+        let plan = try database.makeStatement(sql: "EXPLAIN QUERY PLAN " + sql)
+        plan.setUncheckedArguments(StatementArguments())
+        return try Row.fetchAll(plan).map { $0["detail"] as String }.filter { $0.hasPrefix("SCAN") }
+    }
+
+    /// A fleet that is gone leaves one row for each device for ever, so they must not be read again in each step.
+    @Test func devicesThatAreGoneAreNotReadAgain() async throws {
+        let store = try await bench.open()
+        let service = try await store.createService(named: "fleet", at: .at(0)).id
+        for number in UInt8(1)...50 {
+            try await store.addDevice(DeviceRecord.sample(number, in: service, entity: "bus \(number)"))
+        }
+        try await store.deleteService(service)
+        var steps = 0
+        while try await store.removeDeletedServices(limit: 10) > 0 { steps += 1 }
+        #expect(steps == 6)
+        let rows = try await store.pool.read { database in
+            try Int.fetchOne(
+                database,
+                sql: "SELECT COUNT(*) FROM device INDEXED BY device_of_entity WHERE service = ? AND entity > ''",
+                arguments: [service.rawValue])
+        }
+        #expect(rows == 0)
+        #expect(try await count("device", in: store) == 50)
+    }
+}
+
+/// Set on the store's writing connection, read while it rests.
+private final class Statements: @unchecked Sendable {
+    var all: Set<String> = []
 }

@@ -21,6 +21,7 @@ struct ServiceRemoval {
     /// `forgetting`: an entity goes, and whoever remembers its row must forget it.
     mutating func run(forgetting: (EntityKey, Int64) -> Void) throws {
         try removeDevices()
+        for parents in Self.parents where left > 0 { try remove(parents) }
         for rows in Self.rowsBeforeEntities where left > 0 { try remove(rows) }
         try removeEntities(forgetting)
         for rows in Self.rowsAfterEntities where left > 0 { try remove(rows) }
@@ -31,23 +32,16 @@ struct ServiceRemoval {
         removed += 1
     }
 
-    /// Rows of one table. `key`: the columns that name a row; `condition`: which are of the service `?1`.
+    /// Rows of one table with a column `service`. `key`: the columns that name a row.
     private struct Rows {
         let table: String
         let key: String
-        var condition = "service = ?1"
     }
 
     private static let rowsBeforeEntities = [
         Rows(table: "callback", key: "service, alarm"),
         Rows(table: "callback_target", key: "service"),
         Rows(table: "alarm", key: "id"),
-        Rows(
-            table: "token_serial", key: "token, serial",
-            condition: "token IN (SELECT number FROM token WHERE service = ?1)"),
-        Rows(table: "token", key: "number"),
-        Rows(table: "push", key: "id", condition: "message IN (SELECT id FROM push_message WHERE service = ?1)"),
-        Rows(table: "push_message", key: "id"),
         Rows(table: "fence_watch", key: "service, entity, fence"),
         Rows(table: "former_watch", key: "service, entity, fence, until"),
         Rows(table: "fence", key: "service, id"),
@@ -62,21 +56,60 @@ struct ServiceRemoval {
         Rows(table: "former_stream", key: "service, stream"),
     ]
 
+    /// Each step runs what earlier ones have done, so it must find nothing at once: with an index, never by reading a table.
     private mutating func remove(_ rows: Rows) throws {
         let deletion = try database.cachedStatement(
             sql: """
                 DELETE FROM \(rows.table) WHERE (\(rows.key)) IN (
-                    SELECT \(rows.key) FROM \(rows.table) WHERE \(rows.condition) LIMIT ?2)
+                    SELECT \(rows.key) FROM \(rows.table) WHERE service = ?1 LIMIT ?2)
                 """)
         try deletion.execute(arguments: [service.rawValue, left])
         removed += database.changesCount
     }
 
-    /// Their rows stay without content: whoever follows the changes of devices must hear that they are gone.
+    /// Rows of a service with rows of their own, which have no column `service`.
+    private struct Parents {
+        let table: String
+        let key: String
+        let child: String
+        let childKey: String
+        /// The column of the child that names the parent.
+        let reference: String
+    }
+
+    private static let parents = [
+        Parents(table: "token", key: "number", child: "token_serial", childKey: "token, serial", reference: "token"),
+        Parents(table: "push_message", key: "id", child: "push", childKey: "id", reference: "message"),
+    ]
+
+    /// One parent after the other, so that a step reads none whose children are gone.
+    private mutating func remove(_ parents: Parents) throws {
+        let next = try database.cachedStatement(
+            sql: "SELECT \(parents.key) FROM \(parents.table) WHERE service = ? LIMIT 1")
+        let children = try database.cachedStatement(
+            sql: """
+                DELETE FROM \(parents.child) WHERE (\(parents.childKey)) IN (
+                    SELECT \(parents.childKey) FROM \(parents.child) WHERE \(parents.reference) = ?1 LIMIT ?2)
+                """)
+        let deletion = try database.cachedStatement(sql: "DELETE FROM \(parents.table) WHERE \(parents.key) = ?")
+        while left > 0, let parent = try Int64.fetchOne(next, arguments: [service.rawValue]) {
+            try children.execute(arguments: [parent, left])
+            removed += database.changesCount
+            guard left > 0 else { return }
+            try deletion.execute(arguments: [parent])
+            removed += 1
+        }
+    }
+
+    /// Their rows stay without content: whoever follows the changes of devices must hear that they are gone. A row without
+    /// content has no entity, so the index passes over those that are done.
     private mutating func removeDevices() throws {
         let devices = try Data.fetchAll(
             try database.cachedStatement(
-                sql: "SELECT id FROM device WHERE service = ? AND state <> \(SQLiteTrackStore.forgotten) LIMIT ?"),
+                sql: """
+                    SELECT id FROM device INDEXED BY device_of_entity
+                    WHERE service = ? AND entity > '' AND state <> \(SQLiteTrackStore.forgotten) LIMIT ?
+                    """),
             arguments: [service.rawValue, left])
         for device in devices where try SQLiteTrackStore.forget(device, database) { removed += 1 }
     }
