@@ -106,6 +106,28 @@ import TrackTestKit
         #expect(try await schema(copy(bench)) == 4)
     }
 
+    /// A command must not change the tables under a server of the version before.
+    @Test func aFormerStoreThatAServerUsesIsRefused() async throws {
+        let bench = try Workbench()
+        try await former(bench)
+        let asked = Steps()
+        var options = options
+        options.isServed = {
+            asked.count.withLock { $0 += 1 }
+            return true
+        }
+        let error = await #expect(throws: TrackStoreError.self) { try await bench.open(nil, options) }
+        #expect(
+            error?.code == .failed && error?.detail.contains("has schema 4") == true, "\(String(describing: error))")
+        #expect(try await schema(bench.path) == 4)
+        #expect(MigrationCopy.all(of: bench.path) == [])
+        #expect(asked.count.withLock { $0 } == 1)
+        try await bench.open(nil, self.options).close()
+        // Of a store of this schema nobody asks.
+        _ = try await bench.open(nil, options)
+        #expect(asked.count.withLock { $0 } == 1)
+    }
+
     /// It would take room for ever.
     @Test func theRestOfACopyGoesAlsoWhenNoneIsNeeded() async throws {
         let bench = try Workbench()

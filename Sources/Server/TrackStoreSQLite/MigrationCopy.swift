@@ -38,6 +38,17 @@ package enum MigrationCopy {
         return found.sorted()
     }
 
+    /// Throws `.failed` for a store of an earlier schema that a server has open: a server of the version before would go
+    /// on with tables that it does not know, and a copy in steps begins anew whenever it writes.
+    static func refuse(_ store: String, isServed: () -> Bool) throws {
+        guard let schema = try? schema(of: store), isFormer(schema), isServed() else { return }
+        throw TrackStoreError(
+            .failed,
+            "the store \(store) has schema \(schema), and a server uses it, which may be of the version before. This program "
+                + "needs schema \(Schema.currentVersion). Restart the server (sudo systemctl restart saker-server), which "
+                + "changes the tables, and try again")
+    }
+
     /// Call it before the first step of the migration, with the ``MigrationLock`` held. Blocks for as long as reading and writing the
     /// store takes. A copy is no condition of the migration: without room for it the server still starts. `onStep`: called
     /// again and again while the copy gets on.
@@ -63,10 +74,20 @@ package enum MigrationCopy {
                 unlink(part)
                 return .skipped("\(copy) cannot be made: \(reason)")
             }
+            // Otherwise a power cut may take the name of the copy, and leave the changed tables.
+            synchronizeFolder(of: copy)
             return .kept(copy)
         } catch {
             return .skipped(TrackStoreError.translated(error, path: store).detail)
         }
+    }
+
+    private static func synchronizeFolder(of path: String) {
+        let folder = path.lastIndex(of: "/").map { String(path[...$0]) } ?? "."
+        let descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard descriptor >= 0 else { return }
+        fsync(descriptor)
+        close(descriptor)
     }
 
     private static func isFormer(_ schema: Int) -> Bool { schema > 0 && schema < Schema.currentVersion }

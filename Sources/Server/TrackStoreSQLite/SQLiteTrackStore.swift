@@ -71,6 +71,7 @@ package final class SQLiteTrackStore: TrackStore {
         // A server that starts and a command may both find a former store. Held until the tables are those of today.
         let lock = options.copiesBeforeMigration ? MigrationLock(store: path, whileWaiting: options.onCopying) : nil
         defer { withExtendedLifetime(lock) {} }
+        try MigrationCopy.refuse(path, isServed: options.isServed)
         let copy =
             options.copiesBeforeMigration ? MigrationCopy.make(of: path, onStep: options.onCopying) : .notNeeded
         let pool = try DatabasePool(path: path, configuration: configuration(options))

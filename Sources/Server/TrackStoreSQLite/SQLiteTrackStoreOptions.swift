@@ -21,6 +21,9 @@ package struct SQLiteTrackStoreOptions: Sendable {
     package var makesMissing: Bool
     /// Keep a copy of a store of an earlier schema before its tables are changed.
     package var copiesBeforeMigration: Bool
+    /// Whether a server has the store open: then a store of an earlier schema is refused, because that server may be of the
+    /// version before. Asked only about such a store. A server that starts says no.
+    package var isServed: @Sendable () -> Bool
     /// Called again and again while a copy before a migration gets on, on the thread that opens the store.
     package var onCopying: @Sendable () -> Void
     /// Numbers of pushes come from this seed, so that two runs of a test write the same bytes; nil: from SQLite.
@@ -29,7 +32,8 @@ package struct SQLiteTrackStoreOptions: Sendable {
     package init(
         synchronous: Synchronous = .full, busyTimeout: Double = 5, readers: Int = 4,
         checksIntegrityAtStart: Bool = false, maximumBytes: Int64? = nil, makesMissing: Bool = true,
-        copiesBeforeMigration: Bool = false, onCopying: @escaping @Sendable () -> Void = {},
+        copiesBeforeMigration: Bool = false, isServed: @escaping @Sendable () -> Bool = { false },
+        onCopying: @escaping @Sendable () -> Void = {},
         randomSeed: UInt64? = nil
     ) {
         self.synchronous = synchronous
@@ -39,6 +43,7 @@ package struct SQLiteTrackStoreOptions: Sendable {
         self.maximumBytes = maximumBytes
         self.makesMissing = makesMissing
         self.copiesBeforeMigration = copiesBeforeMigration
+        self.isServed = isServed
         self.onCopying = onCopying
         self.randomSeed = randomSeed
     }

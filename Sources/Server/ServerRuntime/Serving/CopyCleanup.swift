@@ -10,13 +10,15 @@ struct CopyCleanup: RepeatedWork {
     static let days: Int64 = 30
 
     let store: ServerConfiguration.Store
-    let now: @Sendable () -> Timestamp
+    /// A clock that is ahead would remove a copy of yesterday, and the way back with it.
+    let time: TrustedTime
     let logger: Logger
 
     func round() {
+        guard let now = time.noLaterThanNow else { return }
         for copy in StoreFactory.migrationCopies(of: store) {
             guard let status = FileStatus(of: copy),
-                now().milliseconds - status.modified / 1_000_000 > Self.days * 86_400_000
+                now.milliseconds - status.modified / 1_000_000 > Self.days * 86_400_000
             else { continue }
             guard unlink(copy) == 0 else {
                 logger.warning(

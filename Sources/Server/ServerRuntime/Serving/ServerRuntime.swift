@@ -137,7 +137,7 @@ package struct ServerRuntime: Sendable {
         if let authority = configuration.tls.authority {
             _ = try CertificateMaker.details(of: try TextFile.read(authority))
         }
-        let store = try await StoreFactory.open(configuration.store)
+        let store = try await StoreFactory.open(configuration.store, mayBeServed: true)
         try? await store.close()
         if let problem = store.protection.problem { throw ServerError(.configuration, problem) }
     }
@@ -270,7 +270,7 @@ package struct ServerRuntime: Sendable {
             PointRetention(
                 store: store, standardDays: configuration.store.retentionDays, time: time, logger: logger))
         services.append(ServiceRemoving(store: store, logger: logger))
-        services.append(CopyCleanup(store: configuration.store, now: SystemClock.now, logger: logger))
+        services.append(CopyCleanup(store: configuration.store, time: time, logger: logger))
         services.append(PushCleanup(store: store, now: SystemClock.now, logger: logger))
         services.append(
             CallbackSending(

@@ -6,23 +6,28 @@ import TrackStoreSQLite
 
 /// Opens the store of a configuration. Nothing else in the server knows which kinds of store there are.
 enum StoreFactory {
-    /// Opens the store, which must exist, for a process that serves it. `onCopying`: see ``SQLiteTrackStoreOptions``.
+    /// Opens the store, which must exist, for a process that serves it, or for one that looks whether it could: then a server
+    /// may be `elsewhere`. `onCopying`: see ``SQLiteTrackStoreOptions``.
     static func open(
-        _ store: ServerConfiguration.Store, logger: Logger? = nil, onCopying: @escaping @Sendable () -> Void = {}
+        _ store: ServerConfiguration.Store, logger: Logger? = nil, mayBeServed elsewhere: Bool = false,
+        onCopying: @escaping @Sendable () -> Void = {}
     ) async throws(ServerError) -> SealingStore {
         try await sqlite(
             store.path, keyFile: store.keyFile, logger: logger,
             SQLiteTrackStoreOptions(
                 synchronous: store.synchronous == .full ? .full : .normal, readers: store.readers,
                 checksIntegrityAtStart: store.isCheckedAtStart, maximumBytes: store.maximumBytes, makesMissing: false,
-                copiesBeforeMigration: true, onCopying: onCopying))
+                copiesBeforeMigration: true, isServed: { elsewhere && ServeLock.isHeld(store: store.path) == true },
+                onCopying: onCopying))
     }
 
     /// Opens the store, which must exist, for an administrator's command, also while a server serves it.
     static func openForCommand(_ store: ServerConfiguration.Store) async throws(ServerError) -> SealingStore {
         try await sqlite(
             store.path, keyFile: store.keyFile,
-            SQLiteTrackStoreOptions(makesMissing: false, copiesBeforeMigration: true))
+            SQLiteTrackStoreOptions(
+                makesMissing: false, copiesBeforeMigration: true,
+                isServed: { ServeLock.isHeld(store: store.path) == true }))
     }
 
     /// Makes a new store for `init`.
