@@ -2,7 +2,6 @@ import Crypto
 import Enrolment
 import Foundation
 import JSON
-import Logging
 import ProgramTestKit
 import SwiftASN1
 import Synchronization
@@ -30,10 +29,13 @@ struct DeskBench {
     let desk: EnrolmentDesk
     let counters = EnrolmentCounters()
     let clocks = DeskClocks()
+    let lines = RecordedLines()
     let authority: Certificate
     private let directory: TemporaryDirectory
 
-    init(store: any TrackStore = ReferenceTrackStore(), hasKey: Bool = true) async throws {
+    init(
+        store: any TrackStore = ReferenceTrackStore(), hasKey: Bool = true, signer: DeviceSigner = DeviceSigner()
+    ) async throws {
         self.store = store
         directory = try TemporaryDirectory()
         service = try await store.createService(named: "fleet", at: Timestamp(seconds: 0)).id
@@ -49,8 +51,7 @@ struct DeskBench {
         let clocks = clocks
         desk = EnrolmentDesk(
             store: store, place: EnrolmentPlace(try ServerConfiguration.load(path: file)), counters: counters,
-            logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }), now: { clocks.now },
-            clock: { clocks.monotonic })
+            logger: lines.logger, now: { clocks.now }, clock: { clocks.monotonic }, signer: signer)
     }
 
     static let token = "et_abcdefghijklmnopqrstuvwxyz234567"

@@ -3,6 +3,7 @@ import Enrolment
 import Foundation
 import JSON
 import SwiftASN1
+import Synchronization
 import Testing
 import TrackModel
 import TrackStore
@@ -85,7 +86,14 @@ import X509
         try await bench.addToken()
         let (status, answer) = await bench.claim(try DeskBench.request())
         #expect(status == 503 && answer["code"] == "no_authority" && answer["retry_after"] != nil)
-        #expect(answer["message"]?.stringValue?.contains("device-ca-key.pem") == true)
+        // Where the key should be is nobody's affair but the administrator's.
+        #expect(answer["message"]?.stringValue?.contains("journal") == true)
+        #expect(answer["message"]?.stringValue?.contains("/") == false)
+        #expect(bench.lines.all.last?.metadata["reason"]?.contains("device-ca-key.pem") == true)
+        let renewal = await bench.renew(try DeskBench.request(), from: "198.51.100.9")
+        #expect(renewal.answer["code"] == "no_authority")
+        #expect(renewal.answer["message"]?.stringValue?.contains("device-ca") == false, "\(renewal.answer)")
+        #expect(bench.lines.all.last?.metadata["reason"]?.contains("device-ca-key.pem") == true)
         #expect(try await bench.store.tokens(in: nil).map(\.used) == [0])
         // Whoever has no token learns nothing of it.
         let stranger = await bench.claim(try DeskBench.request(), token: "et_" + String(repeating: "a", count: 32))
@@ -98,6 +106,23 @@ import X509
         try await bench.store.close()
         let (status, answer) = await bench.claim(try DeskBench.request())
         #expect(status == 503 && answer["code"] == "busy" && answer["retry_after"] == 30)
+    }
+
+    /// The store has the device and the use of the token, whatever becomes of the answer: so the journal and the counter have it.
+    @Test func aDeviceThatGotNoAnswerIsInTheJournal() async throws {
+        let signer = DeviceSigner()
+        let bench = try await DeskBench(store: BusyAfterClaim(ReferenceTrackStore(), signer), signer: signer)
+        try await bench.addToken()
+        let request = try DeskBench.request()
+        let (status, answer) = await bench.claim(request, entity: "van_07")
+        #expect(status == 503 && answer["code"] == "busy")
+        let device = try #require(try await bench.devices().first)
+        let line = try #require(bench.lines.all.first { $0.metadata["outcome"] == "issued" })
+        #expect(line.metadata["device"] == "\(device.id)" && line.metadata["entity"] == "van_07")
+        #expect(bench.count(.issued) == 1 && bench.count(.refused(.busy)) == 1)
+        signer.mostWaiting.store(64, ordering: .relaxed)
+        #expect(await bench.claim(request).status == 200)
+        #expect(bench.count(.issued) == 1 && bench.count(.again) == 1)
     }
 
     // MARK: Attacks
@@ -290,6 +315,21 @@ import X509
             #expect(answer["code"] == "key_weak", "\(answer)")
             #expect(try await bench.store.tokens(in: nil).map(\.used) == [0])
         }
+    }
+}
+
+/// From the first claim on the signer has no time.
+private final class BusyAfterClaim: StoreDecorator {
+    let inner: any TrackStore
+    private let signer: DeviceSigner
+    private let claims = Counter()
+
+    init(_ inner: any TrackStore, _ signer: DeviceSigner) { (self.inner, self.signer) = (inner, signer) }
+
+    func claim(_ request: ClaimRequest, at now: Timestamp) async throws(TrackStoreError) -> ClaimOutcome {
+        claims.add()
+        if claims.value == 1 { signer.mostWaiting.store(0, ordering: .relaxed) }
+        return try await inner.claim(request, at: now)
     }
 }
 

@@ -9,9 +9,11 @@ import X509
 /// takes at most one core.
 actor DeviceSigner {
     /// Requests that wait for their turn; more are told to come again.
-    private static let mostWaiting: Int = 64
+    nonisolated let mostWaiting: Atomic<Int>
 
     private let waiting = Atomic<Int>(0)
+
+    init(mostWaiting: Int = 64) { self.mostWaiting = Atomic(mostWaiting) }
 
     /// Checks the signature of a request. Nil: too many wait.
     nonisolated func read(_ pem: String) async -> Result<DeviceCertificate.Request, EnrolmentRefusal>? {
@@ -27,7 +29,7 @@ actor DeviceSigner {
     }
 
     private nonisolated func turn<Value: Sendable>(_ work: @Sendable () async -> Value) async -> Value? {
-        guard waiting.wrappingAdd(1, ordering: .relaxed).newValue <= Self.mostWaiting else {
+        guard waiting.wrappingAdd(1, ordering: .relaxed).newValue <= mostWaiting.load(ordering: .relaxed) else {
             waiting.wrappingSubtract(1, ordering: .relaxed)
             return nil
         }

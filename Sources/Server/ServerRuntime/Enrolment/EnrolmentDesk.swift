@@ -14,13 +14,13 @@ final class EnrolmentDesk: EnrolmentAnswering {
     private let journal: EnrolmentJournal
     private let now: @Sendable () -> Timestamp
     private let clock: @Sendable () -> MonotonicTime
-    private let signer = DeviceSigner()
+    private let signer: DeviceSigner
     private let limits: Mutex<EnrolmentLimits>
 
     init(
         store: any EnrolmentStore, place: EnrolmentPlace, counters: EnrolmentCounters, logger: Logger,
         now: @escaping @Sendable () -> Timestamp, clock: @escaping @Sendable () -> MonotonicTime,
-        limits: EnrolmentLimits = EnrolmentLimits()
+        limits: EnrolmentLimits = EnrolmentLimits(), signer: DeviceSigner = DeviceSigner()
     ) {
         self.store = store
         self.place = place
@@ -29,6 +29,7 @@ final class EnrolmentDesk: EnrolmentAnswering {
         self.clock = clock
         journal = EnrolmentJournal(logger: logger, clock: clock)
         self.limits = Mutex(limits)
+        self.signer = signer
     }
 
     func answer(_ call: EnrolmentCall) async -> EnrolmentReply {
@@ -47,7 +48,7 @@ final class EnrolmentDesk: EnrolmentAnswering {
             }
         } catch {
             counters.count(.refused(error.code))
-            journal.note(.refused(error.code), about, reason: error.message)
+            journal.note(.refused(error.code), about, reason: about.reason ?? error.message)
             return .refused(error)
         }
     }
@@ -83,7 +84,7 @@ final class EnrolmentDesk: EnrolmentAnswering {
         (about.serial, about.entity) = (body.serial, body.entity)
         let isUsable = try await admit(call, body.token, &about)
         let request = try await read(body.request)
-        let terms = try terms()
+        let terms = try terms(&about)
         var generator = SystemRandomNumberGenerator()
         let now = now()
         let claim = ClaimRequest(
@@ -101,10 +102,16 @@ final class EnrolmentDesk: EnrolmentAnswering {
         case .issued(let device, let isNew):
             if !isUsable { limits.withLock { $0.foundDevice(from: call.origin) } }
             about.note(device)
-            let reply = try await issue(request, to: device, terms, at: now)
-            counters.count(isNew ? .issued : .again)
-            journal.note(isNew ? .issued : .again, about, isNew: isNew)
-            return reply
+            guard isNew else {
+                let reply = try await issue(request, to: device, terms, at: now, &about)
+                counters.count(.again)
+                journal.note(.again, about)
+                return reply
+            }
+            // The device exists from here on, whatever becomes of this answer: no other call would tell of it.
+            counters.count(.issued)
+            journal.note(.issued, about, isNew: true)
+            return try await issue(request, to: device, terms, at: now, &about)
         }
     }
 
@@ -116,7 +123,7 @@ final class EnrolmentDesk: EnrolmentAnswering {
         try admitStranger(call)
         let body = try EnrolmentBody.renewal(call.body)
         let request = try await read(body.request)
-        let terms = try terms()
+        let terms = try terms(&about)
         let now = now()
         let renewal = RenewalRequest(
             keyHash: request.keyHash, machine: body.machine, certificateEnd: terms.authority.end(at: now))
@@ -132,7 +139,7 @@ final class EnrolmentDesk: EnrolmentAnswering {
         case .issued(let device):
             limits.withLock { $0.foundDevice(from: call.origin) }
             about.note(device)
-            let reply = try await issue(request, to: device, terms, at: now)
+            let reply = try await issue(request, to: device, terms, at: now, &about)
             counters.count(.renewed)
             journal.note(.renewed, about, isNew: true)
             return reply
@@ -189,17 +196,26 @@ final class EnrolmentDesk: EnrolmentAnswering {
         return try read.get()
     }
 
-    private func terms() throws(EnrolmentRefusal) -> EnrolmentPlace.Terms {
+    private func terms(_ about: inout EnrolmentJournal.Subject) throws(EnrolmentRefusal) -> EnrolmentPlace.Terms {
         do throws(ServerError) {
             return try place.terms
         } catch {
-            throw EnrolmentRefusal(
-                .noAuthority, "the server cannot issue certificates: \(error.detail)", retryAfter: 600)
+            throw Self.noAuthority(error, &about)
         }
     }
 
+    /// Why is for the journal alone: it names files of the server, and whoever asks may be a stranger.
+    private static func noAuthority(
+        _ error: ServerError, _ about: inout EnrolmentJournal.Subject
+    ) -> EnrolmentRefusal {
+        about.reason = error.detail
+        return EnrolmentRefusal(
+            .noAuthority, "the server cannot issue certificates now: its journal says why", retryAfter: 600)
+    }
+
     private func issue(
-        _ request: DeviceCertificate.Request, to device: DeviceRecord, _ terms: EnrolmentPlace.Terms, at now: Timestamp
+        _ request: DeviceCertificate.Request, to device: DeviceRecord, _ terms: EnrolmentPlace.Terms,
+        at now: Timestamp, _ about: inout EnrolmentJournal.Subject
     ) async throws(EnrolmentRefusal) -> EnrolmentReply {
         let signed = await signer.issue(
             request, to: device.id, until: device.certificateEnd, signedBy: terms.authority, at: now)
@@ -210,8 +226,7 @@ final class EnrolmentDesk: EnrolmentAnswering {
                     device: device, host: terms.host, port: terms.port, webAddress: terms.webAddress,
                     certificate: try signed.get(), authority: terms.serverAuthority))
         } catch {
-            throw EnrolmentRefusal(
-                .noAuthority, "the server cannot issue certificates: \(error.detail)", retryAfter: 600)
+            throw Self.noAuthority(error, &about)
         }
     }
 

@@ -15,6 +15,8 @@ final class EnrolmentJournal: Sendable {
         var token: Int64?
         var device: DeviceID?
         var service: ServiceID?
+        /// Why it is refused, when whoever asks must not be told.
+        var reason: String?
 
         init(address: String) { self.address = address }
 
