@@ -11,9 +11,10 @@ struct DoctorVisit {
     init(_ fleet: Fleet) throws {
         let (begin, lateness) = (ContinuousClock.now, Lateness())
         let result = try fleet.saker(["doctor", "--config", fleet.agent + "/agent.toml", "--json"])
-        // Its own ends come to 15 s; a loaded machine adds to them, beside the turns that are late.
-        let taken = ContinuousClock.now - begin
-        #expect(taken < .seconds(40) + .milliseconds(lateness.end()))
+        // Its own ends come to 15 s. A loaded machine adds its lateness, and the work of the programs, which no sleeper sees: so
+        // the bound is many times as long, for a doctor that waits for what never comes.
+        let (taken, late) = (ContinuousClock.now - begin, Duration.milliseconds(lateness.end()))
+        #expect(taken < .seconds(120) + late, "it took \(taken), and the machine was \(late) late")
         let object = try require(
             try JSONSerialization.jsonObject(with: Data(result.output.utf8)) as? [String: Any], result.all)
         let list = try require(object["checks"] as? [[String: String]], result.all)

@@ -8,6 +8,8 @@ import Testing
         let proxy: CuttingProxy
         let fleet: Fleet
         let source: ReceiverSource
+        /// Of the first epoch, seconds since 1970.
+        let start: Int
         let gpsd: Program
         let server: Program
         var agent: Program
@@ -17,7 +19,7 @@ import Testing
         init(seconds: Int) throws {
             proxy = try CuttingProxy(seed: 1)
             fleet = try Fleet(link: proxy)
-            let start = Int(Date().timeIntervalSince1970) + 240
+            start = Int(Date().timeIntervalSince1970) + 240
             source = try ReceiverSource(epochs: ReceiverSource.drive(seconds: seconds, from: start), pause: 0.02)
             gpsd = try fleet.startGPSD(source: source.address)
             server = try fleet.startServer()
@@ -33,18 +35,25 @@ import Testing
             }
         }
 
-        /// Lets the receiver play to an epoch, and waits until the agent gathers nothing more of it.
+        /// Lets the receiver play to an epoch, and waits until the agent has the fix of the one before. gpsd tells of the last one
+        /// late, or when the next one comes.
         func play(to epoch: Int) throws {
             source.resume()
             try waitUntil("epoch \(epoch) of the drive", within: 300) { source.sent >= epoch }
             source.pause()
-            var (gathered, repeated) = (-1, 0)
-            try waitUntil("the agent has gathered", within: 300) {
-                let now = try fleet.counter("gathered")
-                repeated = now == gathered && now > 0 ? repeated + 1 : 0
-                gathered = now
-                return repeated >= 30
+            try waitUntil("the agent has the fix of epoch \(epoch - 2)", within: 300) {
+                let feed = try fleet.status()["feed"] as? [String: Any]
+                let fix = feed?["last_fix"] as? [String: Any]
+                return (fix?["time"] as? Int ?? 0) >= (start + epoch - 2) * 1000
             }
+        }
+
+        /// What the vehicle has told early. Its disk takes an alarm some time after the point.
+        func told(_ expected: [String]) throws -> [FencedAlarm] {
+            try waitUntil("as many alarms", within: 300) { try fleet.vehicleAlarms().early.count >= expected.count }
+            let told = try fleet.vehicleAlarms().early
+            #expect(told.map(\.description) == expected, "told by the revisions that it has")
+            return told
         }
 
         /// Every point and the server's word on every alarm.
@@ -77,8 +86,7 @@ import Testing
         proxy.set(.down)
         for fence in fences { try fleet.resizeFence(fence, radius: 60) }
         try vehicle.play(to: 240)
-        let told = try fleet.vehicleAlarms().early
-        #expect(told.map(\.description) == ["enter 1", "exit 1", "enter 2"], "told by the revisions that it has")
+        let told = try vehicle.told(["enter 1", "exit 1", "enter 2"])
 
         try vehicle.goOnline()
         try waitUntil("the vehicle has the new revisions", within: 300) { try fleet.serverFenceVersion() > version }
@@ -112,8 +120,7 @@ import Testing
         vehicle.agent.end(SIGKILL)
         vehicle.agent = try fleet.startAgent()
         try vehicle.play(to: 300)
-        let told = try fleet.vehicleAlarms().early
-        #expect(told.map(\.description) == ["enter 1", "exit 1", "exit 2", "enter 3", "exit 3"])
+        let told = try vehicle.told(["enter 1", "exit 1", "exit 2", "enter 3", "exit 3"])
 
         try vehicle.goOnline()
         try vehicle.settle()

@@ -13,3 +13,12 @@ package func withDeadline(_ body: @escaping @Sendable () async throws -> Void) a
         group.cancelAll()
     }
 }
+
+/// Looks again and again, for what tells nobody that it has changed; throws after two minutes.
+package func until(_ condition: () async throws -> Bool) async throws {
+    let end = ContinuousClock.now + .seconds(120)
+    while try await !condition() {
+        guard ContinuousClock.now < end else { throw DeadlineExceeded() }
+        await Task.yield()
+    }
+}

@@ -1,3 +1,4 @@
+import NIOCore
 import NIOSSL
 import Testing
 import TrackModel
@@ -186,6 +187,10 @@ import TrackWire
             let (box, neighbour) = (try await Box(fixture), try await Box(fixture, 2, entity: "van"))
             let bystander = try await neighbour.login(fixture)
             func login(_ boot: UInt8) async throws -> (agent: TestAgent, answer: ServerFrame.OneOf_Message?) {
+                // A start is after another one when it is so in the milliseconds of the server's clock.
+                func milliseconds() -> UInt64 { NIODeadline.now().uptimeNanoseconds / 1_000_000 }
+                let before = milliseconds()
+                try await until { milliseconds() > before }
                 let agent = try await box.connect(fixture)
                 var hello = box.hello(fixture)
                 hello.bootBytes = [UInt8](repeating: boot, count: 16)
@@ -221,7 +226,7 @@ import TrackWire
             #expect(await bystander.next()?.message?.closing != nil, "whoever watches has seen both changes")
             #expect(try await login(1).answer?.refused?.code == .cloned)
             _ = try await fixture.store.changeDevice(box.record.id, .state(.active))
-            while fixture.server.core.clones.isWaiting(for: box.record.id) { await Task.yield() }
+            try await until { !fixture.server.core.clones.isWaiting(for: box.record.id) }
             let alone = try await login(1)
             #expect(alone.answer?.welcome != nil)
             alone.agent.send(.upload(upload(6...7)))

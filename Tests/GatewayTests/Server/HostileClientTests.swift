@@ -116,7 +116,7 @@ import TrackWire
             let first = try await fixture.login()
             let stranger = try await fixture.connect()
             // The server takes connections on several threads, so the next one may overtake this one.
-            while fixture.server.connectionCount < 2 { await Task.yield() }
+            try await until { fixture.server.connectionCount >= 2 }
             let second = try await fixture.login(stream: StreamID(high: 1, low: 2), entity: "van")
             #expect(await stranger.hello(fixture.hello()) == nil)
             #expect(fixture.server.counts.turnedAway == 1)
