@@ -119,7 +119,8 @@ let shared: [Target] = [
     .room(
         "FenceDelivery", in: "Shared", "Compression", "Geofencing", "TrackModel", "TrackWire", .protobuf),
     .room("FenceFiles", in: "Shared", "FenceJSON", "Geodesy", "Geofencing", "JSON", "TrackFiles", "TrackModel"),
-    .room("GeoPackageFile", in: "Shared", "FenceFiles"),
+    .room("GeoPackageFile", in: "Shared", "FenceFiles", "TrackFiles"),
+    .room("FenceArguments", in: "Shared", "Diagnosing", "FenceFiles", "FenceJSON", "Geodesy", "JSON", .arguments),
 ]
 
 // MARK: - The agent: its imports are a budget, checked by scripts/check-boundaries
@@ -169,9 +170,9 @@ let server: [Target] = [
         .nioTLS),
     .room(
         "ServerRuntime", in: "Server", "AlarmCallbacks", "CClock", "ConfigurationFile", "Diagnosing", "Enrolment",
-        "Exposition", "FenceFiles", "FenceJSON", "Gateway", "Geodesy", "Geofencing", "Ingest", "JSON", "ProcessMemory",
-        "RoadEngine",
-        "RoadMatching", "ServerIdentity", "Systemd", "TimeZones", "TrackExport", "TrackFiles", "TrackModel",
+        "Exposition", "FenceFiles", "FenceJSON", "Gateway", "GeoPackageFile", "Geodesy", "Geofencing", "Ingest", "JSON",
+        "ProcessMemory", "RoadEngine",
+        "RoadMatching", "ServerIdentity", "Systemd", "TimeZones", "TrackExport", "TrackModel",
         "TrackStore", "TrackStoreSQLite", "WebAPI", "WebListener",
         .log, .lifecycle, .signals, .nioCore, .nioPosix, .nioHTTP1, .nioSSL, .httpClient, .crypto, .asn1, .x509),
 ]
@@ -180,8 +181,9 @@ let server: [Target] = [
 
 let commandLine: [Target] = [
     .room(
-        "SakerCommand", in: "CLI", "AgentControl", "ComputerIdentity", "ConfigurationFile", "Diagnosing", "FenceFiles",
-        "FenceJSON", "GeoPackageFile", "Geodesy", "Geofencing", "HTTPExchange", "JSON", "SecureLink", "TimeZones",
+        "SakerCommand", in: "CLI", "AgentControl", "ComputerIdentity", "ConfigurationFile", "Diagnosing",
+        "FenceArguments", "FenceFiles", "FenceJSON", "GeoPackageFile", "Geodesy", "Geofencing", "HTTPExchange", "JSON",
+        "SecureLink", "TimeZones",
         "TrackFiles", "TrackModel", "Varlink", .arguments, .nioCore, .nioPosix)
 ]
 
@@ -207,9 +209,8 @@ let programs: [Target] = [
         swiftSettings: house,
         linkerSettings: [.unsafeFlags(vehicleLink, .when(configuration: .release))]),
     .program(
-        "saker-server", in: "Server", "ConfigurationFile", "Diagnosing", "JSON", "ServerRuntime", "Systemd",
-        "TrackModel",
-        "TrackStore", .arguments, .log),
+        "saker-server", in: "Server", "ConfigurationFile", "Diagnosing", "FenceArguments", "JSON", "ServerRuntime",
+        "Systemd", "TrackModel", "TrackStore", .arguments, .log),
 ]
 
 // MARK: - Tools for a desk: simulated input, faults, fixtures
@@ -327,10 +328,11 @@ let tests: [Target] = [
         "TrackWire", .log, .nioCore, .nioPosix, .crypto, .nioSSL, .asn1, .x509),
     .tests(
         of: "ServerRuntime", "AlarmCallbacks", "ConfigurationFile", "Diagnosing", "Enrolment", "Exposition",
-        "FenceFiles", "Geodesy",
+        "FenceArguments", "FenceFiles", "Geodesy",
         "Geofencing",
         "Ingest", "JSON", "ProgramTestKit", "RoadMatching", "Systemd", "TrackExport", "TrackFiles", "TrackModel",
-        "TrackStore", "TrackTestKit", "saker-server", .log, .nioCore, .nioHTTP1, .nioPosix, .crypto, .asn1, .x509),
+        "TrackStore", "TrackTestKit", "saker-server", .arguments, .log, .nioCore, .nioHTTP1, .nioPosix, .crypto, .asn1,
+        .x509),
     .tests(of: "DriveSimulation", "Geodesy", "TrackModel", "saker-sim"),
     .tests(of: "FleetSimulation", "TrackModel", "saker-server", "saker-sim"),
     .tests(of: "StoreDisk", "TrackModel", "TrackStore", "TrackStoreSQLite", "TrackTestKit", .sqlite),

@@ -126,6 +126,9 @@ import TrackModel
         #expect(try outline(with([:]), 50) == ShapeDraft(.corridor(square(40, 116), offset: 50)))
         #expect(
             try outline(with(["offset": 20.5]), 50) == ShapeDraft(.corridor(square(40, 116), offset: 20.5), buffer: 50))
+        // The offset of a line that has no other is not a buffer, too.
+        #expect(
+            try outline(with(["fence": ["settle": 30]]), 50) == ShapeDraft(.corridor(square(40, 116), offset: 50)))
         #expect(try outline(area(1, "a", square(40, 116)), nil) == ShapeDraft(.polygon([[square(40, 116)]])))
         #expect(
             try reason(point(1, "a")) { $0.buffer = nil }
@@ -134,6 +137,21 @@ import TrackModel
         #expect(try reason(point(1, "a", ["radius": "wide"])).contains("its radius is '\"wide\"': a number of metres"))
         #expect(try reason(point(1, "a")) { $0.buffer = -1 }.contains("a point needs a buffer") == false)
         #expect(try reason(point(1, "a")) { $0.buffer = .nan }.contains("a buffer is 0 to 100,000"))
+    }
+
+    /// For the server, whose Web API knows no points with metres around them.
+    @Test func pointsBecomeCircles() throws {
+        let features = [
+            point(1, "a", ["buffer": 7]), point(2, "b", ["buffer": 7, "fence": ["validity": ["through": 0]]]),
+        ]
+        let made = try plan(features) { $0.makesCirclesOfPoints = true }.additions
+        let place = Degrees(latitude: 40, longitude: 116)
+        // One that never counts stands for a polygon without area.
+        #expect(
+            made.map(\.shape) == [ShapeDraft(.circle(centre: place, radius: 7)), ShapeDraft(.point(place), buffer: 7)])
+        let fences = try applied(plan(features) { $0.makesCirclesOfPoints = true }, to: [])
+        let again = try plan(features, existing: fences) { $0.makesCirclesOfPoints = true }
+        #expect(again.unchanged == 2 && again.updates.isEmpty)
     }
 
     @Test func columnsGiveIdsNamesAndFloors() throws {

@@ -117,7 +117,7 @@ import TrackTestKit
             (
                 [good, good, good], .init(name: ["a", "b"]), nil, .usage, "--name-property is given 2 times for 3 files"
             ),
-            ([], .init(name: ["name"]), "x", .usage, "GeoJSON file"),
+            ([], .init(name: ["name"]), "x", .usage, "name one GeoJSON or GeoPackage file"),
             ([good], .init(name: ["name"]), "", .usage, "1 to 128"),
             ([good], .init(name: ["name"]), "a\nb", .usage, "control"),
         ]
@@ -160,6 +160,62 @@ import TrackTestKit
     @Test func whatIsNotThereIsSaid() async throws {
         await #expect(throws: ServerError(.notFound, "")) { try await administration.remove("x") }
         await #expect(throws: ServerError(.notFound, "")) { try await administration.list(source: nil, keyword: "x") }
+        #expect(try await administration.list(source: nil, keyword: nil).isEmpty)
+    }
+
+    // MARK: GeoPackages
+
+    private func square(_ west: Double) -> String {
+        let east = west + 0.5
+        return SampleGeoPackage.polygon([(0, west), (0, east), (0.5, east), (0.5, west), (0, west)])
+    }
+
+    @Test func layersOfAGeoPackageAreImported() async throws {
+        let path = directory.file("land.gpkg")
+        try SampleGeoPackage.write(
+            path, SampleGeoPackage.tables, SampleGeoPackage.layer("countries"), SampleGeoPackage.layer("provinces"),
+            """
+            ALTER TABLE provinces ADD COLUMN land TEXT;
+            INSERT INTO countries VALUES (1, \(square(0)), 'Chile', 0);
+            INSERT INTO provinces VALUES (1, \(square(0)), 'Maule', 1, 'Chile'), (2, \(square(1)), 'Lake', 2, 'Chile');
+            """)
+        var properties = DistrictProperties(
+            name: ["name"], parent: ["name", "land"], layer: ["countries", "provinces"], condition: ["", "size < 2"])
+        let outcome = try await administration.importFiles([path, path], properties, source: nil, isTrial: false)
+        #expect((outcome.source, outcome.imported, outcome.refusals) == ("land", 2, []))
+        #expect(
+            try await administration.list(source: nil, keyword: nil).map(\.fullName) == ["Chile", "Chile, Maule"])
+        // A text file has no layer; an empty text says so.
+        properties.layer = ["countries", ""]
+        properties.condition = []
+        let text = try file("more.geojson", #""name":"Talca","land":"Chile""#)
+        #expect(
+            try await administration.importFiles([path, text], properties, source: "b", isTrial: true).imported == 2)
+    }
+
+    @Test func whatIsWrongWithAGeoPackageIsSaid() async throws {
+        let path = directory.file("land.gpkg")
+        try SampleGeoPackage.write(
+            path, SampleGeoPackage.tables, SampleGeoPackage.layer("a"), SampleGeoPackage.layer("b"),
+            "INSERT INTO a VALUES (1, \(square(0)), 'A', 1)")
+        let text = try file("a.geojson", #""name":"A""#)
+        let wrong: [(String, DistrictProperties, ServerError.Code, String)] = [
+            (path, .init(name: ["name"]), .file, "choose one with --layer: a, b"),
+            (path, .init(name: ["name"], layer: ["c"]), .file, "no layer 'c'"),
+            (text, .init(name: ["name"], layer: ["a"]), .file, "leave out --layer"),
+            (path, .init(name: ["name"], layer: ["a", "b"]), .usage, "--layer is given 2 times for 1 files"),
+            (path, .init(name: ["name"], layer: ["a"], condition: ["size <"]), .usage, "--where"),
+            (path, .init(name: ["name"], layer: ["a"], condition: ["height < 3"]), .file, "'height' of --where"),
+            (path, .init(name: ["name"], layer: ["a"], condition: ["size > 3"]), .file, "can be a district"),
+        ]
+        for (path, properties, code, words) in wrong {
+            do {
+                let outcome = try await administration.importFiles([path], properties, source: "s", isTrial: false)
+                Issue.record("\(properties) is taken: \(outcome)")
+            } catch {
+                #expect(error.code == code && error.detail.contains(words), "\(error.code) \(error.detail)")
+            }
+        }
         #expect(try await administration.list(source: nil, keyword: nil).isEmpty)
     }
 }

@@ -1,3 +1,5 @@
+import ArgumentParser
+import FenceArguments
 import Foundation
 import Geodesy
 import Geofencing
@@ -216,5 +218,71 @@ import TrackTestKit
             }
         }
         await #expect(throws: ServerError.self) { _ = try await administration.importFences(wish, into: 77) }
+    }
+
+    // MARK: GeoPackages
+
+    /// Two layers with places of a name and a size.
+    private func geoPackage() throws -> String {
+        let path = directory.file("site.gpkg")
+        try SampleGeoPackage.write(
+            path, SampleGeoPackage.tables, SampleGeoPackage.layer("rooms"), SampleGeoPackage.layer("gates"),
+            """
+            INSERT INTO rooms VALUES (7, \(SampleGeoPackage.point(39.9, 116.4)), 'Hall', 2.5),
+                (8, \(SampleGeoPackage.point(39.8, 116.4)), 'Cellar', 9), (9, NULL, 'Nowhere', 9);
+            INSERT INTO gates VALUES (7, \(SampleGeoPackage.point(39.7, 116.4)), 'North', 1);
+            """)
+        return path
+    }
+
+    @Test func aLayerOfAGeoPackageIsImported() async throws {
+        let service = try await service()
+        var wish = ServiceAdministration.FenceImportWish(path: try geoPackage())
+        wish.watchesEveryone = true
+        wish.options = try FenceFileOptions.parse(["--layer", "rooms", "--where", "size < 5", "--buffer", "20"])
+            .options(file: "any", layer: "rooms")
+        let first = try await administration.importFences(wish, into: service.rawValue)
+        #expect((first.added, first.notChosen, first.refused) == (1, 1, 1), "\(first)")
+        #expect(first.refusals.first?.contains("no geometry") == true)
+        let hall = try #require(try await store.fence(4, in: service)).fence.definition
+        #expect(hall.name == "Hall" && hall.watch == .everyone)
+        #expect(
+            hall.shape == ShapeDraft(.circle(centre: Degrees(latitude: 39.9, longitude: 116.4), radius: 20)),
+            "the Web API knows circles, and no points with metres around them")
+        #expect(hall.origin?.file == "site.gpkg" && hall.origin?.layer == "rooms" && hall.origin?.feature == "7")
+        // Another layer of the file has fences of its own, and the same again changes nothing.
+        #expect(try await administration.importFences(wish, into: service.rawValue).unchanged == 1)
+        wish.options.layer = "gates"
+        let gates = try await administration.importFences(wish, into: service.rawValue)
+        #expect((gates.added, gates.removed) == (1, 0), "\(gates)")
+        wish.options.area = try ImportArea(south: 0, west: 0, north: 1, east: 1)
+        let away = try await administration.importFences(wish, into: service.rawValue)
+        #expect((away.removed, away.outside) == (1, 1), "\(away)")
+    }
+
+    @Test func whatIsWrongWithAGeoPackageIsSaidAndNothingIsChanged() async throws {
+        let service = try await service()
+        let whole = try geoPackage()
+        let bytes = try Data(contentsOf: URL(fileURLWithPath: whole))
+        let cut = directory.file("cut.gpkg")
+        try bytes.prefix(5000).write(to: URL(fileURLWithPath: cut))
+        let plain = directory.file("plain.sqlite")
+        try SampleGeoPackage.write(plain, "CREATE TABLE a (b)")
+        let text = try file(feature("a", "\"radius\":5"))
+        for (path, layer, words) in [
+            (whole, nil, "several layers, choose one with --layer: gates, rooms"), (whole, "roofs", "no layer 'roofs'"),
+            (cut, "rooms", "damaged"), (plain, nil, "no GeoPackage"), (text, "rooms", "leave out --layer"),
+        ] as [(String, String?, String)] {
+            var wish = ServiceAdministration.FenceImportWish(path: path)
+            wish.options.layer = layer
+            do {
+                Issue.record("\(path): \(try await administration.importFences(wish, into: service.rawValue))")
+            } catch {
+                #expect(error.code == .file && error.detail.hasPrefix(path), "\(error.detail)")
+                #expect(error.detail.contains(words) && error.detail.hasSuffix("nothing is changed"), "\(error.detail)")
+            }
+        }
+        let all = try await store.fences(in: service, matching: FenceFilter(), page: Page(offset: 0, limit: 9))
+        #expect(all.total == 3)
     }
 }

@@ -18,10 +18,11 @@ struct Districts: AsyncParsableCommand {
 
     struct Import: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Import districts from GeoJSON files, in the place of all districts of the same source.",
+            abstract: "Import districts from files, in the place of all districts of the same source.",
             discussion: """
-                Name the files from the outermost districts to the innermost ones. A parent is in a file before, or in the \
-                same file. Each --…-property is given once, or once for each file. Features that cannot be districts are \
+                Files: GeoJSON, GeoPackage and KML. Name them from the outermost districts to the innermost ones. A parent is in \
+                a file before, or in the same file. Each --…-property, --layer and --where is given once, or once for each \
+                file; an empty --layer is for a file without layers. The same file may be named twice with two layers. Features that cannot be districts are \
                 named with their reasons, and the others are imported.
                 """)
 
@@ -39,6 +40,14 @@ struct Districts: AsyncParsableCommand {
                 "The property with the id that parent properties hold. Default: the id of the feature itself.",
                 valueName: "property"))
         var idProperty: [String] = []
+        @Option(help: ArgumentHelp("The layer of a GeoPackage that has several.", valueName: "name"))
+        var layer: [String] = []
+        @Option(
+            name: .customLong("where"),
+            help: ArgumentHelp(
+                "Only features whose properties keep this condition, as in \"level = 2 AND kind <> 'lake'\".",
+                valueName: "condition"))
+        var condition: [String] = []
         @Option(
             help: ArgumentHelp(
                 "What the import is called, for the next import and for removal. Default: the name of the first file.",
@@ -46,12 +55,13 @@ struct Districts: AsyncParsableCommand {
         var source: String?
         @Flag(help: "Read and check the files, and store nothing.")
         var dryRun = false
-        @Argument(help: ArgumentHelp("GeoJSON files in WGS 84.", valueName: "files"))
+        @Argument(help: ArgumentHelp("Files in WGS 84.", valueName: "files"))
         var files: [String]
 
         func run() async throws {
             let properties = DistrictProperties(
-                name: nameProperty.isEmpty ? ["name"] : nameProperty, parent: parentProperty, id: idProperty)
+                name: nameProperty.isEmpty ? ["name"] : nameProperty, parent: parentProperty, id: idProperty,
+                layer: layer, condition: condition)
             let outcome = try await DistrictAdministration(try file.load())
                 .importFiles(files, properties, source: source, isTrial: dryRun)
             for refusal in outcome.refusals.prefix(Self.mostRefusals) { complain("refused: \(refusal)") }

@@ -63,7 +63,9 @@ struct Fences: AsyncParsableCommand {
     struct Export: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Write fences to standard output, as a GeoJSON FeatureCollection in WGS 84.",
-            discussion: "Saker makes the same fences of the file again: ImportFences of a vehicle's agent reads it.")
+            discussion:
+                "Saker makes the same fences of the file again: saker fence import on a vehicle reads it, and fence import here."
+        )
 
         @OptionGroup var file: ConfigurationOption
         @Option(help: ArgumentHelp("Only those that watch this entity, by name or with everyone.", valueName: "name"))

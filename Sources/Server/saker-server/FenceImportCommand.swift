@@ -1,4 +1,5 @@
 import ArgumentParser
+import FenceArguments
 import ServerRuntime
 
 /// `saker-server fence import`
@@ -7,16 +8,18 @@ struct FenceImports: AsyncParsableCommand {
         commandName: "import",
         abstract: "Make the fences of a file in a service: one fence for each feature.",
         discussion: """
-            Files: GeoJSON, GPX and KML, in WGS 84. The member fence in the properties of a GeoJSON feature has the rules of the \
+            Files: GeoJSON, GeoPackage, GPX and KML. The member fence in the properties of a GeoJSON feature has the rules of the \
             fence, also those that the Web API does not know: speed limits, stays, groups, hours, floors, actions. A polygon \
-            is an area; a line with the property offset is a corridor, and a point with the property radius a circle, in metres.
+            is an area; a line with the property offset is a corridor, and a point with the property radius a circle, in metres; \
+            with --buffer all lines and points are.
 
             A second import of the same file changes, adds and removes fences, so that they are what the file says. It knows a \
-            fence by the file's name and the feature's id. Other fences stay as they are. Vehicles get the fences within seconds.
+            fence by the file's name, its layer and the feature's id. Other fences stay as they are. Vehicles get the fences within seconds.
 
             Examples:
             saker-server fence import 1 yards.geojson --watch-everyone --dry-run
             saker-server fence import 1 yards.geojson --watch van_07 --watch van_08
+            saker-server fence import 1 site.gpkg --layer rooms --where "kind = 'depot'" --buffer 20 --watch-everyone
             """)
 
     @OptionGroup var file: ConfigurationOption
@@ -33,6 +36,7 @@ struct FenceImports: AsyncParsableCommand {
     var watchEveryone = false
     @Flag(help: "Only show what would be done.")
     var dryRun = false
+    @OptionGroup(title: "Which features become fences, and how") var features: FenceFileOptions
     @Argument(help: "The number of the service.")
     var service: Int64
     @Argument(help: "The file.")
@@ -48,6 +52,7 @@ struct FenceImports: AsyncParsableCommand {
         var wish = ServiceAdministration.FenceImportWish(path: path)
         (wish.name, wish.watchesEveryone, wish.isTrial) = (alias, watchEveryone, dryRun)
         wish.watch = watch.isEmpty ? nil : watch
+        wish.options = try features.options(file: path, layer: features.layer)
         let outcome = try await ServiceAdministration(try file.load()).importFences(wish, into: service)
         for refusal in outcome.refusals.prefix(Self.mostRefusals) { complain("refused: \(refusal)") }
         if outcome.refused > Self.mostRefusals { complain("refused: \(outcome.refused - Self.mostRefusals) more") }
@@ -59,6 +64,12 @@ struct FenceImports: AsyncParsableCommand {
         print(
             "Fences: \(outcome.added) new, \(outcome.changed) changed, \(outcome.unchanged) unchanged, "
                 + "\(outcome.removed) removed" + (dryRun ? " (nothing is stored)" : ""))
+        if outcome.notChosen + outcome.outside > 0 {
+            print("Other features: \(outcome.notChosen) not chosen by --where, \(outcome.outside) not in --within")
+        }
+        if outcome.held > 0 {
+            print("Fences that stay, because refused features may be theirs: \(outcome.held)")
+        }
         if outcome.refused > 0 { throw ExitCode.failure }
     }
 

@@ -13,6 +13,7 @@ package final class GeoPackageFile: GeoPackageDatabase {
     /// Counts down what is left of ``mostSteps``, for a function of C.
     private let patience: UnsafeMutablePointer<Int>
     private var database: OpaquePointer?
+    private let formerHeapLimit: Int64?
     let sqlite: SQLiteLibrary
 
     /// Whether a file begins as SQLite's files do. False for what cannot be read.
@@ -27,14 +28,16 @@ package final class GeoPackageFile: GeoPackageDatabase {
         return read(descriptor, &bytes, bytes.count) == bytes.count && bytes == Array("SQLite format 3\0".utf8)
     }
 
-    /// `mostHeapBytes` is what SQLite may take in the whole process: for a program that uses SQLite for nothing else.
+    /// `mostHeapBytes` is what SQLite may take in the whole process as long as the file is open: for a program that uses SQLite
+    /// for nothing else meanwhile.
     ///
     /// - Throws: ``FenceFileError`` with what SQLite says, or with the Debian package that this computer needs.
     package init(path: String, mostHeapBytes: Int64? = nil) throws(FenceFileError) {
-        sqlite = try SQLiteLibrary.loaded.get()
+        let library = try SQLiteLibrary.loaded.get()
+        sqlite = library
         patience = .allocate(capacity: 1)
         patience.initialize(to: 0)
-        if let mostHeapBytes { _ = sqlite.hardHeapLimit(mostHeapBytes) }
+        formerHeapLimit = mostHeapBytes.map { library.hardHeapLimit($0) }
         let status = sqlite.open(path, &database, SQLiteLibrary.readOnly, nil)
         guard status == SQLiteLibrary.ok else { throw error() }
         _ = sqlite.busyTimeout(database, 5000)
@@ -55,6 +58,7 @@ package final class GeoPackageFile: GeoPackageDatabase {
     deinit {
         // Statements keep the file alive, so that none is left here.
         _ = sqlite.close(database)
+        if let formerHeapLimit { _ = sqlite.hardHeapLimit(formerHeapLimit) }
         patience.deallocate()
     }
 

@@ -31,8 +31,18 @@ package enum SampleGeoPackage {
 
     /// A point as a blob literal.
     package static func point(_ latitude: Double, _ longitude: Double) -> String {
-        var bytes = Array("GP".utf8) + [0, 1, 0xE6, 0x10, 0, 0, 1, 1, 0, 0, 0]
-        for number in [longitude, latitude] {
+        literal([1, 1, 0, 0, 0], [(latitude, longitude)])
+    }
+
+    /// A polygon without holes as a blob literal. The ring is closed: its last place is the first.
+    package static func polygon(_ ring: [(latitude: Double, longitude: Double)]) -> String {
+        literal([1, 3, 0, 0, 0, 1, 0, 0, 0, UInt8(ring.count), 0, 0, 0], ring)
+    }
+
+    /// The header of a GeoPackage's geometry without its box, in WGS 84; well-known binary.
+    private static func literal(_ head: [UInt8], _ places: [(latitude: Double, longitude: Double)]) -> String {
+        var bytes = Array("GP".utf8) + [0, 1, 0xE6, 0x10, 0, 0] + head
+        for number in places.flatMap({ [$0.longitude, $0.latitude] }) {
             bytes += (0..<8).map { UInt8(truncatingIfNeeded: number.bitPattern >> UInt64(8 * $0)) }
         }
         return "x'" + bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined() + "'"

@@ -1,7 +1,9 @@
 import AgentControl
 import ArgumentParser
+import FenceArguments
 import FenceFiles
 import FenceJSON
+import GeoPackageFile
 import Geodesy
 import Geofencing
 import JSON
@@ -145,7 +147,7 @@ struct FenceAdd: ParsableCommand {
             _ name: String, in path: String, _ layer: String?, _ nameColumn: String, _ parentColumn: String?,
             _ idColumn: String?
         ) throws -> (name: String, shape: ShapeDraft) {
-            var source = try FenceSource(path, layer: layer)
+            var source = try FenceSource.opened(path, layer: layer)
             var work = DistrictImport(nameColumn: nameColumn, parentColumn: parentColumn, idColumn: idColumn)
             do throws(FenceFileError) {
                 while let outcome = try source.next() { work.add(outcome) }

@@ -1,5 +1,6 @@
 import AgentControl
 import ArgumentParser
+import FenceArguments
 import FenceFiles
 import FenceJSON
 import Geofencing

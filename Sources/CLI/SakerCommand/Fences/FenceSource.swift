@@ -1,54 +1,17 @@
+import FenceArguments
 import FenceFiles
 import GeoPackageFile
 import Geofencing
-import TrackFiles
 import TrackModel
 
-/// The features of a file: GeoJSON, GPX, KML, or a layer of a GeoPackage.
-struct FenceSource: FeatureReader {
-    private enum Format {
-        case text(FileFeatures)
-        case package(GeoPackageFeatures<GeoPackageStatement>)
-    }
-
-    private var format: Format
-    /// The layer of a GeoPackage, also when it was not named.
-    let layer: String?
-
+/// Files of fences, with errors that name the file.
+enum FenceSource {
     /// - Throws: ``CommandFailure`` that names the file.
-    init(_ path: String, layer: String?) throws(CommandFailure) {
+    static func opened(_ path: String, layer: String?) throws(CommandFailure) -> FeatureFile {
         do throws(FenceFileError) {
-            if GeoPackageFile.isSQLite(path: path) {
-                let file = try GeoPackageFile(path: path, mostHeapBytes: 512 << 20)
-                let chosen = try GeoPackageLayer.layer(named: layer, of: file)
-                format = .package(try GeoPackageFeatures(chosen, of: file))
-                self.layer = chosen.table
-                return
-            }
-            guard layer == nil else {
-                throw FenceFileError("it is no GeoPackage, and only a GeoPackage has layers: leave out --layer")
-            }
-            let source: ByteSource
-            do throws(TrackFileError) {
-                source = try ByteSource(path: path)
-            } catch {
-                throw FenceFileError(error.description)
-            }
-            format = .text(try FileFeatures(source))
-            self.layer = nil
+            return try FeatureFile(path: path, layer: layer)
         } catch {
-            throw Self.failure(path, error)
-        }
-    }
-
-    mutating func next() throws(FenceFileError) -> FileFeature? {
-        switch format {
-        case .text(var reader):
-            defer { format = .text(reader) }
-            return try reader.next()
-        case .package(var reader):
-            defer { format = .package(reader) }
-            return try reader.next()
+            throw failure(path, error)
         }
     }
 
@@ -61,8 +24,9 @@ struct FenceSource: FeatureReader {
         _ path: String, _ files: FenceFileOptions, _ rules: FenceRuleOptions, named name: String,
         existing: (String?) async throws -> [Fence], now: Int64
     ) async throws -> (plan: ImportPlan, layer: String?, existing: [Fence]) {
-        var source = try FenceSource(path, layer: files.layer)
+        var source = try opened(path, layer: files.layer)
         var options = try files.options(file: name, layer: source.layer)
+        (options.limits, options.usualWatch) = (.agent, .everyone)
         options.settings = try rules.settings(of: nil, now: now)
         let known = try await existing(source.layer)
         do throws(FenceFileError) {

@@ -1,4 +1,5 @@
 import ArgumentParser
+import FenceArguments
 import Geodesy
 import JSON
 

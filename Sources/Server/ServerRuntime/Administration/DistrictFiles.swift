@@ -1,5 +1,5 @@
 import FenceFiles
-import TrackFiles
+import GeoPackageFile
 
 /// The properties of features that tell about a district: one for all files, or one for each file.
 package struct DistrictProperties: Hashable, Sendable {
@@ -8,11 +8,19 @@ package struct DistrictProperties: Hashable, Sendable {
     package var parent: [String]
     /// What a parent property holds instead of a name; empty: the features' own ids.
     package var id: [String]
+    /// Layers of GeoPackages; an empty text for a file without layers, or with one.
+    package var layer: [String]
+    /// Conditions on the features, as ``WhereClause`` reads them; an empty text chooses all.
+    package var condition: [String]
 
-    package init(name: [String], parent: [String] = [], id: [String] = []) {
+    package init(
+        name: [String], parent: [String] = [], id: [String] = [], layer: [String] = [], condition: [String] = []
+    ) {
         self.name = name
         self.parent = parent
         self.id = id
+        self.layer = layer
+        self.condition = condition
     }
 }
 
@@ -23,6 +31,8 @@ struct DistrictFiles {
         let name: String
         let parent: String?
         let id: String?
+        let layer: String?
+        let condition: WhereClause?
     }
 
     private let limits: FenceFileLimits
@@ -37,14 +47,20 @@ struct DistrictFiles {
     static func read(
         _ paths: [String], _ properties: DistrictProperties, limits: FenceFileLimits = FenceFileLimits()
     ) throws(ServerError) -> DistrictImport.Result {
-        guard !paths.isEmpty else { throw ServerError(.usage, "name one GeoJSON file or more") }
+        guard !paths.isEmpty else { throw ServerError(.usage, "name one GeoJSON or GeoPackage file or more") }
         let names = try spread(properties.name, "--name-property", over: paths.count)
         let parents = try spread(properties.parent, "--parent-property", over: paths.count)
         let ids = try spread(properties.id, "--id-property", over: paths.count)
+        let layers = try spread(properties.layer, "--layer", over: paths.count)
+        let conditions = try spread(properties.condition, "--where", over: paths.count)
         var files = Self(limits)
         for (index, path) in paths.enumerated() {
             guard let name = names[index] else { throw ServerError(.usage, "give --name-property") }
-            let columns = Columns(name: name, parent: parents[index], id: ids[index])
+            let condition = try clause(conditions[index])
+            let columns = Columns(
+                name: name, parent: parents[index], id: ids[index],
+                layer: layers[index].flatMap { $0.isEmpty ? nil : $0 },
+                condition: condition)
             do throws(FenceFileError) {
                 try files.read(path, columns)
             } catch {
@@ -68,14 +84,17 @@ struct DistrictFiles {
         }
     }
 
-    private mutating func read(_ path: String, _ columns: Columns) throws(FenceFileError) {
-        let source: ByteSource
-        do throws(TrackFileError) {
-            source = try ByteSource(path: path)
+    private static func clause(_ text: String?) throws(ServerError) -> WhereClause? {
+        guard let text, !text.isEmpty else { return nil }
+        do throws(FenceFileError) {
+            return try WhereClause(text)
         } catch {
-            throw FenceFileError(error.description)
+            throw ServerError(.usage, "--where: \(error)")
         }
-        var reader = try FileFeatures(source, limits: limits)
+    }
+
+    private mutating func read(_ path: String, _ columns: Columns) throws(FenceFileError) {
+        var reader = try FeatureFile(path: path, layer: columns.layer, limits: limits)
         var known: Set<String> = []
         importer.begin(
             file: path, nameColumn: columns.name, parentColumn: columns.parent, idColumn: columns.id)
@@ -83,6 +102,16 @@ struct DistrictFiles {
             if case .feature(let feature) = outcome {
                 // A bound for a file that has other properties in each feature.
                 if known.count < 10_000 { known.formUnion(feature.properties.keys) }
+                do throws(FenceFileError) {
+                    if let condition = columns.condition, try condition.truth(of: feature.properties) != true {
+                        continue
+                    }
+                } catch {
+                    importer.add(
+                        .refused(
+                            RefusedFeature(number: feature.number, id: feature.id, reason: error.description)))
+                    continue
+                }
                 vertices += feature.geometry.vertexCount
                 guard vertices <= limits.vertices else {
                     throw FenceFileError(
@@ -93,14 +122,23 @@ struct DistrictFiles {
             importer.add(outcome)
         }
         let hasFeatures = !known.isEmpty
+        for column in columns.condition?.columns ?? [] where hasFeatures {
+            guard !known.contains(where: { $0.lowercased() == column.name.lowercased() }) else { continue }
+            throw FenceFileError(
+                "no feature has the property '\(column.name)' of --where; they have \(Self.shown(known))")
+        }
         for (option, column) in [
             ("--name-property", columns.name), ("--parent-property", columns.parent), ("--id-property", columns.id),
         ] {
             guard let column, hasFeatures else { continue }
             guard known.contains(where: { $0.lowercased() == column.lowercased() }) else {
-                let shown = known.sorted().prefix(30).joined(separator: ", ")
-                throw FenceFileError("no feature has the property '\(column)' of \(option); they have \(shown)")
+                throw FenceFileError(
+                    "no feature has the property '\(column)' of \(option); they have \(Self.shown(known))")
             }
         }
+    }
+
+    private static func shown(_ properties: Set<String>) -> String {
+        properties.sorted().prefix(30).joined(separator: ", ")
     }
 }

@@ -1,6 +1,6 @@
-import FenceFiles
+package import FenceFiles
+import GeoPackageFile
 import Geofencing
-import TrackFiles
 import TrackModel
 import TrackStore
 
@@ -8,7 +8,7 @@ import TrackStore
 extension ServiceAdministration {
     /// What an import does with the fences that are there.
     package struct FenceImportWish: Sendable {
-        /// The file: GeoJSON, GPX or KML.
+        /// The file: GeoJSON, GeoPackage, GPX or KML.
         package var path: String
         /// The name under which a second import finds the fences of the first; nil: that of the file.
         package var name: String?
@@ -18,6 +18,8 @@ extension ServiceAdministration {
         package var watchesEveryone = false
         /// Nothing is stored.
         package var isTrial = false
+        /// Which features become fences, and how; name and settings are those of the wish, the layer is the wanted one.
+        package var options = ImportOptions(file: "")
 
         package init(path: String) { self.path = path }
     }
@@ -28,6 +30,11 @@ extension ServiceAdministration {
         package var changed = 0
         package var unchanged = 0
         package var removed = 0
+        /// Features that the condition, or the area, does not choose.
+        package var notChosen = 0
+        package var outside = 0
+        /// Fences whose features may be among the refused ones.
+        package var held = 0
         /// Features that cannot be fences, the first of them with their reasons.
         package var refused = 0
         package var refusals: [String] = []
@@ -67,29 +74,27 @@ extension ServiceAdministration {
         let written = plan.additions + plan.updates.map(\.fence.definition)
         return FenceImportOutcome(
             added: plan.additions.count, changed: plan.updates.count, unchanged: plan.unchanged,
-            removed: plan.removals.count, refused: plan.refused, refusals: plan.refusals.map(\.description),
+            removed: plan.removals.count, notChosen: plan.notChosen, outside: plan.outside, held: plan.held,
+            refused: plan.refused, refusals: plan.refusals.map(\.description),
             idle: written.count(where: \.watch.isNobody))
     }
 
     private static func plan(
         _ wish: FenceImportWish, named name: String, _ present: [Fence]
     ) throws(FenceFileError) -> ImportPlan {
-        var options = ImportOptions(file: name)
+        var source = try FeatureFile(path: wish.path, layer: wish.options.layer)
+        var options = wish.options
+        (options.file, options.layer) = (name, source.layer)
+        // The Web API knows circles.
+        options.makesCirclesOfPoints = true
         do throws(FenceError) {
             if wish.watchesEveryone { options.settings.watch = .everyone }
             if let names = wish.watch { options.settings.watch = try FenceWatch(names) }
         } catch {
             throw FenceFileError(error.description)
         }
-        let source: ByteSource
-        do throws(TrackFileError) {
-            source = try ByteSource(path: wish.path)
-        } catch {
-            throw FenceFileError(error.description)
-        }
-        var features = try FileFeatures(source)
         var work = FenceImport(options, existing: present, at: now)
-        try work.add(&features)
+        try work.add(&source)
         return try work.finished()
     }
 

@@ -2,6 +2,7 @@ internal import FenceJSON
 internal import Geodesy
 internal import Geofencing
 internal import JSON
+internal import TrackModel
 
 /// Makes the definition of a fence of one part of a feature.
 struct DefinitionMaker {
@@ -24,7 +25,8 @@ struct DefinitionMaker {
             } catch {
                 throw FenceFileError(error)
             }
-            if let buffer = options.buffer { definition.shape.buffer = buffer }
+            // The shape of the geometry has it already, as the offset of a line that has no other.
+            if let buffer = options.buffer, given["shape"] != nil { definition.shape.buffer = buffer }
         }
         if let name = try text(options.nameColumn) { definition.name = name }
         if let column = options.floorColumn { definition.floor = try text(column) }
@@ -35,6 +37,7 @@ struct DefinitionMaker {
                 definition.reactions.append(try ParameterTemplate.filled(reaction, from: feature.properties))
             }
         }
+        if options.makesCirclesOfPoints { Self.makeCircle(of: &definition) }
         // The parts of a feature are one thing: in when any of them is in.
         if feature.geometry.parts.count > 1, definition.group == nil {
             definition.group = definition.name.isEmpty ? id : definition.name
@@ -49,6 +52,15 @@ struct DefinitionMaker {
             throw FenceFileError(error.description)
         }
         return definition
+    }
+
+    /// A point with a buffer is a circle. One that never counts stays a point: it stands for a polygon without area.
+    private static func makeCircle(of definition: inout FenceDefinition) {
+        guard case .point(let place) = definition.shape.outline, definition.validity?.through?.milliseconds != 0 else {
+            return
+        }
+        definition.shape = ShapeDraft(
+            .circle(centre: place, radius: definition.shape.buffer), datum: definition.shape.datum)
     }
 
     private func shape(of part: FeatureGeometry.Part) throws(FenceFileError) -> ShapeDraft {

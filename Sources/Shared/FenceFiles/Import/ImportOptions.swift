@@ -11,6 +11,8 @@ package struct ImportOptions: Hashable, Sendable {
     package var area: ImportArea?
     /// Metres around each feature. Without it, the property `buffer` counts.
     package var buffer: Double?
+    /// Points become circles, for readers that know no points.
+    package var makesCirclesOfPoints = false
     /// The property that tells features apart; without it the feature's own id does, and else its number in the file.
     package var idColumn: String?
     /// The property with the name.

@@ -1,13 +1,14 @@
-import ArgumentParser
-import Geodesy
-import JSON
+package import ArgumentParser
+internal import FenceJSON
+package import Geodesy
+internal import JSON
 
 /// Places as people write them: `40.04,116.3`, or several with blanks or semicolons between them.
-enum PlaceText {
-    static let form = "LAT,LON"
+package enum PlaceText {
+    package static let form = "LAT,LON"
 
     /// - Throws: ``ValidationError`` that names the option, the piece and what is needed.
-    static func places(_ text: String, _ option: String) throws(ValidationError) -> [Degrees] {
+    package static func places(_ text: String, _ option: String) throws(ValidationError) -> [Degrees] {
         var rest = Array(text.utf8)[...]
         var places: [Degrees] = []
         skip(&rest) { isSpace($0) || $0 == UInt8(ascii: ";") }
@@ -16,7 +17,7 @@ enum PlaceText {
             skip(&rest, isSpace)
             guard rest.first == UInt8(ascii: ",") else {
                 throw ValidationError(
-                    "\(option) '\(text.shortened)': a comma is needed between latitude and longitude, as in 40.04,116.3"
+                    "\(option) \(FenceJSONError.quoted(text)): a comma is needed between latitude and longitude, as in 40.04,116.3"
                 )
             }
             rest = rest.dropFirst()
@@ -24,7 +25,7 @@ enum PlaceText {
             let place = Degrees(latitude: latitude, longitude: try number(&rest, option, text))
             guard (-90...90).contains(place.latitude), (-180...180).contains(place.longitude) else {
                 throw ValidationError(
-                    "\(option) '\(text.shortened)': \(place.latitude),\(place.longitude) is no place: a latitude is -90 to 90"
+                    "\(option) \(FenceJSONError.quoted(text)): \(place.latitude),\(place.longitude) is no place: a latitude is -90 to 90"
                         + " and comes first, a longitude is -180 to 180")
             }
             places.append(place)
@@ -35,10 +36,10 @@ enum PlaceText {
     }
 
     /// Exactly one place.
-    static func place(_ text: String, _ option: String) throws(ValidationError) -> Degrees {
+    package static func place(_ text: String, _ option: String) throws(ValidationError) -> Degrees {
         let places = try places(text, option)
         guard places.count == 1 else {
-            throw ValidationError("\(option) '\(text.shortened)' has \(places.count) places: give one")
+            throw ValidationError("\(option) \(FenceJSONError.quoted(text)) has \(places.count) places: give one")
         }
         return places[0]
     }
@@ -51,7 +52,7 @@ enum PlaceText {
         let word = String(decoding: piece, as: UTF8.self)
         guard let number = Double(decimal: word) else {
             throw ValidationError(
-                "\(option) '\(text.shortened)': '\(word.shortened)' is no number of degrees: give \(form), as in 40.04,116.3"
+                "\(option) \(FenceJSONError.quoted(text)): \(FenceJSONError.quoted(word)) is no number of degrees: give \(form), as in 40.04,116.3"
             )
         }
         return number
@@ -64,21 +65,16 @@ enum PlaceText {
     }
 }
 
-extension String {
-    /// Short enough for a message.
-    var shortened: String { count <= 60 ? self : String(prefix(60)) + "…" }
-}
-
 /// The datum of coordinates on the command line and in files.
-enum DatumArgument: String, CaseIterable, ExpressibleByArgument {
+package enum DatumArgument: String, CaseIterable, ExpressibleByArgument {
     case wgs84, gcj02, bd09
 
-    init?(argument: String) {
+    package init?(argument: String) {
         // The Web API's name of BD-09.
         self.init(rawValue: argument.lowercased() == "bd09ll" ? "bd09" : argument.lowercased())
     }
 
-    var datum: Datum {
+    package var datum: Datum {
         switch self {
         case .wgs84: .wgs84
         case .gcj02: .gcj02

@@ -1,0 +1,4 @@
+extension String {
+    /// Short enough for a message.
+    var shortened: String { count <= 60 ? self : String(prefix(60)) + "…" }
+}
