@@ -26,7 +26,7 @@ import TrackStore
         "speeding_threshold": "50", "harsh_acceleration_threshold": "1.67", "harsh_breaking_threshold": "-1.67",
         "harsh_steering_threshold": "5", "fence_name": "yard", "monitored_person": "van", "denoise": "0",
         "radius": "100", "vertexes": "31,121;31,121.1;31.1,121.1", "offset": "20", "fence_id": "1", "fence_ids": "1",
-        "include_stale": "0", "url": "https://example.com/a", "job_id": "1",
+        "include_stale": "0", "alarm_source": "all", "url": "https://example.com/a", "job_id": "1",
         "point_list":
             "[{\"entity_name\":\"van\",\"latitude\":31,\"longitude\":121,\"loc_time\":\(now - 90),\"coord_type_input\":\"wgs84\"}]",
     ]

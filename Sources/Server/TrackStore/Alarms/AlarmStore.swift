@@ -7,6 +7,8 @@ package struct AlarmFilter: Hashable, Sendable {
     /// At most ``FenceRules/mostNumbers`` different ones.
     package var fences: [Int32]?
     package var actions: Set<FenceAction>?
+    /// Whose fences; nil: the server's and the vehicles' own. Their numbers have nothing to do with each other.
+    package var source: AlarmScope.Source?
     /// By ``AlarmRecord/received``, both ends included; nil: open.
     package var from: Timestamp?
     package var through: Timestamp?
@@ -14,12 +16,13 @@ package struct AlarmFilter: Hashable, Sendable {
     package var includesStale: Bool
 
     package init(
-        entity: String? = nil, fences: [Int32]? = nil, actions: Set<FenceAction>? = nil, from: Timestamp? = nil,
-        through: Timestamp? = nil, includesStale: Bool = false
+        entity: String? = nil, fences: [Int32]? = nil, actions: Set<FenceAction>? = nil,
+        source: AlarmScope.Source? = nil, from: Timestamp? = nil, through: Timestamp? = nil, includesStale: Bool = false
     ) {
         self.entity = entity
         self.fences = fences
         self.actions = actions
+        self.source = source
         self.from = from
         self.through = through
         self.includesStale = includesStale

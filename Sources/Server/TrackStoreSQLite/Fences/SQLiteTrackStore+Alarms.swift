@@ -25,6 +25,10 @@ extension SQLiteTrackStore {
         if let numbers = try FenceCondition.numbers(filter.fences) {
             condition += " AND a.fence IN (\(numbers.map { String($0) }.joined(separator: ", ")))"
         }
+        if let source = filter.source {
+            condition += " AND a.source = ?"
+            arguments.append(Int64(source.rawValue))
+        }
         if let actions = filter.actions {
             condition += " AND a.action IN (\(actions.map { _ in "?" }.joined(separator: ", ")))"
             arguments += actions.map(\.rawValue)

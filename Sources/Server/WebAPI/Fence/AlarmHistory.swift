@@ -1,3 +1,4 @@
+import Geofencing
 import JSON
 import TrackModel
 import TrackStore
@@ -6,12 +7,16 @@ extension FenceEndpoints {
     /// `fence/historyalarm`: of one entity, also after it or its fences were deleted.
     static let history = Endpoint(
         "fence/historyalarm", .get,
-        ["monitored_person", "fence_ids", "start_time", "end_time", "coord_type_output", "include_stale"],
+        [
+            "monitored_person", "fence_ids", "start_time", "end_time", "coord_type_output", "include_stale",
+            "alarm_source",
+        ],
         about: \.monitoredPerson
     ) { (call, store: any AlarmStore) in
         let (start, end) = try call.alarmTimes()
+        let fences = try call.fenceIDs()
         let filter = AlarmFilter(
-            entity: try call.person(), fences: try call.fenceIDs(),
+            entity: try call.person(), fences: fences, source: try call.alarmSource(naming: fences),
             from: start ?? Timestamp(milliseconds: call.now.milliseconds - FenceRules.history),
             through: end, includesStale: try call.parameters.flag("include_stale"))
         let writer = AlarmWriter(coordinateType: try call.outputType())
@@ -26,7 +31,7 @@ extension FenceEndpoints {
     /// `fence/batchhistoryalarm`: of the whole service, at most one hour.
     static let batchHistory = Endpoint(
         "fence/batchhistoryalarm", .get,
-        ["start_time", "end_time", "coord_type_output", "page_index", "page_size", "include_stale"]
+        ["start_time", "end_time", "coord_type_output", "page_index", "page_size", "include_stale", "alarm_source"]
     ) { (call, store: any AlarmStore) in
         let times = try call.alarmTimes()
         guard let start = times.start, let end = times.end else {
@@ -38,7 +43,8 @@ extension FenceEndpoints {
         let page = call.parameters.page(defaultSize: 500, maximumSize: 1000)
         let writer = AlarmWriter(coordinateType: try call.outputType())
         let filter = AlarmFilter(
-            from: start, through: end, includesStale: try call.parameters.flag("include_stale"))
+            source: try call.alarmSource(naming: nil), from: start, through: end,
+            includesStale: try call.parameters.flag("include_stale"))
         let found = try await store.alarms(
             in: call.service, matching: filter,
             page: Page(offset: (page.index - 1) * page.size, limit: page.size))
@@ -49,7 +55,33 @@ extension FenceEndpoints {
     }
 }
 
+/// Whose fences an alarm is of, as the API calls it.
+enum AlarmSourceName {
+    static let server = "server"
+    static let vehicle = "vehicle"
+    static let all = "all"
+
+    static func name(of source: AlarmScope.Source) -> String {
+        switch source {
+        case .server: server
+        case .local: vehicle
+        }
+    }
+}
+
 extension APICall {
+    /// Whose alarms are meant; nil: all. Numbers of fences are those of the server's fences, unless the caller says else: a
+    /// vehicle's own fences have numbers of their own.
+    fileprivate func alarmSource(naming fences: [Int32]?) throws(APIFailure) -> AlarmScope.Source? {
+        switch parameters["alarm_source"] {
+        case nil: return fences == nil ? nil : .server
+        case AlarmSourceName.server?: return .server
+        case AlarmSourceName.vehicle?: return .local
+        case AlarmSourceName.all?: return nil
+        default: throw APIFailure(.parameter, "alarm_source must be server, vehicle or all")
+        }
+    }
+
     /// From the beginning of the second `start_time` to the end of `end_time`.
     fileprivate func alarmTimes() throws(APIFailure) -> (start: Timestamp?, end: Timestamp?) {
         let bounds = 0...Int64(253_402_300_799)

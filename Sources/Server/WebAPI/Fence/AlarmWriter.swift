@@ -30,6 +30,8 @@ package struct AlarmWriter: Sendable {
         object.object("alarm_point") { write(alarm.point, to: &$0) }
         if let previous = alarm.previous { object.object("pre_point") { write(previous, to: &$0) } }
         // What follows is not of the published API. Times are milliseconds, as in all that is not.
+        object.member("alarm_source", AlarmSourceName.name(of: alarm.source))
+        object.member("revision", Int64(alarm.revision))
         object.member("key", alarm.key.text)
         object.object("crossing") { crossing in
             crossing.member("time", alarm.crossing.time.milliseconds)
@@ -37,6 +39,9 @@ package struct AlarmWriter: Sendable {
                 Degrees(alarm.crossing.place), naming: naming, to: &crossing)
             crossing.name("estimated")
             crossing.bool(alarm.crossing.isEstimated)
+            guard alarm.crossing.earliest != alarm.crossing.latest else { return }
+            crossing.member("earliest", alarm.crossing.earliest.milliseconds)
+            crossing.member("latest", alarm.crossing.latest.milliseconds)
         }
         if alarm.isStale {
             object.name("stale")
@@ -44,6 +49,11 @@ package struct AlarmWriter: Sendable {
         }
         if let group = alarm.group { object.member("group", group) }
         if let inside = alarm.inside { object.member("inside", inside) }
+        if alarm.skipped > 0 { object.member("skipped", alarm.skipped) }
+        if let speedLimit = alarm.speedLimit {
+            object.name("speed_limit")
+            object.decimal(Int64(speedLimit), digits: 2)
+        }
         if let parameters = alarm.parameters, let value = try? JSONReader.value(of: Array(parameters.utf8)) {
             object.name("params")
             object.value(value)

@@ -33,8 +33,9 @@ enum FenceEndpoints {
             }
             switch definition.shape.outline {
             case .circle: self = .circle
-            // A polygon without area is kept as a point: see ``FenceShapes``.
-            case .polygon, .point: self = .polygon
+            // Another point is one that its buffer makes a circle.
+            case .point: self = definition.isWithoutArea ? .polygon : .circle
+            case .polygon: self = .polygon
             case .corridor: self = .polyline
             }
         }

@@ -20,7 +20,12 @@ extension APICall {
         var place = try place("latitude", "longitude")
         if old != nil, place == Degrees(latitude: 0, longitude: 0) { place = nil }
         var former: (centre: Degrees, radius: Double)?
-        if let old, case .circle(let centre, let radius) = old.outline { former = (centre, radius) }
+        var buffer = 0.0
+        switch old?.outline {
+        case .circle(let centre, let radius)?: (former, buffer) = ((centre, radius), old?.buffer ?? 0)
+        case .point(let centre)?: former = (centre, old?.buffer ?? 0)
+        default: break
+        }
         let radius = try parameters.double("radius") ?? former?.radius
         guard let radius else { throw APIFailure(.parameter, "radius is required") }
         guard radius > 0, radius <= FenceLimits.mostRadius else {
@@ -30,8 +35,9 @@ extension APICall {
             throw APIFailure(.parameter, "latitude and longitude are required")
         }
         let outline = ShapeDraft.Outline.circle(centre: centre, radius: radius)
-        if place == nil, let old { return ShapeDraft(outline, datum: old.datum) }
-        return ShapeDraft(outline, datum: try fenceDatum())
+        // The API knows no buffer, so no call takes one away.
+        if place == nil, let old { return ShapeDraft(outline, datum: old.datum, buffer: buffer) }
+        return ShapeDraft(outline, datum: try fenceDatum(), buffer: buffer)
     }
 
     /// A polygon without holes.
@@ -53,7 +59,7 @@ extension APICall {
             throw APIFailure(.parameter, "offset must be above 0 and at most 10000 metres")
         }
         if parameters["vertexes"] == nil, let old, let former {
-            return ShapeDraft(.corridor(former.line, offset: offset), datum: old.datum)
+            return ShapeDraft(.corridor(former.line, offset: offset), datum: old.datum, buffer: old.buffer)
         }
         var line = try vertices()
         guard line.count >= 2 else { throw APIFailure(.parameter, "vertexes of a polyline are 2 to 100 pairs") }
@@ -64,7 +70,14 @@ extension APICall {
             throw APIFailure(
                 .parameter, "vertexes of a polyline are 2 to 100 pairs; thinned, this one still has \(line.count)")
         }
-        return ShapeDraft(.corridor(line, offset: offset), datum: try fenceDatum())
+        let length = zip(line, line.dropFirst()).reduce(0) { $0 + SurfaceDistance.between($1.0, $1.1) }
+        guard length < FenceLimits.polylineLength else {
+            throw APIFailure(
+                .parameter,
+                "vertexes of a polyline are a line under 500 km, and this one has \(Int((length / 1000).rounded(.up))) km:"
+                    + " make several fences of it")
+        }
+        return ShapeDraft(.corridor(line, offset: offset), datum: try fenceDatum(), buffer: old?.buffer ?? 0)
     }
 
     /// One place of two parameters; nil when neither is given.
@@ -117,6 +130,8 @@ enum FenceLimits {
     static let mostRadius = 5000.0
     static let polygonVertices = 3...100
     static let polylineVertices = 100
+    /// Metres that a line does not reach.
+    static let polylineLength = 500_000.0
     /// A longer line is refused before it is thinned, because thinning may cost the square of the number.
     static let mostGivenVertices = 2000
     /// Metres by which thinning may move a line.

@@ -47,7 +47,11 @@ enum FenceShapes {
             definition.shape = try call.circle(changing: definition.shape)
         case .polygon:
             guard call.parameters["vertexes"] != nil else { return }
-            let new = Self.definition(of: try call.polygon())
+            var new = Self.definition(of: try call.polygon())
+            // What the caller cannot give stays: hours, and metres around the outline.
+            if !new.isWithoutArea, !definition.isWithoutArea {
+                (new.validity, new.shape.buffer) = (definition.validity, definition.shape.buffer)
+            }
             (definition.shape, definition.validity) = (new.shape, new.validity)
         case .polyline:
             guard ["vertexes", "offset"].contains(where: { call.parameters[$0] != nil }) else { return }
@@ -93,5 +97,13 @@ enum FenceShapes {
             definition.district = known.names.fullName(of: number)
             return .found(definition)
         }
+    }
+}
+
+extension FenceDefinition {
+    /// A polygon whose vertices are one place: kept as a point that never counts.
+    var isWithoutArea: Bool {
+        guard case .point = shape.outline else { return false }
+        return validity?.through?.milliseconds == 0
     }
 }

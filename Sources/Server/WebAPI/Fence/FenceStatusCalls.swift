@@ -33,8 +33,7 @@ extension FenceEndpoints {
         }
         let (_, asked) = try await asked(call, store)
         return answer(asked) { record in
-            // Nobody is ever in a polygon without area.
-            if case .point = record.fence.definition.shape.outline { return .out }
+            if record.fence.definition.isWithoutArea { return .out }
             return record.fence.shape.contains(coordinate) ? .in : .out
         }
     }

@@ -19,25 +19,34 @@ struct FenceWriter {
         if kind == .district {
             object.member("district", definition.district ?? "")
         } else {
-            writeShape(definition.shape, to: &object)
+            writeShape(definition, to: &object)
         }
         object.member("denoise", Int64(definition.denoise))
         if let text = clock.text(fence.created) { object.member("create_time", text) }
         if let text = clock.text(fence.modified) { object.member("modify_time", text) }
     }
 
-    private func writeShape(_ draft: ShapeDraft, to object: inout JSONWriter) {
+    private func writeShape(_ definition: FenceDefinition, to object: inout JSONWriter) {
+        let draft = definition.shape
         let (outline, datum) = draft.outline(in: coordinateType.datum)
         switch outline {
         case .circle(let centre, let radius):
             write(centre, to: &object)
             object.member("radius", radius)
-        // A polygon without area.
-        case .point(let place): write([place, place, place], to: &object)
-        case .polygon(let parts): write(parts.first?.first ?? [], to: &object)
+        case .point(let place) where definition.isWithoutArea: write([place, place, place], to: &object)
+        case .point(let place):
+            write(place, to: &object)
+            object.member("radius", draft.buffer)
+        case .polygon(let parts):
+            write(parts.first?.first ?? [], to: &object)
+            // The published API has one outer ring. Who knows more shapes finds all of them here.
+            if parts.count > 1 || parts.contains(where: { $0.count > 1 }) { write(parts, to: &object) }
         case .corridor(let line, let offset):
             write(line, to: &object)
             object.member("offset", offset)
+        }
+        if draft.buffer > 0 {
+            if case .point = outline {} else { object.member("buffer", draft.buffer) }
         }
         // Outside China there is only WGS 84, whatever was asked for.
         if datum != coordinateType.datum { object.member("coord_type", CoordinateType.wgs84.rawValue) }
@@ -50,6 +59,23 @@ struct FenceWriter {
         object.rounded(place.latitude, digits: 10)
     }
 
+    /// Parts; each has its outer ring and then its holes, each an array of places.
+    private func write(_ parts: [[[Degrees]]], to object: inout JSONWriter) {
+        object.array("parts") { list in
+            for part in parts {
+                list.array { rings in
+                    for ring in part {
+                        switch vertices {
+                        case .objects:
+                            rings.array { places in for place in ring { places.object { write(place, to: &$0) } } }
+                        case .text: rings.string(Self.text(ring))
+                        }
+                    }
+                }
+            }
+        }
+    }
+
     private func write(_ places: [Degrees], to object: inout JSONWriter) {
         switch vertices {
         case .objects:
@@ -57,9 +83,12 @@ struct FenceWriter {
                 for place in places { list.object { write(place, to: &$0) } }
             }
         case .text:
-            let pairs = places.map { Self.number($0.latitude) + "," + Self.number($0.longitude) }
-            object.member("vertexes", pairs.joined(separator: ";"))
+            object.member("vertexes", Self.text(places))
         }
+    }
+
+    private static func text(_ places: [Degrees]) -> String {
+        places.map { number($0.latitude) + "," + number($0.longitude) }.joined(separator: ";")
     }
 
     private static func number(_ value: Double) -> String {

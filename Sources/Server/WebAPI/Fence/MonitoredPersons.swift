@@ -8,7 +8,7 @@ extension FenceEndpoints {
     static let addPersons = Endpoint("fence/addmonitoredperson", .post, ["fence_id", "monitored_person"]) {
         (call, store: any FenceStore) in
         guard let added = try call.watch() else { throw APIFailure(.parameter, "monitored_person is required") }
-        return try await edit(call, store) { watch throws(FenceError) in
+        return try await edit(call, store, isAddition: true) { watch throws(FenceError) in
             added.isEveryone ? .everyone : try watch.adding(added.entities.map(\.text))
         }
     }
@@ -41,10 +41,15 @@ extension FenceEndpoints {
     // Not inlined: with sanitizers the compiler (6.3.1) crashes on it inside a closure that has waited before.
     @inline(never)
     private static func edit(
-        _ call: APICall, _ store: any FenceStore,
+        _ call: APICall, _ store: any FenceStore, isAddition: Bool = false,
         _ change: @Sendable (FenceWatch) throws(FenceError) -> FenceWatch
     ) async throws -> Answer {
         let record = try await fence(call, store)
+        // The first one whom a fence watches makes it a fence of one entity. A removal can do so too: it is never refused.
+        let watch = record.fence.definition.watch
+        if isAddition, let changed = try? change(watch), changed != watch {
+            try await checkPrivateFences(changed, call, store)
+        }
         _ = try await store.editFence(record.fence.id, in: call.service, at: call.now) {
             definition throws(TrackStoreError) in
             var definition = definition

@@ -52,6 +52,7 @@ extension ReferenceTrackStore {
             if let entity = filter.entity, ExactName(entity) != ExactName(record.entity) { return false }
             if let from = filter.from, record.received < from { return false }
             if let through = filter.through, record.received > through { return false }
+            if let source = filter.source, record.alarm.source != source { return false }
             return (filter.includesStale || !record.alarm.isStale) && (numbers?.contains(record.alarm.fence) ?? true)
                 && (filter.actions?.contains(record.alarm.action) ?? true)
         }

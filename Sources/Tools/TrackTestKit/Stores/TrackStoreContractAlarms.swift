@@ -118,6 +118,17 @@ extension TrackStoreContract {
                 try expect(try await marks(AlarmFilter(fences: [])), is: [], "of no fence")
                 try expect(try await marks(AlarmFilter(actions: [.enter])), is: [1, 3, 5], "of an action")
                 try expect(try await marks(AlarmFilter(actions: [])), is: [], "of no action")
+                // A vehicle's own fence 1 is not the server's fence 1.
+                var own = subject.custom(service, entity: "tram", [], received: .at(1))
+                var alarm = try Alarm.sample(1, mark: 77, fence: 1)
+                alarm.source = .local
+                own.alarms = [CausedAlarm(alarm.received(at: .at(1)))]
+                _ = await store.ingest([own])
+                try expect(try await marks(AlarmFilter(fences: [1])), is: [77, 1, 3, 5], "of both fences 1")
+                let server = AlarmFilter(fences: [1], source: .server)
+                try expect(try await marks(server), is: [1, 3, 5], "of the server's fence 1")
+                try expect(try await marks(AlarmFilter(source: .local)), is: [77], "of vehicles' own fences")
+                try expect(try await store.removeAlarms(before: .at(2), limit: 3), is: 1, "removed")
                 let span = AlarmFilter(from: .at(20), through: .at(20))
                 try expect(try await marks(span), is: [3, 4], "of a time")
                 let all = AlarmFilter(
