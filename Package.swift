@@ -343,8 +343,8 @@ let tests: [Target] = [
     // The fuzzers' properties on every kept input: docs/fuzzing.md.
     .tests(
         "FuzzTests", "AgentControl", "AgentLogic", "AgentRuntime", "Compression", "ConfigurationFile",
-        "DriveSimulation", "Enrolment", "Exposition", "FenceFiles", "Geofencing", "GNSSFeed", "HTTPExchange", "JSON",
-        "LocalSocket",
+        "DriveSimulation", "Enrolment", "Exposition", "FenceDelivery", "FenceFiles", "FenceJSON", "Geofencing",
+        "GNSSFeed", "HTTPExchange", "JSON", "LocalSocket",
         "Geodesy", "RoadMatching", "ServerRuntime", "TrackCache", "TrackExport", "TrackFiles",
         "TrackModel", "TrackStore", "TrackTestKit", "TrackWire", "Varlink", "WebAPI", "SakerCommand", "saker-sim", .log,
         .nioCore, .nioEmbedded),

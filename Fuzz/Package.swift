@@ -46,6 +46,12 @@ let package = Package(
         .room("GNSSFeed", in: "Agent", ["CGPS", "AgentLogic", "TrackModel"]),
         .room("TrackFiles", in: "Shared", ["JSON"]),
         .room("FenceJSON", in: "Shared", ["Geodesy", "Geofencing", "JSON", "TrackModel"]),
+        .room(
+            "FenceDelivery", in: "Shared",
+            [
+                "Compression", "Geofencing", "TrackModel", "TrackWire",
+                .product(name: "SwiftProtobuf", package: "swift-protobuf"),
+            ]),
         .room("FenceFiles", in: "Shared", ["FenceJSON", "Geodesy", "Geofencing", "JSON", "TrackFiles", "TrackModel"]),
         .room("TrackStore", in: "Server", ["Geodesy", "Geofencing", "TrackModel", "TrackWire", "Crypto"]),
         .room("Enrolment", in: "Server", ["ConfigurationFile", "JSON", "TrackModel", "TrackStore"]),
@@ -116,7 +122,8 @@ let package = Package(
             name: "Properties",
             dependencies: [
                 "AgentControl", "AgentLogic", "AgentRuntime", "Compression", "ConfigurationFile", "DriveSimulation",
-                "Enrolment", "Exposition", "FenceFiles", "GNSSFeed", "Geofencing", "HTTPExchange", "JSON",
+                "Enrolment", "Exposition", "FenceDelivery", "FenceFiles", "FenceJSON", "GNSSFeed", "Geofencing",
+                "HTTPExchange", "JSON",
                 "Geodesy", "LocalSocket", "RoadMatching",
                 "ServerRuntime",
                 "TrackCache", "TrackExport", "TrackFiles", "TrackModel", "TrackStore", "TrackTestKit", "TrackWire",

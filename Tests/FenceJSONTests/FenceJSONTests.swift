@@ -69,4 +69,16 @@ import TrackModel
             #expect("\(error)".contains(reason), "\(error)")
         }
     }
+
+    /// The server keeps tenths of metres: no number of metres makes a negative one of them.
+    @Test(arguments: [(Int64(4), Int32(40)), (-4, 0), (214_748_364, 2_147_483_640), (300_000_000, 2_147_483_640)])
+    func anAccuracyOfAnAlarmHasItsBounds(metres: Int64, tenths: Int32) throws {
+        let key = String(repeating: "5f", count: 16)
+        let text = """
+            {"action":"enter","fence_id":15,"revision":1,"monitored_person":"van","key":"\(key)",\
+            "alarm_point":{"latitude":40,"longitude":116,"radius":\(metres),"loc_time":1772670030},\
+            "crossing":{"time":1772670029400,"latitude":40,"longitude":116,"estimated":true}}
+            """
+        #expect(try AlarmBody(json: JSONReader.value(of: Array(text.utf8))).point.accuracy == tenths)
+    }
 }

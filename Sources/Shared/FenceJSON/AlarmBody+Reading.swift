@@ -52,10 +52,11 @@ extension AlarmBody.Point {
         guard let members = json?.objectValue, let place = Coordinate(json: members),
             let seconds = members["loc_time"]?.integerValue, (0...253_402_300_799).contains(seconds)
         else { throw FenceJSONError("the alarm's \(name) has latitude, longitude and loc_time") }
-        let metres = members["radius"]?.integerValue.map { Int32(clamping: max(0, $0)) }
+        // Larger than any accuracy that can be told in 0.1 m is the largest one.
+        let metres = members["radius"]?.integerValue.map { Int32(max(0, min($0, Int64(Int32.max / 10)))) }
         self.init(
             time: Timestamp(seconds: seconds), place: place,
-            accuracy: metres.map { $0.multipliedReportingOverflow(by: 10).partialValue })
+            accuracy: metres.map { $0 * 10 })
     }
 }
 

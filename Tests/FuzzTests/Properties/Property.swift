@@ -8,10 +8,12 @@ package struct Property: Sendable {
     package let check: @Sendable ([UInt8]) throws -> Void
 
     package static let all: [Property] = [
+        Property(name: "alarm-report", check: AlarmProperties.checkReport),
         Property(name: "cache-segment", check: CacheProperties.checkSegment),
         Property(name: "configuration", check: ConfigurationProperties.check),
         Property(name: "enrolment", check: EnrolmentProperties.check),
         Property(name: "enrolment-body", check: EnrolmentBodyProperties.check),
+        Property(name: "fence-delivery", check: AlarmProperties.checkDelivery),
         Property(name: "fence-file", check: FenceProperties.checkFile),
         Property(name: "fence-geometry", check: FenceProperties.checkGeometry),
         Property(name: "gnss-lines", check: GNSSProperties.check),

@@ -156,6 +156,94 @@ import TrackModel
         }
     }
 
+    /// A line or a ring with its edges cut into parts of some metres, in their own datum, and then converted to WGS 84.
+    private func cut(_ line: [Degrees], isRing: Bool, from datum: Datum, metres: Double) -> [Degrees] {
+        let ends = line.dropFirst() + (isRing ? [line[0]] : [])
+        var result: [Degrees] = []
+        for (start, end) in zip(line, ends) {
+            let parts = max(1, (SurfaceDistance.between(start, end) / metres).rounded(.up))
+            for part in stride(from: 0, to: parts, by: 1) {
+                let share = part / parts
+                result.append(
+                    Degrees(
+                        latitude: start.latitude + share * (end.latitude - start.latitude),
+                        longitude: start.longitude + share * (end.longitude - start.longitude)))
+            }
+        }
+        if !isRing, let last = line.last { result.append(last) }
+        return result.map { DatumConversion.convert($0, from: datum, to: .wgs84) }
+    }
+
+    /// Places some metres beside a line, most of them near its edges' middles, where a wrong edge lies farthest away.
+    private func beside(_ line: [Degrees], by metres: Double, _ random: inout Dice) -> Coordinate {
+        let at = line[Int.random(in: 0..<line.count, using: &random)]
+        let end = GreatCircle.destination(
+            from: at, bearing: Double.random(in: 0..<360, using: &random),
+            distance: metres + Double.random(in: -3...3, using: &random))
+        return place(end.latitude, end.longitude)
+    }
+
+    /// Edges are straight in the datum in which they are given. A fence whose edges are so long that they are cut agrees with
+    /// one that is cut much finer, but for half a metre.
+    @Test func longEdgesLieWhereTheirDatumHasThem() throws {
+        for seed in Dice.seeds(6) {
+            var random = Dice(seed: seed)
+            let ring = star(
+                &random, latitude: Int32.random(in: 260_000_000...400_000_000, using: &random), size: 4000)
+            for datum in [Datum.gcj02, .bd09] {
+                let given = ring.map { DatumConversion.convert($0, from: .wgs84, to: datum) }
+                let (fineRing, fineLine) = (
+                    cut(given, isRing: true, from: datum, metres: 25),
+                    cut(given, isRing: false, from: datum, metres: 25)
+                )
+                for (shape, plain, line, reach) in [
+                    (
+                        try ShapeDraft(.polygon([[given]]), datum: datum).shape(),
+                        try ShapeDraft(.polygon([[fineRing]])).shape(), fineRing, 0.0
+                    ),
+                    (
+                        try ShapeDraft(.corridor(given, offset: 60), datum: datum).shape(),
+                        try ShapeDraft(.corridor(fineLine, offset: 60)).shape(), fineLine, 60
+                    ),
+                ] {
+                    var judged = 0
+                    for _ in 0..<60 {
+                        let place = beside(line, by: reach, &random)
+                        let signed = plain.signedDistance(to: place)
+                        guard signed.magnitude > 0.5 else { continue }
+                        judged += 1
+                        #expect(shape.contains(place) == (signed <= 0), "seed \(seed), \(datum): \(signed) at \(place)")
+                    }
+                    #expect(judged > 20, "seed \(seed)")
+                }
+            }
+        }
+    }
+
+    /// Edges so short that no datum bends them: 2 cm, which is what the grid of the vertices leaves.
+    @Test func shortEdgesAreTheSameInThreeDatums() throws {
+        for seed in Dice.seeds(20) {
+            var random = Dice(seed: seed)
+            let ring = star(
+                &random, latitude: Int32.random(in: 260_000_000...400_000_000, using: &random), size: 25)
+            for datum in [Datum.gcj02, .bd09] {
+                let given = ring.map { DatumConversion.convert($0, from: .wgs84, to: datum) }
+                for (outline, plain, reach) in [
+                    (ShapeDraft.Outline.polygon([[given]]), ShapeDraft.Outline.polygon([[ring]]), 0.0),
+                    (.corridor(given, offset: 15), .corridor(ring, offset: 15), 15),
+                ] {
+                    let (shape, wanted) = (try ShapeDraft(outline, datum: datum).shape(), try ShapeDraft(plain).shape())
+                    for _ in 0..<40 {
+                        let place = beside(ring, by: reach, &random)
+                        let signed = wanted.signedDistance(to: place)
+                        guard signed.magnitude > 0.02 else { continue }
+                        #expect(shape.contains(place) == (signed <= 0), "seed \(seed), \(datum): \(signed) at \(place)")
+                    }
+                }
+            }
+        }
+    }
+
     @Test func distancesAreContinuous() throws {
         // A step of some metres never changes the distance by more than the step.
         for seed in Dice.seeds(25) {
