@@ -3,6 +3,7 @@
     server-fences.py make   BASE CA KEY PUBLIC VEHICLES PRIVATE KM  circles over everyone, and for each vehicle some of its own,
                                                                   at most so far from the middle of the drives
     server-fences.py change BASE CA KEY PUBLIC                     figures of 1,000 changes, a point of a vehicle after each
+    server-fences.py status BASE CA KEY                            figures of fence/querystatus of a vehicle with 1,000 fences
     server-fences.py alarms FILE                                   how many alarms a store has
 """
 
@@ -22,6 +23,13 @@ class Client:
         context = ssl.create_default_context(cafile=authority)
         self.connection = http.client.HTTPSConnection(place.hostname, place.port, context=context)
         self.common = {"ak": key, "service_id": 1, "coord_type": "wgs84"}
+
+    def get(self, call, **parameters):
+        self.connection.request("GET", f"/api/v3/{call}?" + urlencode({**self.common, **parameters}))
+        answer = json.loads(self.connection.getresponse().read())
+        if answer["status"] != 0:
+            sys.exit(f"bench: {call}: {answer}")
+        return answer
 
     def post(self, call, **parameters):
         body = urlencode({**self.common, **parameters})
@@ -79,6 +87,31 @@ def change(client, public):
         print(f"server_fences.{name}.max\t{times[-1]:.2f}\tms to the answer over HTTPS")
 
 
+def status(client):
+    """One entity and 1,000 fences that watch it, of which some 100 are private; a point has been judged."""
+    numbers = random.Random(3)
+    for name in ["probe", "other"]:
+        client.post("entity/add", entity_name=name)
+    for number in range(1000):
+        client.post(
+            "fence/createcirclefence", fence_name=number, monitored_person="probe" if number < 100 else "probe,other",
+            **circle(numbers))
+    client.post(
+        "track/addpoint", entity_name="probe", latitude=52.08, longitude=4.31, coord_type_input="wgs84",
+        loc_time=int(time.time()))
+    times = []
+    for _ in range(1000):
+        begin = time.perf_counter()
+        answer = client.get("fence/querystatus", monitored_person="probe")
+        times.append(1000 * (time.perf_counter() - begin))
+        if answer["size"] != 1000:
+            sys.exit(f"bench: fence/querystatus has {answer['size']} of 1,000 fences")
+    times.sort()
+    for share in [50, 99]:
+        value = times[len(times) * share // 100]
+        print(f"server_fences.status.p{share}\t{value:.2f}\tms to the answer over HTTPS, 1,000 fences of the entity")
+
+
 if sys.argv[1] == "alarms":
     print(sqlite3.connect(sys.argv[2]).execute("SELECT count(*) FROM alarm").fetchone()[0])
     sys.exit()
@@ -86,5 +119,7 @@ arguments = sys.argv[5:]
 client = Client(*sys.argv[2:5])
 if sys.argv[1] == "make":
     make(client, *map(int, arguments))
+elif sys.argv[1] == "status":
+    status(client)
 else:
     change(client, int(arguments[0]))

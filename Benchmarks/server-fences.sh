@@ -86,3 +86,10 @@ python3 "$here/server-fences.py" change "https://127.0.0.1:$https_port" "$work/s
     >>"$figures"
 end_server
 rm -rf "$work/server"
+
+# --- where one vehicle is with regard to 1,000 fences
+make_server
+serve
+python3 "$here/server-fences.py" status "https://127.0.0.1:$https_port" "$work/server/ca.pem" "$access_key" >>"$figures"
+end_server
+rm -rf "$work/server"
