@@ -158,7 +158,7 @@ let server: [Target] = [
         "RoadMatching", "Systemd", "TrackAnalysis", "TrackModel", "TrackStore", .log, .crypto),
     .room("TrackExport", in: "Server", "Compression", "TrackAnalysis", "TrackModel", "TrackStore"),
     .room("AlarmCallbacks", in: "Server", "JSON", "TrackModel", "TrackStore", "WebAPI", .crypto),
-    .room("ServerIdentity", in: "Server", "TrackModel", .nioCore, .nioSSL),
+    .room("ServerIdentity", in: "Server", "TrackModel", .asn1, .nioCore, .nioSSL, .x509),
     .room("Enrolment", in: "Server", "ConfigurationFile", "JSON", "TrackModel", "TrackStore"),
     .room(
         "WebListener", in: "Server", "Admission", "Enrolment", "Exposition", "ServerIdentity", "WebAPI", .log,
@@ -315,7 +315,7 @@ let tests: [Target] = [
         "TrackAnalysis", "TrackModel", "TrackStore", "TrackTestKit", .log),
     .tests(of: "TrackExport", "TrackAnalysis", "TrackModel", "TrackStore", "TrackTestKit"),
     .tests(of: "AlarmCallbacks", "Geofencing", "JSON", "TrackModel", "TrackStore"),
-    .tests(of: "ServerIdentity", "ProgramTestKit", "TrackModel"),
+    .tests(of: "ServerIdentity", "ProgramTestKit", "TrackModel", .nioSSL),
     .tests(of: "Enrolment", "JSON", "TrackModel", "TrackStore", "TrackTestKit"),
     .tests(
         of: "WebListener", "Enrolment", "ServerIdentity", "TrackModel", "TrackStore", "TrackTestKit", "WebAPI",

@@ -1,4 +1,5 @@
 import Foundation
+import NIOSSL
 import ProgramTestKit
 import ServerIdentity
 import Testing
@@ -17,10 +18,10 @@ import TrackModel
         try ServerIdentity(files: files, minimumTLS: .v13, applicationProtocols: ["saker/1"])
     }
 
-    private func make(_ certificate: String, _ key: String) throws {
+    private func make(_ certificate: String, _ key: String, name: String = "localhost") throws {
         let arguments = [
             "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2",
-            "-subj", "/CN=localhost", "-keyout", key, "-out", certificate,
+            "-subj", "/CN=\(name)", "-keyout", key, "-out", certificate,
         ]
         let run = try Program.run("/usr/bin/openssl", arguments)
         try #require(run.status == 0, "\(run)")
@@ -47,6 +48,47 @@ import TrackModel
         #expect(detail(other)?.contains("other.pem holds no readable private key") == true)
         try make(directory.file("second.pem"), other.key)
         #expect(detail(other)?.contains("other.pem does not belong to the certificate in") == true)
+    }
+
+    /// A bundle of authorities, as a company has one, would make a handshake longer than clients take.
+    @Test func onlyTheAuthorityThatSignedIsShown() throws {
+        let (authority, key) = (directory.file("ca.pem"), directory.file("ca-key.pem"))
+        try make(authority, key, name: "the authority")
+        try make(directory.file("other.pem"), directory.file("other-key.pem"), name: "another authority")
+        // Of the same name, and with another key.
+        try make(directory.file("same.pem"), directory.file("same-key.pem"), name: "the authority")
+        let request = directory.file("request.pem")
+        for arguments in [
+            [
+                "req", "-new", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-subj",
+                "/CN=localhost", "-keyout", files.key, "-out", request,
+            ],
+            [
+                "x509", "-req", "-in", request, "-CA", authority, "-CAkey", key, "-CAcreateserial", "-days", "2",
+                "-out",
+                files.certificateChain,
+            ],
+        ] {
+            let run = try Program.run("/usr/bin/openssl", arguments)
+            try #require(run.status == 0, "\(run)")
+        }
+        var shown = files
+        shown.shownAuthorities = directory.file("bundle.pem")
+        func bundle(_ names: String...) throws -> [NIOSSLCertificate] {
+            let texts = try names.map { try String(contentsOfFile: directory.file($0), encoding: .utf8) }
+            try texts.joined().write(toFile: directory.file("bundle.pem"), atomically: true, encoding: .utf8)
+            return try identity(shown).configuration.certificateChain.compactMap {
+                if case .certificate(let certificate) = $0 { certificate } else { nil }
+            }
+        }
+        let leaf = try #require(try NIOSSLCertificate.fromPEMFile(files.certificateChain).first)
+        let signer = try #require(try NIOSSLCertificate.fromPEMFile(authority).first)
+        #expect(try bundle("other.pem", "same.pem", "ca.pem", "other.pem") == [leaf, signer])
+        #expect(try bundle("other.pem", "same.pem") == [leaf])
+        // One that is in the chain already is not shown twice.
+        let texts = try [files.certificateChain, authority].map { try String(contentsOfFile: $0, encoding: .utf8) }
+        try texts.joined().write(toFile: files.certificateChain, atomically: true, encoding: .utf8)
+        #expect(try bundle("other.pem", "ca.pem") == [leaf, signer])
     }
 
     @Test func aRefusedReloadKeepsTheFormerContext() throws {

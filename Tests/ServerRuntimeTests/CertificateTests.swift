@@ -156,6 +156,26 @@ struct CertificateTests {
         #expect(try look(after: 800) == nil)
     }
 
+    /// Beside a certificate of a company's authority may be the key of one that `init` made before.
+    @Test func aKeyOfAnotherAuthorityReplacesNothing() throws {
+        let directory = try TemporaryDirectory()
+        let authority = try CertificateMaker.authority(named: "Company", at: made)
+        let other = try CertificateMaker.authority(named: "Company", at: made)
+        let (server, configuration) = try files(in: directory, signedBy: authority)
+        try other.key.write(toFile: "\(directory.path)/ca-key.pem", atomically: true, encoding: .utf8)
+        let late = made.addingTimeInterval(700 * 86_400)
+        let error = #expect(throws: ServerError.self) {
+            try CertificateRenewal.renewIfDue(configuration, at: late)
+        }
+        #expect(error?.detail.contains("does not belong to the authority's certificate") == true)
+        #expect(throws: ServerError.self) {
+            try CertificateRenewal.renew(configuration, hosts: ["a.example"], authorityKey: nil)
+        }
+        for (name, text) in [("server.pem", server.certificate), ("server-key.pem", server.key)] {
+            #expect(try String(contentsOfFile: "\(directory.path)/\(name)", encoding: .utf8) == text)
+        }
+    }
+
     @Test func namesAndEndAreReadBack() throws {
         let authority = try CertificateMaker.authority(named: "Fleet", at: Date())
         let now = Date()

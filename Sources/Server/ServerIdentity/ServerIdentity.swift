@@ -1,7 +1,9 @@
 internal import NIOCore
 package import NIOSSL
+internal import SwiftASN1
 internal import Synchronization
 package import TrackModel
+internal import X509
 
 /// What a listener shows in its TLS handshakes: the certificate chain and the key, and whom it demands a certificate of. The
 /// files can be exchanged while connections come in.
@@ -11,7 +13,8 @@ package final class ServerIdentity: Sendable {
     /// PEM files, read at the start and at every reload.
     package struct Files: Hashable, Sendable {
         package var certificateChain: String
-        /// Its certificates are shown behind the chain, unless they are in it: for clients that know only the authority's key.
+        /// The one of its certificates that has signed the chain is shown behind it: for clients that know only the authority's key.
+        /// Others are of no use to anybody, and clients refuse a chain that is too long.
         package var shownAuthorities: String?
         package var key: String
         /// With it, only clients with a certificate of one of these authorities get in.
@@ -79,7 +82,8 @@ package final class ServerIdentity: Sendable {
     ) throws(ServerIdentityError) -> Loaded {
         var chain = try certificates(files.certificateChain)
         if let file = files.shownAuthorities {
-            for authority in try certificates(file) where !chain.contains(authority) { chain.append(authority) }
+            let authorities = try certificates(file)
+            if let last = chain.last, let signer = signer(of: last, among: authorities) { chain.append(signer) }
         }
         let key: NIOSSLPrivateKey
         do {
@@ -114,6 +118,21 @@ package final class ServerIdentity: Sendable {
             throw ServerIdentityError(
                 "the key in \(files.key) does not belong to the certificate in \(files.certificateChain)")
         }
+    }
+
+    /// Nil for a certificate that has signed itself, and when no authority has signed it.
+    private static func signer(
+        of certificate: NIOSSLCertificate, among authorities: [NIOSSLCertificate]
+    ) -> NIOSSLCertificate? {
+        guard let signed = read(certificate), signed.issuer != signed.subject else { return nil }
+        return authorities.first { authority in
+            guard let authority = read(authority), authority.subject == signed.issuer else { return false }
+            return authority.publicKey.isValidSignature(signed.signature, for: signed)
+        }
+    }
+
+    private static func read(_ certificate: NIOSSLCertificate) -> Certificate? {
+        (try? certificate.toDERBytes()).flatMap { try? Certificate(derEncoded: $0) }
     }
 
     private static let verifiable: [SignatureAlgorithm] = [

@@ -67,6 +67,13 @@ package enum CertificateMaker {
         return try make {
             let issuer = try Certificate(pemEncoded: authority.certificate)
             let issuerKey = try Certificate.PrivateKey(pemEncoded: authority.key)
+            guard issuer.publicKey == issuerKey.publicKey else {
+                throw ServerError(
+                    .certificate,
+                    "the key does not belong to the authority's certificate, so nobody would trust what it signs: take the "
+                        + "authority's own key (for `certificate renew` with --ca-key), or remove the one that is beside it"
+                )
+            }
             let certificate = try Certificate(
                 version: .v3, serialNumber: Certificate.SerialNumber(), publicKey: publicKey,
                 notValidBefore: now.addingTimeInterval(Double(-headStartHours * 3600)),
@@ -81,6 +88,10 @@ package enum CertificateMaker {
                     AuthorityKeyIdentifier(
                         keyIdentifier: SubjectKeyIdentifier(hash: issuer.publicKey).keyIdentifier)
                 }, issuerPrivateKey: issuerKey)
+            // Before it takes the place of one that is trusted.
+            guard issuer.publicKey.isValidSignature(certificate.signature, for: certificate) else {
+                throw ServerError(.certificate, "the signature of the new certificate is not the authority's")
+            }
             return try certificate.serializeAsPEM().pemString + "\n"
         }
     }
