@@ -9,7 +9,7 @@ package enum CertificateRenewal {
     /// The authority's key is looked for beside its certificate, as `init` put it. A server that runs uses the new
     /// files after a reload; until both are written a reload keeps the old ones.
     package static func renew(
-        _ configuration: ServerConfiguration, hosts: [String], authorityKey: String?
+        _ configuration: ServerConfiguration, hosts: [String], authorityKey: String?, acts: ActJournal = ActJournal()
     ) throws(ServerError) -> (hosts: [String], end: String) {
         guard let authority = configuration.tls.authority else {
             throw ServerError(
@@ -30,6 +30,7 @@ package enum CertificateRenewal {
             throw ServerError(error)
         }
         let details = try CertificateMaker.details(of: new.certificate)
+        acts.note(.certificateRenew, in: nil, about: details.hosts.joined(separator: ", "))
         return (details.hosts, details.end.formatted(.iso8601))
     }
 
@@ -42,7 +43,8 @@ package enum CertificateRenewal {
     /// so agents that have pinned it go on, and only one file is replaced. One that begins in the future was made by a wrong
     /// clock, and is made anew at once. Returns the new end; nil when nothing was to do.
     ///
-    /// Nothing is done when the key of the authority is kept elsewhere, or when the authority has not signed this certificate.
+    /// Nothing is done when the key of the authority is kept elsewhere, or when the authority has not signed this certificate. A key
+    /// beside the authority that is not its own is an error: nobody would trust what it signs.
     /// `beforeWriting`: called when the new certificate is made and not yet written.
     static func renewIfDue(
         _ configuration: ServerConfiguration, at now: Date, beforeWriting: () -> Void = {}

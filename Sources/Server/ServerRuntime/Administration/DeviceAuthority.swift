@@ -14,7 +14,9 @@ package enum DeviceAuthority {
 
     /// Makes one beside the configuration of a server that has none. Returns the path of the certificate, and the line that the
     /// configuration needs.
-    package static func add(to configuration: ServerConfiguration) throws(ServerError) -> (path: String, line: String) {
+    package static func add(
+        to configuration: ServerConfiguration, acts: ActJournal = ActJournal()
+    ) throws(ServerError) -> (path: String, line: String) {
         if let authority = configuration.device.authority {
             throw ServerError(
                 .exists, "\(configuration.effective.path) names an authority of devices already: \(authority)")
@@ -32,6 +34,7 @@ package enum DeviceAuthority {
         } catch {
             throw ServerError(error)
         }
+        acts.note(.deviceAuthority, in: nil, about: certificate)
         return (certificate, "authority = \(TOMLText.quoted(certificateName))")
     }
 

@@ -4,14 +4,16 @@ import TrackStore
 /// The districts of a store, which all its services have, also while a server runs on the same store.
 package struct DistrictAdministration: Sendable {
     private let store: any TrackStore
+    private let acts: ActJournal
 
     /// Opens the store of a configuration; it must exist.
     package init(_ configuration: ServerConfiguration) async throws(ServerError) {
         self.init(store: try await StoreFactory.openForCommand(configuration.store))
     }
 
-    init(store: any TrackStore) {
+    init(store: any TrackStore, acts: ActJournal = ActJournal()) {
         self.store = store
+        self.acts = acts
     }
 
     /// What an import has done, or would do.
@@ -47,7 +49,10 @@ package struct DistrictAdministration: Sendable {
         }
         let districts = read.districts.map { NewDistrict(name: $0.name, parent: $0.parent, shape: $0.shape) }
         let replaced = try await entries().count { $0.source == source }
-        if !isTrial { try await replace(source, with: districts) }
+        if !isTrial {
+            try await replace(source, with: districts)
+            acts.note(.districtImport, in: nil, about: "\(source) (\(districts.count) districts)")
+        }
         return Outcome(source: source, imported: districts.count, replaced: replaced, refusals: refusals)
     }
 
@@ -63,6 +68,7 @@ package struct DistrictAdministration: Sendable {
                     + (sources.isEmpty ? "there are no districts" : "the sources are \(sources)"))
         }
         try await replace(source, with: [])
+        acts.note(.districtRemove, in: nil, about: "\(source) (\(count) districts)")
         return count
     }
 

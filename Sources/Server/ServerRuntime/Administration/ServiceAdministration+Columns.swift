@@ -31,6 +31,7 @@ extension ServiceAdministration {
             created: SystemClock.now())
         do throws(TrackStoreError) {
             try await store.addColumn(column, of: kind, in: id)
+            acts.note(.columnAdd, in: id, about: "\(kind.rawValue) \(key)")
         } catch {
             throw ServerError(error)
         }
@@ -41,6 +42,7 @@ extension ServiceAdministration {
         let id = try await known(service)
         do throws(TrackStoreError) {
             try await store.deleteColumn(named: key, of: kind, in: id)
+            acts.note(.columnDelete, in: id, about: "\(kind.rawValue) \(key)")
         } catch {
             throw ServerError(error)
         }

@@ -30,7 +30,7 @@ extension ServiceAdministration {
         do throws(TrackStoreError) {
             try await store.deleteService(service.id)
             acts.note(
-                "service delete", in: service.id,
+                .serviceDelete, in: service.id,
                 about: "\(service.name) (\(held.entities) entities, \(held.points) points, \(held.keys) keys, "
                     + "\(held.devices) devices)")
         } catch {

@@ -26,7 +26,7 @@ extension ServiceAdministration {
         } catch {
             throw ServerError(error)
         }
-        acts.note("device add", in: id, about: "\(number)")
+        acts.note(.deviceAdd, in: id, about: "\(number)")
         return (device, certificate)
     }
 
@@ -79,23 +79,23 @@ extension ServiceAdministration {
 
     package func renameDevice(_ selector: String, to name: String) async throws(ServerError) -> DeviceRecord {
         try Self.check(deviceName: name)
-        return try await change(selector, .name(name), "device rename")
+        return try await change(selector, .name(name), .deviceRename)
     }
 
     /// Makes the device another entity. What it was before it may still upload.
     package func moveDevice(_ selector: String, to entity: String) async throws(ServerError) -> DeviceRecord {
         try Self.check(entity: entity)
-        return try await change(selector, .entity(entity), "device move")
+        return try await change(selector, .entity(entity), .deviceMove)
     }
 
     /// Its sessions end within a second, and it logs in no more until it is approved.
     package func revokeDevice(_ selector: String) async throws(ServerError) -> DeviceRecord {
-        try await change(selector, .state(.revoked), "device revoke")
+        try await change(selector, .state(.revoked), .deviceRevoke)
     }
 
     /// Lets in a device that was revoked, or that waits since its claim.
     package func approveDevice(_ selector: String) async throws(ServerError) -> DeviceRecord {
-        try await change(selector, .state(.active), "device approve")
+        try await change(selector, .state(.active), .deviceApprove)
     }
 
     /// Its certificate opens nothing any more, and nobody can undo that. Tracks stay.
@@ -106,7 +106,7 @@ extension ServiceAdministration {
         } catch {
             throw ServerError(error)
         }
-        acts.note("device forget", in: device.service, about: "\(device.id)")
+        acts.note(.deviceForget, in: device.service, about: "\(device.id)")
         return device
     }
 
@@ -127,7 +127,7 @@ extension ServiceAdministration {
     }
 
     private func change(
-        _ selector: String, _ change: DeviceChange, _ act: String
+        _ selector: String, _ change: DeviceChange, _ act: AdministrativeAct
     ) async throws(ServerError) -> DeviceRecord {
         let device = try await device(selector)
         do throws(TrackStoreError) {

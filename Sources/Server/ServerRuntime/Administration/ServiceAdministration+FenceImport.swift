@@ -69,7 +69,7 @@ extension ServiceAdministration {
             } catch {
                 throw ServerError(error)
             }
-            acts.note("fence import", in: id, about: name)
+            acts.note(.fenceImport, in: id, about: name)
         }
         let written = plan.additions + plan.updates.map(\.fence.definition)
         return FenceImportOutcome(

@@ -30,7 +30,7 @@ extension ServiceAdministration {
             try await store.addKey(
                 KeyGrant(hash, secret: secret?.revealed, rights: rights), to: id, replacing: false,
                 at: SystemClock.now())
-            acts.note("service import", in: id, about: hash.number)
+            acts.note(.serviceImport, in: id, about: hash.number)
             return (!isKnown, hash.number)
         } catch {
             throw ServerError(error)

@@ -67,7 +67,7 @@ extension ServiceAdministration {
         }
         do throws(TrackStoreError) {
             try await store.setKey(AccessKeyUse(service: id, hash: key.hash), isDisabled: isDisabled)
-            acts.note(isDisabled ? "key revoke" : "key enable", in: id, about: key.hash.number)
+            acts.note(isDisabled ? .keyRevoke : .keyEnable, in: id, about: key.hash.number)
         } catch {
             throw ServerError(error)
         }

@@ -27,7 +27,9 @@ extension ServiceAdministration {
             targets: entities.map { .entities($0) } ?? .service, lifetime: lifetime)
         if let problem = push.problem { throw ServerError(.usage, problem) }
         do throws(TrackStoreError) {
-            return try await store.queuePush(push, in: id, at: SystemClock.now())
+            let queued = try await store.queuePush(push, in: id, at: SystemClock.now())
+            acts.note(.pushSend, in: id, about: "type \(type) to \(entities?.joined(separator: ", ") ?? "all")")
+            return queued
         } catch {
             guard error.code == .unknownEntity else { throw ServerError(error) }
             throw ServerError(

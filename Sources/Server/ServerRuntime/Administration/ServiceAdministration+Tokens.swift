@@ -36,7 +36,7 @@ extension ServiceAdministration {
             approval: wish.approval, note: wish.note)
         do throws(TrackStoreError) {
             let token = try await store.addToken(new, at: SystemClock.now())
-            acts.note("token create", in: id, about: "\(token.number)")
+            acts.note(.tokenCreate, in: id, about: "\(token.number)")
             return (token, line)
         } catch {
             throw ServerError(error)
@@ -62,7 +62,7 @@ extension ServiceAdministration {
     package func revokeToken(_ number: Int64, withDevices: Bool) async throws(ServerError) -> Int {
         do throws(TrackStoreError) {
             let token = try await store.revokeToken(number, at: SystemClock.now())
-            acts.note("token revoke", in: token.service, about: "\(number)\(withDevices ? " with devices" : "")")
+            acts.note(.tokenRevoke, in: token.service, about: "\(number)\(withDevices ? " with devices" : "")")
         } catch {
             throw ServerError(error)
         }
@@ -83,7 +83,7 @@ extension ServiceAdministration {
                 }
                 if revoked.isEmpty { return }
                 for device in revoked {
-                    acts.note("device revoke", in: device.service, about: "\(device.id)")
+                    acts.note(.deviceRevoke, in: device.service, about: "\(device.id)")
                     onDevice(device)
                 }
             }

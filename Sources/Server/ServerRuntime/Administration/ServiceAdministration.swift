@@ -18,10 +18,10 @@ package struct ServiceAdministration: Sendable {
         self.init(store: try await StoreFactory.openForCommand(configuration.store))
     }
 
-    init(store: SealingStore, writing: StepwiseWriting = StepwiseWriting()) {
+    init(store: SealingStore, writing: StepwiseWriting = StepwiseWriting(), acts: ActJournal = ActJournal()) {
         self.store = store
         protection = store.protection
-        acts = ActJournal()
+        self.acts = acts
         self.writing = writing
     }
 
@@ -43,7 +43,7 @@ package struct ServiceAdministration: Sendable {
         guard !isSigned || !isForLegacyDevices else { throw Self.vehiclesCannotSign }
         do throws(TrackStoreError) {
             let service = try await store.createService(named: name, at: SystemClock.now())
-            acts.note("service create", in: service.id)
+            acts.note(.serviceCreate, in: service.id)
             return try await addKey(
                 to: service.id, isSigned: isSigned, rights: .clients(andVehicles: isForLegacyDevices), replacing: false)
         } catch {
@@ -66,7 +66,7 @@ package struct ServiceAdministration: Sendable {
         let name = try Self.checked(name)
         do throws(TrackStoreError) {
             try await store.renameService(id, to: name)
-            acts.note("service rename", in: id, about: name)
+            acts.note(.serviceRename, in: id, about: name)
         } catch {
             throw ServerError(error)
         }
@@ -77,7 +77,7 @@ package struct ServiceAdministration: Sendable {
         let id = try await known(service)
         do throws(TrackStoreError) {
             try await store.setRetention(retention, of: id)
-            acts.note("service retention", in: id, about: "\(retention)")
+            acts.note(.serviceRetention, in: id, about: "\(retention)")
         } catch {
             throw ServerError(error)
         }
@@ -115,7 +115,7 @@ package struct ServiceAdministration: Sendable {
         }
         do throws(TrackStoreError) {
             try await store.setAppCode(appCode?.revealed, of: id)
-            acts.note(appCode == nil ? "service set-app-code --clear" : "service set-app-code", in: id)
+            acts.note(.serviceAppCode, in: id, about: appCode == nil ? "cleared" : "set")
         } catch {
             throw ServerError(error)
         }
@@ -130,7 +130,9 @@ package struct ServiceAdministration: Sendable {
         try await store.addKey(
             KeyGrant(key.hash, secret: signingKey, rights: rights), to: service, replacing: replacing,
             at: SystemClock.now())
-        acts.note(replacing ? "key create, the earlier ones ended" : "key create", in: service, about: key.hash.number)
+        acts.note(
+            .keyCreate, in: service,
+            about: key.hash.number + (replacing ? ", and the earlier ones ended" : ""))
         let isSealed = if case .sealed = protection { true } else { false }
         return NewKey(
             service: service, accessKey: Secret(key.revealed), signingKey: signingKey.map(Secret.init), rights: rights,

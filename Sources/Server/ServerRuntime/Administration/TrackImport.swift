@@ -25,6 +25,7 @@ package struct TrackImport: Sendable {
     }
 
     private let store: any TrackStore
+    private let acts: ActJournal
     private let service: ServiceID
     private let writing: StepwiseWriting
 
@@ -34,7 +35,7 @@ package struct TrackImport: Sendable {
     }
 
     init(
-        store: any TrackStore, service: Int64, writing: StepwiseWriting = StepwiseWriting()
+        store: any TrackStore, service: Int64, writing: StepwiseWriting = StepwiseWriting(), acts: ActJournal = ActJournal()
     ) async throws(ServerError) {
         let services: [ServiceRecord]
         do throws(TrackStoreError) {
@@ -49,14 +50,24 @@ package struct TrackImport: Sendable {
         self.service = known.id
         self.store = store
         self.writing = writing
+        self.acts = acts
     }
 
     /// Imports the points of some files. A point of the same entity and time replaces the one that is there, so an import that
     /// was cut short is run once more. No fence judges them. `isTrial`: nothing is stored.
     package func importFiles(_ paths: [String], isTrial: Bool, now: Timestamp) async throws(ServerError) -> Outcome {
+        var outcome = Outcome()
+        // Also of an import that fails in its middle: what it has stored stays.
+        defer {
+            if !isTrial, outcome.points > 0 {
+                acts.note(
+                    .trackImport, in: service, about: "\(outcome.points) points of \(outcome.entities) entities")
+            }
+        }
         do {
             var work = Work(columns: try await store.columns(of: .track, in: service), now: now)
             var writing = writing
+            defer { outcome = work.outcome }
             for path in paths {
                 let file = try ZipFile(path)
                 let entries = file.entries.filter { $0.name.hasSuffix(".json") }

@@ -22,11 +22,13 @@ package struct Restoration: Sendable {
     /// What is there is moved aside.
     private let isReplacing: Bool
     private let suffix: String
+    private let acts: ActJournal
 
-    package init(_ directory: String, isStoreOnly: Bool, isReplacing: Bool) {
+    package init(_ directory: String, isStoreOnly: Bool, isReplacing: Bool, acts: ActJournal = ActJournal()) {
         self.directory = directory
         self.isStoreOnly = isStoreOnly
         self.isReplacing = isReplacing
+        self.acts = acts
         let digits = Date().formatted(.iso8601).filter { $0.isNumber || $0 == "T" }
         suffix = ".before-\(digits)Z"
     }
@@ -65,6 +67,7 @@ package struct Restoration: Sendable {
             try put(entry, at: entry.path)
         }
         try put(manifest.store, at: store)
+        acts.note(.backupRestore, in: nil, about: "\(directory) to \(store)")
         return Result(
             store: store, files: others.map(\.path), same: same, movedAside: present.map { $0 + suffix },
             left: left.map(\.path))

@@ -1,0 +1,32 @@
+/// What an administrator does that changes something, by the command that does it. The journal names it so.
+///
+/// A command that changes something has an act here, which it notes with ``ActJournal``; a test compares both.
+package enum AdministrativeAct: String, CaseIterable, Sendable {
+    case serviceCreate = "service create"
+    case serviceRename = "service rename"
+    case serviceRetention = "service retention"
+    case serviceAppCode = "service set-app-code"
+    case serviceImport = "service import"
+    case serviceDelete = "service delete"
+    case keyCreate = "key create"
+    case keyRevoke = "key revoke"
+    case keyEnable = "service enable-key"
+    case tokenCreate = "token create"
+    case tokenRevoke = "token revoke"
+    case deviceAdd = "device add"
+    case deviceRename = "device rename"
+    case deviceMove = "device move"
+    case deviceRevoke = "device revoke"
+    case deviceApprove = "device approve"
+    case deviceForget = "device forget"
+    case deviceAuthority = "device authority"
+    case columnAdd = "column add"
+    case columnDelete = "column delete"
+    case certificateRenew = "certificate renew"
+    case pushSend = "push send"
+    case fenceImport = "fence import"
+    case districtImport = "district import"
+    case districtRemove = "district remove"
+    case trackImport = "import"
+    case backupRestore = "backup restore"
+}
