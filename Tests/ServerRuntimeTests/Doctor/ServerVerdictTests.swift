@@ -46,7 +46,7 @@ import TrackStore
             files: [file(from: -10, until: 300)]),
         disks: [disk], store: .read(content), ports: [port], isClockKept: true,
         roads: .answers(version: "3.9.1", missing: [], tilesModified: 1_790_000_000, tiles: .known(8, of: 8)),
-        callbacks: [callback()], access: [VehicleAccessFacts(service: 1, devices: 0, keys: ["5f0c9a112233"])],
+        callbacks: [callback()], access: [VehicleAccessFacts(service: 1, devices: 0, keys: [])],
         fleet: FleetFacts(vehicles: 12, troubles: [:]))
 
     /// Days from now.
@@ -231,14 +231,39 @@ import TrackStore
             $0.callbacks = [callback(waiting: 1, failing: 61_000)]
         },
 
+        Case("a port that needs a privilege", .ports, .warning, "is below 1024: only a server with a privilege") {
+            $0.isServed = false
+            $0.ports = [PortFacts(setting: "[web] https_port", place: "0.0.0.0:443", found: .privileged)]
+        },
+        Case("a served port that needs a privilege", .ports, .failed, "nobody listens at 0.0.0.0:443") {
+            $0.ports = [PortFacts(setting: "[web] https_port", place: "0.0.0.0:443", found: .privileged)]
+        },
+
         Case("a store without devices", .identity, .ok, "0 vehicles have a certificate") { _ in },
         Case("a store whose keys nobody knows", .identity, .notChecked) { $0.access = nil },
         Case("devices alone", .identity, .ok, "1 vehicle has a certificate") {
-            $0.access = [.init(service: 1, devices: 1, keys: []), .init(service: 2, devices: 0, keys: ["aa"])]
+            $0.access = [.init(service: 1, devices: 1, keys: []), .init(service: 2, devices: 0, keys: [])]
+        },
+        Case(
+            "a key of a service without devices", .identity, .warning,
+            "0 vehicles have a certificate; whoever has the key aa can log in as any vehicle of service 2"
+        ) {
+            $0.access = [.init(service: 1, devices: 0, keys: []), .init(service: 2, devices: 0, keys: ["aa"])]
+        },
+        Case(
+            "keys of two services beside everything else", .identity, .warning,
+            "vehicles cannot get certificates: no key; whoever has the key aa or bb can log in as any vehicle of service 1; "
+                + "whoever has the key cc can log in as any vehicle of service 2; 1 vehicle waits for approval"
+        ) {
+            $0.enrolmentProblem = "no key"
+            $0.access = [
+                .init(service: 1, devices: 1, keys: ["aa", "bb"]),
+                .init(service: 2, devices: 0, keys: ["cc"], pending: 1, oldestPending: before(hours: 25)),
+            ]
         },
         Case(
             "a key beside devices", .identity, .warning,
-            "whoever has the key aa, bb can log in as any vehicle of service 2"
+            "whoever has the key aa or bb can log in as any vehicle of service 2"
         ) {
             $0.access = [.init(service: 1, devices: 1, keys: []), .init(service: 2, devices: 3, keys: ["aa", "bb"])]
         },

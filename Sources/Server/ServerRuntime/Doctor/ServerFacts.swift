@@ -130,6 +130,8 @@ struct PortFacts: Hashable {
         case free
         /// The system does not let anybody listen there: why.
         case unusable(String)
+        /// A port below 1024, which this user may not have: nobody answers there.
+        case privileged
         case ours
         /// TLS with another certificate than that of the file.
         case otherCertificate

@@ -17,10 +17,17 @@ enum NetworkChecks {
         case (.notFixed, _): return .ok(.ports, "\(port.setting): any")
         case (.unusable(let reason), _):
             return .failed(.ports, "\(port.place) (\(port.setting)) cannot be listened on: \(reason)", who)
-        case (.free, true?):
+        case (.free, true?), (.privileged, true?):
             return .failed(
                 .ports, "the server runs, and nobody listens at \(port.place) (\(port.setting))",
                 "It began with another configuration, or is still starting: sudo systemctl restart saker-server")
+        case (.privileged, _):
+            return .warning(
+                .ports,
+                "\(port.place) (\(port.setting)) is below 1024: only a server with a privilege may listen there, and this user "
+                    + "cannot tell whether it is free",
+                "Put published-ports.conf in place as docs/web-api.md says, or use a port from 1024 on; then: sudo systemctl "
+                    + "start saker-server")
         case (.free, _): return .ok(.ports, "\(port.place) is free")
         case (.ours, false?):
             return .failed(

@@ -48,22 +48,25 @@ enum PortProbe {
         guard number != 0 else { return PortFacts(setting: setting, place: place, found: .notFixed) }
         let near = host == "0.0.0.0" ? "127.0.0.1" : host == "::" ? "::1" : host
         if let found = await ask(near) { return PortFacts(setting: setting, place: place, found: found) }
-        let problem = bindingProblem(host, number)
-        return PortFacts(setting: setting, place: place, found: problem.map { .unusable($0) } ?? .free)
+        return PortFacts(setting: setting, place: place, found: binding(host, number))
     }
 
-    /// Why the system does not let this user have the address; it is given back at once.
-    private static func bindingProblem(_ host: String, _ port: Int) -> String? {
-        guard let address = try? SocketAddress(ipAddress: host, port: port) else { return "\(host) is no address" }
+    /// Whether the system lets this user have the address; it is given back at once.
+    private static func binding(_ host: String, _ port: Int) -> PortFacts.Found {
+        guard let address = try? SocketAddress(ipAddress: host, port: port) else {
+            return .unusable("\(host) is no address")
+        }
         let descriptor = socket(
             address.protocol == .inet6 ? AF_INET6 : AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
-        guard descriptor >= 0 else { return String(cString: strerror(errno)) }
+        guard descriptor >= 0 else { return .unusable(String(cString: strerror(errno))) }
         defer { close(descriptor) }
         var yes: Int32 = 1
         // As the server does: connections that ended a moment ago are no obstacle.
         setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &yes, socklen_t(MemoryLayout<Int32>.size))
         let result = address.withSockAddr { pointer, size in bind(descriptor, pointer, socklen_t(size)) }
-        return result == 0 ? nil : String(cString: strerror(errno))
+        guard result != 0 else { return .free }
+        // The unit may give the server what this user lacks.
+        return errno == EACCES && port < 1024 ? .privileged : .unusable(String(cString: strerror(errno)))
     }
 
     // MARK: Who answers
