@@ -8,6 +8,7 @@ FOLDER has ca.pem. A claim that is told to wait (429, Retry-After) waits as long
 come from several addresses of the loopback, because one address gets at most half of a token's turns.
 Prints one line of JSON.
 """
+import base64
 import concurrent.futures
 import ctypes
 import ctypes.util
@@ -90,6 +91,18 @@ class Run:
             time.sleep(float(answer.getheader("Retry-After") or 1) + random.random())
 
 
+def token_of(line):
+    """The token in an enrolment line: its fields are a tag, a length of two bytes and a value, and the token has tag 9."""
+    text = line.removeprefix("saker2:")
+    fields = base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))[2:-4]
+    while fields:
+        length = int.from_bytes(fields[1:3], "big")
+        if fields[0] == 9:
+            return fields[3:3 + length].decode()
+        fields = fields[3 + length:]
+    raise SystemExit("claims.py: the line has no token")
+
+
 def resident(pid, kind):
     with open("/proc/%s/status" % pid, encoding="ascii") as file:
         return next((int(line.split()[1]) for line in file if line.startswith(kind)), 0) // 1024
@@ -98,7 +111,7 @@ def resident(pid, kind):
 def main():
     folder, token, port, count = sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4])
     pid = sys.argv[5] if len(sys.argv) > 5 else None
-    run = Run(folder, token, port)
+    run = Run(folder, token_of(token), port)
     before = resident(pid, "VmRSS") if pid else None
     began = time.monotonic()
     with concurrent.futures.ThreadPoolExecutor(WORKERS) as workers:
