@@ -51,9 +51,9 @@ packages: build
 	scripts/install-deps --packages
 	BUILT="$(BUILT)" REVISION="$(REVISION)" scripts/make-packages
 
-# The life of these packages on a system with nothing on it.
+# The life of these packages on a system with nothing on it, and the image of the server. FORMER=folder: programs to upgrade from.
 test-packages: build
-	scripts/install-deps --packages
+	scripts/install-deps --packages --image
 	BUILT="$(BUILT)" scripts/test-packages
 
 # An image of the server for containers, from its package.
