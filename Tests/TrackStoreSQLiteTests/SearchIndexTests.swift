@@ -112,4 +112,44 @@ import TrackTestKit
     func cellsAreNumberedFromTheSouthWest(latitude: Double, longitude: Double, number: Int64) throws {
         #expect(PlaceCell.number(of: try #require(Coordinate(latitude: latitude, longitude: longitude))) == number)
     }
+
+    /// What was read of the entities is not kept beyond a bound. Then they are read again, with the same answer.
+    @Test func manyLongPointsAreFound() async throws {
+        let store = try await bench.open()
+        let service = try await store.createService(named: "fleet", at: .at(0)).id
+        let text = String(repeating: "x", count: AttributeValue.maximumStringBytes)
+        let names = (10..<60).map { "truck \($0)" }
+        for (number, name) in names.enumerated() {
+            var long = try point(Int64(number), 52)
+            for key in 0..<32 { long.attributes["key \(key)"] = .string(text) }
+            _ = await store.ingest([upload([long], to: service, entity: name)])
+        }
+        let place = try #require(Coordinate(latitude: 52, longitude: 4))
+        for (offset, limit) in [(0, 9), (45, 9), (0, 1000)] {
+            let found = try await store.search(
+                EntitySearch(area: .around(place, radius: 100), order: EntityOrder(.name, isDescending: true)),
+                in: service, page: Page(offset: offset, limit: limit))
+            #expect(found.total == names.count)
+            #expect(found.entities.map(\.record.name) == Array(names.reversed().dropFirst(offset).prefix(limit)))
+            #expect(found.entities.allSatisfy { $0.record.latest?.point.attributes.count == 32 && $0.distance != nil })
+        }
+    }
+
+    /// A place outside the area spares the row of its entity. But only if its numbers are those of the area's datum.
+    @Test func placesInAnotherDatumAreConvertedFirst() async throws {
+        let store = try await bench.open()
+        let service = try await store.createService(named: "fleet", at: .at(0)).id
+        let here = try #require(Coordinate(latitude: 39.9, longitude: 116.4))
+        for (seconds, type) in zip(Int64(1)..., CoordinateType.allCases) {
+            let shown = KnownPlace(here, .wgs84).shown(as: type)
+            let point = TrackPoint(Fix(time: .at(seconds), coordinate: shown), coordinateType: type)
+            _ = await store.ingest([upload([point], to: service, entity: type.rawValue)])
+            // The same numbers, which are elsewhere in WGS 84.
+            let elsewhere = TrackPoint(Fix(time: .at(seconds), coordinate: shown))
+            _ = await store.ingest([upload([elsewhere], to: service, entity: "numbers of " + type.rawValue)])
+        }
+        let found = try await store.search(
+            EntitySearch(area: .around(here, radius: 5)), in: service, page: Page(offset: 0, limit: 9))
+        #expect(found.entities.map(\.record.name) == ["bd09ll", "gcj02", "numbers of wgs84", "wgs84"])
+    }
 }

@@ -1,8 +1,6 @@
-import Foundation
 import GRDB
 package import TrackModel
 package import TrackStore
-import TrackWire
 
 extension SQLiteTrackStore {
     package func addEntity(
@@ -53,7 +51,7 @@ extension SQLiteTrackStore {
             try Row.fetchOne(
                 database, sql: Self.selectEntities + " WHERE e.service = ? AND e.name = ?",
                 arguments: [service.rawValue, name]
-            ).map { try Self.records([$0], database) }?.first
+            ).map { try Self.records([EntityContent($0)], database) }?.first
         }
     }
 
@@ -79,7 +77,10 @@ extension SQLiteTrackStore {
         let arguments: [any DatabaseValueConvertible & Sendable] = condition.arguments + key + bounds
         return (
             try Int.fetchOne(database, sql: count, arguments: StatementArguments(condition.arguments)) ?? 0,
-            try records(try Row.fetchAll(database, sql: list, arguments: StatementArguments(arguments)), database)
+            try records(
+                Array(
+                    Row.fetchCursor(database, sql: list, arguments: StatementArguments(arguments))
+                        .map { try EntityContent($0) }), database)
         )
     }
 
@@ -88,31 +89,7 @@ extension SQLiteTrackStore {
          LEFT JOIN state l ON l.entity = e.id LEFT JOIN hint h ON h.entity = e.id
         """
 
-    static let selectEntities = """
-        SELECT e.name, e.description, e.created, e.modified, COALESCE(h.received, l.received),
-            COALESCE(h.payload, l.payload), e.id
-        FROM entity e
-        """ + joinLatest
-
-    /// Rows of ``selectEntities`` with the values of their columns.
-    static func records(_ rows: [Row], _ database: Database) throws -> [EntityRecord] {
-        let values = try values(of: rows.map { $0[6] }, database)
-        return try rows.map { try record($0, values: values[$0[6]] ?? [:]) }
-    }
-
-    private static func record(_ row: Row, values: [String: String]) throws -> EntityRecord {
-        var latest: StoredPoint?
-        if let payload: Data = row[5] {
-            do {
-                let point = try PointRecord.decode([UInt8](payload))
-                latest = StoredPoint(point, received: Timestamp(milliseconds: row[4]))
-            } catch {
-                throw TrackStoreError(.corrupt, "an entity's latest point cannot be read: \(error)")
-            }
-        }
-        return EntityRecord(
-            name: row[0], description: row[1], created: Timestamp(milliseconds: row[2]),
-            modified: Timestamp(milliseconds: row[3]), latest: latest,
-            values: values)
-    }
+    /// What ``EntityContent`` reads.
+    static let selectEntities =
+        "SELECT " + EntityContent.columns(latest: EntityContent.latest) + " FROM entity e" + joinLatest
 }

@@ -10,12 +10,20 @@ struct EntitySieve {
     private let keyword: [UInt8]
     /// All that match, in the order in which they were met, or of the search after ``page(_:)``.
     private(set) var found: [EntityRank] = []
+    /// The rows of all that were found by place, by their numbers: reading one again may mean reading the file again. Nil when
+    /// they are too many, or when the search is by text alone, where most matches are on no page.
+    private(set) var contents: [Int64: EntityContent]?
+    private var contentBytes = 0
+
+    /// Of ``contents``: some thousand usual entities.
+    private static let mostContentBytes = 1 << 20
 
     init(_ search: EntitySearch, _ condition: EntityCondition, _ service: ServiceID) {
         self.search = search
         self.condition = condition
         self.service = service
         keyword = SearchText.folded(search.keyword)
+        contents = search.area == nil ? nil : [:]
     }
 
     mutating func run(_ database: Database) throws {
@@ -30,7 +38,7 @@ struct EntitySieve {
                 "entity_text t CROSS JOIN entity e ON e.id = t.rowid"
                     + (needsLatest ? SQLiteTrackStore.joinLatest : ""),
                 where: "entity_text MATCH ?", [EntityTexts.query(keyword, in: service)],
-                needsLatest ? Self.latest : "NULL, NULL, NULL, NULL", database)
+                needsLatest ? Self.latest : "NULL, NULL, NULL, NULL, NULL, NULL", database)
         }
     }
 
@@ -51,7 +59,8 @@ struct EntitySieve {
 
     /// The columns of the latest position when `l` and `h` may both be there, or neither.
     private static let latest =
-        "COALESCE(h.time, l.time), COALESCE(h.latitude, l.latitude), COALESCE(h.longitude, l.longitude), "
+        EntityContent.latest
+        + ", COALESCE(h.time, l.time), COALESCE(h.latitude, l.latitude), COALESCE(h.longitude, l.longitude), "
         + "COALESCE(h.datum, l.datum)"
 
     /// Candidates by the cells of their places, first of the points that are stored, then of hints.
@@ -59,6 +68,7 @@ struct EntitySieve {
         let (rows, columns) = PlaceCell.cells(of: extent)
         // Most stores have no hint at most times.
         let hasHints = try Int.fetchOne(database, sql: "SELECT 1 FROM hint LIMIT 1") != nil
+        let inExtent = Self.inExtent(extent)
         for range in columns {
             let bounds: [any DatabaseValueConvertible & Sendable] = [
                 rows.lowerBound, range.lowerBound, range.upperBound, service.rawValue, rows.upperBound,
@@ -67,14 +77,34 @@ struct EntitySieve {
                 "line CROSS JOIN state l INDEXED BY state_by_cell" + Self.inLine("l")
                     + " CROSS JOIN entity e ON e.id = l.entity"
                     + (hasHints ? " LEFT JOIN hint h ON h.entity = l.entity" : Self.noHint),
-                where: hasHints ? "h.entity IS NULL" : "TRUE", [], lines: bounds,
-                "l.time, l.latitude, l.longitude, l.datum", database)
+                where: Self.mayBeIn("l") + (hasHints ? " AND h.entity IS NULL" : ""), inExtent, lines: bounds,
+                Self.latest(of: "l"), database)
             guard hasHints else { continue }
             try scan(
                 "line CROSS JOIN hint h INDEXED BY hint_by_cell" + Self.inLine("h")
                     + " CROSS JOIN entity e ON e.id = h.entity LEFT JOIN state l ON l.entity = h.entity",
-                where: "TRUE", [], lines: bounds, "h.time, h.latitude, h.longitude, h.datum", database)
+                where: Self.mayBeIn("h"), inExtent, lines: bounds, Self.latest(of: "h"), database)
         }
+    }
+
+    private static func latest(of table: String) -> String {
+        ["received", "payload", "time", "latitude", "longitude", "datum"].map { "\(table).\($0)" }
+            .joined(separator: ", ")
+    }
+
+    /// Spares the row of the entity, which is elsewhere in the file, for a place in WGS 84 that is outside the extent. The
+    /// numbers of another datum are not those of the extent.
+    private static func mayBeIn(_ table: String) -> String {
+        """
+        (IFNULL(\(table).datum, 0) <> \(CoordinateType.wgs84.number) OR \(table).latitude BETWEEN ? AND ?
+            AND (\(table).longitude BETWEEN ? AND ? OR \(table).longitude BETWEEN ? AND ?))
+        """
+    }
+
+    /// What ``mayBeIn(_:)`` binds.
+    private static func inExtent(_ extent: SearchExtent) -> [any DatabaseValueConvertible & Sendable] {
+        let ranges = [extent.latitudes] + extent.longitudes + extent.longitudes
+        return ranges.prefix(3).flatMap { [$0.lowerBound, $0.upperBound] }
     }
 
     /// The rows of the grid: each is one range of cells.
@@ -103,18 +133,23 @@ struct EntitySieve {
         // Values are bound in the order in which the text names them.
         let sql =
             (lines.isEmpty ? "" : Self.lines)
-            + "SELECT e.id, e.name, e.description, \(latest), \(key.sql) FROM \(source) "
+            + "SELECT \(EntityContent.columns(latest: latest)), \(key.sql) FROM \(source) "
             + "WHERE \(first) AND \(condition.sql)"
         let statement =
             condition.isCommon ? try database.cachedStatement(sql: sql) : try database.makeStatement(sql: sql)
         let all: [any DatabaseValueConvertible & Sendable] = lines + key.arguments + arguments + condition.arguments
         let rows = try Row.fetchCursor(statement, arguments: StatementArguments(all))
-        while let row = try rows.next() { take(row) }
+        while let row = try rows.next() { try take(row) }
     }
 
     // MARK: The decision
 
-    private mutating func take(_ row: Row) {
+    private mutating func take(_ row: Row) throws {
+        var distance: Double?
+        if let area = search.area {
+            guard let place = Self.place(row), area.contains(place) else { return }
+            if search.order.key == .distance { distance = area.distance(to: place) }
+        }
         let name: String = row[1]
         if !keyword.isEmpty {
             let description: String = row[2]
@@ -123,25 +158,28 @@ struct EntitySieve {
                     || SearchText.contains(SearchText.folded(description), keyword)
             else { return }
         }
-        var distance: Double?
-        if let area = search.area {
-            guard let place = Self.place(row), area.contains(place) else { return }
-            if search.order.key == .distance { distance = area.distance(to: place) }
-        }
         let key: EntityRank.Key? =
             switch search.order.key {
             case .name: nil
             case .description: .text(EntityRank.Text(row[2]))
-            case .time: (row[3] as Int64?).map { .number(Double($0)) }
+            case .time: (row[7] as Int64?).map { .number(Double($0)) }
             case .distance: distance.map { .number($0) }
-            case .value: (row[7] as String?).map { .text(EntityRank.Text($0)) }
+            case .value: (row[11] as String?).map { .text(EntityRank.Text($0)) }
             }
         found.append(EntityRank(entity: row[0], key: key, name: EntityRank.Text(name)))
+        guard contents != nil else { return }
+        let content = try EntityContent(row)
+        contentBytes += content.bytes
+        if contentBytes <= Self.mostContentBytes {
+            contents?[content.number] = content
+        } else {
+            contents = nil
+        }
     }
 
     /// Of the latest position; nil for an entity without one.
     private static func place(_ row: Row) -> KnownPlace? {
-        guard let coordinate = Coordinate(storedLatitude: row[4], longitude: row[5]) else { return nil }
-        return KnownPlace(coordinate, CoordinateType(number: row[6] ?? 0) ?? .wgs84)
+        guard let coordinate = Coordinate(storedLatitude: row[8], longitude: row[9]) else { return nil }
+        return KnownPlace(coordinate, CoordinateType(number: row[10] ?? 0) ?? .wgs84)
     }
 }

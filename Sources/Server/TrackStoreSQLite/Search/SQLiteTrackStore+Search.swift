@@ -20,26 +20,32 @@ extension SQLiteTrackStore {
             var sieve = EntitySieve(search, condition, service)
             try sieve.run(database)
             let wanted = sieve.page(page)
-            return try Self.findings(sieve.found.count, wanted, search, database)
+            return try Self.findings(sieve.found.count, wanted, read: sieve.contents, search, database)
         }
     }
 
-    /// `wanted`: the numbers of the rows of the page.
+    /// `wanted`: the numbers of the rows of the page. `read`: those rows, if they were read before.
     private static func findings(
-        _ total: Int, _ wanted: [Int64], _ search: EntitySearch, _ database: Database
+        _ total: Int, _ wanted: [Int64], read: [Int64: EntityContent]? = nil, _ search: EntitySearch,
+        _ database: Database
     ) throws -> EntityFindings {
-        let records = try records(of: wanted, database)
-        return EntityFindings(
-            total: total, entities: wanted.compactMap { records[$0] }.map { FoundEntity($0, in: search.area) })
+        let contents = try read ?? contents(of: wanted, database)
+        let records = try records(wanted.compactMap { contents[$0] }, database)
+        return EntityFindings(total: total, entities: records.map { FoundEntity($0, in: search.area) })
     }
 
     /// By the numbers of their rows.
-    private static func records(of entities: [Int64], _ database: Database) throws -> [Int64: EntityRecord] {
+    private static func contents(of entities: [Int64], _ database: Database) throws -> [Int64: EntityContent] {
         let list = "[" + entities.map(String.init).joined(separator: ",") + "]"
         let select = try database.cachedStatement(
             sql: selectEntities + " WHERE e.id IN (SELECT value FROM json_each(?))")
-        let rows = try Row.fetchAll(select, arguments: [list])
-        let ids: [Int64] = rows.map { $0[6] }
-        return Dictionary(uniqueKeysWithValues: zip(ids, try records(rows, database)))
+        let rows = try Row.fetchCursor(select, arguments: [list])
+        var contents: [Int64: EntityContent] = [:]
+        contents.reserveCapacity(entities.count)
+        while let row = try rows.next() {
+            let content = try EntityContent(row)
+            contents[content.number] = content
+        }
+        return contents
     }
 }
