@@ -302,7 +302,7 @@ let tests: [Target] = [
     .tests(
         of: "RoadEngine", "Exposition", "Geodesy", "JSON", "ProgramTestKit", "RoadMatching", "TrackAnalysis",
         "TrackModel", "TrackTestKit", .log, .nioCore, .nioHTTP1, .nioPosix),
-    .tests(of: "TrackStore", "TrackModel", "TrackTestKit"),
+    .tests(of: "TrackStore", "TrackModel", "TrackTestKit", "TrackWire"),
     .tests(
         of: "TrackStoreSQLite", "Geodesy", "Geofencing", "ProgramTestKit", "TrackModel", "TrackStore", "TrackTestKit",
         "TrackWire", .grdb),

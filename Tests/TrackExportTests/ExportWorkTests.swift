@@ -144,7 +144,7 @@ import TrackTestKit
             of entity: String, in service: ServiceID, from: Timestamp, through: Timestamp, limit: Int
         ) async throws(TrackStoreError) -> StoredTrack {
             var track = try await inner.track(of: entity, in: service, from: from, through: through, limit: limit)
-            track.points.removeLast()
+            track.points = StoredPoints(track.points.dropLast())
             track.holes = [TrackHole(from: from, through: through, count: 1, reason: "rotten")]
             return track
         }

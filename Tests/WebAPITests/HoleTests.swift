@@ -19,7 +19,7 @@ private struct RottenStore: StoreDecorator {
         var track = try await inner.track(of: entity, in: service, from: from, through: through, limit: limit)
         let lost = track.points.filter { rotten.contains($0.point.fix.time) }
         guard let first = lost.first, let last = lost.last else { return track }
-        track.points.removeAll { rotten.contains($0.point.fix.time) }
+        track.points = StoredPoints(track.points.filter { !rotten.contains($0.point.fix.time) })
         track.holes = [
             TrackHole(
                 from: first.point.fix.time, through: last.point.fix.time, count: lost.count,

@@ -11,7 +11,7 @@ struct ExportGaps {
     init(from start: Timestamp) { self.start = start }
 
     /// The gaps that end with these points, by the times of the points. `points`: in the order of time, later than those before.
-    mutating func add(_ points: [StoredPoint]) -> [Timestamp: [TrackGap]] {
+    mutating func add(_ points: StoredPoints) -> [Timestamp: [TrackGap]] {
         var found: [Timestamp: [TrackGap]] = [:]
         for stored in points where stored.point.continuity != nil {
             let (time, before) = (stored.point.fix.time, finder.gaps.count)

@@ -22,6 +22,11 @@ package struct LengthMeter: Hashable, Sendable {
         }
     }
 
+    /// Takes the next points of a track that is not cleaned; `index`: of the first of them in the track.
+    package mutating func add(_ columns: TrackColumns, from index: Int) {
+        for position in 0..<columns.count { add(columns.sample(at: position, index: index + position)) }
+    }
+
     /// The length of a whole track.
     package static func length(
         of samples: some Sequence<TrackSample>, slowBelow threshold: Double? = nil

@@ -31,7 +31,7 @@ package struct NewChunk: Sendable {
     }
 
     /// Not empty, in time order, within the limits.
-    private init(_ points: ArraySlice<StoredPoint>) {
+    private init(_ points: some BidirectionalCollection<StoredPoint>) {
         let encoded = BatchCodec.encode(points.map(\.point))
         firstTime = points.first?.point.fix.time.milliseconds ?? 0
         lastTime = points.last?.point.fix.time.milliseconds ?? 0
@@ -44,17 +44,19 @@ package struct NewChunk: Sendable {
     }
 
     /// Points in time order as chunks of at most `size` points.
-    package static func cut(_ points: [StoredPoint], size: Int = ChunkLimits.points) -> [NewChunk] {
+    package static func cut<Points: RandomAccessCollection<StoredPoint>>(
+        _ points: Points, size: Int = ChunkLimits.points
+    ) -> [NewChunk] where Points.Index == Int {
         var chunks: [NewChunk] = []
-        var start = 0
+        var start = points.startIndex
         var measure = ChunkMeasure()
-        for (index, point) in points.enumerated() where !measure.add(point.point, maximumPoints: size) {
+        for (index, point) in zip(points.indices, points) where !measure.add(point.point, maximumPoints: size) {
             chunks.append(NewChunk(points[start..<index]))
             start = index
             measure = ChunkMeasure()
             _ = measure.add(point.point, maximumPoints: size)
         }
-        if start < points.count { chunks.append(NewChunk(points[start...])) }
+        if start < points.endIndex { chunks.append(NewChunk(points[start...])) }
         return chunks
     }
 }

@@ -3,57 +3,65 @@ package import TrackModel
 /// Brings the points of several chunks into one order, by time. Of points with the same time only the one that was
 /// stored last remains.
 package struct PointMerger {
-    private struct Key {
-        var time: Int64
-        /// Stored later is greater.
-        var chunk: Int64
-        var position: Int32
-        var index: Int32
-    }
-
-    private var points: [StoredPoint] = []
-    private var keys: [Key] = []
+    private var points = StoredPoints()
+    /// The chunk of each point; stored later is greater. Of points of one chunk, the order tells.
+    private var chunks: [Int64] = []
     private var isInOrder = true
 
     package init() {}
 
     /// Points taken, superseded ones counted.
-    package var count: Int { keys.count }
+    package var count: Int { chunks.count }
 
     /// Takes the points of a chunk that are inside the range.
     package mutating func add(_ chunk: StoredChunk, in range: ClosedRange<Timestamp>) {
-        let needed = points.count + chunk.points.count
-        if needed > points.capacity {
-            // A day is a handful of chunks: one look ahead spares most of the moves that growing point by point takes.
-            let room = max(needed, 4 * points.capacity)
-            points.reserveCapacity(room)
-            keys.reserveCapacity(room)
+        let (start, all) = (count, chunk.points.points)
+        reserve(start + all.count)
+        if range.contains(chunk.times.lowerBound), range.contains(chunk.times.upperBound) {
+            points.append(chunk.points, 0..<all.count)
+        } else {
+            // Points of a chunk are in the order in which they came: nearly always that of their times.
+            var position = 0
+            while position < all.count {
+                let first = position
+                while position < all.count, range.contains(all.time(at: position)) { position += 1 }
+                points.append(chunk.points, first..<position)
+                while position < all.count, !range.contains(all.time(at: position)) { position += 1 }
+            }
         }
-        for (position, point) in chunk.points.enumerated() where range.contains(point.fix.time) {
-            let time = point.fix.time.milliseconds
-            if let last = keys.last, last.time >= time { isInOrder = false }
-            keys.append(Key(time: time, chunk: chunk.id, position: Int32(position), index: Int32(points.count)))
-            points.append(StoredPoint(point, received: chunk.received[position]))
-        }
+        chunks.append(contentsOf: repeatElement(chunk.id, count: points.count - start))
+        guard isInOrder else { return }
+        let packed = points.points
+        isInOrder = (max(start, 1)..<max(points.count, 1)).allSatisfy { packed.time(at: $0 - 1) < packed.time(at: $0) }
+    }
+
+    /// A day is a handful of chunks: one look ahead spares most of the moves that growing chunk by chunk takes.
+    private mutating func reserve(_ needed: Int) {
+        guard needed > chunks.capacity else { return }
+        let room = max(needed, 4 * chunks.capacity)
+        points.reserve(room)
+        chunks.reserveCapacity(room)
     }
 
     /// Drops superseded points.
     package mutating func tidy() {
         guard !isInOrder else { return }
-        keys.sort { ($0.time, $0.chunk, $0.position) < ($1.time, $1.chunk, $1.position) }
-        var kept: [Key] = []
-        kept.reserveCapacity(keys.count)
-        for key in keys {
-            if kept.last?.time == key.time { kept.removeLast() }
-            kept.append(key)
+        let packed = points.points
+        let order = (0..<count).sorted {
+            (packed.time(at: $0), chunks[$0], $0) < (packed.time(at: $1), chunks[$1], $1)
         }
-        points = kept.map { points[Int($0.index)] }
-        for index in kept.indices { kept[index].index = Int32(index) }
-        keys = kept
+        var kept: [Int] = []
+        kept.reserveCapacity(order.count)
+        for position in order {
+            if let last = kept.last, packed.time(at: last) == packed.time(at: position) { kept.removeLast() }
+            kept.append(position)
+        }
+        points = points.picked(kept)
+        chunks = kept.map { chunks[$0] }
         isInOrder = true
     }
 
-    package mutating func finish() -> [StoredPoint] {
+    package mutating func finish() -> StoredPoints {
         tidy()
         return points
     }

@@ -48,7 +48,7 @@ extension PointStore {
     ) async throws(TrackStoreError) -> [StoredPoint] {
         let track = try await self.track(of: entity, in: service, from: from, through: through, limit: limit)
         if let hole = track.holes.first { throw TrackStoreError(.corrupt, hole.reason) }
-        return track.points
+        return Array(track.points)
     }
 }
 

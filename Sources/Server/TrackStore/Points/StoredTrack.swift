@@ -3,11 +3,11 @@ package import TrackModel
 /// What a store has of a track in a range of time.
 package struct StoredTrack: Hashable, Sendable {
     /// Ascending; of two points with the same time the one stored later.
-    package var points: [StoredPoint]
+    package var points: StoredPoints
     /// Where stored points cannot be read, in the order of their beginnings. Empty in a sound store.
     package var holes: [TrackHole]
 
-    package init(points: [StoredPoint], holes: [TrackHole] = []) {
+    package init(points: StoredPoints, holes: [TrackHole] = []) {
         self.points = points
         self.holes = holes
     }

@@ -36,7 +36,7 @@ struct AnalysedTrack {
         option = ProcessOption(parsing: call.parameters["process_option"])
         writer = PlaceWriter(coordinateType: type)
         holes = track.holes
-        columns = TrackColumns(track.points[...])
+        columns = TrackColumns(track.points.points)
         samples = TrackCleaner.clean(columns, option.analysisCleaning(collapsing: collapsing)).samples
     }
 

@@ -107,7 +107,7 @@ extension GapReading {
     /// Nil for too many points.
     private static func read(
         _ range: TrackRange, _ call: APICall, _ store: any PointStore
-    ) async throws -> [StoredPoint]? {
+    ) async throws -> StoredPoints? {
         do {
             return try await range.readOnce(call, store, limit: call.options.maximumRawPoints).points
         } catch let error as TrackStoreError where error.code == .tooManyPoints {

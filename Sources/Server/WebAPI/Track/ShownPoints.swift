@@ -5,13 +5,13 @@ import TrackStore
 /// The points of a reading in their order. Those of a track as it was uploaded are the store's own, without a copy.
 struct ShownPoints: RandomAccessCollection, Sendable {
     private enum Content: Sendable {
-        case stored([StoredPoint])
+        case stored(StoredPoints)
         case shown([ShownPoint])
     }
 
     private let content: Content
 
-    init(_ stored: [StoredPoint]) {
+    init(_ stored: StoredPoints) {
         content = .stored(stored)
     }
 
@@ -45,21 +45,24 @@ struct ShownPoints: RandomAccessCollection, Sendable {
     }
 }
 
-extension [StoredPoint] {
-    /// Roughly.
-    var bytes: Int { reduce(count * MemoryLayout<StoredPoint>.stride) { $0 + $1.attributeBytes } }
-}
-
 extension StoredPoint {
     /// Roughly, of what lies apart from the point.
     fileprivate var attributeBytes: Int { 96 * point.attributes.count }
 }
 
 extension TrackColumns {
-    /// The columns of stored points. A loop of its own: the generic one is not specialized for another module's points.
-    init(_ points: ArraySlice<StoredPoint>) {
+    /// The columns of stored points, or of a range of them. Nearly no point needs to be unpacked.
+    init(_ points: PackedPoints, _ range: Range<Int>? = nil) {
         self.init()
-        reserve(points.count)
-        for stored in points { append(stored.point) }
+        let range = range ?? 0..<points.count
+        reserve(range.count)
+        for position in range {
+            guard points.type(at: position) == .wgs84 else {
+                append(points[position])
+                continue
+            }
+            let fix = points.fix(at: position)
+            append(fix, at: fix.coordinate, isParked: points.isParked(at: position))
+        }
     }
 }

@@ -50,7 +50,7 @@ extension TrackReading {
 
     /// The track as it was uploaded. Roads can only tell ways across its interruptions.
     private static func raw(_ track: StoredTrack, _ query: TrackQuery, _ call: APICall) async -> TrackReading {
-        let length = length(of: track.points, slowBelow: query.slowBelow)
+        let length = length(of: track.points.points, slowBelow: query.slowBelow)
         var roads = TrackRoads(query.supplement.travel == nil ? nil : call.roads)
         await roads.bridge(length.interruptions, query.supplement, query.range.entity, call)
         guard query.showsRoutes, let routes = roads.routes else {
@@ -72,7 +72,7 @@ extension TrackReading {
     private static func processed(
         _ track: StoredTrack, _ option: ProcessOption, _ query: TrackQuery, _ call: APICall
     ) async -> TrackReading {
-        let columns = TrackColumns(track.points[...])
+        let columns = TrackColumns(track.points.points)
         var (samples, drops) = TrackCleaner.clean(columns, option.cleaning)
         var roads = TrackRoads(option.mapMatch || query.supplement.travel != nil ? call.roads : nil)
         if option.mapMatch { await roads.match(samples, option, query.range.entity, call) }
@@ -111,15 +111,10 @@ extension TrackReading {
     }
 
     /// The length of a track as it was uploaded. It may have very many points, so that they are measured in parts.
-    private static func length(of points: [StoredPoint], slowBelow threshold: Double?) -> TrackLength {
+    private static func length(of points: PackedPoints, slowBelow threshold: Double?) -> TrackLength {
         var meter = LengthMeter(slowBelow: threshold)
-        var cleaner = TrackCleaner(CleaningOptions())
-        var samples: [TrackSample] = []
         for start in stride(from: 0, to: points.count, by: 1024) {
-            let part = points[start..<min(start + 1024, points.count)]
-            cleaner.add(TrackColumns(part), to: &samples)
-            for sample in samples { meter.add(sample) }
-            samples.removeAll(keepingCapacity: true)
+            meter.add(TrackColumns(points, start..<min(start + 1024, points.count)), from: start)
         }
         return meter.result
     }

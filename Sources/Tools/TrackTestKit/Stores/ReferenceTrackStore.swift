@@ -310,7 +310,8 @@ package actor ReferenceTrackStore: TrackStore {
         guard latestByTime.count <= limit else {
             throw TrackStoreError(.tooManyPoints, "the range holds more than \(limit) points: ask for a shorter one")
         }
-        return StoredTrack(points: latestByTime.values.sorted { $0.point.fix.time < $1.point.fix.time })
+        return StoredTrack(
+            points: StoredPoints(latestByTime.values.sorted { $0.point.fix.time < $1.point.fix.time }))
     }
 
     // MARK: Upkeep
