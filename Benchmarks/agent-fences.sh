@@ -2,10 +2,10 @@
 # What fences of the vehicle's own cost an agent: the same agent without fences and with them, each with a real gpsd that
 # gives a fix a second.
 #   FENCES=1000         circles, and then as many polygons of 32 vertices
-#   SECONDS_LIVE=60     how long each agent is watched
+#   SECONDS_LIVE=120    how long each agent is watched
 . "$(dirname "$0")/common.sh"
 
-fences=${FENCES:-1000} seconds=${SECONDS_LIVE:-60}
+fences=${FENCES:-1000} seconds=${SECONDS_LIVE:-120}
 
 # layer KIND FILE: fences along the simulated drive's city
 layer() {
@@ -46,13 +46,18 @@ for kind in none circles polygons; do
     start_receiver 1
     wait_for 60 "a fix" status_is .feed.state fix
     sleep 10
-    before=$(processor_seconds "$agent")
+    before=$(processor_ms "$agent")
     sleep "$seconds"
-    figure "agent_fences.$kind.cpu" "$(calculate "100 * ($(processor_seconds "$agent") - $before) / $seconds" 3)" "% of a core"
+    share=$(calculate "0.1 * ($(processor_ms "$agent") - $before) / $seconds" 4)
+    figure "agent_fences.$kind.cpu" "$share" "% of a core"
     memory=$(anonymous_kb "$agent")
     figure "agent_fences.$kind.private" "$(calculate "$memory / 1024" 2)" "MiB, private and anonymous"
-    [ $kind = none ] && without=$memory ||
+    if [ $kind = none ]; then
+        without=$memory share_without=$share
+    else
         figure "agent_fences.$kind.growth" "$(calculate "($memory - $without) / 1024" 2)" "MiB more, $fences fences"
+        figure "agent_fences.$kind.cpu_growth" "$(calculate "$share - $share_without" 4)" "% of a core more, $fences fences"
+    fi
     end_receiver
     end_agent
 done

@@ -1,6 +1,7 @@
 """Latencies of the Web API over HTTPS with keep-alive: the latest point, and a whole day's track page by page.
 
     latency.py BASE-ADDRESS CA.pem ACCESS-KEY ENTITY YYYY-MM-DD SERVER-PROCESS
+    latency.py BASE-ADDRESS CA.pem ACCESS-KEY ENTITY beside SERVER-PROCESS      the latest point alone, beside a load
 """
 
 import datetime
@@ -13,6 +14,8 @@ import time
 import urllib.parse
 
 LATEST, DAYS, PAGE, POINTS = 2000, 200, 5000, 17_280
+# Seconds of answers beside a load, at most.
+BESIDE = 20
 
 
 def quantile(values, share):
@@ -41,6 +44,14 @@ def main():
         if answer["status"] != 0:
             sys.exit(f"latency.py: {call} answered {answer['status']}: {answer['message']}")
         return seconds, answer
+
+    if day == "beside":
+        times = []
+        while sum(times) < BESIDE and len(times) < LATEST:
+            times.append(ask("getlatestpoint", coord_type_output="wgs84")[0])
+        for share, label in ((0.5, "p50"), (0.95, "p95"), (0.99, "p99")):
+            print(f"web.latest.beside.{label}\t{quantile(times, share):.2f}\tms over HTTPS, {len(times)} requests")
+        return
 
     begin = int(datetime.datetime.fromisoformat(day + "T00:00:00+00:00").timestamp())
 

@@ -1,7 +1,7 @@
 """Fills a server with entities through its Web API and searches them.
 
     search.py fill    BASE CA KEY ENTITIES            one point each, around 200 cities in China
-    search.py ask     BASE CA KEY ENTITIES REQUESTS   figures of pages of 1,000
+    search.py ask     BASE CA KEY ENTITIES REQUESTS SERVER-PROCESS   figures of pages of 1,000
     search.py forever BASE CA KEY ENTITIES            asks until it is killed
 """
 
@@ -72,18 +72,23 @@ def questions(numbers, places):
     ]
 
 
-def ask(client, entities, requests):
+def ask(client, entities, requests, server):
     numbers = random.Random(3)
     places = cities()
-    times, totals, sizes = {}, {}, {}
+    times, totals, sizes, processor = {}, {}, {}, {}
+    # The clock of another process: the CPU of all its threads.
+    clock = ~server << 3 | 2
     for round_ in range(requests + 20):
         for name, call, parameters in questions(numbers, places):
+            before = time.clock_gettime(clock)
             body, milliseconds = client.ask(call, **parameters)
+            used = time.clock_gettime(clock) - before
             # The first rounds read the file into memory.
             if round_ < 20:
                 continue
             answer = json.loads(body)
             times.setdefault(name, []).append(milliseconds)
+            processor.setdefault(name, []).append(1000 * used)
             totals.setdefault(name, []).append(answer["total"])
             sizes.setdefault(name, []).append(answer["size"])
     for name, all_ in times.items():
@@ -92,6 +97,7 @@ def ask(client, entities, requests):
         for share in [50, 99]:
             print(f"search.{name}.p{share}\t{all_[len(all_) * share // 100]:.2f}\t"
                   f"ms over HTTPS, {entities} entities, {mean:.0f} matches in the mean, at most {max(totals[name])}")
+        print(f"search.{name}.cpu\t{sum(processor[name]) / len(processor[name]):.2f}\tms of the server's CPU in the mean")
     everything = {"bounds": "-90,-180;90,180", "coord_type_input": "wgs84", "page_size": 1000}
     print(f"search.earth\t{client.ask('entity/boundsearch', **everything)[1]:.0f}\tms, a box around all of them")
     print(f"search.text.all\t{client.ask('entity/search', query='van', page_size=1000)[1]:.0f}\tms, a text that all have")
@@ -111,6 +117,6 @@ client = Client(*sys.argv[2:5])
 if mode == "fill":
     fill(client, entities)
 elif mode == "ask":
-    ask(client, entities, int(sys.argv[6]))
+    ask(client, entities, *map(int, sys.argv[6:]))
 else:
     forever(client)

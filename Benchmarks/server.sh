@@ -33,6 +33,19 @@ for quantile in p50 p99 max; do
     figure "server.live.$quantile" "$(reported live ".acknowledgement.$quantile")" "ms from due to acknowledged"
 done
 figure server.handshakes "$(reported live .handshakesPerSecond)" "logins/s, 1,500 offered"
+
+# --- the latest point, beside half of what was taken in just now
+half=$(calculate "$(reported live .batchesPerSecond) / 2" 0)
+"$built/saker-sim" fleet --enroll - --json --mode live --vehicles $vehicles --rate 1500 --prefix half \
+    --pack "$(calculate "$vehicles / $half" 4)" --duration 30 <"$work/enrollment" >"$work/half.json" 2>"$work/half.log" &
+generator=$!
+processes+=("$generator")
+wait_for 60 "all connections" grep -q connected "$work/half.log"
+sleep 2
+python3 "$here/latency.py" "https://127.0.0.1:$https_port" "$work/server/ca.pem" "$access_key" sim-0 beside "$server" \
+    >>"$figures"
+wait "$generator" || { cat "$work/half.log" >&2; exit 1; }
+figure web.latest.beside.live "$(reported half .batchesPerSecond)" "batches/s of six points beside it, $half offered"
 end_server
 rm -rf "$work/server"
 
