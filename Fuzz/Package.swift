@@ -84,7 +84,8 @@ let package = Package(
             ["Exposition", "FenceJudging", "Geofencing", "Systemd", "TrackStore", "TrackModel", .log]),
         .room("TrackAnalysis", in: "Server", ["Geodesy", "TrackModel"]),
         .room(
-            "TrackExport", in: "Server", ["Compression"], only: ["ZipEntryReader.swift", "ZipFile.swift"]),
+            "TrackExport", in: "Server", ["Compression"],
+            only: ["LineCutter.swift", "ZipEntryReader.swift", "ZipFile.swift"]),
         .room("RoadMatching", in: "Server", ["Geodesy", "JSON", "TrackAnalysis", "TrackModel"]),
         .room(
             "WebAPI", in: "Server",

@@ -13,6 +13,7 @@ package struct Property: Sendable {
         Property(name: "configuration", check: ConfigurationProperties.check),
         Property(name: "enrolment", check: EnrolmentProperties.check),
         Property(name: "enrolment-body", check: EnrolmentBodyProperties.check),
+        Property(name: "export-lines", check: ExportProperties.checkLines),
         Property(name: "fence-delivery", check: AlarmProperties.checkDelivery),
         Property(name: "fence-file", check: FenceProperties.checkFile),
         Property(name: "fence-geometry", check: FenceProperties.checkGeometry),
