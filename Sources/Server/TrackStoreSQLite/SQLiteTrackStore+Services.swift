@@ -36,12 +36,15 @@ extension SQLiteTrackStore {
         try await reading { database in
             try Row.fetchAll(
                 database,
-                sql: "SELECT id, name, created, app_code, retention FROM service WHERE deletion IS NULL ORDER BY id"
+                sql: """
+                    SELECT id, name, created, app_code, retention, \(AnswerForms.columns) FROM service
+                    WHERE deletion IS NULL ORDER BY id
+                    """
             ).compactMap { row in
                 ServiceID(rawValue: row[0]).map {
                     ServiceRecord(
                         id: $0, name: row[1], created: Timestamp(milliseconds: row[2]), appCode: row[3],
-                        retention: Retention(stored: row[4]))
+                        retention: Retention(stored: row[4]), answers: AnswerForms(row, from: 5))
                 }
             }
         }

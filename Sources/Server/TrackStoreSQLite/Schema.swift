@@ -190,6 +190,7 @@ enum Schema {
         retention,
         clones,
         deletion,
+        answers,
     ]
 
     /// What a step does beside its statements, by the version that it reaches: it needs code that SQL does not have.

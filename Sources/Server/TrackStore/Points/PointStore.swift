@@ -39,6 +39,12 @@ package protocol PointStore: Sendable {
     func track(
         of entity: String, in service: ServiceID, from: Timestamp, through: Timestamp, limit: Int
     ) async throws(TrackStoreError) -> StoredTrack
+    /// The last `count` points of the track, or all of them when it has fewer, however old they are. A hole among them, or
+    /// just before them, is told. Reads a few chunks more than these points are in, whatever else the track has. Throws
+    /// `.unknownEntity`.
+    func lastPoints(
+        of entity: String, in service: ServiceID, count: Int
+    ) async throws(TrackStoreError) -> StoredTrack
 }
 
 extension PointStore {
@@ -86,6 +92,14 @@ extension StoreDecorator {
     ) async throws(TrackStoreError) -> StoredTrack {
         try await passing { store async throws(TrackStoreError) in
             try await store.track(of: entity, in: service, from: from, through: through, limit: limit)
+        }
+    }
+
+    package func lastPoints(
+        of entity: String, in service: ServiceID, count: Int
+    ) async throws(TrackStoreError) -> StoredTrack {
+        try await passing { store async throws(TrackStoreError) in
+            try await store.lastPoints(of: entity, in: service, count: count)
         }
     }
 }

@@ -36,6 +36,10 @@ package protocol ServiceStore: Sendable {
     func setAppCode(_ appCode: String?, of service: ServiceID) async throws(TrackStoreError)
     /// Says how long a service keeps its points. Removes none. Throws `.unknownService`.
     func setRetention(_ retention: Retention, of service: ServiceID) async throws(TrackStoreError)
+    /// Says how the Web API answers the clients of a service. Throws `.unknownService`.
+    func setAnswers(_ answers: AnswerForms, of service: ServiceID) async throws(TrackStoreError)
+    /// What was said last. Throws `.unknownService`.
+    func answers(of service: ServiceID) async throws(TrackStoreError) -> AnswerForms
 }
 
 extension ServiceStore {
@@ -121,6 +125,18 @@ extension StoreDecorator {
     package func setRetention(_ retention: Retention, of service: ServiceID) async throws(TrackStoreError) {
         try await passing { store async throws(TrackStoreError) in
             try await store.setRetention(retention, of: service)
+        }
+    }
+
+    package func setAnswers(_ answers: AnswerForms, of service: ServiceID) async throws(TrackStoreError) {
+        try await passing { store async throws(TrackStoreError) in
+            try await store.setAnswers(answers, of: service)
+        }
+    }
+
+    package func answers(of service: ServiceID) async throws(TrackStoreError) -> AnswerForms {
+        try await passing { store async throws(TrackStoreError) in
+            try await store.answers(of: service)
         }
     }
 }

@@ -9,6 +9,27 @@ extension ReferenceTrackStore {
         }
     }
 
+    package func setAnswers(_ answers: AnswerForms, of service: ServiceID) throws(TrackStoreError) {
+        try check(service)
+        for index in serviceList.indices where serviceList[index].id == service {
+            serviceList[index].answers = answers
+        }
+    }
+
+    package func answers(of service: ServiceID) throws(TrackStoreError) -> AnswerForms {
+        try check(service)
+        return serviceList.first { $0.id == service }?.answers ?? AnswerForms()
+    }
+
+    package func lastPoints(
+        of entity: String, in service: ServiceID, count: Int
+    ) throws(TrackStoreError) -> StoredTrack {
+        let all = try track(
+            of: entity, in: service, from: Timestamp(milliseconds: .min), through: Timestamp(milliseconds: .max),
+            limit: .max)
+        return StoredTrack(points: all.points.suffix(max(0, count)))
+    }
+
     package func removePoints(
         of service: ServiceID, before time: Timestamp, after mark: RemovalMark?, limit: Int
     ) throws(TrackStoreError) -> PointRemoval {

@@ -36,6 +36,30 @@ extension TrackStoreContract {
                 try await expect(.tooManyPoints) { try await store.history(in: service, limit: 9) }
                 try await expect(.tooManyPoints) { try await store.history(in: service, limit: 0) }
             },
+            TrackStoreCheck("the last points are the last ones, however they were stored and however old they are") {
+                subject in
+                let (store, service) = try await subject.withService()
+                try await expect(.unknownEntity) { try await store.lastPoints(of: "truck", in: service, count: 3) }
+                try await store.haveEntity(named: "truck", in: service, at: .at(0))
+                try expect(
+                    try await store.lastPoints(of: "truck", in: service, count: 3).points, is: [], "points of none")
+                let year: Int64 = 365 * 86_400
+                // A chunk that lies over others, points that are stored again, and a point of another age.
+                for part in [[0, 40], [30, 31, 32], [10], [20, 21, 22, 23], [-year], [22, 30]] as [[Int64]] {
+                    _ = try await store.upload([subject.custom(service, TrackPoint.samples(part, mark: part[0]))])
+                }
+                let history = try await store.history(in: service).map(\.point)
+                try expect(history.count, is: 11, "points")
+                for round in 0..<2 {
+                    for count in [-1, 0, 1, 2, 3, 5, 8, 10, 11, 12, 1000] {
+                        let last = try await store.lastPoints(of: "truck", in: service, count: count)
+                        try expect(
+                            last.points.map(\.point), is: Array(history.suffix(max(0, count))),
+                            "the last \(count), round \(round)")
+                    }
+                    while try await store.merge(limit: 100) > 0 {}
+                }
+            },
             TrackStoreCheck("points years apart in one batch are found where they belong") { subject in
                 let (store, service) = try await subject.withService()
                 let year: Int64 = 365 * 86_400

@@ -1,0 +1,31 @@
+import GRDB
+import Testing
+import TrackModel
+import TrackStore
+import TrackTestKit
+
+@testable import TrackStoreSQLite
+
+/// A store of the release before services said how their clients are answered.
+@Suite struct AnswersMigrationTests {
+    @Test func theServicesOfSchemaEighteenAnswerAsTheConfigurationSays() async throws {
+        let bench = try Workbench()
+        let file = try DatabaseQueue(path: bench.path)
+        try await file.writeWithoutTransaction { database in
+            try Schema.migrate(database, through: 18)
+            #expect(try Int.fetchOne(database, sql: "PRAGMA user_version") == 18)
+            try database.execute(sql: "INSERT INTO service (id, name, created) VALUES (1, 'fleet', 5)")
+        }
+        try file.close()
+        let store = try await bench.open()
+        let service = try #require(ServiceID(rawValue: 1))
+        #expect(try await store.checkIntegrity() == [])
+        #expect(try await store.answers(of: service) == AnswerForms())
+        let answers = AnswerForms(vertices: .objects, unknownEntity: .success)
+        try await store.setAnswers(answers, of: service)
+        try store.close()
+        let again = try await bench.open()
+        #expect(try await again.answers(of: service) == answers)
+        #expect(try await again.services().map(\.answers) == [answers])
+    }
+}
