@@ -22,4 +22,27 @@ extension ProgramTests {
         }
         #expect(try await service("retention", "9", "90").status == 1)
     }
+
+    @Test func aServiceSaysHowItsClientsAreAnswered() async throws {
+        _ = try await makeServer()
+        func answers(_ arguments: String...) async throws -> ProcessResult {
+            try await run(serverPath, ["service", "answers", "--config", configuration] + arguments)
+        }
+        #expect(try await answers("1").output == "Service 1: vertexes default, unknown-entity default\n")
+        #expect(
+            try await answers("1", "--vertexes", "text").output
+                == "Service 1: vertexes text, unknown-entity default\n")
+        #expect(
+            try await answers("1", "--unknown-entity", "0").output == "Service 1: vertexes text, unknown-entity 0\n")
+        let list = try await run(serverPath, ["service", "list", "--config", configuration])
+        #expect(list.output.contains("(vertexes text, unknown-entity 0)"), "\(list.output)")
+        #expect(
+            try await answers("1", "--vertexes", "default", "--unknown-entity", "default").output
+                == "Service 1: vertexes default, unknown-entity default\n")
+        let refused = try await answers("1", "--vertexes", "array")
+        #expect(refused.status == 2, "\(refused.status)")
+        #expect(
+            refused.errors.contains("--vertexes \"array\": it must be objects, text or default"), "\(refused.errors)")
+        #expect(try await answers("9", "--vertexes", "text").status == 1)
+    }
 }

@@ -102,6 +102,35 @@ struct ServerConfigurationTests {
         #expect(throws: ConfigurationError.self) { try read("[roads]\ndriving_costing = \"car\"") }
     }
 
+    @Test func theStatusOfWhatIsNotThereIsOneOfTwo() throws {
+        #expect(try !read("").api.deletesUnknownEntities && read("").api.emptyListStatus == 3003)
+        #expect(try read("[api]\nunknown_entity_status = 0").api.deletesUnknownEntities)
+        for key in ["unknown_entity_status", "empty_list_status"] {
+            let error = #expect(throws: ConfigurationError.self) { try read("[api]\n\(key) = 1") }
+            #expect(error?.detail.contains("\(key) = 1: it must be 3003 or 0") == true, "\(error?.detail ?? "")")
+        }
+    }
+
+    @Test func theAnalysisOfTracksHasItsTable() throws {
+        let usual = try read("").analysis
+        #expect(usual.kilometresAnHour == 200 && usual.transportMode == .driving && usual.supplementFactor == 1)
+        #expect(usual.keptBytes == 64 << 20)
+        let given = try read(
+            "[analysis]\nspeed_cap_kmh = 1200\ntransport_mode = \"detect\"\nsupplement_factor = 1.3\nkept_bytes = 0"
+        ).analysis
+        #expect(given.kilometresAnHour == 1200 && given.transportMode == .detect)
+        #expect(given.supplementFactor == 1.3 && given.keptBytes == 0)
+        for line in [
+            "speed_cap_kmh = 19", "speed_cap_kmh = 1201", "speed_cap_kmh = 200.5", "transport_mode = \"auto\"",
+            "supplement_factor = 0.9", "supplement_factor = 5.1", "supplement_factor = nan", "kept_bytes = -1",
+            "kept_bytes = 1099511627777", "speed_cap = 200",
+        ] {
+            let error = #expect(throws: ConfigurationError.self) { try read("[analysis]\n\(line)") }
+            let key = line.prefix { $0 != " " }
+            #expect(error?.detail.contains(key) == true, "\(error?.detail ?? "")")
+        }
+    }
+
     @Test func fileNamesStartFromTheFilesOwnDirectory() throws {
         let configuration = try read("[tls]\nkey = \"/etc/key.pem\"\nca = \"ca.pem\"")
         #expect(configuration.store.path == "/srv/saker/tracks.sqlite")

@@ -32,6 +32,18 @@ struct EntityTests {
         #expect(try await bench.store.entity(named: "%E4%BA", in: bench.service) != nil)
     }
 
+    @Test func whoDeletesTwiceIsAnsweredAsTheOperatorWants() async throws {
+        for usual in UnknownEntityStatus.allCases {
+            let bench = try await Bench(WebAPIOptions(unknownEntity: usual))
+            for own in [UnknownEntityStatus.notFound, .success, nil] {
+                try await bench.store.setAnswers(AnswerForms(unknownEntity: own), of: bench.service)
+                let answer = try await bench.post("entity/delete", "entity_name=nobody")
+                #expect(answer.status.map { "\($0)" } == (own ?? usual).rawValue, "\(usual) \(String(describing: own))")
+                #expect(try await bench.post("entity/delete", "").status == 2)
+            }
+        }
+    }
+
     @Test func aDeletedEntityIsGoneWithItsTrackAndItsNameIsFree() async throws {
         let bench = try await Bench()
         try await bench.upload("van", [try point(1_772_670_000, 1, 1)])

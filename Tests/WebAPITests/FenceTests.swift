@@ -77,6 +77,19 @@ struct FenceTests {
         }
     }
 
+    @Test func aServiceMayHaveItsVerticesInAnotherFormThanTheServer() async throws {
+        for usual in VertexForm.allCases {
+            let bench = try await bench(WebAPIOptions(fenceVertices: usual))
+            _ = try await make(bench, "polygon", Self.square + "&coord_type=wgs84")
+            for form in [VertexForm.text, .objects, nil] {
+                try await bench.store.setAnswers(AnswerForms(vertices: form), of: bench.service)
+                let vertices = try await list(bench, "fence_ids=1").first?["vertexes"]
+                #expect(
+                    (vertices?.stringValue != nil) == (form ?? usual == .text), "\(usual), \(String(describing: form))")
+            }
+        }
+    }
+
     @Test func aPolygonOfOnePlaceIsAcceptedAndComesBack() async throws {
         let bench = try await bench()
         _ = try await make(bench, "polygon", "vertexes=40,116;40,116;40,116&coord_type=wgs84")

@@ -132,34 +132,6 @@ import TrackStore
         #expect(try await bench().get("track/gettrack", range(query)).status == 2)
     }
 
-    // MARK: The latest point
-
-    private func latest(_ points: [TrackPoint], _ option: String = "") async throws -> Int64? {
-        try await bench(points).get("track/getlatestpoint", "entity_name=van&process_option=\(option)")[
-            "latest_point"]?["loc_time"]?.integerValue.map { $0 - Self.start }
-    }
-
-    /// Seconds from the start; the last one is 5 km off.
-    private func jumping(at times: [Int64]) throws -> [TrackPoint] {
-        try times.map { try point(Self.start + $0, $0 == times.last ? 0.05 : 0, Double($0) * 10 / 111_195) }
-    }
-
-    @Test func aJumpAtTheEndIsShownOnceItIsAMinuteOld() async throws {
-        // The clock stands 7,900 s after the start.
-        #expect(try await latest(jumping(at: [7880, 7881, 7882, 7883])) == 7882)
-        #expect(try await latest(jumping(at: [7880, 7881, 7882, 7883]), "denoise_grade=0") == 7883)
-        #expect(try await latest(jumping(at: [7830, 7831, 7832, 7833])) == 7833)
-    }
-
-    @Test func aPointWithoutAnAccurateOneIsSoughtInTheLastDay() async throws {
-        let points = try [0, 7000, 7001].map { second in
-            try point(Self.start + second, 0, 0, accuracy: second == 0 ? 50 : 5000)
-        }
-        #expect(try await latest(points) == 7001)
-        #expect(try await latest(points, "radius_threshold=20") == 0)
-        #expect(try await latest(Array(points.dropFirst()), "radius_threshold=20") == 7001)
-    }
-
     /// Clients send both generations of the options at once. The order of the keys says nothing.
     @Test(arguments: [
         ("denoise_grade=5,need_denoise=1", 5), ("need_denoise=1,denoise_grade=5", 5),
@@ -178,17 +150,5 @@ import TrackStore
     ])
     func theStrongerThinningOfBothGenerationsCounts(_ text: String, _ grade: Int) {
         #expect(ProcessOption(parsing: text).thinning.rawValue == grade)
-    }
-
-    /// The limits of `[api]` are for ranges that a client has chosen.
-    @Test func theLatestPointIsToldHoweverManyPointsAreBeforeIt() async throws {
-        var options = WebAPIOptions()
-        options.maximumRawPoints = 10
-        options.maximumProcessedPoints = 10
-        let bench = try await Bench(options)
-        try await bench.upload("van", try drive())
-        let answer = try await bench.get("track/getlatestpoint", "entity_name=van")
-        #expect(answer.status == 0, "\(answer)")
-        #expect(answer["latest_point"]?["loc_time"] == .integer(Self.start + 659))
     }
 }

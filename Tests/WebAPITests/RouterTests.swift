@@ -191,6 +191,29 @@ struct RouterTests {
         #expect(String(decoding: response.body, as: UTF8.self).hasPrefix("/**/f({\"status\":\(status),"))
     }
 
+    /// The query of such a request cannot be read as a whole, and its page must be told so all the same.
+    @Test(arguments: [
+        "?callback=f&entity_name=%C4%E3", "?entity_name=%C4%E3&callback=f", "?%C4%E3=1&callback=f",
+        "?callback=%C4%E3&callback=&callback=f", "?&&x&callback&%63allback=f&callback=g",
+        "?\(String(repeating: "a=1&", count: 5000))callback=f",
+    ])
+    func aCallbackIsFoundBesideWhatCannotBeRead(query: String) async throws {
+        let bench = try await Bench()
+        for path in ["/api/v3/track/gettrack", "/api/v2/track/gethistory", "/trace/v3/x", "/api/v3/track/%C4%E3"] {
+            let response = await bench.router.respond(to: APIRequest(method: "GET", target: path + query))
+            let body = String(decoding: response.body, as: UTF8.self)
+            #expect(response.httpStatus == 200)
+            #expect(response.headers.contains { $0.value.hasPrefix("application/javascript") }, "\(path): \(body)")
+            #expect(body.hasPrefix("/**/f({\"status\":"))
+        }
+    }
+
+    @Test func aQueryThatIsNotUTF8HasItsStatusInTheCallback() async throws {
+        let target = "/api/v3/track/gettrack?ak=\(Bench.key)&service_id=1&callback=f&entity_name=%C4%E3"
+        let response = await (try Bench()).router.respond(to: APIRequest(method: "GET", target: target))
+        #expect(String(decoding: response.body, as: UTF8.self).hasPrefix("/**/f({\"status\":3007,"))
+    }
+
     @Test func pagesOfOtherOriginsMayAsk() async throws {
         let bench = try await Bench()
         let preflight = await bench.router.respond(

@@ -8,7 +8,8 @@ import TrackModel
 @Suite("Tracks are read once as long as nothing is stored for them") final class TrackMemoryTests: Sendable {
     private static let start: Int64 = 1_772_670_000
 
-    private let memory = TrackMemory()
+    private static let maximumBytes = 10_000
+    private let memory = TrackMemory(maximumBytes: maximumBytes)
     private let made = Mutex(0)
 
     private func content(
@@ -41,12 +42,20 @@ import TrackModel
     @Test func whatMayChangeIsNotKept() async throws {
         #expect(try await content(1, bytes: nil) == 1)
         #expect(try await content(1, bytes: nil) == 2)
-        #expect(try await content(1, bytes: TrackMemory.maximumBytes + 1) == 3)
+        #expect(try await content(1, bytes: Self.maximumBytes + 1) == 3)
         #expect(try await content(1) == 4)
     }
 
+    @Test func anOperatorMayHaveNothingKept() async throws {
+        let memory = TrackMemory(maximumBytes: 0)
+        for round in 1...3 {
+            let made = try await memory.content(of: 1, at: 1, now: Bench.now, weight: { _ in 100 }) { round }
+            #expect(made == round)
+        }
+    }
+
     @Test func theLongestUnusedGoesFirst() async throws {
-        let half = TrackMemory.maximumBytes / 2
+        let half = Self.maximumBytes / 2
         #expect(try await content(1, bytes: half) == 1)
         #expect(try await content(2, bytes: half) == 2)
         #expect(try await content(1, bytes: half) == 1)

@@ -222,11 +222,13 @@ struct TrackTests {
         let old = ProcessOption(
             parsing: " need_denoise=0 , radius_threshold=100, need_mapmatch=1,transport_mode=2,need_vacuate=1")
         #expect(old.denoiseGrade == 0)
-        #expect(old.cleaning == CleaningOptions(radiusLimit: 100))
+        #expect(old.cleaning(AnalysisOptions()) == CleaningOptions(radiusLimit: 100))
         #expect(old.mapMatch)
         #expect(old.travel == .riding)
         #expect(old.thinning == .fine)
-        #expect(ProcessOption(parsing: "denoise_grade=3,radius_threshold=20").cleaning.radiusLimit == 20)
-        #expect(ProcessOption(parsing: "denoise_grade=3,radius_threshold=0").cleaning.radiusLimit == 100)
+        #expect(
+            ProcessOption(parsing: "denoise_grade=3,radius_threshold=20").cleaning(AnalysisOptions()).radiusLimit == 20)
+        #expect(
+            ProcessOption(parsing: "denoise_grade=3,radius_threshold=0").cleaning(AnalysisOptions()).radiusLimit == 100)
     }
 }

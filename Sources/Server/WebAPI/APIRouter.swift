@@ -21,7 +21,7 @@ package struct APIRouter: Sendable {
     let logger: Logger
     let now: @Sendable () -> Timestamp
     private let pages = PageCache()
-    private let tracks = TrackMemory()
+    private let tracks: TrackMemory
     private let districts = DistrictCache()
     private let checkCallback: CallbackChecking
     private let roads: (any Roads)?
@@ -45,6 +45,7 @@ package struct APIRouter: Sendable {
         self.checkCallback = checkCallback
         self.roads = roads
         self.now = now
+        tracks = TrackMemory(maximumBytes: options.analysis.keptBytes)
         let limits = KeyQuotas.Limits(daily: options.dailyQuota, concurrent: options.concurrentRequests)
         quotas = limits.isNone ? nil : KeyQuotaBook(KeyQuotas(limits, zoneMinutes: options.zoneMinutes))
     }
@@ -200,11 +201,10 @@ package struct APIRouter: Sendable {
         return "this access key may not \(scope.text): it was made for \(key.rights.scopes.text)"
     }
 
-    /// A query that cannot be read names none. The reading of the call tells the reason.
+    /// A query that cannot be read as a whole may name one all the same: the page must be able to read the refusal. A page
+    /// that cannot reads it as no answer, and some ask again without end.
     private static func callback(_ target: RequestTarget) throws(APIFailure) -> String? {
-        guard target.isOfAPI, let pairs = try? FormEncoding.pairs(target.query),
-            let name = Parameters(pairs.map { ($0.key, $0.value) })["callback"]
-        else { return nil }
+        guard target.isOfAPI, let name = FormEncoding.value(of: "callback", in: target.query) else { return nil }
         let allowed = name.utf8.allSatisfy { byte in
             (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
                 || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) || "_.$[]".utf8.contains(byte)

@@ -1,3 +1,5 @@
+package import TrackStore
+
 /// What an operator may choose about the API.
 package struct WebAPIOptions: Sendable {
     /// Minutes east of UTC of the formatted times in answers, -1439...1439.
@@ -19,8 +21,10 @@ package struct WebAPIOptions: Sendable {
     package var dailyQuota: Int?
     package var concurrentRequests: Int?
 
-    /// How `fence/list` writes the vertices of a fence.
+    /// How `fence/list` writes the vertices of a fence, where the service does not say it.
     package var fenceVertices: FenceVertices
+    /// The status of `entity/delete` for an entity that is not there, where the service does not say it.
+    package var unknownEntity: UnknownEntityStatus
 
     /// Seconds that the end of an export's range must be past.
     package var exportAge: Int64
@@ -35,12 +39,9 @@ package struct WebAPIOptions: Sendable {
     /// Points of matched tracks say how important their road is.
     package var showsRoadGrades: Bool
 
-    package enum FenceVertices: String, Sendable, CaseIterable {
-        /// An array of objects with `longitude` and `latitude`.
-        case objects
-        /// One text, `latitude,longitude` pairs joined by semicolons.
-        case text
-    }
+    package var analysis: AnalysisOptions
+
+    package typealias FenceVertices = VertexForm
 
     package enum EmptyListStatus: String, Sendable, CaseIterable {
         case notFound = "3003"
@@ -51,10 +52,11 @@ package struct WebAPIOptions: Sendable {
         zoneMinutes: Int = 480, emptyListStatus: EmptyListStatus = .notFound, strictMethods: Bool = false,
         futureTolerance: Int64 = 600, maximumAge: Int64? = nil, maximumRawPoints: Int = 200_000,
         maximumProcessedPoints: Int = 20_000, dailyQuota: Int? = nil, concurrentRequests: Int? = nil,
-        fenceVertices: FenceVertices = .objects,
+        fenceVertices: FenceVertices = .objects, unknownEntity: UnknownEntityStatus = .notFound,
         exportAge: Int64 = 6 * 3600, exportsNeedKey: Bool = true, hasExportTimesAsDigits: Bool = false,
         publicOrigin: String? = nil,
-        roadAttribution: String = "© OpenStreetMap contributors", showsRoadGrades: Bool = true
+        roadAttribution: String = "© OpenStreetMap contributors", showsRoadGrades: Bool = true,
+        analysis: AnalysisOptions = AnalysisOptions()
     ) {
         self.zoneMinutes = zoneMinutes
         self.emptyListStatus = emptyListStatus
@@ -66,11 +68,13 @@ package struct WebAPIOptions: Sendable {
         self.dailyQuota = dailyQuota
         self.concurrentRequests = concurrentRequests
         self.fenceVertices = fenceVertices
+        self.unknownEntity = unknownEntity
         self.exportAge = exportAge
         self.exportsNeedKey = exportsNeedKey
         self.hasExportTimesAsDigits = hasExportTimesAsDigits
         self.publicOrigin = publicOrigin
         self.roadAttribution = roadAttribution
         self.showsRoadGrades = showsRoadGrades
+        self.analysis = analysis
     }
 }

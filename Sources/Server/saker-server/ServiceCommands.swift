@@ -9,7 +9,7 @@ struct Services: AsyncParsableCommand {
         subcommands: [
             Create.self, Import.self, List.self, Rename.self, RotateKey.self, Keys.self, DisableKey.self,
             EnableKey.self,
-            SetAppCode.self, KeepPoints.self, Delete.self,
+            SetAppCode.self, KeepPoints.self, Answers.self, Delete.self,
         ])
 
     struct Create: AsyncParsableCommand {
@@ -53,9 +53,10 @@ struct Services: AsyncParsableCommand {
                     case .forever: "  (keeps points for ever)"
                     case .days(let days): "  (keeps points for \(days) day\(days == 1 ? "" : "s"))"
                     }
+                let answers = service.answers == AnswerForms() ? "" : "  (\(service.answers.text))"
                 print(
                     String(repeating: " ", count: max(0, 7 - number.count)) + number + "  " + service.name + code + kept
-                )
+                        + answers)
             }
         }
     }

@@ -83,6 +83,25 @@ package struct ServiceAdministration: Sendable {
         }
     }
 
+    /// Says how the Web API answers the clients of a service; the running server does so at once. Returns what is in force
+    /// for the service. What `change` leaves as it is stays so.
+    package func changeAnswers(
+        of service: Int64, _ change: (inout AnswerForms) -> Void
+    ) async throws(ServerError) -> AnswerForms {
+        let id = try await known(service)
+        do throws(TrackStoreError) {
+            let former = try await store.answers(of: id)
+            var answers = former
+            change(&answers)
+            guard answers != former else { return answers }
+            try await store.setAnswers(answers, of: id)
+            acts.note("service answers", in: id, about: answers.text)
+            return answers
+        } catch {
+            throw ServerError(error)
+        }
+    }
+
     /// A new key; `keepingOld` leaves the earlier ones valid, so that vehicles can be moved one by one. Vehicles may log in with
     /// it when they may with an earlier one, and it is not signed: a vehicle cannot sign.
     package func rotateKey(
@@ -146,6 +165,13 @@ package struct ServiceAdministration: Sendable {
             throw ServerError(.usage, "a service's name has 1 to 128 bytes of UTF-8 and no control characters")
         }
         return name
+    }
+}
+
+extension AnswerForms {
+    /// For people: what the service says of its answers.
+    package var text: String {
+        "vertexes \(vertices?.rawValue ?? "default"), unknown-entity \(unknownEntity?.rawValue ?? "default")"
     }
 }
 

@@ -29,6 +29,7 @@ extension ServerConfiguration {
         let callbacks = readCallbacks(&reader)
         let exports = readExports(&reader, beside: store.path)
         let roads = readRoads(&reader)
+        let analysis = readAnalysis(&reader)
         let tls = readTLS(&reader)
         let enrollment = Enrollment(
             host: reader.optionalHost("enrollment", "host"),
@@ -39,7 +40,8 @@ extension ServerConfiguration {
         let limit = reader.integer("shutdown", "time_limit", default: 15, range: 1...600, unit: "s")
         return ServerConfiguration(
             store: store, device: device, gateway: gateway, web: web, api: api, callbacks: callbacks,
-            exports: exports, roads: roads, tls: tls, enrollment: enrollment, logLevel: level, metrics: metrics,
+            exports: exports, roads: roads, analysis: analysis, tls: tls, enrollment: enrollment, logLevel: level,
+            metrics: metrics,
             shutdownLimit: limit, effective: try reader.finish())
     }
 
@@ -103,10 +105,8 @@ extension ServerConfiguration {
 
     private static func readAPI(_ reader: inout ConfigurationReader) -> API {
         let zone = reader.integer("api", "utc_offset", default: 480, range: -1439...1439, unit: "min")
-        let empty = reader.integer("api", "empty_list_status", default: 3003, range: 0...3003)
-        if empty != 0, empty != 3003 {
-            reader.reject("api", "empty_list_status", "empty_list_status = \(empty): it must be 3003 or 0")
-        }
+        let empty = readStatus("empty_list_status", &reader)
+        let unknown = readStatus("unknown_entity_status", &reader)
         let strict = reader.boolean("api", "strict_methods", default: false)
         let future = reader.integer("api", "future_tolerance", default: 600, range: 0...86_400, unit: "s")
         let age = reader.integer("api", "maximum_age", default: 0, range: 0...3_153_600_000, unit: "s")
@@ -119,7 +119,15 @@ extension ServerConfiguration {
             maximumProcessedPoints: reader.integer(
                 "api", "maximum_processed_points", default: 20_000, range: 1...10_000_000),
             dailyQuota: daily == 0 ? nil : daily, concurrentRequests: concurrent == 0 ? nil : concurrent,
-            hasFenceVerticesAsText: reader.boolean("api", "fence_vertexes_as_text", default: false))
+            hasFenceVerticesAsText: reader.boolean("api", "fence_vertexes_as_text", default: false),
+            deletesUnknownEntities: unknown == 0)
+    }
+
+    /// 3003, as the published service answers, or 0.
+    private static func readStatus(_ key: String, _ reader: inout ConfigurationReader) -> Int {
+        let status = reader.integer("api", key, default: 3003, range: 0...3003)
+        if status != 0, status != 3003 { reader.reject("api", key, "\(key) = \(status): it must be 3003 or 0") }
+        return status
     }
 
     private static func readExports(_ reader: inout ConfigurationReader, beside store: String) -> Exports {
@@ -146,6 +154,15 @@ extension ServerConfiguration {
             reader.reject("roads", "url", "url = \"\(text)\": \(rule)")
         }
         return roads
+    }
+
+    private static func readAnalysis(_ reader: inout ConfigurationReader) -> Analysis {
+        Analysis(
+            kilometresAnHour: reader.integer("analysis", "speed_cap_kmh", default: 200, range: 20...1200, unit: "km/h"),
+            transportMode: reader.choice("analysis", "transport_mode", default: .driving),
+            supplementFactor: reader.number("analysis", "supplement_factor", default: 1, range: 1...5),
+            keptBytes: reader.integer(
+                "analysis", "kept_bytes", default: 64 << 20, range: 0...(1 << 40), unit: "bytes"))
     }
 
     private static func readCallbacks(_ reader: inout ConfigurationReader) -> Callbacks {

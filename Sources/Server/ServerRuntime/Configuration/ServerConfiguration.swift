@@ -86,6 +86,8 @@ package struct ServerConfiguration: Sendable {
         package var concurrentRequests: Int?
         /// `fence/list` writes vertices as one text.
         package var hasFenceVerticesAsText: Bool
+        /// `entity/delete` of an entity that is not there is done.
+        package var deletesUnknownEntities: Bool
     }
 
     /// Alarms of fences that go to operators' URLs.
@@ -128,6 +130,21 @@ package struct ServerConfiguration: Sendable {
         }
     }
 
+    /// What is computed from tracks.
+    package struct Analysis: Hashable, Sendable {
+        /// How entities travel when the client leaves it open.
+        package enum TransportMode: String, CaseIterable, Sendable {
+            case driving, detect
+        }
+
+        /// Above this a step between two points is no movement.
+        package var kilometresAnHour: Int
+        package var transportMode: TransportMode
+        /// Of the straight line, where no route is known.
+        package var supplementFactor: Double
+        package var keptBytes: Int
+    }
+
     package struct TLS: Hashable, Sendable {
         package var certificate: String
         package var key: String
@@ -151,6 +168,7 @@ package struct ServerConfiguration: Sendable {
     package var exports: Exports
     /// Nil: there is no road engine.
     package var roads: Roads?
+    package var analysis: Analysis
     package var tls: TLS
     package var enrollment: Enrollment
     package var logLevel: Logger.Level

@@ -98,6 +98,9 @@ extension ServerSample {
 # utc_offset = 480
 # Status of an entity list that matches nothing: 3003, as the published service answers, or 0.
 # empty_list_status = 3003
+# Status of entity/delete for an entity that the service does not have: 3003, or 0 for clients that delete twice.
+# `saker-server service answers` sets this key and the next one for one service.
+# unknown_entity_status = 3003
 # fence/list answers vertices as one text "latitude,longitude;…"; otherwise as an array of objects.
 # fence_vertexes_as_text = false
 # Refuse a call with another method (GET or POST) than the documented one.
@@ -150,6 +153,19 @@ extension ServerSample {
 # attribution = "© OpenStreetMap contributors"
 # Points of matched tracks say how important their road is (road_grade).
 # road_grade = true
+
+[analysis]
+# Most km/h that anything in the fleet moves at, 20 ... 1200. Processing leaves out a point that only a faster movement reaches.
+# Raise it for trains (350) and aircraft (1200). The client's transport_mode riding (60) and walking (20) do not change.
+# speed_cap_kmh = 200
+# How entities travel when the client leaves it open (transport_mode=auto). "driving": they stand or drive. "detect": what lies
+# between two stops may also be a walk or a ride, by its speeds. A client can ask for this by itself.
+# transport_mode = "driving"
+# Where supplement_mode asks for a route and none is known, an interruption counts as its straight line times this, 1 ... 5.
+# supplement_factor = 1.0
+# Most bytes of tracks in memory, 0 ... 1099511627776: a page that asks for the points, the distance and the stays of one day
+# then reads the day once. 0 keeps none.
+# kept_bytes = 67108864
 
 [tls]
 # The server's certificate with its chain, and its private key without a password: PEM files. Under systemd a credential

@@ -67,7 +67,7 @@ package struct TrackColumns: Hashable, Sendable {
     }
 
     /// The point at `position` as a sample that calls itself `index`.
-    func sample(at position: Int, index: Int) -> TrackSample {
+    package func sample(at position: Int, index: Int) -> TrackSample {
         func known(_ value: Int32) -> Int32? { value == Self.unknown ? nil : value }
         return TrackSample(
             index: index, time: times[position], latitudeE7: latitudes[position], longitudeE7: longitudes[position],

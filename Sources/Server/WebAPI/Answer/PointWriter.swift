@@ -76,11 +76,7 @@ struct PointWriter {
             former = (seconds, text)
             list.object { object in
                 write(stored.point, to: &object)
-                if let processing = shown.processing {
-                    object.member("locate_mode", ShownPoint.Processing.locateMode(of: stored.point.fix))
-                    if let mode = processing.transportMode { object.member("transport_mode", mode) }
-                    processing.road?.write(to: &object)
-                }
+                shown.processing?.write(stored.point.fix, to: &object)
                 if let text { object.member("create_time", text) }
             }
         }

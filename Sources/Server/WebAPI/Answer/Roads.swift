@@ -56,6 +56,6 @@ extension ProcessOption {
     func errand(_ call: APICall, _ entity: ExactName, _ deadlines: RoadDeadlines) -> RoadErrand {
         RoadErrand(
             owner: "\(call.service.rawValue)/\(entity.text)", mode: travel,
-            speedCap: travel.speedCap(driving: Self.vehicleSpeedCap), deadlines: deadlines)
+            speedCap: travel.speedCap(driving: call.options.analysis.metresASecond), deadlines: deadlines)
     }
 }

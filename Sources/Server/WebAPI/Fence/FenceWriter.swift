@@ -2,6 +2,7 @@ import Geodesy
 import Geofencing
 import JSON
 import TrackModel
+import TrackStore
 
 /// Writes fences in the datum that the client asked for.
 struct FenceWriter {

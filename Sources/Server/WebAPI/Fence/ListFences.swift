@@ -8,7 +8,7 @@ extension FenceEndpoints {
     static let list = Endpoint(
         "fence/list", .get, ["monitored_person", "fence_ids", "coord_type_output", "page_index", "page_size"],
         about: \.monitoredPerson
-    ) { (call, store: any FenceStore) in
+    ) { (call, store: any FenceStore & ServiceStore) in
         let ids = try call.fenceIDs()
         let person = call.parameters["monitored_person"]
         guard ids != nil || person != nil else {
@@ -23,8 +23,8 @@ extension FenceEndpoints {
             }
         var page = call.parameters.page(defaultSize: 1000, maximumSize: 1000)
         if person == nil { page = (1, FenceLimits.mostFences) }
-        let writer = FenceWriter(
-            coordinateType: try call.outputType(), clock: call.clock, vertices: call.options.fenceVertices)
+        let vertices = try await store.answers(of: call.service).vertices ?? call.options.fenceVertices
+        let writer = FenceWriter(coordinateType: try call.outputType(), clock: call.clock, vertices: vertices)
         let found = try await store.readableFences(
             in: call.service, matching: FenceFilter(fences: ids, watch: watch),
             page: Page(offset: (page.index - 1) * page.size, limit: page.size))

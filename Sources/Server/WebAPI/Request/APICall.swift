@@ -46,6 +46,11 @@ struct APICall: Sendable {
             coordinateType: type, clock: clock, columns: try await store.columns(of: .track, in: service).types)
     }
 
+    /// Writes times and places of points in the datum that the client asked for.
+    func positionWriter() throws(APIFailure) -> PointWriter {
+        PointWriter(coordinateType: try outputType(), clock: clock, columns: [:])
+    }
+
     /// The datum that the client asked for.
     func outputType() throws(APIFailure) -> CoordinateType {
         guard let name = parameters["coord_type_output"] else { return .bd09ll }

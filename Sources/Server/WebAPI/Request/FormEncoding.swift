@@ -29,9 +29,33 @@ enum FormEncoding {
         return pairs
     }
 
+    /// The first value of a key that is not empty and that can be read, whatever the other pairs are and however many.
+    /// For what must be known of a request that is refused.
+    static func value(of key: String, in text: some StringProtocol) -> String? {
+        var rest = Substring(text).utf8[...]
+        while !rest.isEmpty {
+            let part = rest.prefix { $0 != UInt8(ascii: "&") }
+            rest = rest.dropFirst(part.count + 1)
+            guard let equals = part.firstIndex(of: UInt8(ascii: "=")), decoded(part[..<equals]) == key,
+                let value = decoded(part[part.index(after: equals)...]), !value.isEmpty
+            else { continue }
+            return value
+        }
+        return nil
+    }
+
     /// Nil when the bytes are not UTF-8. A percent sign without two hexadecimal digits stands for itself, because
     /// clients send it so.
     static func decoded(_ bytes: some Collection<UInt8>, plusIsSpace: Bool = true) -> String? {
+        String(validating: unescaped(bytes, plusIsSpace: plusIsSpace), as: UTF8.self)
+    }
+
+    /// As ``decoded(_:plusIsSpace:)``, with U+FFFD in place of what is not UTF-8.
+    static func repaired(_ bytes: some Collection<UInt8>, plusIsSpace: Bool = true) -> String {
+        String(decoding: unescaped(bytes, plusIsSpace: plusIsSpace), as: UTF8.self)
+    }
+
+    private static func unescaped(_ bytes: some Collection<UInt8>, plusIsSpace: Bool) -> [UInt8] {
         var result: [UInt8] = []
         result.reserveCapacity(bytes.count)
         var index = bytes.startIndex
@@ -47,7 +71,7 @@ enum FormEncoding {
                 result.append(byte)
             }
         }
-        return String(validating: result, as: UTF8.self)
+        return result
     }
 
     private static func hexadecimalPair<Bytes: Collection<UInt8>>(

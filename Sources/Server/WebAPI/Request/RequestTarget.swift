@@ -34,7 +34,9 @@ struct RequestTarget: Sendable {
 
     /// Clients really send white space at the end, doubled slashes and capitals.
     private static func parts(of path: String) -> [String] {
-        guard let decoded = FormEncoding.decoded(path.utf8, plusIsSpace: false) else { return [] }
-        return decoded.lowercased().split(separator: "/").map { Parameters.trimmed($0) }.filter { !$0.isEmpty }
+        // What is not UTF-8 is a part that no call has, and the rest still says whose path it is.
+        FormEncoding.repaired(path.utf8, plusIsSpace: false).lowercased().split(separator: "/").map {
+            Parameters.trimmed($0)
+        }.filter { !$0.isEmpty }
     }
 }

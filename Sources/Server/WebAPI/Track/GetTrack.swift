@@ -39,7 +39,7 @@ extension TrackEndpoints {
             }
             answer.array("points") { writer.write(shown, to: &$0) }
             gaps?.write(to: &answer)
-            if page.index == 1 { reading.writeExplanation(query, writer, to: &answer) }
+            if page.index == 1 { reading.writeExplanation(query, call.options, writer, to: &answer) }
         }
     }
 

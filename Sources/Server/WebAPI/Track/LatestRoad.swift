@@ -31,7 +31,7 @@ extension LatestRoad {
         var points = try await range.readOnce(call, store, limit: call.options.maximumRawPoints).points.map(\.point)
         // The latest point may have been told ahead of its track.
         if points.last?.fix.time != shown.fix.time { points.append(shown) }
-        var cleaning = option.cleaning
+        var cleaning = option.cleaning(call.options.analysis)
         cleaning.collapsesStops = false
         let stretch = LatestStretch.samples(of: TrackCleaner.clean(TrackColumns(points), cleaning).samples)
         // The cleaning may leave out a jump that is shown all the same.

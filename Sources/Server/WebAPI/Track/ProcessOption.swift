@@ -2,29 +2,35 @@ import TrackAnalysis
 
 /// How a track is to be corrected: `process_option` in both of its generations.
 struct ProcessOption: Hashable, Sendable {
-    /// m/s that no vehicle on a road reaches: 200 km/h.
-    static let vehicleSpeedCap = 200 / 3.6
-
     /// 0 none ... 5 strictest; the grades above 1 also limit the radius.
     var denoiseGrade = 1
     /// Applies to the points that are shown, never to a distance.
     var thinning = ThinningGrade.off
     var mapMatch = false
     var travel = TravelMode.automatic
+    /// `travel` is automatic, and the client wants to know where the entity walked or rode: an addition to the published
+    /// API.
+    var detectsTravel = false
     /// From `radius_threshold`, metres.
     private var givenRadiusLimit: Double?
 
     /// How the track is cleaned. The stricter radius limit of both generations counts.
-    var cleaning: CleaningOptions {
+    func cleaning(_ analysis: AnalysisOptions) -> CleaningOptions {
         CleaningOptions(
             denoiseGrade: denoiseGrade, radiusLimit: givenRadiusLimit,
-            speedCap: travel.speedCap(driving: Self.vehicleSpeedCap))
+            speedCap: travel.speedCap(driving: analysis.metresASecond))
     }
 
     /// How a track is cleaned for an analysis: only the option of the means of travel counts there. `collapsing` takes
     /// the drift of stops out.
-    func analysisCleaning(collapsing: Bool) -> CleaningOptions {
-        CleaningOptions(speedCap: travel.speedCap(driving: Self.vehicleSpeedCap), collapsesStops: collapsing)
+    func analysisCleaning(_ analysis: AnalysisOptions, collapsing: Bool) -> CleaningOptions {
+        CleaningOptions(speedCap: travel.speedCap(driving: analysis.metresASecond), collapsesStops: collapsing)
+    }
+
+    /// How the entity travelled at each sample of the cleaned track; nil when the client has said how it travels.
+    func kinds(of samples: [TrackSample], _ analysis: AnalysisOptions) -> [TravelKind]? {
+        guard travel == .automatic else { return nil }
+        return TravelKind.kinds(of: samples, detecting: detectsTravel || analysis.detectsTravel)
     }
 
     /// Unknown keys and values that cannot be read are as if not given. Of a key of the old generation and its newer form,
@@ -47,6 +53,7 @@ struct ProcessOption: Hashable, Sendable {
             case "need_mapmatch": mapMatch = number == 1
             case "radius_threshold": givenRadiusLimit = number.flatMap { $0 > 0 ? Double($0) : nil }
             case "transport_mode":
+                detectsTravel = value == "detect"
                 switch value {
                 case "driving", "1": travel = .driving
                 case "riding", "2": travel = .riding

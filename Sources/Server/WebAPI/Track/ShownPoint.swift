@@ -1,4 +1,5 @@
 import Geodesy
+import JSON
 import RoadMatching
 import TrackAnalysis
 import TrackModel
@@ -65,6 +66,13 @@ struct ShownPoint: Sendable {
 }
 
 extension ShownPoint.Processing {
+    /// Members that only a processed point has.
+    func write(_ fix: Fix, to object: inout JSONWriter) {
+        object.member("locate_mode", Self.locateMode(of: fix))
+        if let transportMode { object.member("transport_mode", transportMode) }
+        road?.write(to: &object)
+    }
+
     /// How the place was found, in the words of the published service.
     static func locateMode(of fix: Fix) -> String {
         fix.mode != nil || fix.accuracy.map { $0 <= 200 } == true ? "GPS/北斗定位" : "未知"

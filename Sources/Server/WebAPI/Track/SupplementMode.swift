@@ -30,12 +30,13 @@ enum SupplementMode: String, CaseIterable, Sendable {
         }
     }
 
-    /// Where no route is known, a route is as long as the straight line.
-    func supplement(_ routes: RoadRoutes?) -> Supplement {
+    /// Where no route is known, a route is as long as the straight line times the operator's factor.
+    func supplement(_ routes: RoadRoutes?, _ analysis: AnalysisOptions) -> Supplement {
         switch self {
         case .none: .none
         case .straight: .straight
-        case .driving, .riding, .walking: .routes(routes?.answers.map { $0?.metres } ?? [], factor: 1)
+        case .driving, .riding, .walking:
+            .routes(routes?.answers.map { $0?.metres } ?? [], factor: analysis.supplementFactor)
         }
     }
 

@@ -37,12 +37,14 @@ final class TrackMemory: Sendable {
     typealias Weight<Content> = @Sendable (Content) -> Int?
 
     /// Of all that is kept, roughly.
-    static let maximumBytes = 64 << 20
+    private let maximumBytes: Int
     static let maximumEntries = 256
     /// Milliseconds. Maps of roads change without a word.
     static let lifetime: Int64 = 600_000
 
     private let state = Mutex(State())
+
+    init(maximumBytes: Int) { self.maximumBytes = maximumBytes }
 
     /// What a query gave at this version of its entity, or gives now.
     func content<Content: Sendable>(
@@ -82,10 +84,10 @@ final class TrackMemory: Sendable {
     private func keep(
         _ content: some Sendable, _ bytes: Int, _ key: AnyQuery, _ version: Int64, _ now: Timestamp
     ) {
-        guard bytes <= Self.maximumBytes else { return }
+        guard bytes <= maximumBytes else { return }
         state.withLock { state in
             state.remove(key)
-            while state.kept.count >= Self.maximumEntries || state.bytes + bytes > Self.maximumBytes,
+            while state.kept.count >= Self.maximumEntries || state.bytes + bytes > maximumBytes,
                 let oldest = state.kept.min(by: { $0.value.used < $1.value.used })?.key
             {
                 state.remove(oldest)

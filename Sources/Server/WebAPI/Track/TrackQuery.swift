@@ -11,7 +11,6 @@ struct TrackQuery: Hashable, Sendable {
     let showsRoutes: Bool
     /// km/h
     let slowBelow: Double?
-    /// Only `gettrack` takes it.
     let explanation: Explanation
 }
 

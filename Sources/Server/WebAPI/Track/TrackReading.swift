@@ -11,12 +11,14 @@ struct TrackReading: Sendable {
     /// Of the cleaned track, along roads where they were asked for. Thinning is for the eye and changes no distance.
     let length: TrackLength
     /// Why points of the track are missing among ``points``, with their numbers.
-    let drops: [(reason: DropReason, count: Int)]
+    let drops: [DropCount]
     /// The missing points, when they were asked for.
     let dropped: [(point: TrackPoint, reason: DropReason)]
     /// Where the store cannot read points that it holds.
     let holes: [TrackHole]
     let roads: TrackRoads
+    /// Nil when nobody asked for them.
+    let distances: TrackDistances?
 }
 
 extension TrackReading {
@@ -51,12 +53,14 @@ extension TrackReading {
     /// The track as it was uploaded. Roads can only tell ways across its interruptions.
     private static func raw(_ track: StoredTrack, _ query: TrackQuery, _ call: APICall) async -> TrackReading {
         let length = length(of: track.points.points, slowBelow: query.slowBelow)
+        let distances =
+            query.explanation == .none ? nil : TrackDistances(raw: length.driven, cleaned: nil, roads: nil)
         var roads = TrackRoads(query.supplement.travel == nil ? nil : call.roads)
         await roads.bridge(length.interruptions, query.supplement, query.range.entity, call)
         guard query.showsRoutes, let routes = roads.routes else {
             return TrackReading(
                 points: ShownPoints(track.points), length: length, drops: [], dropped: [], holes: track.holes,
-                roads: roads)
+                roads: roads, distances: distances)
         }
         var points = track.points.map { ShownPoint($0) }
         // From the end on, so that the positions before it stay right.
@@ -66,14 +70,16 @@ extension TrackReading {
             points.insert(contentsOf: corners, at: gap.end.index)
         }
         return TrackReading(
-            points: ShownPoints(points), length: length, drops: [], dropped: [], holes: track.holes, roads: roads)
+            points: ShownPoints(points), length: length, drops: [], dropped: [], holes: track.holes, roads: roads,
+            distances: distances)
     }
 
     private static func processed(
         _ track: StoredTrack, _ option: ProcessOption, _ query: TrackQuery, _ call: APICall
     ) async -> TrackReading {
         let columns = TrackColumns(track.points.points)
-        var (samples, drops) = TrackCleaner.clean(columns, option.cleaning)
+        var (samples, drops) = TrackCleaner.clean(columns, option.cleaning(call.options.analysis))
+        let cleaned = query.explanation == .none ? nil : LengthMeter.length(of: samples).driven
         var roads = TrackRoads(option.mapMatch || query.supplement.travel != nil ? call.roads : nil)
         if option.mapMatch { await roads.match(samples, option, query.range.entity, call) }
         if let match = roads.match { samples = match.samples.map(\.sample) }
@@ -82,16 +88,13 @@ extension TrackReading {
             ?? LengthMeter.length(of: samples, slowBelow: query.slowBelow)
         await roads.bridge(length.interruptions, query.supplement, query.range.entity, call)
         var kinds = [TravelKind?](repeating: nil, count: columns.count)
-        if option.travel == .automatic {
-            for (sample, kind) in zip(samples, TravelKind.kinds(of: samples, detecting: false)) {
-                kinds[sample.index] = kind
-            }
+        for (sample, kind) in zip(samples, option.kinds(of: samples, call.options.analysis) ?? []) {
+            kinds[sample.index] = kind
         }
         var line = TrackLine(samples, roads.match, length.interruptions, query.showsRoutes ? roads.routes : nil)
         line.thin(option.thinning.tolerance, count: columns.count, &drops)
         // Corners of roads are no points of the track.
         let dropped = drops.dropped.filter { $0.index < columns.count }
-        let counts = Dictionary(grouping: dropped, by: \.reason).mapValues(\.count)
         return TrackReading(
             points: ShownPoints(
                 line.items.compactMap { item -> ShownPoint? in
@@ -104,10 +107,15 @@ extension TrackReading {
                     }
                 }),
             length: length,
-            drops: DropReason.allCases.compactMap { reason in counts[reason].map { (reason, $0) } },
+            drops: DropCount.all(of: dropped.lazy.map(\.reason)),
             dropped: query.explanation == .points
                 ? dropped.map { (track.points[$0.index].point, $0.reason) } : [],
-            holes: track.holes, roads: roads)
+            holes: track.holes, roads: roads,
+            distances: cleaned.map {
+                TrackDistances(
+                    raw: Self.length(of: track.points.points, slowBelow: nil).driven, cleaned: $0,
+                    roads: roads.match == nil ? nil : length.driven)
+            })
     }
 
     /// The length of a track as it was uploaded. It may have very many points, so that they are measured in parts.
@@ -121,7 +129,7 @@ extension TrackReading {
 
     /// Members for the length of the track.
     func writeDistance(_ query: TrackQuery, _ options: WebAPIOptions, to object: inout JSONWriter) {
-        let total = length.total(query.supplement.supplement(roads.routes))
+        let total = length.total(query.supplement.supplement(roads.routes, options.analysis))
         object.name("distance")
         object.rounded(total.metres, digits: 4)
         if query.slowBelow != nil {
@@ -131,19 +139,13 @@ extension TrackReading {
         roads.state?.write(options, to: &object)
     }
 
-    /// Members for the points that the processing left out.
-    func writeExplanation(_ query: TrackQuery, _ writer: PointWriter, to object: inout JSONWriter) {
-        guard query.explanation != .none else { return }
-        object.object("dropped") { for (reason, count) in drops { $0.member(reason.name, count) } }
-        guard query.explanation == .points else { return }
-        object.array("dropped_points") { list in
-            for (point, reason) in dropped {
-                list.object {
-                    writer.writePosition(of: point, to: &$0)
-                    $0.member("_reason", reason.name)
-                }
-            }
-        }
+    /// Members for the points that the processing left out, and for the lengths of the track.
+    func writeExplanation(
+        _ query: TrackQuery, _ options: WebAPIOptions, _ writer: PointWriter, to object: inout JSONWriter
+    ) {
+        let total = length.total(query.supplement.supplement(roads.routes, options.analysis)).metres
+        distances?.write(total: total, supplement: total - length.driven, to: &object)
+        query.explanation.write(drops, dropped, writer, to: &object)
     }
 }
 
