@@ -19,7 +19,7 @@ struct UploadTests {
             await bench.text("track/getlatestpoint", "entity_name=van_07&coord_type_output=wgs84")
                 == #"{"status":0,"message":"成功","latest_point":{"loc_time":1772677800,"longitude":116.4,"#
                 + #""latitude":39.9,"direction":359,"height":44.5,"radius":6,"speed":22.4,"object_name":"o","#
-                    + #""locate_mode":"GPS/北斗定位","transport_mode":"驾车"}}"#)
+                + #""locate_mode":"GPS/北斗定位","transport_mode":"驾车"}}"#)
     }
 
     @Test func whileTheClockIsWrongNoPointIsJudgedAndNoneIsTaken() async throws {
@@ -68,7 +68,10 @@ struct UploadTests {
         let body = "entity_name=a&latitude=1&longitude=1&loc_time=1&speed=-1&direction=-1&height=-1.0&radius=-1"
         #expect(try await bench.post("track/addpoint", body).status == 0)
         let latest = try await bench.get("track/getlatestpoint", "entity_name=a")["latest_point"]
-        #expect(Set((latest?.objectValue ?? [:]).keys) == ["longitude", "latitude", "loc_time", "coord_type", "locate_mode", "transport_mode"])
+        #expect(
+            Set((latest?.objectValue ?? [:]).keys) == [
+                "longitude", "latitude", "loc_time", "coord_type", "locate_mode", "transport_mode",
+            ])
     }
 
     @Test(arguments: [("1", CoordinateType.wgs84), ("2", .gcj02), ("3", .bd09ll)])
