@@ -13,7 +13,7 @@ extension SQLiteTrackStore {
             let track = try await track(
                 of: entity, in: service, from: from, through: Timestamp(milliseconds: .max), limit: .max)
             if isBeginning || track.points.count >= count {
-                return StoredTrack(points: track.points.suffix(max(0, count)), holes: track.holes)
+                return StoredTrack(points: StoredPoints(track.points.suffix(max(0, count))), holes: track.holes)
             }
             sought = sought.addingReportingOverflow(max(sought, 1)).partialValue
         }

@@ -6,6 +6,7 @@ package enum AdministrativeAct: String, CaseIterable, Sendable {
     case serviceRename = "service rename"
     case serviceRetention = "service retention"
     case serviceAppCode = "service set-app-code"
+    case serviceAnswers = "service answers"
     case serviceImport = "service import"
     case serviceDelete = "service delete"
     case keyCreate = "key create"

@@ -95,7 +95,7 @@ package struct ServiceAdministration: Sendable {
             change(&answers)
             guard answers != former else { return answers }
             try await store.setAnswers(answers, of: id)
-            acts.note("service answers", in: id, about: answers.text)
+            acts.note(.serviceAnswers, in: id, about: answers.text)
             return answers
         } catch {
             throw ServerError(error)

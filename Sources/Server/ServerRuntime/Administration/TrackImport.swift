@@ -35,7 +35,8 @@ package struct TrackImport: Sendable {
     }
 
     init(
-        store: any TrackStore, service: Int64, writing: StepwiseWriting = StepwiseWriting(), acts: ActJournal = ActJournal()
+        store: any TrackStore, service: Int64, writing: StepwiseWriting = StepwiseWriting(),
+        acts: ActJournal = ActJournal()
     ) async throws(ServerError) {
         let services: [ServiceRecord]
         do throws(TrackStoreError) {

@@ -27,7 +27,7 @@ extension ReferenceTrackStore {
         let all = try track(
             of: entity, in: service, from: Timestamp(milliseconds: .min), through: Timestamp(milliseconds: .max),
             limit: .max)
-        return StoredTrack(points: all.points.suffix(max(0, count)))
+        return StoredTrack(points: StoredPoints(all.points.suffix(max(0, count))))
     }
 
     package func removePoints(
