@@ -46,7 +46,8 @@ import TrackWire
         let before = agent.agent.report()
         agent.receiver(is: .noDevice(reason: "gone"))
         #expect(
-            agent.agent.report().health?.troubles == [.init(kind: "receiver", text: "no receiver: unplugged or broken")])
+            agent.agent.report().health?.troubles == [.init(kind: "receiver", text: "no receiver: unplugged or broken")]
+        )
         try agent.wait(seconds: 6)
         let after = try #require(agent.agent.report().health)
         #expect(after.receiver == "away" && after.toldTime.map { $0 >= before.time } == true)

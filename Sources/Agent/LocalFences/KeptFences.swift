@@ -24,12 +24,15 @@ package protocol KeepableFence: Hashable, Sendable {
 /// made when somebody asks for it.
 package struct Kept<Value: KeepableFence>: Hashable, Sendable {
     private struct Entry: Hashable, Sendable {
+        let number: Int32
+        /// At most the bound of one fence.
+        let vertices: Int32
         let bytes: [UInt8]
         let facts: Value.Facts
-        let vertices: Int
     }
 
-    private var entries: [Int32: Entry] = [:]
+    /// Ascending by number. A dictionary would take two to three times as much memory, and most fences are added in this order.
+    private var entries: [Entry] = []
     /// Of all fences together, as they are on the disk.
     private(set) var bytes = 0
     /// Of all fences together.
@@ -42,21 +45,21 @@ package struct Kept<Value: KeepableFence>: Hashable, Sendable {
     package var count: Int { entries.count }
     package var isEmpty: Bool { entries.isEmpty }
     /// Ascending.
-    package var numbers: [Int32] { entries.keys.sorted() }
+    package var numbers: [Int32] { entries.map(\.number) }
     /// Of all fences.
-    package var facts: some Sequence<Value.Facts> { entries.values.lazy.map(\.facts) }
+    package var facts: some Sequence<Value.Facts> { entries.lazy.map(\.facts) }
 
-    package func contains(_ number: Int32) -> Bool { entries[number] != nil }
+    package func contains(_ number: Int32) -> Bool { entry(number) != nil }
 
     /// Nil when there is none of this number.
-    package func facts(of number: Int32) -> Value.Facts? { entries[number]?.facts }
+    package func facts(of number: Int32) -> Value.Facts? { entry(number)?.facts }
 
-    package func encoded(_ number: Int32) -> [UInt8]? { entries[number]?.bytes }
+    package func encoded(_ number: Int32) -> [UInt8]? { entry(number)?.bytes }
 
     package subscript(number: Int32) -> Value? {
         get {
             // What was a fence when it was put in is one.
-            entries[number].flatMap { try? Value(number: number, encoded: $0.bytes, isKnown: true) }
+            entry(number).flatMap { try? Value(number: number, encoded: $0.bytes, isKnown: true) }
         }
         set {
             remove(number)
@@ -68,23 +71,42 @@ package struct Kept<Value: KeepableFence>: Hashable, Sendable {
     ///
     /// - Throws: ``MemoryCodingError`` for bytes that no version of this program wrote.
     package mutating func add(_ number: Int32, encoded bytes: [UInt8]) throws(MemoryCodingError) {
-        let fence = try Value(number: number, encoded: bytes, isKnown: false)
-        remove(number)
-        put(fence, as: bytes)
+        put(try Value(number: number, encoded: bytes, isKnown: false), as: bytes)
     }
 
     private mutating func put(_ fence: Value, as encoded: [UInt8]) {
+        remove(fence.number)
         // Growing has left room that would stay.
         let encoded = encoded.withUnsafeBufferPointer { Array($0) }
-        entries[fence.number] = Entry(bytes: encoded, facts: fence.facts, vertices: fence.vertexCount)
+        entries.insert(
+            Entry(
+                number: fence.number, vertices: Int32(clamping: fence.vertexCount), bytes: encoded, facts: fence.facts),
+            at: place(of: fence.number))
         bytes += encoded.count
-        vertices += fence.vertexCount
+        vertices += Int(Int32(clamping: fence.vertexCount))
     }
 
     private mutating func remove(_ number: Int32) {
-        guard let gone = entries.removeValue(forKey: number) else { return }
+        let place = place(of: number)
+        guard place < entries.count, entries[place].number == number else { return }
+        let gone = entries.remove(at: place)
         bytes -= gone.bytes.count
-        vertices -= gone.vertices
+        vertices -= Int(gone.vertices)
+    }
+
+    private func entry(_ number: Int32) -> Entry? {
+        let place = place(of: number)
+        return place < entries.count && entries[place].number == number ? entries[place] : nil
+    }
+
+    /// Of the first entry whose number is not below this one.
+    private func place(of number: Int32) -> Int {
+        var (low, high) = (0, entries.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if entries[middle].number < number { low = middle + 1 } else { high = middle }
+        }
+        return low
     }
 }
 
