@@ -35,7 +35,7 @@ struct CallbackSendingTests {
         }
     }
 
-    private func client(takesPrivate: Bool = true, patience: Duration = .seconds(30)) -> CallbackClient {
+    private func client(takesPrivate: Bool = true, patience: Duration = .seconds(120)) -> CallbackClient {
         CallbackClient(names: names(takesPrivate: takesPrivate), now: { [clock] in clock.now }, patience: patience)
     }
 
@@ -229,7 +229,7 @@ struct CallbackSendingTests {
             asked.withLock { $0 += 1 }
             return (try? [SocketAddress(ipAddress: "127.0.0.1", port: port)]) ?? []
         }
-        let client = CallbackClient(names: names, now: { [clock] in clock.now })
+        let client = CallbackClient(names: names, now: { [clock] in clock.now }, patience: .seconds(120))
         // localhost is ::1 or 127.0.0.1 to the system; only the lookup's answer counts for a name that it does not know.
         let answer = await client.send(
             [], to: CallbackTarget(url: "http://rebind.invalid:\(receiver.port)/", secret: secret))
@@ -243,7 +243,7 @@ struct CallbackSendingTests {
         let names = CallbackNames(takesPrivate: true) { _, port in
             ["127.0.0.2", "127.0.0.1"].compactMap { try? SocketAddress(ipAddress: $0, port: port) }
         }
-        let client = CallbackClient(names: names, now: { [clock] in clock.now })
+        let client = CallbackClient(names: names, now: { [clock] in clock.now }, patience: .seconds(120))
         let answer = await client.send(
             [], to: CallbackTarget(url: "http://two.invalid:\(receiver.port)/", secret: secret))
         #expect(answer == .taken)
