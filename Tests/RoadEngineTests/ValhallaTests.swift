@@ -3,20 +3,23 @@ import Geodesy
 import Glibc
 import NIOCore
 import ProgramTestKit
-import RoadMatching
 import Testing
 import TrackAnalysis
 import TrackModel
 
 @testable import RoadEngine
+@testable import RoadMatching
 
 private let liechtenstein = "roads/liechtenstein.osm.pbf"
 private let andorra = "roads/andorra.osm.pbf"
 private let loop = "roads/li-loop.gpx"
 private let tunnel = "roads/ad-tunnel.gpx"
+private let delft = "roads/delft-partial.osm.pbf"
 
-/// The client with a real Valhalla, on two drives whose truth is known.
-@Suite(.serialized, .timeLimit(.minutes(15)), .needs(.recordings([liechtenstein, andorra, loop, tunnel]), .valhalla))
+/// The client with a real Valhalla, on two drives whose truth is known, and on a map that has few of a drive's roads.
+@Suite(
+    .serialized, .timeLimit(.minutes(15)),
+    .needs(.recordings([liechtenstein, andorra, delft, loop, tunnel, Recordings.theHague]), .valhalla))
 struct ValhallaTests {
     private struct Drive {
         let denoised: [TrackSample]
@@ -85,6 +88,76 @@ struct ValhallaTests {
             #expect(abs(driven / 25_605 - 1) < 0.005, "\(driven)")
             #expect(abs(match.track.toll - 755.6) < 8, "\(match.track.toll)")
         }
+    }
+
+    /// The map has the university of Delft and the main roads around it. Most of the drive is elsewhere.
+    ///
+    /// The reference has 1,074 points in 13 runs, 12.2 km of roads, and tells no cleaning: it has what the engine says when
+    /// every fix is sent. The client sends a third of the fixes and believes no match over 25 m off, where the right road
+    /// is missing. Then the fixes beside such a match stay where they are too. So it has fewer points on the same roads.
+    @Test func aMapWithHolesMatchesWhatItHas() async throws {
+        let (engine, drive) = (try Valhalla(delft), try Drive(Recordings.theHague))
+        try await with(engine) { client in
+            let answer = try await Self.answer(engine, drive.denoised)
+            let known = answer.points.map { $0 != nil }
+            #expect((1069...1079).contains(known.count { $0 }), "\(known.count { $0 }) of \(known.count)")
+            #expect(Self.runs(known) == 13)
+
+            let match = await client.match(drive.collapsed, client.errand())
+            guard case .partly(let share) = match.state else {
+                Issue.record("\(match.state)")
+                return
+            }
+            let samples = match.track.samples
+            let placed = samples.map { $0.edge != nil }
+            let count = placed.count { $0 }
+            #expect(share == Double(count) / Double(samples.count))
+            #expect((775...797).contains(count) && samples.count == 2976, "\(count) of \(samples.count)")
+            #expect((11...13).contains(Self.runs(placed)), "\(Self.runs(placed))")
+            let onRoads = samples.compactMap(\.path).reduce(0, +)
+            #expect(abs(onRoads / 12_200 - 1) < 0.015, "\(onRoads)")
+            // No point is lost, none is far from its fix, and none moves where no road is known.
+            for (road, fix) in zip(samples, drive.collapsed) {
+                let moved = road.sample.distance(to: fix)
+                #expect(road.sample.index == fix.index)
+                #expect(moved <= (road.edge == nil ? 0 : max(25.1, 2 * (fix.radius ?? 0))), "\(moved) m at \(fix.time)")
+            }
+            let (roads, cleaned) = (match.track.length().driven, LengthMeter.length(of: drive.collapsed).driven)
+            #expect(abs(roads / cleaned - 1) < 0.005, "\(roads), \(cleaned)")
+        }
+    }
+
+    /// 1,847 of 2,710 points when every point is sent. The client sends a part of them: some of the others, where two ways
+    /// meet, get the way beside theirs.
+    @Test func theLimitsOfTheLoopAreThoseOfItsMap() async throws {
+        let (engine, drive) = (try Valhalla(liechtenstein), try Drive(loop))
+        try await with(engine) { client in
+            let answer = try await Self.answer(engine, drive.collapsed)
+            let sent = answer.points.count { $0.flatMap { answer.edges[$0.edge].limit } != nil }
+            let placed = await client.match(drive.collapsed, client.errand()).track.samples.count {
+                $0.edge?.limit != nil
+            }
+            #expect(drive.collapsed.count == 2710)
+            for limited in [sent, placed] { #expect((1838...1856).contains(limited), "\(sent), \(placed)") }
+        }
+    }
+
+    /// What the engine says of fixes that are all sent, in one call.
+    private static func answer(_ engine: Valhalla, _ fixes: [TrackSample]) async throws -> TraceAnswer {
+        let transport = HTTPRoadTransport(engine.url, connections: 1, connecting: 60_000)
+        let reply: Result<RoadReply, RoadFailure>
+        do throws(RoadFailure) {
+            reply = .success(try await transport.exchange(TraceRequest.request(for: fixes, .car), within: 60_000))
+        } catch {
+            reply = .failure(error)
+        }
+        await transport.shutdown()
+        return try TraceAnswer(try reply.get(), count: fixes.count)
+    }
+
+    /// How many times in a row flags are set.
+    private static func runs(_ flags: [Bool]) -> Int {
+        zip(flags, [false] + flags).count { $0 && !$1 }
     }
 
     @Test func elsewhereThereAreNoRoads() async throws {
