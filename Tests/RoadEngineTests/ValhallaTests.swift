@@ -1,4 +1,5 @@
 import Exposition
+import Foundation
 import Geodesy
 import Glibc
 import NIOCore
@@ -13,13 +14,14 @@ import TrackModel
 private let liechtenstein = "roads/liechtenstein.osm.pbf"
 private let andorra = "roads/andorra.osm.pbf"
 private let loop = "roads/li-loop.gpx"
+private let truth = "roads/li-loop-truth.csv"
 private let tunnel = "roads/ad-tunnel.gpx"
 private let delft = "roads/delft-partial.osm.pbf"
 
 /// The client with a real Valhalla, on two drives whose truth is known, and on a map that has few of a drive's roads.
 @Suite(
     .serialized, .timeLimit(.minutes(15)),
-    .needs(.recordings([liechtenstein, andorra, delft, loop, tunnel, Recordings.theHague]), .valhalla))
+    .needs(.recordings([liechtenstein, andorra, delft, loop, truth, tunnel, Recordings.theHague]), .valhalla))
 struct ValhallaTests {
     private struct Drive {
         let denoised: [TrackSample]
@@ -50,6 +52,13 @@ struct ValhallaTests {
         await transport.shutdown()
     }
 
+    /// The way of OpenStreetMap on which the loop was driven, for each second from its start.
+    private static func ways() throws -> [Int64] {
+        try String(contentsOfFile: Recordings.path(truth), encoding: .utf8).split(separator: "\n").dropFirst().map {
+            try #require(Int64($0.split(separator: ",", omittingEmptySubsequences: false)[4]))
+        }
+    }
+
     @Test func theLoopIsAsLongAsItWasDriven() async throws {
         let (engine, drive) = (try Valhalla(liechtenstein), try Drive(loop))
         try await with(engine) { client in
@@ -60,6 +69,14 @@ struct ValhallaTests {
                 return
             }
             #expect(matched > 0.95)
+            // The reference has 98.2 % on the right way of OpenStreetMap.
+            let ways = try Self.ways()
+            let start = try #require(drive.denoised.first).timestamp
+            let right = match.track.samples.count {
+                $0.edge?.way == ways[Int($0.sample.timestamp.milliseconds(since: start) / 1000)]
+            }
+            let share = Double(right) / Double(match.track.samples.count)
+            #expect(abs(share - 0.982) < 0.005, "\(right) of \(match.track.samples.count)")
             // Driven: 33,646.7 m, and 37,762 m with the interruption.
             let length = match.track.length()
             #expect(abs(length.driven / 33_667 - 1) < 0.005, "\(length.driven)")
@@ -69,7 +86,6 @@ struct ValhallaTests {
             #expect(abs(total / 37_787 - 1) < 0.005, "\(total)")
             // Speeding by the limits of the roads: seconds from the start, and durations.
             let behaviour = match.track.behaviour(DrivingOptions(), denoised: drive.denoised)
-            let start = try #require(drive.denoised.first).timestamp
             #expect(
                 behaviour.speeding.map { [$0.start.time, $0.end.time].map { $0.milliseconds(since: start) / 1000 } }
                     == [[193, 208], [214, 260], [320, 325]])
