@@ -28,6 +28,9 @@ import TrackTestKit
         }
 
         var losses: [[String: Int64]] { told.compactMap { if case .lost(let lost) = $0 { lost } else { nil } } }
+        var appended: [UInt64] {
+            told.compactMap { if case .appended(_, _, let sequence) = $0 { sequence } else { nil } }
+        }
         var settled: [Bool] { told.compactMap { if case .settled(_, let isDone) = $0 { isDone } else { nil } } }
 
         func point(_ second: Int64) throws {
@@ -52,6 +55,21 @@ import TrackTestKit
         setup.disk.accepts = false
         try setup.point(5)
         #expect(setup.losses.last == ["disk_hangs": 4])
+    }
+
+    /// An alarm of a fence follows from this: it must not be written before the point that caused it.
+    @Test func aPointIsToldOnlyWhenTheRingHasIt() throws {
+        let setup = try Setup()
+        for second in Int64(1)...2 { try setup.point(second) }
+        #expect(setup.appended == [])
+        setup.disk.work()
+        #expect(setup.appended == [setup.disk.subject.nextSequence - 2, setup.disk.subject.nextSequence - 1])
+        // Nobody hears of a point that the disk's queue had no place for.
+        setup.disk.accepts = false
+        try setup.point(3)
+        setup.disk.accepts = true
+        setup.disk.work()
+        #expect(setup.appended.count == 2)
     }
 
     @Test func aStopDoesNotWaitLongerThanItsDeadline() throws {

@@ -195,6 +195,36 @@ import TrackTestKit
         #expect(!known.isEmpty)
     }
 
+    /// A vehicle that was offline for a night uploads a drive of the evening: the evening counts.
+    @Test func validityIsJudgedByTheTimesOfThePointsNotOfTheUpload() throws {
+        let hour: Int64 = 3600
+        let second = Int32(Timestamp.at(0).seconds % 86_400)
+        func hours(from: Int32) throws -> FenceValidity {
+            FenceValidity(windows: [
+                try #require(WeeklyWindow(days: 127, from: from % 86_400, to: (from + 120) % 86_400))
+            ])
+        }
+        let validities: [(FenceValidity, isTold: Bool)] = [
+            (FenceValidity(through: .at(60)), true), (FenceValidity(from: .at(60)), false),
+            (try hours(from: second - 60), true), (try hours(from: second + 9 * Int32(hour) - 60), false),
+        ]
+        for (validity, isTold) in validities {
+            var definition = circle()
+            definition.rule = [.enter, .exit, .stay]
+            definition.stay = StayRule(after: 5, every: nil)
+            definition.speedLimit = SpeedLimit(speed: 500, duration: 2)
+            definition.validity = validity
+            let fences = try everyones(definition)
+            var judge = BatchJudge()
+            let verdict = judge.judge(
+                try batch(pass([-20, -15, -5, 0, 5, 15, 20]), received: 9 * hour), from: JudgedState(), by: fences,
+                own: nil)
+            let actions = Set(verdict.alarms.map(\.alarm.action))
+            #expect(actions == (isTold ? [.enter, .exit, .stay, .overspeed] : []), "\(validity)")
+            #expect(verdict.judged == 7)
+        }
+    }
+
     @Test func aChangedFenceIsJudgedAsItIsNow() throws {
         var fences = try everyones(circle(), circle("b", east: 1000))
         fences.change(2, to: nil)

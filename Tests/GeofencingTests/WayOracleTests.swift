@@ -68,6 +68,17 @@ import TrackModel
         }
     }
 
+    @Test func aPlaceInARingWiderThanHalfTheEarthIsFound() {
+        let south = [-170.0, -60, 60, 175].map { (-10.0, $0) }
+        let wide = polygon(south + south.reversed().map { (10.0, $0.1) })
+        for (to, isIn) in [(-169.0, true), (-3, true), (3, true), (174, true), (176, false), (-171, false)] {
+            var drive = Drive(plan(wide))
+            // No way between the points: the place alone decides.
+            drive.play(point(0, -20, to, speed: 10), point(1000, 0, to, speed: 10))
+            #expect(drive.alarms.map(\.action) == (isIn ? [.enter] : []), "\(to)")
+        }
+    }
+
     @Test func aVisitBeyondTheAntimeridianIsFound() {
         var drive = Drive(plan(circle(-16.8, -179.995, 100)))
         drive.play(point(0, -16.8, 179.99, speed: 40), point(60, -16.8, -179.99, speed: 40))

@@ -117,15 +117,23 @@ import TrackTestKit
     @Test func manyLongPointsAreFound() async throws {
         let store = try await bench.open()
         let service = try await store.createService(named: "fleet", at: .at(0)).id
-        let text = String(repeating: "x", count: AttributeValue.maximumStringBytes)
-        let names = (10..<60).map { "truck \($0)" }
+        // Letters by chance: a text that repeats itself is stored in few bytes, and the bound is never met.
+        var random = SplitMix(state: 1)
+        let letters = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
+        func text() -> String {
+            String(
+                decoding: (0..<AttributeValue.maximumStringBytes).map { _ in
+                    letters[Int.random(in: 0..<64, using: &random)]
+                }, as: UTF8.self)
+        }
+        let names = (10..<80).map { "truck \($0)" }
         for (number, name) in names.enumerated() {
             var long = try point(Int64(number), 52)
-            for key in 0..<32 { long.attributes["key \(key)"] = .string(text) }
+            for key in 0..<32 { long.attributes["key \(key)"] = .string(text()) }
             _ = await store.ingest([upload([long], to: service, entity: name)])
         }
         let place = try #require(Coordinate(latitude: 52, longitude: 4))
-        for (offset, limit) in [(0, 9), (45, 9), (0, 1000)] {
+        for (offset, limit) in [(0, 9), (65, 9), (0, 1000)] {
             let found = try await store.search(
                 EntitySearch(area: .around(place, radius: 100), order: EntityOrder(.name, isDescending: true)),
                 in: service, page: Page(offset: offset, limit: limit))

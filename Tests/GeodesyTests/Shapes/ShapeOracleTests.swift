@@ -95,6 +95,18 @@ import TrackModel
         check(antarctic, Oracle(-81.844418, -176.043772, 33_117, 1))
     }
 
+    /// Its vertices lie on both sides of every place in it: none of them may be moved towards the place.
+    @Test func aPolygonWiderThanHalfTheEarth() throws {
+        let south = [-170.0, -60, 60, 175].map { (-10.0, $0) }
+        let shape = try polygon(south + south.reversed().map { (10.0, $0.1) })
+        for longitude in [-170.0, -169, -100, -3, 0, 2.5, 3, 90, 174, 175] {
+            #expect(shape.contains(place(0, longitude)), "\(longitude)")
+        }
+        for longitude in [-180.0, -171, 175.1, 177.5, 179.9, 180] {
+            #expect(!shape.contains(place(0, longitude)), "\(longitude)")
+        }
+    }
+
     @Test func corridors() throws {
         // G22 to G27
         let straight = try corridor([(40.0, 116.0), (40.0, 116.02)], 50)
