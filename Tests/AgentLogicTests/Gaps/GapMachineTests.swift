@@ -236,6 +236,16 @@ import TrackModel
         #expect(drive.actions.suffix(2) == [.cancelTimer, .forget])
     }
 
+    /// The epoch of the last fix ends when the receiver has none any more.
+    @Test func aPointThatIsMadeAfterItsReasonBeganOpensAGapThatIsRemembered() {
+        var drive = Drive()
+        drive.receiver(.noFix, 6)
+        drive.point(6, at: 5)
+        #expect(drive.actions.suffix(2) == [.cancelTimer, .setTimer(milliseconds: 300_000)])
+        drive.actions = drive.machine.ended(now: Drive.clock(105))
+        #expect(drive.memory?.spans.map(Drive.text) == ["no_fix 5-105"] && drive.memory?.since == Drive.time(5))
+    }
+
     @Test func aStopIsRememberedLikeEachOtherReason() throws {
         var before = Drive()
         before.stopped(5)

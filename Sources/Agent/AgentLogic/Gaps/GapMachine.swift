@@ -169,7 +169,8 @@ package struct GapMachine: Hashable, Sendable {
         let actions = (nextMemory == nil ? [] : [Action.cancelTimer]) + (hasMemory ? [.forget] : [])
         nextMemory = nil
         hasMemory = false
-        return (continuity, actions)
+        // The reason may have begun before the point was made: the last epoch ends when the receiver has no fix any more.
+        return (continuity, actions + awaitingMemory(now))
     }
 
     /// Seconds.
@@ -220,6 +221,11 @@ package struct GapMachine: Hashable, Sendable {
         guard let last = pieces.last, last.reason != reason else { return [] }
         pieces.append(Piece(since: now, reason: reason))
         if pieces.count > Self.maximumPieces { joinShortest() }
+        return awaitingMemory(now)
+    }
+
+    /// Remembers the open gap from now on, when there is a reason for it.
+    private mutating func awaitingMemory(_ now: MonotonicTime) -> [Action] {
         // A parked vehicle makes points. The command to stop is remembered elsewhere, but the next command replaces it.
         guard nextMemory == nil, let reason, reason != .parked, reason != .notStarted else { return [] }
         let (age, least) = (now - opened, max(Self.firstMemory, Continuity.tolerance(of: longest)))
