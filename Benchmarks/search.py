@@ -2,7 +2,7 @@
 
     search.py fill    BASE CA KEY ENTITIES            one point each, around 200 cities in China
     search.py ask     BASE CA KEY ENTITIES REQUESTS SERVER-PROCESS   figures of pages of 1,000
-    search.py forever BASE CA KEY ENTITIES            asks until it is killed
+    search.py forever BASE CA KEY ENTITIES            asks until it is killed or the server ends
 """
 
 import http.client
@@ -119,4 +119,7 @@ if mode == "fill":
 elif mode == "ask":
     ask(client, entities, *map(int, sys.argv[6:]))
 else:
-    forever(client)
+    try:
+        forever(client)
+    except (http.client.HTTPException, ConnectionError):
+        pass  # The server ended: so does the measurement.
