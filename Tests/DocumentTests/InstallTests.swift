@@ -45,7 +45,7 @@ import TrackModel
                 "share/man/man1/saker.1", "share/man/man5/saker-agent.toml.5", "share/man/man5/saker-server.toml.5",
                 "share/man/man8/saker-server.8", "share/man/man8/sakerd.8", "share/saker/agent.toml",
                 "share/saker/grafana/saker.json", "share/saker/prometheus/saker.rules.yml",
-                "share/saker/published-ports.conf", "share/saker/server.toml",
+                "share/saker/published-ports.conf", "share/saker/published-ports.nft", "share/saker/server.toml",
                 "share/zsh/site-functions/_saker", "share/zsh/site-functions/_saker-server",
                 "share/zsh/site-functions/_sakerd",
             ])

@@ -5,7 +5,7 @@ extension Need {
     package static let all = [
         gpsd, python, systemdAnalyze, systemdSysusers, journalctl, zsh, fish, softHSM, pkcs11Tool, swtpm,
         tpmProvider, qrencode, zbarimg, root,
-        networkNamespaces,
+        networkNamespaces, nftables,
         smallDisks, loopDevices, allRecordings, timeZones, valhalla,
     ]
 
@@ -47,6 +47,8 @@ extension Need {
     package static let networkNamespaces = Need("network namespaces and TUN devices", package: "iproute2") {
         NetworkNamespace.obstacle
     }
+
+    package static let nftables = command("nft", ["--version"], package: "nftables")
 
     /// A tmpfs of a test's own.
     package static let smallDisks = Need("the right to mount a tmpfs") {

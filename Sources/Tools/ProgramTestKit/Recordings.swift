@@ -7,7 +7,7 @@ package enum Recordings {
         URL(fileURLWithPath: repository).deletingLastPathComponent().appendingPathComponent("shared/data").path
 
     /// The folder of this repository.
-    static let repository: String = {
+    package static let repository: String = {
         var folder = URL(fileURLWithPath: #filePath)
         repeat {
             folder.deleteLastPathComponent()
