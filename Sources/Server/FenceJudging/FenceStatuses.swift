@@ -13,9 +13,7 @@ package struct FenceStatuses: Sendable {
         of entity: EntityKey, in store: some FenceStore, zones: @escaping ZoneTable = { _ in nil }
     ) async throws(TrackStoreError) {
         self.zones = zones
-        let named = try await store.fences(naming: [entity])
-        since = Dictionary(
-            named.fences.joined().map { ($0.record.fence.id, $0.since) }, uniquingKeysWith: { first, _ in first })
+        since = try await store.watchTimes(of: entity)
         let bytes = try await store.fenceStates(of: [entity]).first?.fences
         memory = bytes.flatMap { try? JudgedState(encoded: $0) }?.memory ?? EntityMemory()
     }

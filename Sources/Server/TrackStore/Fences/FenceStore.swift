@@ -41,6 +41,9 @@ package protocol FenceStore: Sendable {
     /// The fences that watch each of some entities by name. An entity need not exist. A fence that cannot be read hides no
     /// other one.
     func fences(naming entities: [EntityKey]) async throws(TrackStoreError) -> NamingFences
+    /// Since when each of the fences that name an entity has watched it, by the number of the fence. Reads no fence: for a caller that has
+    /// them, it costs half of ``fences(naming:)``.
+    func watchTimes(of entity: EntityKey) async throws(TrackStoreError) -> [Int32: Timestamp]
     /// What the points of some entities are judged from: one an entity.
     func fenceStates(of entities: [EntityKey]) async throws(TrackStoreError) -> [FenceState]
     /// Word of the changes after a mark in their order, at most `limit`, whoever made them; nil: none, only the mark of now.
@@ -140,6 +143,12 @@ extension StoreDecorator {
     package func fences(naming entities: [EntityKey]) async throws(TrackStoreError) -> NamingFences {
         try await passing { store async throws(TrackStoreError) in
             try await store.fences(naming: entities)
+        }
+    }
+
+    package func watchTimes(of entity: EntityKey) async throws(TrackStoreError) -> [Int32: Timestamp] {
+        try await passing { store async throws(TrackStoreError) in
+            try await store.watchTimes(of: entity)
         }
     }
 

@@ -134,6 +134,16 @@ extension SQLiteTrackStore {
         }
     }
 
+    package func watchTimes(of entity: EntityKey) async throws(TrackStoreError) -> [Int32: Timestamp] {
+        try await reading { database in
+            let selection = try database.cachedStatement(
+                sql: "SELECT fence, since FROM fence_watch WHERE service = ? AND entity = ?")
+            let rows = try Row.fetchAll(selection, arguments: [entity.service.rawValue, entity.name])
+            return Dictionary(
+                rows.map { ($0[0], Timestamp(milliseconds: $0[1])) }, uniquingKeysWith: { first, _ in first })
+        }
+    }
+
     package func fenceStates(of entities: [EntityKey]) async throws(TrackStoreError) -> [FenceState] {
         try await reading { database in
             let selection = try database.cachedStatement(

@@ -185,6 +185,11 @@ extension ReferenceTrackStore {
         return NamingFences(version: fenceVersion, fences: found)
     }
 
+    package func watchTimes(of entity: EntityKey) throws(TrackStoreError) -> [Int32: Timestamp] {
+        try checkOpen()
+        return fenceTable[entity.service]?.since.compactMapValues { $0[ExactName(entity.name)] } ?? [:]
+    }
+
     package func fenceNews(
         after mark: FenceMark?, limit: Int
     ) throws(TrackStoreError) -> (through: FenceMark, news: [FenceNews]?) {

@@ -150,9 +150,12 @@ extension TrackStoreContract {
             TrackStoreCheck("who is watched is watched since then, whatever else changes") { subject in
                 let (store, service) = try await subject.withFleet()
                 func watched(_ name: String) async throws -> [Int32: Timestamp] {
-                    let found = try await store.fences(naming: [EntityKey(service: service, name: name)]).fences
-                    return Dictionary(
-                        found.joined().map { ($0.record.fence.id, $0.since) }, uniquingKeysWith: { first, _ in first })
+                    let key = EntityKey(service: service, name: name)
+                    let times = Dictionary(
+                        try await store.fences(naming: [key]).fences.joined().map { ($0.record.fence.id, $0.since) },
+                        uniquingKeysWith: { first, _ in first })
+                    try expect(try await store.watchTimes(of: key), is: times, "the times alone")
+                    return times
                 }
                 _ = try await store.createFence(.sample("a", watching: ["van"]), in: service, at: .at(1))
                 _ = try await store.createFence(.sample("b", watching: ["van", "bus"]), in: service, at: .at(2))
