@@ -75,9 +75,9 @@ final class RawClient: Sendable {
         return received
     }
 
-    func untilReceived(_ text: String) async throws {
+    func untilReceived(_ text: String, times: Int = 1) async throws {
         try await withDeadline {
-            while !self.received.contains(text) { try await pause() }
+            while self.received.ranges(of: text).count < times { try await pause() }
         }
     }
 }

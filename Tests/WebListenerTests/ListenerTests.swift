@@ -82,6 +82,27 @@ struct ListenerTests {
         }
     }
 
+    /// As programs in PHP and Go do, which put an address together without encoding it. Both requests are on one connection,
+    /// and the second comes with a body.
+    @Test func aQueryMayHaveTextThatIsNotEncoded() async throws {
+        try await withListener { port in
+            let client = try await RawClient(port: port)
+            let account = "ak=\(accessKey)&service_id=1"
+            client.send("GET /api/v3/entity/add?\(account)&entity_name=京A HTTP/1.1\r\nHost: x\r\n\r\n")
+            try await client.untilReceived("\"status\":0")
+            let body = "entity_desc=蓝色"
+            client.send(
+                "POST /api/v3/entity/update?\(account)&entity_name=京A HTTP/1.1\r\nHost: x\r\n"
+                    + "Content-Length: \(body.utf8.count)\r\n\r\n")
+            client.send(body)
+            try await client.untilReceived("\"status\":0", times: 2)
+            let list = "/api/v3/entity/list?\(account)&filter=entity_names:京A"
+            client.send("GET \(list) HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+            let answers = try await client.untilClosed()
+            #expect(answers.contains("\"entity_name\":\"京A\",\"entity_desc\":\"蓝色\""), "\(answers)")
+        }
+    }
+
     @Test func curlReadsOverHTTPSAndSeesANewCertificateAfterAReload() async throws {
         let directory = try TemporaryDirectory()
         let (first, second) = (try TestCertificate("first"), try TestCertificate("second"))

@@ -39,6 +39,7 @@ final class ConnectionGuard: ChannelDuplexHandler {
     private var alarmTime = NIODeadline.distantFuture
     private var context: ChannelHandlerContext?
     var meter: ArrivalMeter?
+    var line: RequestLineEscaper?
 
     init(_ limits: ConnectionWatch.Limits, door: WebDoor, memory: RequestMemory, counters: WebCounters) {
         self.door = door
@@ -58,6 +59,7 @@ final class ConnectionGuard: ChannelDuplexHandler {
         alarm?.cancel()
         alarm = nil
         meter = nil
+        line = nil
         self.context = nil
     }
 
@@ -76,6 +78,7 @@ final class ConnectionGuard: ChannelDuplexHandler {
         guard !watch.isOver else { return }
         switch unwrapInboundIn(data) {
         case .head(let head):
+            line?.requestBegan()
             perform(watch.head(at: .now()))
             guard !watch.isOver else { return }
             isExpecting =
@@ -84,6 +87,7 @@ final class ConnectionGuard: ChannelDuplexHandler {
         case .body: isExpecting = false
         case .end:
             isExpecting = false
+            line?.requestEnded()
             watch.end(at: .now())
         }
         settle()

@@ -44,6 +44,9 @@ struct GuardedChannel<Base: ServerChildChannel>: ServerChildChannel {
         do {
             let pipeline = channel.pipeline.syncOperations
             let decoder = try pipeline.handler(type: ByteToMessageHandler<HTTPRequestDecoder>.self)
+            let line = RequestLineEscaper()
+            try pipeline.addHandler(line, position: .before(decoder))
+            keeper.line = line
             try pipeline.addHandler(keeper, position: .after(decoder))
         } catch {
             channel.close(promise: nil)
