@@ -95,6 +95,19 @@ import TrackStore
         #expect(raw.allSatisfy { $0["transport_mode"] == nil && $0["locate_mode"] == nil })
     }
 
+    /// A client reads the direction of each point without asking, because it uploads one with each point.
+    @Test func aPointOfAStopKeepsTheDirectionThatWasUploaded() async throws {
+        let points = try drive().map { point in
+            var point = point
+            point.fix.course = 900
+            return point
+        }
+        let bench = try await bench(points)
+        let shown = try await bench.get("track/gettrack", range("is_processed=1"))["points"]?.items ?? []
+        #expect(shown.contains { $0["transport_mode"] == "停留" })
+        #expect(shown.allSatisfy { $0["direction"] == 90 }, "\(shown)")
+    }
+
     @Test func withoutDenoisingEveryPointIsThere() async throws {
         let bench = try await bench()
         for option in ["denoise_grade=0", "need_denoise=0"] {

@@ -30,13 +30,11 @@ struct ShownPoint: Sendable {
     }
 
     /// As it is in the processed track: a point of a stop stands at the mean place of the stop, and at rest; a matched
-    /// point is on its road.
+    /// point is on its road. A point of a stop keeps the course that was uploaded: clients whose points all have one read
+    /// it of each point without asking.
     init(_ stored: StoredPoint, _ sample: TrackSample, travel: TravelKind?, road: RoadLabel?) {
         var point = sample.isInStop || road != nil ? Self.placed(stored.point, sample) : stored.point
-        if sample.isInStop {
-            point.fix.speed = sample.speed
-            point.fix.course = sample.course
-        }
+        if sample.isInStop { point.fix.speed = sample.speed }
         self.stored = StoredPoint(point, received: stored.received)
         processing = Processing(travel: travel, road: road)
         supplement = nil
