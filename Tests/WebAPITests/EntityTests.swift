@@ -156,6 +156,18 @@ struct EntityTests {
         #expect(WallClock(zoneMinutes: 0).text(Timestamp(milliseconds: .min + 1000)) == nil)
     }
 
+    /// The parser finds too many names itself: it keeps no more of a long filter than the bound.
+    @Test func aNameInAFilterCountsOnceInHoweverManyPairsItIs() throws {
+        #expect(try EntityFilter(parsing: "entity_names:b,a, b|entity_names:a,c").names == ["b", "a", "c"])
+        #expect(try EntityFilter(parsing: "entity_names:,").names == [])
+        // Two names of one look: a composed and a decomposed letter.
+        #expect(try EntityFilter(parsing: "entity_names:\u{e9},e\u{301}").names?.count == 2)
+        let pairs = (0...EntityFilter.maximumNames).map { "entity_names=e\($0)" }
+        #expect(try EntityFilter(parsing: pairs.dropLast().joined(separator: "|")).names?.count == 30_000)
+        let failure = #expect(throws: APIFailure.self) { try EntityFilter(parsing: pairs.joined(separator: "|")) }
+        #expect(failure?.status == .parameter)
+    }
+
     @Test func aFilterWithTooManyNamesIsAParameterErrorThatNamesTheBound() async throws {
         let bench = try await Bench()
         _ = try await bench.post("entity/add", "entity_name=e7")

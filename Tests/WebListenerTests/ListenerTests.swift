@@ -82,6 +82,23 @@ struct ListenerTests {
         }
     }
 
+    /// Through a proxy as without one: a | that is not encoded changes nothing of what is.
+    @Test func anAddressWithAHostMeansWhatItMeansWithoutOne() async throws {
+        try await withListener { port in
+            let account = "ak=\(accessKey)&service_id=1"
+            let name = "%E4%BA%ACA"
+            _ = try await curl("-d", "\(account)&entity_name=\(name)", "http://127.0.0.1:\(port)/api/v3/entity/add")
+            let list = "/api/v3/entity/list?\(account)&filter=entity_names:\(name)|inactive_time:1"
+            for arguments in [
+                ["http://127.0.0.1:\(port)\(list)"],
+                ["-x", "http://127.0.0.1:\(port)", "http://yingyan.baidu.com\(list)"],
+            ] {
+                let answer = try await curl(arguments)
+                #expect(answer.contains("\"total\":1,"), "\(answer)")
+            }
+        }
+    }
+
     /// As programs in PHP and Go do, which put an address together without encoding it. Both requests are on one connection,
     /// and the second comes with a body.
     @Test func aQueryMayHaveTextThatIsNotEncoded() async throws {

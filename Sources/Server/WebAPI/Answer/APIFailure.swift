@@ -75,7 +75,7 @@ extension APIFailure {
         case .tooManyPoints: self.init(module == "analysis" ? .tooManyPointsToAnalyse : .tooManyPointsInRange)
         case .tooManyNames where module == "fence": self.init(.parameter, error.detail)
         case .tooManyNames:
-            self.init(.parameter, "filter: entity_names takes at most \(EntityFilter.maximumNames) names")
+            self.init(.parameter, EntityFilter.tooManyNames)
         case .unknownFence: self.init(.noFence)
         case .refusedFence: self.init(.parameter, error.detail)
         case .tooManyFences: self.init(.tooManyFences, error.detail)

@@ -12,9 +12,10 @@ extension EntityFilter {
     var subject: CallSubject { names.map(CallSubject.entities) ?? .wholeService }
 
     /// `key:value` pairs joined by `|`; `=` for `:` too, split at the first of either. Empty pairs are passed over.
-    /// `searchable`: the entity columns that may be keys too.
+    /// A name that comes twice counts once. `searchable`: the entity columns that may be keys too.
     init(parsing text: String?, searchable: Set<String> = []) throws(APIFailure) {
         self.init()
+        var seen: Set<ExactName> = []
         for pair in (text ?? "").split(separator: "|") {
             guard let separator = pair.firstIndex(where: { $0 == ":" || $0 == "=" }) else {
                 if Parameters.trimmed(pair).isEmpty { continue }
@@ -25,8 +26,13 @@ extension EntityFilter {
             if value.isEmpty { continue }
             switch key {
             case "entity_names":
-                let given = value.split(separator: ",").map(Parameters.trimmed).filter { !$0.isEmpty }
-                names = (names ?? []) + given
+                // Added in place: a filter of millions of bytes may have each name in a pair of its own.
+                if names == nil { names = [] }
+                for name in value.split(separator: ",").lazy.map(Parameters.trimmed)
+                where !name.isEmpty && seen.insert(ExactName(name)).inserted {
+                    names?.append(name)
+                }
+                guard seen.count <= Self.maximumNames else { throw APIFailure(.parameter, Self.tooManyNames) }
             case "active_time": activeSince = try Self.time(value, key)
             case "inactive_time": inactiveSince = try Self.time(value, key)
             case _ where searchable.contains(key): values[key] = value
@@ -37,6 +43,8 @@ extension EntityFilter {
             throw APIFailure(.parameter, "filter: active_time and inactive_time cannot be given together")
         }
     }
+
+    static var tooManyNames: String { "filter: entity_names takes at most \(maximumNames) names" }
 
     /// Unset times of some clients come as large negative numbers: these count as not given.
     private static func time(_ text: String, _ key: String) throws(APIFailure) -> Timestamp? {

@@ -76,9 +76,12 @@ final class ConnectionGuard: ChannelDuplexHandler {
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         guard !watch.isOver else { return }
-        switch unwrapInboundIn(data) {
-        case .head(let head):
+        var part = unwrapInboundIn(data)
+        switch part {
+        case .head(var head):
             line?.requestBegan()
+            head.uri = OriginForm.of(head.uri)
+            part = .head(head)
             perform(watch.head(at: .now()))
             guard !watch.isOver else { return }
             isExpecting =
@@ -91,7 +94,7 @@ final class ConnectionGuard: ChannelDuplexHandler {
             watch.end(at: .now())
         }
         settle()
-        context.fireChannelRead(data)
+        context.fireChannelRead(wrapInboundOut(part))
     }
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
