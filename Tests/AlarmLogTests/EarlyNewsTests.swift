@@ -69,8 +69,10 @@ import TrackTestKit
         let wanted = [
             try add(early(1, 11), isConfirmed: true), try add(early(2, 20)), try add(early(3, 5), .done),
             try add(early(4, 1, of: other), isConfirmed: true), try add(own, .done),
+            // Their points come again, and the server judges them from places of before.
+            try add(early(6, 21), isConfirmed: true), try add(early(14, 22)),
         ]
-        for alarm in [early(5, 10), early(6, 21)] { _ = try add(alarm, isConfirmed: true) }
+        _ = try add(early(5, 10), isConfirmed: true)
         _ = try add(early(7, 15), .refused)
         _ = try add(early(8, 3, of: other))
         _ = try add(ofOther, isConfirmed: true)
@@ -88,6 +90,20 @@ import TrackTestKit
         // They wait already.
         #expect(try again.reportAgain(of: "van_07", service: 1, without: lost, now: .start) == 0)
         again.note(.done, of: Set(wanted))
-        #expect(try again.alarms(AlarmQuery()).alarms.filter(\.isConfirmed).count == 8)
+        #expect(try again.alarms(AlarmQuery()).alarms.filter(\.isConfirmed).count == 9)
+    }
+
+    /// The ring has forgotten that the server had its points, and so sends them again; the server has lost them.
+    @Test func anAlarmThatWasConfirmedTellsThatTheServerHasForgotten() throws {
+        let journal = open()
+        #expect(try journal.append(early(1, 11), isOwed: false).number == 1)
+        #expect(try journal.append(early(2, 12), isOwed: false).number == 2)
+        let lost = ForgottenPoints(stream: stream, sequences: 11...11, isCertain: false)
+        #expect(try journal.reportAgain(of: "van_07", service: 1, without: lost, now: .start) == 0)
+        #expect(try journal.append(push(2), isOwed: false) == .confirmed(2))
+        let later = ForgottenPoints(stream: stream, sequences: 13...13, isCertain: false)
+        #expect(try journal.reportAgain(of: "van_07", service: 1, without: later, now: .start) == 0)
+        #expect(try journal.reportAgain(of: "van_08", service: 1, without: lost, now: .start) == 0)
+        #expect(try journal.reportAgain(of: "van_07", service: 1, without: lost, now: .start) == 2)
     }
 }

@@ -83,6 +83,9 @@ extension AlarmJournal {
         of entity: String, service: Int64, without points: ForgottenPoints, now: MonotonicTime
     ) throws(CacheFileError) -> Int {
         try makeReady(now: now)
+        guard
+            points.isCertain || entries.contains(where: { $0.isReported(as: entity, to: service) && $0.proves(points) })
+        else { return 0 }
         var news = AlarmNews()
         news.report = .wanted
         var count = 0
@@ -119,10 +122,18 @@ extension AlarmJournal.Entry {
         case .done: return true
         case .wanted, .refused: return false
         case .none:
-            // A point of another stream: nobody knows. One that the ring still has comes again.
+            // A point of another stream: nobody knows. A later one may come again, and the server may find nothing then: it
+            // judges from places, and by fences, of before.
             guard let early else { return false }
-            return early.stream == points.stream ? points.sequences.contains(early.sequence) : news.isConfirmed
+            return early.stream == points.stream ? early.sequence >= points.sequences.lowerBound : news.isConfirmed
         }
+    }
+
+    /// The server had found this alarm, so it had one of these points or a later one. It may have a reported one without its
+    /// point.
+    fileprivate func proves(_ points: ForgottenPoints) -> Bool {
+        guard let early, news.isConfirmed, news.report == .none else { return false }
+        return early.stream == points.stream && early.sequence >= points.sequences.lowerBound
     }
 
     fileprivate var isUnconfirmed: Bool { early != nil && !news.isConfirmed && news.report == .none }

@@ -16,10 +16,13 @@ package struct EarlyMark: Hashable, Sendable {
 package struct ForgottenPoints: Hashable, Sendable {
     package var stream: StreamID
     package var sequences: ClosedRange<UInt64>
+    /// The ring had been told that the server has them. Otherwise only an alarm that the server has confirmed can show that it had.
+    package var isCertain: Bool
 
-    package init(stream: StreamID, sequences: ClosedRange<UInt64>) {
+    package init(stream: StreamID, sequences: ClosedRange<UInt64>, isCertain: Bool = true) {
         self.stream = stream
         self.sequences = sequences
+        self.isCertain = isCertain
     }
 }
 

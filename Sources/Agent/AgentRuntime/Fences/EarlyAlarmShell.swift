@@ -104,9 +104,11 @@ final class EarlyAlarmShell {
         stream: StreamID?
     ) {
         (self.entity, self.service) = (entity, service)
-        if takesReports, let stream, storedThrough < acknowledged {
-            serverForgot(
-                ForgottenPoints(stream: stream, sequences: storedThrough + 1...acknowledged), of: entity, service)
+        if takesReports, let stream, storedThrough < .max {
+            let first = storedThrough + 1
+            let points = ForgottenPoints(
+                stream: stream, sequences: first...max(first, acknowledged), isCertain: storedThrough < acknowledged)
+            serverForgot(points, of: entity, service)
         }
         perform(book.loggedIn(as: entity, now: context.now))
         if let stream {
@@ -116,13 +118,14 @@ final class EarlyAlarmShell {
     }
 
     /// A backup of the server was put back, or its disk has lost what it had: the server is told once more of the alarms that
-    /// it may have lost.
+    /// it may have lost. When a power cut took what the ring had noted of acknowledgements, only the journal can tell.
     private func serverForgot(_ points: ForgottenPoints, of entity: String, _ service: Int64) {
         let now = context.now
         onJournal { journal -> Int? in
             try? journal.reportAgain(of: entity, service: service, without: points, now: now)
         } then: { [self] count in
             guard let count else {
+                guard points.isCertain else { return }
                 return context.log.warning(
                     "The server has lost points, and the alarm journal cannot be read to report their alarms again",
                     metadata: ["stored_through": "\(points.sequences.lowerBound - 1)"])
