@@ -50,6 +50,30 @@ import Testing
         #expect(total.ownAlarms > 20 && total.earlyAlarms > 10 && total.serverAlarms > 20 && total.hookRuns > 0)
     }
 
+    /// An older agent or an older server, for all of the history or a part of it.
+    @Test func everyGuaranteeHoldsBesideOlderPrograms() {
+        var total = HistorySummary()
+        for seed in UInt64(1)..<13 {
+            let options = HistoryOptions(hours: 0.3, pushShare: 30, fenceShare: 100, olderShare: 100, restoreShare: 0)
+            let outcome = History(seed: seed, options: options).run()
+            total.add(outcome.summary)
+            if let violation = outcome.violation { Issue.record("seed \(seed) breaks \(violation)") }
+        }
+        #expect(total.olderPrograms == 12 && total.earlyAlarms > 0 && total.alarmsByPush > 10 && total.ownAlarms > 10)
+    }
+
+    /// A backup of the server's store is put back.
+    @Test func everyGuaranteeHoldsWithARestoredServer() {
+        var total = HistorySummary()
+        for seed in UInt64(1)..<25 {
+            let options = HistoryOptions(hours: 0.4, pushShare: 0, fenceShare: 100, olderShare: 0, restoreShare: 100)
+            let outcome = History(seed: seed, options: options).run()
+            total.add(outcome.summary)
+            if let violation = outcome.violation { Issue.record("seed \(seed) breaks \(violation)") }
+        }
+        #expect(total.restores > 5 && total.restoredAway > 100 && total.alarmsReported > 10)
+    }
+
     @Test func aSeedWithFencesIsOneHistory() {
         let options = HistoryOptions(hours: 0.2, fenceShare: 100)
         let first = History(seed: 101, options: options).run()

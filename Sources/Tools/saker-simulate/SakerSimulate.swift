@@ -26,6 +26,12 @@ import SystemSimulation
     @Option(help: "How many of 100 histories have fences on the vehicle or at the server.")
     var fences = HistoryOptions.usualFenceShare
 
+    @Option(help: "How many of 100 histories with fences have an older agent or server.")
+    var older = HistoryOptions.usualOlderShare
+
+    @Option(help: "How many of 100 histories with server fences have a backup of the server that is put back.")
+    var restores = HistoryOptions.usualRestoreShare
+
     @Option(help: "Directory for SQLite's files, which are removed afterwards.")
     var directory = "/dev/shm"
 
@@ -41,13 +47,16 @@ import SystemSimulation
         guard (0...100).contains(sqlite) else { throw ValidationError("--sqlite is a share of 100") }
         guard (0...100).contains(pushes) else { throw ValidationError("--pushes is a share of 100") }
         guard (0...100).contains(fences) else { throw ValidationError("--fences is a share of 100") }
+        guard (0...100).contains(older) else { throw ValidationError("--older is a share of 100") }
+        guard (0...100).contains(restores) else { throw ValidationError("--restores is a share of 100") }
         guard seeds > 0, firstSeed <= UInt64.max - seeds else { throw ValidationError("--seeds must be at least 1") }
     }
 
     func run() throws {
         try Self.makeHashingRepeatable()
         var options = HistoryOptions(
-            hours: hours, sqliteShare: sqlite, pushShare: pushes, fenceShare: fences, directory: directory)
+            hours: hours, sqliteShare: sqlite, pushShare: pushes, fenceShare: fences,
+            olderShare: older, restoreShare: restores, directory: directory)
         if trace { options.follow = { line in print(line) } }
         let start = Self.seconds()
         let workers = Workers(seeds: firstSeed..<firstSeed + seeds, options: options)
@@ -56,7 +65,8 @@ import SystemSimulation
             if !trace { broken.trace.forEach { print($0) } }
             print("\nseed \(broken.seed) breaks \(violation)")
             print(
-                "again: saker-simulate --first-seed \(broken.seed) --seeds 1 --hours \(hours) --sqlite \(sqlite) --pushes \(pushes) --fences \(fences) --trace"
+                "again: saker-simulate --first-seed \(broken.seed) --seeds 1 --hours \(hours) --sqlite \(sqlite) --pushes \(pushes) --fences \(fences) "
+                    + "--older \(older) --restores \(restores) --trace"
             )
             throw ExitCode.failure
         }
@@ -99,6 +109,9 @@ import SystemSimulation
                 + "\(total.earlyAlarms), \(total.alarmsBeforeDisk) of them told before the disk had them; by push "
                 + "\(total.alarmsByPush); at the server \(total.serverAlarms), \(total.alarmsReported) of them reported"
         )
+        print(
+            "beside: \(total.olderPrograms) histories with an older program, \(total.restores) restored servers that lacked "
+                + "\(total.restoredAway) points")
         print("trace \(String(total.traceHash, radix: 16))")
     }
 

@@ -21,6 +21,8 @@ final class AgentBox {
     var alarms: SimulatedAlarms?
     var hooks: SimulatedHooks?
     var isStopping = false
+    /// It is on the terms of an older program.
+    var isOlder = false
     /// Points that the disk's full queue refused.
     var refused: UInt64 = 0
 
@@ -131,7 +133,7 @@ extension History {
         let agent = Agent(opened.opening, log: log, loop: process)
         let made = AgentBox(
             process: process, agent: agent, executor: opened.executor, feeds: feeds, connector: connector, bornAt: now)
-        (made.alarms, made.hooks) = (alarms, hooks)
+        (made.alarms, made.hooks, made.isOlder) = (alarms, hooks, older?.isOlder(.agent) ?? false)
         connect(made)
         watchAlarms(made)
         box = made

@@ -102,6 +102,9 @@ extension History {
         let isMessage = isMessage(id)
         let words = isMessage ? "push" : Self.words(report)
         note("alarm \(report.number) is told: \(words)")
+        if report.early == true, box?.isOlder == true {
+            fail(Violation(guarantee: .fences, detail: "an older agent tells an early alarm: \(words)"))
+        }
         check { () throws(Violation) in
             if isMessage { try alarms.told(id, number: number) }
             try toldOfFence(report, id, words)

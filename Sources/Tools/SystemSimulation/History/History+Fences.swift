@@ -33,7 +33,7 @@ extension History {
     }
 
     func openServerFences(_ executor: SimulatedCacheDisk) -> ServerFenceStore? {
-        guard fences != nil, disk.hasPower else { return nil }
+        guard fences != nil, disk.hasPower, older?.isOlder(.agent) != true else { return nil }
         let found = RecalledServerFences(ServerFenceFile(directory: SimulatedMemory.directory, files: disk))
         return ServerFenceStore(
             keeper: SimulatedServerFences(executor: executor, disk: disk, memory: memory), found: found,
@@ -243,7 +243,8 @@ extension History {
     var openFences: String {
         guard let fences, let entity = box?.agent.status().service.entity else { return "" }
         let pushes = fences.court.waiting(for: entity, without: fences.findings.acknowledged)
-        let open = fences.findings.open(of: entity, withEarly: !earlyMayDiffer)
+        let open = fences.findings.open(
+            of: entity, withEarly: !earlyMayDiffer, withReports: areReportsTaken)
         var words: [String] = []
         if fences.findings.owed > 0 { words.append("hooks are owed to \(fences.findings.owed) alarms") }
         if !pushes.isEmpty { words.append("the pushes \(pushes) of \(entity) are not acknowledged") }

@@ -17,6 +17,8 @@ final class ServerMachine {
     var store: WatchedStore?
     var sockets: [VirtualSocket] = []
     var isStopping = false
+    /// It is on the terms of an older program.
+    var isOlder = false
     var sessions = SessionModel()
     /// Looks for pushes.
     var watching: Task<Void, Never>?
@@ -35,6 +37,7 @@ extension History {
         let watch = StoreWatch()
         let machine = ServerMachine(watch: watch)
         server = machine
+        machine.isOlder = older?.isOlder(.server) ?? false
         watch.delay = { [unowned self] in Int64.random(in: 0...max(storeTrouble.slowness, 0), using: &dice) }
         watch.clock = { [unowned self] in now }
         watch.failure = { [unowned self] in
@@ -136,6 +139,8 @@ extension History {
         frameWatches.append(frames)
         watchPushes(frames)
         watchSessions(frames, socket, machine)
+        watchPromises(frames)
+        watchOlder(box, machine, frames, socket)
         box.connector.onWrite = { frames.agentWrote($0) }
         socket.onWrite = { [unowned self] bytes in
             trace.mix(UInt64(bytes.count))
@@ -171,6 +176,11 @@ extension History {
                 }
                 trace.mix(UInt64(new.count))
                 for point in new { try ledger.stored(point, entity: batch.entity, at: now) }
+                if restoring != nil, let stream = batch.position?.stream.bytes {
+                    for (point, sequence) in zip(batch.points, batch.sequences) where sequence > former {
+                        ledger.came(point, of: batch.entity, as: sequence, stream)
+                    }
+                }
                 if case .stored = outcome, let position = batch.position {
                     ledger.committed(position.stream.bytes, through: position.last)
                 }

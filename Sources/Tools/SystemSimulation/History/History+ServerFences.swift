@@ -111,6 +111,7 @@ extension History {
             try fences.court.compare(stored.alarms)
             let ids = Set(fences.court.history.map { UInt64($0.key.pushID(to: $0.value)) })
             guard let entity = box?.agent.status().service.entity else { return }
+            try checkRestored(ids, entity)
             let lost = fences.findings.early.first { $0.value == entity && !ids.contains($0.key) }
             if let lost, !earlyMayDiffer {
                 throw Violation(

@@ -173,6 +173,7 @@ extension History {
             ledger.diskReplaced()
             alarms.diskReplaced()
             fences?.diskReplaced()
+            restoring?.diskReplaced()
             gaps.diskReplaced()
             forgetRemembered()
         case .diskFailsAtBoot:

@@ -25,6 +25,10 @@ package final class History {
     let profile: Profile
     /// Nil in a history without fences.
     var fences: FenceWorld?
+    /// Nil in a history without a backup.
+    var restoring: Restoring?
+    /// Nil when both programs are the present ones.
+    var older: OlderPrograms?
     var dice: DiskDice
     var trace = Trace()
     var summary = HistorySummary()
@@ -81,6 +85,10 @@ package final class History {
         var dice = DiskDice(seed: seed)
         var profile = Profile(&dice, sqliteShare: options.sqliteShare, pushShare: options.pushShare)
         fences = FenceWorld(seed: seed, share: options.fenceShare, &profile)
+        if fences != nil { older = OlderPrograms(seed: seed, share: options.olderShare, hours: options.hours) }
+        if fences?.hasServers == true, !profile.hasPushes, !profile.usesSQLite {
+            restoring = Restoring(seed: seed, share: options.restoreShare, hours: options.hours)
+        }
         self.profile = profile
         executor = StepExecutor(loop)
         network = VirtualNetwork(loop: loop, seed: dice.next())
@@ -117,6 +125,8 @@ package final class History {
         settleRemembered()
         watchGaps()
         beginFences()
+        beginOlderPrograms()
+        beginRestoring()
         if profile.isOffline {
             network.reach = .refuses
             after(Int64(options.hours * 3_200_000)) { $0.network.reach = .works }

@@ -11,6 +11,12 @@ package struct HistoryOptions: Sendable {
     package var fenceShare: Int
     /// What `saker-simulate` takes.
     package static let usualFenceShare = 30
+    /// Of 100 histories with fences so many have an older agent or server, for all of their time or a part of it.
+    package var olderShare: Int
+    package static let usualOlderShare = 20
+    /// Of 100 histories with server fences, without messages and on the reference store so many have a backup that is put back.
+    package var restoreShare: Int
+    package static let usualRestoreShare = 20
     /// For database files.
     package var directory: String
     /// Called with every line of the trace.
@@ -18,6 +24,7 @@ package struct HistoryOptions: Sendable {
 
     package init(
         hours: Double = 4, sqliteShare: Int = 0, pushShare: Int = usualPushShare, fenceShare: Int = 0,
+        olderShare: Int = usualOlderShare, restoreShare: Int = usualRestoreShare,
         directory: String = "/dev/shm",
         follow: (@Sendable (String) -> Void)? = nil
     ) {
@@ -25,6 +32,8 @@ package struct HistoryOptions: Sendable {
         self.sqliteShare = sqliteShare
         self.pushShare = pushShare
         self.fenceShare = fenceShare
+        self.olderShare = olderShare
+        self.restoreShare = restoreShare
         self.directory = directory
         self.follow = follow
     }
@@ -63,6 +72,11 @@ package struct HistorySummary: Hashable, Sendable {
     package var alarmsByPush = 0
     package var serverAlarms = 0
     package var alarmsReported = 0
+    /// Histories with an older agent or server.
+    package var olderPrograms = 0
+    /// Backups of the server that were put back, and points that the server lacked then.
+    package var restores = 0
+    package var restoredAway = 0
     package var connections = 0
     package var bytesLost = 0
     package var batchesSent = 0
@@ -113,6 +127,9 @@ package struct HistorySummary: Hashable, Sendable {
         alarmsByPush += other.alarmsByPush
         serverAlarms += other.serverAlarms
         alarmsReported += other.alarmsReported
+        olderPrograms += other.olderPrograms
+        restores += other.restores
+        restoredAway += other.restoredAway
         connections += other.connections
         bytesLost += other.bytesLost
         batchesSent += other.batchesSent

@@ -11,8 +11,12 @@ final class FrameWatch {
     private var underWay: [(last: UInt64, bytes: Int)] = []
     private(set) var violation: Violation?
     private(set) var batchesSent = 0
+    /// The program of the two that is an older one; nil: none.
+    var older: OlderPrograms.Program?
     /// The server has let an agent in, for a stream.
     var onWelcome: (StreamID) -> Void = { _ in }
+    /// The server tells how far it has a stream.
+    var onPromise: (StreamID, UInt64) -> Void = { _, _ in }
     /// The server sends a push.
     var onPush: (UInt64) -> Void = { _ in }
     /// The agent says that it has pushes.
@@ -30,6 +34,9 @@ final class FrameWatch {
     func agentWrote(_ bytes: [UInt8]) {
         guard let frame = try? WireCodec.decodeClient(Self.body(of: bytes)) else {
             return fail(.exactlyOnce, "the agent wrote what is no frame")
+        }
+        if older == .server, let message = frame.message, let strange = OlderPrograms.unreadable(message) {
+            fail(.fences, "the agent tells an older server \(strange)")
         }
         switch frame.message {
         case .hello(let hello): stream = hello.streamID
@@ -50,6 +57,9 @@ final class FrameWatch {
         guard let frame = try? WireCodec.decodeServer(Self.body(of: bytes)) else {
             return fail(.exactlyOnce, "the server wrote what is no frame")
         }
+        if older == .agent, let message = frame.message, let strange = OlderPrograms.unreadable(message) {
+            fail(.fences, "the server tells an older agent \(strange)")
+        }
         switch frame.message {
         case .push(let push): onPush(push.id)
         case .welcome(let welcome):
@@ -69,6 +79,7 @@ final class FrameWatch {
 
     private func promised(_ sequence: UInt64, _ what: String) {
         guard sequence > 0, let stream else { return }
+        onPromise(stream, sequence)
         let stored = model().through(stream, service)
         if sequence > stored {
             fail(.acknowledgementAfterCommit, "\(what) says \(sequence), committed is \(stored)")
@@ -80,7 +91,7 @@ final class FrameWatch {
     }
 
     /// A frame without its length.
-    private static func body(of frame: [UInt8]) -> [UInt8] {
+    static func body(of frame: [UInt8]) -> [UInt8] {
         let length = frame.prefix { $0 >= 0x80 }.count + 1
         return Array(frame.dropFirst(length))
     }

@@ -77,6 +77,8 @@ final class SimulatedConnector: LinkConnector {
     /// Makes the server's end of a new connection; nil when nobody listens.
     var accept: () -> VirtualSocket? = { nil }
     var onWrite: ([UInt8]) -> Void = { _ in }
+    /// For the next connection.
+    var rewrite: (([UInt8]) -> [UInt8])?
     var onLink: () -> Void = {}
     private(set) var connections: [VirtualConnection] = []
     private(set) var attempts = 0
@@ -123,7 +125,7 @@ final class SimulatedConnector: LinkConnector {
                 return promise.fail(SecureLinkError(.connectRefused, "connection refused"))
             }
             let own = VirtualSocket(side: .agent, loop: network.loop, unsentBytes: Self.limits.unsentBytes)
-            own.onWrite = onWrite
+            (own.onWrite, own.rewrite) = (onWrite, rewrite)
             let connection = VirtualConnection(network: network, agent: own, server: peer)
             connections.removeAll { $0.isOver }
             connections.append(connection)

@@ -56,6 +56,24 @@ final class StoreMedium {
         return "\(path)/\(name)"
     }
 
+    // MARK: Backups
+
+    /// The store as it was once.
+    private var backup: ReferenceTrackStore?
+
+    /// Keeps what the reference store has now.
+    func makeBackup() async {
+        guard let reference else { return }
+        backup = await ReferenceTrackStore(copying: reference)
+    }
+
+    /// The next process begins with the backup. False: there is none.
+    func restoreBackup() -> Bool {
+        guard let backup else { return false }
+        (reference, current, self.backup) = (backup, nil, nil)
+        return true
+    }
+
     // MARK: Power
 
     var hasPower: Bool { disk?.hasPower ?? true }

@@ -199,6 +199,9 @@ struct FindingModel {
         acknowledged.insert(id)
     }
 
+    /// The server has forgotten later acknowledgements, and sends these pushes again.
+    mutating func serverRestored(_ kept: Set<UInt64>) { acknowledged = kept }
+
     // MARK: Hooks
 
     /// A hook begins. `number`: 0 for an alarm that is not durable; then `key` tells which.
@@ -230,11 +233,13 @@ struct FindingModel {
     var owed: Int { areHooksRun ? ((file?.findings ?? []) + (file?.alarms ?? [])).count { $0.isOwed } : 0 }
 
     /// What the server has not answered yet, of an entity. `withEarly`: also the early alarms that it has not confirmed.
-    func open(of entity: String, withEarly: Bool = true) -> [String] {
+    /// `withReports`: also what it is to be told of.
+    func open(of entity: String, withEarly: Bool = true, withReports: Bool = true) -> [String] {
         guard let file else { return [] }
         return file.findings.filter { alarm in
             guard let finding = alarm.finding, file.text(alarm.entity) == entity else { return false }
-            return finding.report == 1 || withEarly && finding.isEarly && finding.report == 0 && !finding.isConfirmed
+            return withReports && finding.report == 1
+                || withEarly && finding.isEarly && finding.report == 0 && !finding.isConfirmed
         }.map(name)
     }
 

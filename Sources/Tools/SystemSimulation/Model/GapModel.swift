@@ -54,6 +54,8 @@ struct GapModel {
     private(set) var intervals: Set<Int32> = [5]
     /// The receiver told wrong times: nobody knows what was when.
     var isTimeWrong = false
+    /// Both programs know of reasons, and the server keeps what it stores.
+    var areReasonsTold = true
     /// Gaps of tracks, by reason; known at the end.
     private(set) var found: [String: Int] = [:]
 
@@ -93,7 +95,7 @@ struct GapModel {
     // MARK: The end
 
     mutating func judge(_ tracks: [String: [TrackPoint]], _ ledger: PointLedger) throws(Violation) {
-        guard !isTimeWrong else { return }
+        guard !isTimeWrong, areReasonsTold else { return }
         for (entity, points) in tracks.sorted(by: { $0.key < $1.key }) {
             var latest: [Timestamp: TrackPoint] = [:]
             for point in points { latest[point.fix.time] = point }

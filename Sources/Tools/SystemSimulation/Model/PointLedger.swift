@@ -45,6 +45,10 @@ struct PointLedger {
         var mayBeLate = false
         /// It was stored behind a newer one for this reason.
         var wasLate = false
+        /// The server had told the vehicle that it has it, and lost it when a backup was put back.
+        var isLostWithServer = false
+        /// The stream and the number under which it was stored last.
+        var origin: (stream: [UInt8], sequence: UInt64)?
         /// A fault spoiled the clear that took it.
         var mayReturn = false
         let chosenAt: MonotonicTime
@@ -52,7 +56,7 @@ struct PointLedger {
         var goneAt = MonotonicTime.distantPast
 
         /// The cache may let go of it.
-        var isCovered: Bool { isStored || mayBeMissing }
+        var isCovered: Bool { isStored || mayBeMissing || isLostWithServer }
     }
 
     struct Key: Hashable {
@@ -109,9 +113,9 @@ struct PointLedger {
     var hasFlippedStructure = false
     var hasDoubts = false
     /// The highest number of each stream that the server has stored. It stores nothing up to this number any more.
-    private var takenThrough: [[UInt8]: UInt64] = [:]
-    private var lastStored: [String: Int] = [:]
-    private(set) var storedCount = 0
+    var takenThrough: [[UInt8]: UInt64] = [:]
+    var lastStored: [String: Int] = [:]
+    var storedCount = 0
 
     /// Every point has reached the disk thread, or is accounted for.
     var isTaken: Bool { chosen.isEmpty }
@@ -181,7 +185,7 @@ struct PointLedger {
         }
         // What was cleared, but not on the disk, may come back when later points have gone.
         if let last = lastStored[entity], index < last {
-            guard entry.mayBeLate || entry.mayBeMissing else {
+            guard entry.mayBeLate || entry.mayBeMissing || entry.isLostWithServer else {
                 throw broken(.order, "\(describe(index)) was stored after \(describe(last))")
             }
             entries[index].wasLate = entry.mayBeLate
@@ -240,6 +244,7 @@ struct PointLedger {
             if let doubt = entry.doubt, !entry.isStored {
                 found[doubt == .flippedBits ? .lostToFlippedBits : .lostInRefusedFile, default: 0] += 1
             }
+            if entry.isLostWithServer, !entry.isStored { found[.lostWithServer, default: 0] += 1 }
             if entry.wasLate { found[.late, default: 0] += 1 }
         }
         return found

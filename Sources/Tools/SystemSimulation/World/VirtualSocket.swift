@@ -9,6 +9,8 @@ final class VirtualSocket: Channel, ChannelCore, @unchecked Sendable {
     var connection: VirtualConnection?
     /// Sees every write, before the network does.
     var onWrite: (([UInt8]) -> Void)?
+    /// Makes another frame of each that is written, after ``onWrite`` has seen it.
+    var rewrite: (([UInt8]) -> [UInt8])?
     private(set) var isReading = false
     private(set) var isActive = false
     private var isOpen = true
@@ -91,7 +93,7 @@ final class VirtualSocket: Channel, ChannelCore, @unchecked Sendable {
         }
         promise?.succeed(())
         onWrite?(bytes)
-        connection.send(bytes, from: side)
+        connection.send(rewrite?(bytes) ?? bytes, from: side)
     }
 
     func flush0() {}

@@ -69,6 +69,21 @@ package actor ReferenceTrackStore: TrackStore {
 
     package init() {}
 
+    /// Has what the other store has now, as a backup of it.
+    package init(copying other: isolated ReferenceTrackStore) {
+        (columnTable, serviceList, formerServices) = (other.columnTable, other.serviceList, other.formerServices)
+        (keyList, keyTimes, tokenTable) = (other.keyList, other.keyTimes, other.tokenTable)
+        (deviceList, deviceLog) = (other.deviceList, other.deviceLog)
+        (entityTable, lastEntity, claims) = (other.entityTable, other.lastEntity, other.claims)
+        (lastStored, counter) = (other.lastStored, other.counter)
+        (pushList, lastMessage) = (other.pushList, other.lastMessage)
+        (fenceTable, fenceVersion, fenceStates) = (other.fenceTable, other.fenceVersion, other.fenceStates)
+        (fenceNewsForgotten, fenceNewsList) = (other.fenceNewsForgotten, other.fenceNewsList)
+        (alarmList, lastAlarm, callbackTable) = (other.alarmList, other.lastAlarm, other.callbackTable)
+        (districtList, districtVersion, lastDistrict) = (other.districtList, other.districtVersion, other.lastDistrict)
+        (exportList, lastExport, healthList) = (other.exportList, other.lastExport, other.healthList)
+    }
+
     // MARK: Columns
 
     package func addColumn(
