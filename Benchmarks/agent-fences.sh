@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # What fences of the vehicle's own cost an agent: the same agent without fences and with them, each with a real gpsd that
 # gives a fix a second.
-#   FENCES=1000         circles, and then as many polygons of 32 vertices
+#   FENCES=1000         circles, then as many polygons of 32 vertices with all digits of a double, and with seven decimals
 #   SECONDS_LIVE=120    how long each agent is watched
 . "$(dirname "$0")/common.sh"
 
@@ -22,7 +22,9 @@ for number in range(count):
     else:
         east = radius / 111_320 / math.cos(math.radians(latitude))
         corners = [(2 * math.pi * corner / 32, random.uniform(0.6, 1)) for corner in range(32)]
-        ring = [[longitude + share * east * math.cos(angle), latitude + share * radius / 111_320 * math.sin(angle)]
+        digits = 7 if kind == "decimals" else 17
+        ring = [[round(longitude + share * east * math.cos(angle), digits),
+                 round(latitude + share * radius / 111_320 * math.sin(angle), digits)]
                 for angle, share in corners]
         geometry = {"type": "Polygon", "coordinates": [ring + ring[:1]]}
     features.append({"type": "Feature", "id": number, "geometry": geometry,
@@ -32,7 +34,7 @@ PYTHON
 }
 
 make_server
-for kind in none circles polygons; do
+for kind in none circles polygons decimals; do
     rm -rf "$work/agent" "$work/cache" "$work/state"
     make_agent
     start_agent

@@ -60,6 +60,62 @@ import TrackModel
     }
 
     @Test(arguments: Dice.seeds(300))
+    func packedBytesAreGivenBack(seed: UInt64) throws {
+        var random = Dice(seed: seed)
+        let before = (0..<Int.random(in: 0...3, using: &random)).map { UInt8($0) }
+        let bytes = before + (try Fence(id: 15, definition(&random), at: time)).encoded
+        let packed = FenceBytes(bytes, fenceStart: before.count)
+        #expect(packed.encoded == bytes && packed.count == bytes.count, "seed \(seed)")
+        // So are bytes that are no fence, or not wholly one.
+        var other = Array(bytes.prefix(Int.random(in: 0...bytes.count, using: &random)))
+        if let index = other.indices.randomElement(using: &random) {
+            other[index] = .random(in: 0...255, using: &random)
+        }
+        let start = Int.random(in: 0...other.count + 1, using: &random)
+        #expect(FenceBytes(other, fenceStart: start).encoded == other, "seed \(seed)")
+    }
+
+    /// The bytes of a fence up to the end of its shape.
+    private func bytes(_ draft: ShapeDraft) -> [UInt8] {
+        // The format, six numbers and flags, and a name of no length.
+        [1, 0, 0, 0, 0, 0, 0, 0] + draft.encoded
+    }
+
+    @Test func everyNumberIsGivenBack() throws {
+        let numbers: [Double] = [
+            0, -0.0, 1e-7, -1e-7, 0.1 + 0.2, 40.1234567, -179.9999999, 1000, .infinity, -.infinity, .nan,
+            .signalingNaN, .greatestFiniteMagnitude, .leastNonzeroMagnitude, 1e300,
+        ]
+        for one in numbers {
+            for two in numbers {
+                let line = [Degrees(latitude: one, longitude: two), Degrees(latitude: two, longitude: 116.5)]
+                let draft = ShapeDraft(.corridor(line, offset: 5))
+                let bytes = bytes(draft)
+                #expect(FenceBytes(bytes).encoded == bytes, "\(one) and \(two)")
+            }
+        }
+    }
+
+    /// A vehicle keeps thousands of fences in memory.
+    @Test func verticesTakeFewBytes() {
+        for seed in Dice.seeds(20) {
+            var random = Dice(seed: seed)
+            func number(_ middle: Double, decimals: Bool) -> Double {
+                let number = middle + Double.random(in: 0...0.001, using: &random)
+                return decimals ? (number * 1e7).rounded() / 1e7 : number
+            }
+            func packed(_ count: Int, decimals: Bool) -> Int {
+                let line = (0..<count).map { _ in
+                    Degrees(latitude: number(40, decimals: decimals), longitude: number(116, decimals: decimals))
+                }
+                return FenceBytes(bytes(ShapeDraft(.polygon([[line]])))).packedCount
+            }
+            #expect(packed(1032, decimals: true) - packed(32, decimals: true) <= 6 * 1000, "seed \(seed)")
+            #expect(packed(1032, decimals: false) - packed(32, decimals: false) <= 12 * 1000, "seed \(seed)")
+        }
+    }
+
+    @Test(arguments: Dice.seeds(300))
     func whatWasWrittenIsRead(seed: UInt64) throws {
         var random = Dice(seed: seed)
         let fence = try Fence(id: 15, definition(&random), at: time)

@@ -87,6 +87,44 @@ import TrackModel
         }
     }
 
+    @Test func theFencesNearbyAreEnough() {
+        var (most, fewest) = (0, Int.max)
+        for seed in Dice.seeds(60) {
+            let shift: Int64 = seed % 3 == 0 ? 640_000_000 : 0
+            let world = World(
+                seed: seed, shift: shift, latitude: [0.0, 40, 69, -55][Int(seed % 4)], fences: 30, points: 160)
+            var random = Dice(seed: seed ^ 8)
+            var (plans, drive) = (world.plans, Drive(world.plans))
+            var field = FenceField(count: plans.count, slack: [1, 20, 100, 500][Int(seed / 4 % 4)])
+            for plan in plans { field.add(plan) }
+            var (judge, memory, alarms) = (FenceJudge(), EntityMemory(), [FenceAlarm]())
+            for point in world.points {
+                let near = field.near(point, memory) { number in plans.first { $0.id == number } }
+                (most, fewest) = (max(most, near.count), min(fewest, near.count))
+                _ = judge.judge(point, of: &memory, by: near, into: &alarms)
+                drive.play(point)
+                guard drive.memory == memory, drive.alarms == alarms else {
+                    Issue.record("seed \(seed), \(point): \(drive.told.suffix(4)) \(alarms.suffix(4).map(Drive.short))")
+                    break
+                }
+                let index = Int.random(in: 0..<plans.count * 8, using: &random)
+                guard plans.indices.contains(index), plans.count > 5 else { continue }
+                if Bool.random(using: &random) {
+                    field.remove(plans[index].id)
+                    drive.fences.remove(plans.remove(at: index).id)
+                } else {
+                    plans[index].revision += 1
+                    plans[index].shape = world.plans[Int.random(in: world.plans.indices, using: &random)].shape
+                    plans[index].areaRevision = plans[index].revision
+                    plans[index].revisedAt = point.time.adding(milliseconds: 1)
+                    field.put(plans[index])
+                    drive.fences.put(plans[index])
+                }
+            }
+        }
+        #expect(fewest < 5 && most > 10, "\(fewest) to \(most) fences were near")
+    }
+
     @Test func packedChangedAndOwnFencesAreTheSame() {
         for seed in Dice.seeds(25) {
             let world = World(seed: seed)

@@ -12,6 +12,7 @@ import TrackTestKit
         let encoded: [UInt8]
         var facts: UInt8 { encoded.first ?? 0 }
         var vertexCount: Int { encoded.count }
+        var fenceStart: Int { 0 }
 
         init(number: Int32, encoded bytes: [UInt8], isKnown: Bool = false) {
             self.number = number

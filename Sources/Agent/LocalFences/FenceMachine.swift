@@ -48,7 +48,7 @@ package struct FenceMachine {
     private struct Judged {
         let entity: String
         let service: Int64
-        var set = FenceSet()
+        var field = FenceField()
         /// No live point was judged yet: the time may have gone back while nobody looked.
         var isFirst = true
     }
@@ -86,7 +86,7 @@ package struct FenceMachine {
         book.zones = zones.merging(found.zones) { _, new in new }
         forgetDeleted()
         saving = MemoryMachine()
-        return [.saving(.relieved)] + buildSet()
+        return [.saving(.relieved)] + buildField()
     }
 
     /// Forgets fences that were deleted while the memories were not written.
@@ -101,13 +101,13 @@ package struct FenceMachine {
     package mutating func started(entity: String, service: Int64) -> [Action] {
         var actions: [Action] = []
         if let judged, ExactName(judged.entity) == ExactName(entity) {
-            self.judged = Judged(entity: entity, service: service, set: judged.set, isFirst: judged.isFirst)
+            self.judged = Judged(entity: entity, service: service, field: judged.field, isFirst: judged.isFirst)
         } else {
             actions += stopped()
             judged = Judged(entity: entity, service: service)
             judge.forgetNoted()
         }
-        return actions + buildSet()
+        return actions + buildField()
     }
 
     /// No points follow. What is remembered stays.
@@ -147,11 +147,15 @@ package struct FenceMachine {
             judged?.isFirst = false
             actions += fencesBegin(by: point.time)
         }
-        guard let set = judged?.set else { return actions }
-        let fences = book.fences
+        let (fences, zones) = (book.fences, book.zones)
+        let before = memory(of: now.entity) ?? EntityMemory()
+        let near = judged?.field.near(point, before) {
+            try? Self.plan(of: $0, for: now.entity, fences, zones)
+        }
+        guard let near else { return actions }
         judge.isNoting = !fences.isEmpty
         return actions
-            + judge.judge(point, in: .init(entity: now.entity, service: now.service, set: set)) { number in
+            + judge.judge(point, in: .init(entity: now.entity, service: now.service, set: near)) { number in
                 fences[number]?.fence.definition
             }.map(Action.init)
     }
@@ -159,22 +163,30 @@ package struct FenceMachine {
     /// No fence comes to be later than a point that is judged now: another date was wrong.
     private mutating func fencesBegin(by time: Timestamp) -> [Action] {
         guard book.timeBeganAnew(at: time) else { return [] }
-        return buildSet() + save()
+        return buildField() + save()
     }
 
-    private mutating func buildSet() -> [Action] {
+    private mutating func buildField() -> [Action] {
         guard let entity = judged?.entity else { return [] }
-        var (plans, actions): ([FencePlan], [Action]) = ([], [])
-        for number in book.fences.numbers where book.fences.watch(of: number)?.contains(entity) ?? false {
-            guard let fence = book.fences[number] else { continue }
+        var (field, actions): (FenceField, [Action]) = (FenceField(count: book.fences.count), [])
+        for number in book.fences.numbers {
             do throws(FenceError) {
-                plans.append(try fence.plan(for: entity, book.zones))
+                guard let plan = try Self.plan(of: number, for: entity, book.fences, book.zones) else { continue }
+                field.add(plan)
             } catch {
-                actions.append(.notJudged(fence: fence.fence.id, reason: error.description))
+                actions.append(.notJudged(fence: number, reason: error.description))
             }
         }
-        judged?.set = FenceSet(plans)
+        judged?.field = field
         return actions
+    }
+
+    /// What is judged of a fence for an entity; nil when there is none of this number that watches it.
+    private static func plan(
+        of number: Int32, for entity: String, _ fences: KeptFences, _ zones: [String: ZoneOffsets]
+    ) throws(FenceError) -> FencePlan? {
+        guard fences.watch(of: number)?.contains(entity) ?? false, let fence = fences[number] else { return nil }
+        return try fence.plan(for: entity, zones)
     }
 
     // MARK: Fences
@@ -241,7 +253,7 @@ package struct FenceMachine {
     /// What the names of time zones stand for has been read; fences may name them now.
     package mutating func zonesRead(_ zones: [String: ZoneOffsets]) -> [Action] {
         book.zones.merge(zones) { _, new in new }
-        return buildSet()
+        return buildField()
     }
 
     private func checkReadable() throws(FenceRefusal) {
@@ -274,18 +286,16 @@ package struct FenceMachine {
         }
     }
 
-    /// A few fences change in the set; for many it is built anew.
+    /// A few fences change in the field; for many it is built anew.
     private mutating func changed(_ numbers: [Int32]) -> [Action] {
         guard let entity = judged?.entity else { return save() }
-        guard numbers.count <= 16, judged?.set.isOverlayFull == false else { return buildSet() + save() }
+        guard numbers.count <= 16 else { return buildField() + save() }
         for number in numbers {
-            guard let fence = book.fences[number], fence.fence.definition.watch.contains(entity),
-                let plan = try? fence.plan(for: entity, book.zones)
-            else {
-                judged?.set.remove(number)
-                continue
+            if let plan = try? Self.plan(of: number, for: entity, book.fences, book.zones) {
+                judged?.field.put(plan)
+            } else {
+                judged?.field.remove(number)
             }
-            judged?.set.put(plan)
         }
         return save()
     }

@@ -11,6 +11,8 @@ package protocol KeepableFence: Hashable, Sendable {
     var vertexCount: Int { get }
     /// As it is on the disk.
     var encoded: [UInt8] { get }
+    /// Where in ``encoded`` the bytes of ``Fence/encoded`` begin; they go to the end.
+    var fenceStart: Int { get }
 
     /// `isKnown`: a fence was made from the same bytes before.
     ///
@@ -18,7 +20,7 @@ package protocol KeepableFence: Hashable, Sendable {
     init(number: Int32, encoded bytes: [UInt8], isKnown: Bool) throws(MemoryCodingError)
 }
 
-/// Fences by their numbers, each as the bytes that the disk has of it.
+/// Fences by their numbers, each as the bytes that the disk has of it, packed.
 ///
 /// A fence to work with takes several times as much memory as its bytes, and a vehicle may have thousands. So a fence is
 /// made when somebody asks for it.
@@ -27,7 +29,7 @@ package struct Kept<Value: KeepableFence>: Hashable, Sendable {
         let number: Int32
         /// At most the bound of one fence.
         let vertices: Int32
-        let bytes: [UInt8]
+        let bytes: FenceBytes
         let facts: Value.Facts
     }
 
@@ -54,12 +56,12 @@ package struct Kept<Value: KeepableFence>: Hashable, Sendable {
     /// Nil when there is none of this number.
     package func facts(of number: Int32) -> Value.Facts? { entry(number)?.facts }
 
-    package func encoded(_ number: Int32) -> [UInt8]? { entry(number)?.bytes }
+    package func encoded(_ number: Int32) -> [UInt8]? { entry(number)?.bytes.encoded }
 
     package subscript(number: Int32) -> Value? {
         get {
             // What was a fence when it was put in is one.
-            entry(number).flatMap { try? Value(number: number, encoded: $0.bytes, isKnown: true) }
+            entry(number).flatMap { try? Value(number: number, encoded: $0.bytes.encoded, isKnown: true) }
         }
         set {
             remove(number)
@@ -76,12 +78,17 @@ package struct Kept<Value: KeepableFence>: Hashable, Sendable {
 
     private mutating func put(_ fence: Value, as encoded: [UInt8]) {
         remove(fence.number)
-        // Growing has left room that would stay.
-        let encoded = encoded.withUnsafeBufferPointer { Array($0) }
+        let place = place(of: fence.number)
+        // Fences beside each other often have the same list of names: it lies in memory once.
+        let neighbour = place > 0 ? entries[place - 1].facts : nil
+        let facts = neighbour == fence.facts ? neighbour ?? fence.facts : fence.facts
+        // An array that grows by itself may hold twice what it needs.
+        if entries.count == entries.capacity { entries.reserveCapacity(entries.count + entries.count / 8 + 8) }
         entries.insert(
             Entry(
-                number: fence.number, vertices: Int32(clamping: fence.vertexCount), bytes: encoded, facts: fence.facts),
-            at: place(of: fence.number))
+                number: fence.number, vertices: Int32(clamping: fence.vertexCount),
+                bytes: FenceBytes(encoded, fenceStart: fence.fenceStart), facts: facts),
+            at: place)
         bytes += encoded.count
         vertices += Int(Int32(clamping: fence.vertexCount))
     }

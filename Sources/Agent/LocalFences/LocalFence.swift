@@ -77,6 +77,8 @@ package struct LocalFence: KeepableFence {
         return bytes + fence.encoded
     }
 
+    package var fenceStart: Int { joined.reduce(17) { $0 + 9 + $1.entity.text.utf8.count } }
+
     package init(number: Int32, encoded bytes: [UInt8], isKnown: Bool = false) throws(MemoryCodingError) {
         var rest = FixedBytes(bytes, of: "fence \(number)")
         since = Timestamp(milliseconds: try rest.integer())

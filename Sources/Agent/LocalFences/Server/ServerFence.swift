@@ -53,6 +53,8 @@ package struct ServerFence: KeepableFence {
         return bytes + fence.encoded
     }
 
+    package var fenceStart: Int { 29 }
+
     /// The number that stands in the bytes of a fence.
     static func number(in bytes: [UInt8]) throws(MemoryCodingError) -> Int32 {
         var rest = FixedBytes(bytes, of: "a server fence")

@@ -52,7 +52,7 @@ package struct ServerFenceMachine {
     /// On its way to the disk: judges the points that wait.
     private var pending: ServerFenceSet?
     private var held: [Held] = []
-    private var plans = FenceSet()
+    private var field = FenceField()
     /// Fences of the set that are not judged here, with the reason.
     package private(set) var notJudged: [Int32: String] = [:]
     private var judge: EntityJudge
@@ -101,7 +101,7 @@ package struct ServerFenceMachine {
         judge.remember(entity, Self.newer(journaled, set.version > 0 ? set.memory : nil))
         let fences = set.fences
         judge.forget { !fences.contains($0) }
-        return actions + [.usesChanged] + buildPlans()
+        return actions + [.usesChanged] + buildField()
     }
 
     private mutating func leave() -> [Action] {
@@ -156,11 +156,15 @@ package struct ServerFenceMachine {
         {
             actions += timeBeganAnew(at: this.point.time)
         }
-        let fences = set.fences
+        let set = set
+        let near = field.near(this.point, judge.memory(of: set.entity) ?? EntityMemory()) { number in
+            guard let fence = set.fences[number] else { return nil }
+            return try? set.plan(of: fence)
+        }
         actions += judge.judge(
-            this.point, in: .init(entity: set.entity, service: set.service, set: plans, cause: this.cause)
+            this.point, in: .init(entity: set.entity, service: set.service, set: near, cause: this.cause)
         ) { number in
-            fences[number]?.fence.definition
+            set.fences[number]?.fence.definition
         }.map(Action.init)
         return actions + request(from: this.point)
     }
@@ -170,7 +174,7 @@ package struct ServerFenceMachine {
         judge.timeRestarted(of: set.entity)
         guard set.version > 0 else { return [] }
         set.timeBeganAnew(at: time, memory: judge.memory(of: set.entity))
-        return [.usesChanged] + buildPlans() + saving.changed().map(Action.saving)
+        return [.usesChanged] + buildField() + saving.changed().map(Action.saving)
     }
 
     private mutating func request(from point: FencePoint) -> [Action] {
@@ -186,20 +190,20 @@ package struct ServerFenceMachine {
         Degrees(latitude: place.latitude, longitude: place.longitude)
     }
 
-    private mutating func buildPlans() -> [Action] {
-        var (found, actions): ([FencePlan], [Action]) = ([], [])
+    private mutating func buildField() -> [Action] {
+        var actions: [Action] = []
+        field = FenceField(count: set.fences.count)
         notJudged = [:]
         for number in set.fences.numbers {
             guard let fence = set.fences[number] else { continue }
             do throws(FenceError) {
-                found.append(try set.plan(of: fence))
+                field.add(try set.plan(of: fence))
             } catch {
                 notJudged[number] = error.description
                 actions.append(.notJudged(fence: number, reason: error.description))
             }
         }
-        plans = FenceSet(found)
-        judge.isNoting = !found.isEmpty
+        judge.isNoting = notJudged.count < set.fences.count
         return actions
     }
 
@@ -269,7 +273,7 @@ package struct ServerFenceMachine {
         var actions: [Action] = [
             .applied(version: set.version, fences: set.fences.count, isRemembered: isRemembered)
         ]
-        actions += buildPlans()
+        actions += buildField()
         let points = held
         held = []
         for point in points { actions += take(point) }

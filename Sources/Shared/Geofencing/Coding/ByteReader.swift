@@ -6,6 +6,13 @@ struct ByteReader {
     init(_ bytes: [UInt8]) { self.bytes = bytes }
 
     var remaining: Int { bytes.count - index }
+    /// The place of the next byte.
+    var position: Int { index }
+
+    mutating func pass(_ count: Int) throws(MemoryCodingError) {
+        guard count <= remaining else { throw MemoryCodingError(description: "the memory ends at byte \(bytes.count)") }
+        index += count
+    }
 
     mutating func byte() throws(MemoryCodingError) -> UInt8 {
         guard index < bytes.count else { throw MemoryCodingError(description: "the memory ends at byte \(index)") }

@@ -46,6 +46,17 @@ extension Fence {
     }
 }
 
+extension ByteReader {
+    /// Where the vertices of a fence are, from where its bytes begin.
+    mutating func lines() throws(MemoryCodingError) -> [FenceBytes.Line] {
+        _ = try byte()
+        for _ in 0..<5 { _ = try signed() }
+        var lines: [FenceBytes.Line] = []
+        try passShape(into: &lines)
+        return lines
+    }
+}
+
 /// What breaks a rule was written by no version of this program, or by a later one.
 func kept<Value>(_ make: () throws(FenceError) -> Value) throws(MemoryCodingError) -> Value {
     do throws(FenceError) {

@@ -106,6 +106,13 @@ extension ByteWriter {
 }
 
 extension ByteReader {
+    /// Passes over what of a definition stands before the end of its shape.
+    mutating func passShape(into lines: inout [FenceBytes.Line]) throws(MemoryCodingError) {
+        _ = try unsigned()
+        try pass(try count(each: 1))
+        try passDraft(into: &lines)
+    }
+
     mutating func definition() throws(MemoryCodingError) -> FenceDefinition {
         let flags = try unsigned()
         guard flags & ~Part.all == 0 else {

@@ -94,6 +94,28 @@ extension ByteReader {
         return ShapeDraft(outline, datum: datum, buffer: buffer)
     }
 
+    /// Passes over a draft. Appends where the vertices of each of its lines begin, and how many there are.
+    mutating func passDraft(into lines: inout [FenceBytes.Line]) throws(MemoryCodingError) {
+        try pass(9)
+        switch try byte() {
+        case 1: try pass(24)
+        case 2:
+            for _ in 0..<(try count(each: 1)) {
+                for _ in 0..<(try count(each: 1)) { try passLine(into: &lines) }
+            }
+        case 3:
+            try passLine(into: &lines)
+            try pass(8)
+        default: try pass(16)
+        }
+    }
+
+    private mutating func passLine(into lines: inout [FenceBytes.Line]) throws(MemoryCodingError) {
+        let length = try count(each: 16)
+        lines.append((start: position, count: length))
+        try pass(16 * length)
+    }
+
     private mutating func line() throws(MemoryCodingError) -> [Degrees] {
         let length = try count(each: 16)
         var vertices: [Degrees] = []

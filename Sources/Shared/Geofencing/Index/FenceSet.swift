@@ -19,18 +19,23 @@ package struct FenceSet: Sendable {
     /// A bit for each packed fence that was changed or removed.
     private var removed: [UInt64] = []
     private(set) var count: Int
-
-    /// Distinct values above 0, in metres, in their order.
-    private(set) var denoises: [Int32] = []
-    private(set) var hasSpeedLimits = false
-    /// The newest time at which a fence came to be or was revised.
-    private(set) var newestChange = Timestamp(milliseconds: .min)
+    private(set) var traits: FenceTraits
 
     package init(_ fences: [FencePlan] = []) {
+        self.init(fences, of: FenceTraits())
+    }
+
+    /// Some fences of a larger set. `traits`: of all its fences, or none.
+    init(_ fences: [FencePlan], of traits: FenceTraits) {
         packed = PackedFences(fences)
         count = packed.plans.count
-        for plan in packed.plans { note(plan) }
+        self.traits = traits
+        for plan in packed.plans { self.traits.note(plan) }
     }
+
+    var denoises: [Int32] { traits.denoises }
+    var hasSpeedLimits: Bool { traits.hasSpeedLimits }
+    var newestChange: Timestamp { traits.newestChange }
 
     /// True when so much has changed that the set should be ``rebuilt()``.
     package var isOverlayFull: Bool { changed.count > Self.mostChanges }
@@ -47,7 +52,7 @@ package struct FenceSet: Sendable {
     /// Adds a fence, or puts it in the place of the one with its number.
     package mutating func put(_ plan: FencePlan) {
         remove(plan.id)
-        note(plan)
+        traits.note(plan)
         let slot = UInt32(packed.plans.count + changed.count)
         changedSlots[plan.id] = slot
         changed.append(plan)
@@ -71,15 +76,6 @@ package struct FenceSet: Sendable {
 
     package func plan(of fence: Int32) -> FencePlan? {
         slot(of: fence).map(plan(at:))
-    }
-
-    private mutating func note(_ plan: FencePlan) {
-        newestChange = max(newestChange, plan.from, plan.revisedAt)
-        hasSpeedLimits = hasSpeedLimits || plan.speedLimit != nil
-        if plan.denoise > 0, !denoises.contains(plan.denoise) {
-            denoises.append(plan.denoise)
-            denoises.sort()
-        }
     }
 
     // MARK: For the judge

@@ -32,6 +32,9 @@ struct TreeBox {
     @inline(__always)
     func meets(_ other: Query) -> Bool { all(ends .<= other.ends) }
 
+    /// Whether another box lies in this one.
+    func contains(_ other: TreeBox) -> Bool { all(ends .<= other.ends) }
+
     mutating func add(_ other: TreeBox) {
         ends = pointwiseMin(ends, other.ends)
     }

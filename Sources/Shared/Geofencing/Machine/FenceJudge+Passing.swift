@@ -14,7 +14,8 @@ extension FenceJudge {
         guard memory.pairs.isEmpty, memory.overspeed == nil, let first = points.first else { return 0 }
         if let last = memory.lastTime, first.time <= last { return 0 }
         guard passing.isWorthIt() else { return 0 }
-        let margin = max(FenceSearch.margin(of: fences, memory), own.map { FenceSearch.margin(of: $0, memory) } ?? 0)
+        let margin = max(
+            FenceSearch.margin(of: fences.traits, memory), own.map { FenceSearch.margin(of: $0.traits, memory) } ?? 0)
         var count = min(passing.length, points.count)
         while count >= PassingLength.least {
             let run = points.prefix(count)

@@ -34,25 +34,34 @@ struct FenceSearch {
         if findsAll {
             set.findAll(into: &slots)
         } else {
-            let margin = Self.margin(of: set, memory)
-            var hasWay = false
-            for previous in memory.points
-            where previous.time < set.newestChange || Self.hasWay(from: previous, to: point) {
-                hasWay = true
-                set.find(ShapeBox(from: previous.place, to: point.place, grownBy: margin), into: &slots)
-            }
-            if !hasWay { set.find(ShapeBox(from: point.place, to: point.place, grownBy: margin), into: &slots) }
+            Self.visit(point, memory, set.traits, grownBy: 0) { set.find($0, into: &slots) }
         }
         for slot in slots {
             candidates.append(Candidate(fence: set.leaf(at: slot).id, slot: slot, isOwn: isOwn))
         }
     }
 
+    /// The boxes in which a fence matters to a point, grown by so many metres more.
+    @inline(__always)
+    static func visit(
+        _ point: FencePoint, _ memory: EntityMemory, _ traits: FenceTraits, grownBy more: Double,
+        _ visit: (ShapeBox) -> Void
+    ) {
+        let margin = margin(of: traits, memory) + more
+        var hasWay = false
+        for previous in memory.points
+        where previous.time < traits.newestChange || Self.hasWay(from: previous, to: point) {
+            hasWay = true
+            visit(ShapeBox(from: previous.place, to: point.place, grownBy: margin))
+        }
+        if !hasWay { visit(ShapeBox(from: point.place, to: point.place, grownBy: margin)) }
+    }
+
     /// Metres around a way in which a fence matters.
-    static func margin(of set: FenceSet, _ memory: EntityMemory) -> Double {
+    static func margin(of traits: FenceTraits, _ memory: EntityMemory) -> Double {
         // The last point of the strictest denoise: before there is one, places are unknown.
-        let last = memory.lastPoint(denoise: set.denoises.first ?? 0)
-        let isSettled = last.map { $0.time >= set.newestChange } ?? false
+        let last = memory.lastPoint(denoise: traits.denoises.first ?? 0)
+        let isSettled = last.map { $0.time >= traits.newestChange } ?? false
         return isSettled ? 0 : reachOfUnknown
     }
 
