@@ -230,6 +230,32 @@ import Testing
         }
     }
 
+    /// A text that looks like a number names a floor, as it does on the vehicle; a number in GeoJSON does not.
+    @Test(arguments: ["table", "texts", "numbers"]) func floorsThatLookLikeNumbers(track: String) async throws {
+        let folder = try FenceFolder()
+        let floors = [("20:00", "2"), ("21:00", "3"), ("23:00", "2")]
+        let path =
+            if track == "table" {
+                try folder.file(
+                    "floors.csv",
+                    "time,lat,lon,accuracy,floor\n"
+                        + floors.map { "2026-03-05T08:\($0.0)Z,40,116,5,\($0.1)\n" }.joined())
+            } else {
+                try folder.file(
+                    "floors.geojson",
+                    "{\"type\":\"FeatureCollection\",\"features\":["
+                        + floors.map { time, floor in
+                            let value = track == "texts" ? "\"\(floor)\"" : floor
+                            return FenceFolder.point(
+                                "1", #""time":"2026-03-05T08:\#(time)Z","accuracy":5,"floor":\#(value)"#)
+                        }.joined(separator: ",") + "]}")
+            }
+        let fences = try folder.collection("f.geojson", FenceFolder.point("1", #""radius":100"#))
+        let result = try await test(path, "--fences", fences, "--floor", "3", "--json")
+        let alarms = try JSONReader.value(of: Array(result.output.utf8))["alarms"]?.arrayValue
+        #expect(alarms?.compactMap { $0["action"] } == (track == "numbers" ? [] : ["enter", "exit"]), "\(result)")
+    }
+
     /// Four gigabytes take neither memory nor time.
     @Test func aHugeFileIsRefusedAtOnce() async throws {
         let folder = try FenceFolder()

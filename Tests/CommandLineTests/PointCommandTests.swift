@@ -92,6 +92,22 @@ import Varlink
         "time,lat,lon,fuel\n" + (0..<rows).map { "\(1_772_670_030 + $0),31.5,121.5,\($0)\n" }.joined()
     }
 
+    @Test func aTextOfGeoJSONStaysAText() async throws {
+        let agent = try await ScriptedServer.start(["AddPoints": .reply(["stored": 1, "refused": []])])
+        let directory = try TemporaryDirectory()
+        let path = try file(
+            directory, "tour.geojson",
+            """
+            {"type":"Feature","geometry":{"type":"LineString","coordinates":[[4,52]]},"properties":{"tour":"007",
+            "fuel":51,"floor":1,"coordinateProperties":{"times":["2026-03-05T08:20:12Z"],"floor":["3"]}}}
+            """)
+        let result = try await agent.saker("point", "import", path)
+        #expect(result.status == 0, "\(result.errors)")
+        let sent = try await agent.asked.first?.parameters["points"]?.arrayValue?.first
+        #expect(sent?["attributes"] == ["tour": "007", "fuel": 51, "floor": "3"])
+        try await agent.stop()
+    }
+
     @Test func aFileGoesInPieces() async throws {
         let agent = try await ScriptedServer.start(["AddPoints": .reply(["stored": 1000, "refused": []])])
         let directory = try TemporaryDirectory()

@@ -52,6 +52,22 @@ import Testing
         #expect(try FileManager.default.contentsOfDirectory(atPath: directory.path) == ["track.\(format)"])
     }
 
+    /// They are in the file, so that a map shows the way, and say what they are.
+    @Test(arguments: ["gpx", "geojson", "kml", "csv"]) func anImportSkipsCornersOfRoads(format: String) async throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.path + "/track.\(format)"
+        let corner = #"{"loc_time":1772668800,"latitude":31.55,"longitude":-0.25,"_supplement":1},"#
+        let body = Self.twoPoints.replacing(#"{"loc_time":1772668801,"#, with: corner + #"{"loc_time":1772668801,"#)
+        let (result, _) = try await run(
+            ["track", "export", "van", "--output", path, "--roads"] + Self.hour, .init(body: body))
+        #expect(result.status == 0, "\(result.errors)")
+        let text = try String(contentsOfFile: path, encoding: .utf8)
+        #expect(text.contains("31.55") && text.contains("_supplement"), "\(text)")
+        var (file, latitudes) = (try PointFile(path, now: 0), [JSONValue?]())
+        while let point = try file.next() { latitudes.append(point.value["latitude"]) }
+        #expect(latitudes == [31.5, 31.6])
+    }
+
     @Test func gapsAreFeaturesWithoutAPlace() async throws {
         let directory = try TemporaryDirectory()
         let path = directory.path + "/track.geojson"

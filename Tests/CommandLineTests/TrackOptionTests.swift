@@ -144,6 +144,9 @@ import Testing
         let used = try remark("used", 300, 1)
         #expect(used.joined(try remark("unavailable", 100)).json == ["state": "partly", "matched": 0.75])
         #expect(used.joined(try remark("used", 100, 0.5)).state == "used")
+        // A vehicle that only stood had nothing to bring to roads.
+        let stood = try remark("used", 100)
+        #expect(stood.line == "on roads" && used.joined(stood).json == ["state": "used", "matched": 1.0])
         #expect(try remark("none", 1).joined(try remark("unavailable", 1)).state == "unavailable")
     }
 

@@ -61,7 +61,37 @@ import TrackTestKit
         #expect(try loss(cache, after: before) == .cleared)
         _ = try cache.clear(entities: nil, from: nil, through: nil, now: 0)
         cache.fill(100..<110)
-        #expect(try loss(cache, after: 5) == nil)
+        #expect(try loss(cache, after: 5) == .cleared)
+    }
+
+    /// A session begins to read at the oldest record, and knows of nothing before it.
+    @Test func aSessionThatBeginsBehindALossTellsIt() throws {
+        let ring = Ring(limit: 3 * TrackCacheOptions.smallestSegment)
+        let cache = try ring.open()
+        cache.fill(0..<5)
+        cache.readAndAcknowledge(through: cache.firstSequence + 2)
+        _ = try cache.clear(entities: nil, from: nil, through: nil, now: 0)
+        cache.fill(5..<8)
+        #expect(try loss(cache, after: cache.firstSequence - 1) == .cleared)
+        #expect(try loss(cache, after: cache.firstSequence) == nil)
+        cache.readAndAcknowledge(through: cache.nextSequence - 1)
+        cache.fill(8..<600, size: 1000)
+        #expect(cache.counters.droppedByBound > 0)
+        #expect(try loss(cache, after: cache.firstSequence - 1) == .dropped)
+    }
+
+    /// The first record of a process stands at the beginning of a range.
+    @Test func aClearBeforeAStartIsToldBehindIt() throws {
+        let ring = Ring()
+        var cache = try ring.open()
+        cache.fill(0..<100)
+        cache.readAndAcknowledge(through: cache.firstSequence + 9)
+        _ = try cache.clear(entities: nil, from: nil, through: nil, now: 0)
+        cache = try ring.reopen(cache, crashSeed: 7)
+        cache.fill(100..<110)
+        #expect(try loss(cache, after: cache.firstSequence - 1) == .cleared)
+        cache.readAndAcknowledge(through: cache.firstSequence)
+        #expect(try loss(cache, after: cache.firstSequence - 1) == nil)
     }
 
     @Test func afterAClearOfEverythingTheNextRecordIsTold() throws {

@@ -68,6 +68,8 @@ struct GapTests {
         #expect(try await gaps(bench, 100, 550) == ["no_fix 100-500", "stopped 500-550"])
         #expect(try await gaps(bench, 700, 1300) == ["cache_full 700-900 (7)", "lost 900-1200", "off 1200-1300"])
         #expect(try await gaps(bench, 1000, 1100) == ["lost 1000-1100"])
+        #expect(try await gaps(bench, 890, 1000) == ["cache_full 890-900 (7)", "lost 900-1000"])
+        #expect(try await gaps(bench, 1190, 1250) == ["lost 1190-1200", "off 1200-1250"])
         // Only who asks is told, and only with the first page.
         let usual = try await bench.get(
             "track/gettrack", "entity_name=van&start_time=\(Self.start)&end_time=\(Self.start + 1500)")
@@ -77,6 +79,18 @@ struct GapTests {
             try await bench.get(
                 "track/gettrack", "entity_name=van&start_time=\(Self.start)&end_time=\(Self.start)&gap_content=2"
             ).status == 2)
+    }
+
+    /// What is left of a gap in the first second of a range is told by no time.
+    @Test func noGapLastsNoSecond() async throws {
+        let bench = try await Bench()
+        var told = try gathered(600, [(.off, 0, 300), (.noFix, 300, 600)])
+        let between = Timestamp(milliseconds: (Self.start + 300) * 1000 + 700)
+        told.continuity?.spans[0].until = between
+        told.continuity?.spans[1].from = between
+        try await bench.upload("van", [gathered(0), told])
+        #expect(try await gaps(bench, 0, 600) == ["off 0-300", "no_fix 300-600"])
+        #expect(try await gaps(bench, 300, 600) == ["no_fix 300-600"])
     }
 
     @Test func whatTheVehicleHasNotToldIsNotUploaded() async throws {

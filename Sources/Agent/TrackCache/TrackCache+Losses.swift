@@ -49,18 +49,21 @@ struct KnownLosses {
 extension TrackCache {
     /// Why there is nothing between two numbers of the stream. Nil: nothing is missing there, or nobody knows why.
     ///
-    /// `after`: a number that was read before, or that the server has. `first`: of the record that is read next. `entity` and
+    /// `after`: a number that was read before, or that the server has; behind it reading goes on. `first`: of the record that is
+    /// read next. `entity` and
     /// `time`: of this record, milliseconds since 1970. Of a process before, only its clears are known for sure.
     package func loss(after: UInt64, before first: UInt64, entity: String, time: Int64) -> CacheLoss? {
-        let last = max(after, uploading.acknowledged)
-        // Each range begins with an opening: the numbers at the end of the range before were never given out.
-        guard first > last, first - last > 1, (first - 1) % SequenceRange.size != 0 else { return nil }
+        // A session begins to read at the oldest record, whatever was before it.
+        let last = first == firstSequence ? uploading.acknowledged : max(after, uploading.acknowledged)
+        guard first > last, first - last > 1 else { return nil }
         if let known = knownLosses.cause(of: (last + 1)...(first - 1)) { return known }
         let isCleared = clearsFound.contains { clear in
             clear.below > last + 1 && clear.times.lowerBound < time
                 && clear.entities?.contains(ExactName(entity)) ?? true
         }
         if isCleared { return .cleared }
+        // Each range begins with an opening: the numbers at the end of the range before were never given out.
+        guard (first - 1) % SequenceRange.size != 0 else { return nil }
         if first == firstSequence, isNearlyFull { return .dropped }
         let isDamaged =
             counters.corruptRecords + counters.unreadableRecords + counters.droppedInMemory + recovery.corruptRecords

@@ -1,7 +1,7 @@
 /// What roads did for an answer, in words for the client.
 package enum RoadsState: Hashable, Sendable {
     /// Every part that was sent lies on roads, and every way that was asked for is known. `matched` is the share of the
-    /// points on roads, nil when only ways were asked for.
+    /// points on roads, nil when only ways were asked for, or when nothing was sent because the vehicle only stood.
     case used(matched: Double?)
     /// Some of it does.
     case partly(matched: Double?)
@@ -17,7 +17,9 @@ package enum RoadsState: Hashable, Sendable {
     /// The state after matching. `failures` are those of the calls that gave nothing.
     package init(_ track: MatchedTrack, failures: [RoadFailure]) {
         let isComplete = failures.isEmpty && track.partShares.allSatisfy { $0 >= Self.matchedShare }
-        if track.matched > 0 || track.partShares.isEmpty {
+        if track.partShares.isEmpty, failures.isEmpty {
+            self = .used(matched: nil)
+        } else if track.matched > 0 {
             self = isComplete ? .used(matched: track.matched) : .partly(matched: track.matched)
         } else if let trouble = failures.first(where: { $0 != .noMapHere }) {
             self = .unavailable(trouble)

@@ -14,6 +14,8 @@ package struct FilePoint: Hashable, Sendable {
     package var fields: [Field: String] = [:]
     /// Columns and properties of other names.
     package var attributes: [String: String] = [:]
+    /// The attributes of which the file says that they are texts: GeoJSON tells `"3"` from 3. Nil: the format has no types.
+    package var texts: Set<String>?
 
     init(place: String) {
         self.place = place

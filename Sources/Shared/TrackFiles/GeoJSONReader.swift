@@ -73,6 +73,7 @@ struct GeoJSONReader {
     private func point(_ shape: Shape, _ index: Int) throws(TrackFileError) -> FilePoint {
         let which = shape.coordinates.count == 1 ? "" : ", point \(index + 1)"
         var point = FilePoint(place: "shape \(shape.number)\(which)")
+        point.texts = []
         guard let numbers = shape.coordinates[index].arrayValue?.map(\.doubleValue), numbers.count >= 2,
             let longitude = numbers[0], let latitude = numbers[1]
         else {
@@ -84,7 +85,7 @@ struct GeoJSONReader {
             if let field = FilePoint.Field(rawValue: key) {
                 point.fields[field] = text
             } else {
-                point.attributes[key] = text
+                Self.set(key, text, of: value, in: &point)
             }
         }
         // A list of times, one a place, is how tracks are written in GeoJSON.
@@ -101,13 +102,19 @@ struct GeoJSONReader {
             } else if let field = FilePoint.Field(rawValue: key) {
                 point.fields[field] = text
             } else {
-                point.attributes[key] = text
+                Self.set(key, text, of: values[index], in: &point)
             }
         }
         point.fields[.latitude] = String(latitude)
         point.fields[.longitude] = String(longitude)
         if numbers.count > 2, let altitude = numbers[2] { point.fields[.altitude] = String(altitude) }
         return point
+    }
+
+    /// A list of values, one a place, may say another type than the property of the same name: the last one counts.
+    private static func set(_ key: String, _ text: String, of value: JSONValue, in point: inout FilePoint) {
+        point.attributes[key] = text
+        if case .string = value { point.texts?.insert(key) } else { point.texts?.remove(key) }
     }
 
     private static let timeLists = ["coordTimes", "times"]

@@ -11,7 +11,10 @@ enum TrackPoints {
 
     /// All points of the file. `isUploaded`: a program made them, and no receiver.
     static func read(_ path: String, isUploaded: Bool, now: Int64) throws -> [FencePoint] {
-        var (file, points) = (try PointFile(path, now: now, attributes: ["floor"]), [FencePoint]())
+        // A table, GPX and KML have no types: there every floor is a text, as it was on the vehicle if it counted.
+        var (file, points) = (
+            try PointFile(path, now: now, attributes: ["floor"], texts: ["floor"]), [FencePoint]()
+        )
         while let point = try file.next() {
             guard points.count < most else {
                 throw CommandFailure(

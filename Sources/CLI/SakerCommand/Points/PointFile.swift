@@ -13,11 +13,16 @@ struct PointFile {
     private let now: Int64
     /// The attributes that are read; nil: all.
     private let attributes: Set<String>?
+    /// The attributes that are texts where the format has no types.
+    private let texts: Set<String>
     private var reader: TrackFileReader
 
-    init(_ path: String, now: Int64, attributes: Set<String>? = nil) throws(CommandFailure) {
+    init(
+        _ path: String, now: Int64, attributes: Set<String>? = nil, texts: Set<String> = []
+    ) throws(CommandFailure) {
         self.path = path
         self.attributes = attributes
+        self.texts = texts
         self.now = now
         do throws(TrackFileError) {
             reader = try TrackFileReader(path: path)
@@ -26,7 +31,8 @@ struct PointFile {
         }
     }
 
-    /// The next point, nil after the last. Skips planned routes, because they have no times.
+    /// The next point, nil after the last. Skips planned routes, because they have no times, and the corners of roads in an
+    /// export, because the vehicle made no points there.
     mutating func next() throws(CommandFailure) -> Point? {
         while true {
             let point: FilePoint?
@@ -36,7 +42,7 @@ struct PointFile {
                 throw Self.failure(path, error.description)
             }
             guard let point else { return nil }
-            if point.isPlanned { continue }
+            if point.isPlanned || point.attributes["_supplement"] != nil { continue }
             return Point(place: point.place, value: try value(of: point))
         }
     }
@@ -64,7 +70,8 @@ struct PointFile {
         }
         let kept = point.attributes.filter { Self.isOwn($0.key) && (attributes?.contains($0.key) ?? true) }
         if !kept.isEmpty {
-            members["attributes"] = .object(kept.mapValues { AttributeText.value($0, type: nil) })
+            members["attributes"] = .object(
+                Dictionary(uniqueKeysWithValues: kept.map { ($0.key, attribute($0.key, $0.value, of: point)) }))
         }
         let value = JSONValue.object(members)
         do throws(CustomPoint.Problem) {
@@ -72,6 +79,14 @@ struct PointFile {
         } catch {
             throw Self.failure(path, "\(point.place): \(error.detail)")
         }
+        return value
+    }
+
+    /// A text of GeoJSON stays one, also when it looks like a number: a column of texts would refuse the number.
+    private func attribute(_ key: String, _ text: String, of point: FilePoint) -> JSONValue {
+        if let told = point.texts { return told.contains(key) ? .string(text) : AttributeText.value(text, type: nil) }
+        let value = AttributeText.value(text, type: nil)
+        if texts.contains(key), value.stringValue == nil { return .string(text) }
         return value
     }
 

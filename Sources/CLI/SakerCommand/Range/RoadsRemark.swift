@@ -11,7 +11,7 @@ struct RoadsRemark: Hashable {
     /// What whoever shows the track must show too.
     private(set) var attribution: String?
     /// Points behind ``matched``.
-    private var weight: Double
+    private var weight = 0.0
 
     /// Nil when nobody asked for roads.
     init?(_ answer: JSONValue) {
@@ -20,7 +20,8 @@ struct RoadsRemark: Hashable {
         matched = roads["matched"]?.doubleValue
         reason = roads["reason"]?.stringValue
         attribution = roads["attribution"]?.stringValue
-        weight = max(answer["total"]?.doubleValue ?? 1, 1)
+        // A part in which the vehicle only stood has no share, and does not change that of the others.
+        weight = isUsed && matched == nil ? 0 : max(answer["total"]?.doubleValue ?? 1, 1)
     }
 
     /// Roads were used for a part of the track at least, so that the attribution has to be shown.

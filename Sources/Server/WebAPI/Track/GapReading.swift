@@ -21,8 +21,8 @@ extension GapReading {
         let latest = try await store.entity(named: range.entity.text, in: range.service)?.latest?.point
         let next = try await Self.pointAfter(range, upTo: latest?.fix.time, call, store)
         var finder = GapFinder()
-        if let first = points.first(where: { $0.continuity != nil }) ?? next,
-            first.fix.time.milliseconds(since: range.from) > (first.continuity?.tolerance ?? 0),
+        // Only the point before tells where a gap without a known beginning begins, however near to its end the range begins.
+        if let first = points.first(where: { $0.continuity != nil }) ?? next, first.fix.time > range.from,
             let before = try await Self.pointBefore(range, call, store)
         {
             finder.add(before)
@@ -42,6 +42,7 @@ extension GapReading {
         // Whole seconds, as everywhere in the API.
         let end = Timestamp(seconds: range.through.seconds)
         self.gaps = Self.joined(gaps.compactMap { $0.clipped(from: range.from, until: end) })
+            .filter { $0.from.seconds < $0.until.seconds }
     }
 
     /// A parked vehicle makes a point now and then: the time is one gap for people.
