@@ -18,7 +18,7 @@ import TrackTestKit
                 GapSpan(.noFix, from: nil, until: Timestamp(milliseconds: .random(in: 0...99, using: &random))))
         }
         // No agent says so. But it must come back.
-        if Int.random(in: 0..<8, using: &random) == 0 { continuity.interval = -5 }
+        if Int.random(in: 0..<8, using: &random) == 0 { continuity.interval = Bool.random(using: &random) ? -5 : .max }
         return continuity
     }
 

@@ -14,6 +14,8 @@ import TrackModel
             #expect(batch.count == count)
             let decoded = try BatchCodec.decode(batch.bytes, isCompressed: batch.isCompressed)
             #expect(decoded == points, "seed \(seed), count \(count)")
+            let packed = try BatchCodec.decodePacked(batch.bytes, isCompressed: batch.isCompressed)
+            #expect((0..<packed.count).map { packed[$0] } == points, "packed, seed \(seed), count \(count)")
         }
     }
 

@@ -56,7 +56,14 @@ import TrackModel
 
     /// Whatever decodes must also survive being encoded and decoded again.
     private func check(_ bytes: [UInt8], _ seed: UInt64) {
-        guard let points = try? BatchCodec.decode(bytes, isCompressed: false, maximumCount: 1000) else { return }
+        let packed = Result { try BatchCodec.decodePacked(bytes, isCompressed: false, maximumCount: 1000) }
+        let read = Result { try BatchCodec.decode(bytes, isCompressed: false, maximumCount: 1000) }
+        switch (read, packed) {
+        case (.success(let points), .success(let packed)): #expect(points.count == packed.count, "seed \(seed)")
+        case (.failure(let error), .failure(let other)): #expect("\(error)" == "\(other)", "seed \(seed)")
+        default: Issue.record("packed points are read otherwise, seed \(seed)")
+        }
+        guard let points = try? read.get() else { return }
         #expect(points.count <= 1000, "seed \(seed)")
         let again = BatchCodec.encode(points)
         let decoded = try? BatchCodec.decode(again.bytes, isCompressed: again.isCompressed)

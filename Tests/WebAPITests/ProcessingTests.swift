@@ -3,6 +3,7 @@ import Testing
 import TrackAnalysis
 import TrackModel
 import TrackStore
+import TrackTestKit
 
 @testable import WebAPI
 
@@ -106,6 +107,43 @@ import TrackStore
         let shown = try await bench.get("track/gettrack", range("is_processed=1"))["points"]?.items ?? []
         #expect(shown.contains { $0["transport_mode"] == "停留" })
         #expect(shown.allSatisfy { $0["direction"] == 90 }, "\(shown)")
+    }
+
+    /// Roads are off here, so a call that asks for ways across interruptions shows the same points. But it has to know the
+    /// whole cleaned track before it shows a sample.
+    @Test(arguments: ["denoise_grade=0", "vacuate_grade=1", "denoise_grade=5,vacuate_grade=5", "transport_mode=riding"])
+    func aTrackIsTheSameInOnePassAndAsAWhole(option: String) async throws {
+        let seed = UInt64.random(in: .min ... .max)
+        print("one pass seed \(seed)")
+        var random = SplitMix(state: seed)
+        var (north, east) = (0.0, 0.0)
+        // Longer than two blocks, with stops, strays and radii.
+        let points = try (0..<2500).map { second in
+            let stands = second / 300 % 2 == 1
+            north += stands ? 0 : .random(in: 0...20, using: &random)
+            east += stands ? 0 : .random(in: -5...20, using: &random)
+            let stray = Int.random(in: 0..<50, using: &random) == 0 ? 4000.0 : 0
+            var point = try point(Self.start + Int64(second), (north + stray) / 111_195, east / 111_195, speed: 1000)
+            point.fix.accuracy = .random(in: 10...600, using: &random)
+            return point
+        }
+        let bench = try await bench(points)
+        let query = "is_processed=1&explain=points&process_option=\(option)&coord_type_output=wgs84&supplement_mode="
+        let pass = try await bench.get("track/gettrack", range(query + "straight"))
+        let whole = try await bench.get(
+            "track/gettrack", range(query + "driving&supplement_content=distance_and_points"))
+        #expect(whole["roads"] != nil && pass["roads"] == nil)
+        for name in ["total", "points", "distance", "distances", "dropped", "dropped_points"] {
+            #expect(pass[name] == whole[name], "\(name), seed \(seed)")
+        }
+    }
+
+    @Test func aShownPointTakesLittleMemory() throws {
+        let stored = StoredPoints(try drive().map { StoredPoint($0, received: .at(0)) })
+        var shown = ShownPoints(of: stored, isProcessed: true)
+        let samples = TrackCleaner.clean(TrackColumns(stored.points), CleaningOptions()).samples
+        for sample in samples { shown.append(sample, travel: .driving, road: nil) }
+        #expect(shown.count == 660 && shown.bytes == stored.bytes + 20 * 660)
     }
 
     @Test func withoutDenoisingEveryPointIsThere() async throws {

@@ -37,20 +37,19 @@ extension SQLiteTrackStore {
             }
             guard from <= through else { return StoredTrack(points: []) }
             // No chunk is longer than the span, so none that begins earlier reaches into the range.
+            let range = "entity = ? AND first_time BETWEEN ? AND ? AND last_time >= ?"
+            let places: StatementArguments = [
+                id, from.adding(milliseconds: -ChunkLimits.span).milliseconds, through.milliseconds, from.milliseconds,
+            ]
+            // The index alone tells it. A damaged number must not ask for more memory than a chunk may take.
+            let count = try database.cachedStatement(
+                sql: "SELECT COALESCE(sum(min(count, \(ChunkLimits.points))), 0) FROM chunk WHERE \(range)")
             let chunks = try database.cachedStatement(
-                sql: """
-                    SELECT \(StoredChunk.columns) FROM chunk
-                    WHERE entity = ? AND first_time BETWEEN ? AND ? AND last_time >= ?
-                    ORDER BY first_time, id
-                    """)
-            let rows = try Row.fetchCursor(
-                chunks,
-                arguments: [
-                    id, from.adding(milliseconds: -ChunkLimits.span).milliseconds, through.milliseconds,
-                    from.milliseconds,
-                ])
+                sql: "SELECT \(StoredChunk.columns) FROM chunk WHERE \(range) ORDER BY first_time, id")
             let limit = max(0, limit)
-            var merger = PointMerger()
+            let expected = try Int.fetchOne(count, arguments: places) ?? 0
+            var merger = PointMerger(expected: min(expected - Self.slack, limit) + Self.slack)
+            let rows = try Row.fetchCursor(chunks, arguments: places)
             var holes: [TrackHole] = []
             while let row = try rows.next() {
                 do {

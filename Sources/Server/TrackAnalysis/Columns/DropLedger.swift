@@ -21,6 +21,13 @@ package struct DropLedger: Hashable, Sendable {
         reasons.enumerated().compactMap { index, code in DropReason(rawValue: code).map { (index, $0) } }
     }
 
+    /// Adds what later steps dropped of the first `count` points.
+    package mutating func add(_ other: DropLedger, count: Int) {
+        for (index, code) in other.reasons.prefix(count).enumerated() {
+            if let reason = DropReason(rawValue: code) { drop(index, reason) }
+        }
+    }
+
     /// A point is dropped once; later reasons do not count.
     mutating func drop(_ index: Int, _ reason: DropReason) {
         if index >= reasons.count {

@@ -17,7 +17,7 @@ package enum TravelKind: Hashable, Sendable, CaseIterable {
     /// lies between two stops is a walk or a ride when 95 % of its samples are slow enough. Speeds are those uploaded,
     /// else those of the way from the sample before.
     package static func kinds(of samples: [TrackSample], detecting: Bool) -> [TravelKind] {
-        var kinds = samples.map { $0.isInStop || $0.isParked ? TravelKind.standing : .driving }
+        var kinds = samples.map(kind(of:))
         guard detecting else { return kinds }
         var start = 0
         while start < kinds.count {
@@ -31,6 +31,11 @@ package enum TravelKind: Hashable, Sendable, CaseIterable {
             start = end
         }
         return kinds
+    }
+
+    /// Of one sample of the cleaned track, when walks and rides are not told apart.
+    package static func kind(of sample: TrackSample) -> TravelKind {
+        sample.isInStop || sample.isParked ? .standing : .driving
     }
 
     private static func kind(of range: Range<Int>, in samples: [TrackSample]) -> TravelKind {

@@ -4,19 +4,20 @@ package import TrackModel
 /// stored last remains.
 package struct PointMerger {
     private var points = StoredPoints()
-    /// The chunk of each point; stored later is greater. Of points of one chunk, the order tells.
-    private var chunks: [Int64] = []
+    /// The chunks of the points, and where those of each end; stored later is greater. Of points of one chunk, the order
+    /// tells.
+    private var runs: [(chunk: Int64, end: Int)] = []
     private var isInOrder = true
 
-    package init() {}
+    /// `expected`: how many points will come, roughly. They then get their memory once.
+    package init(expected: Int = 0) { points.reserve(expected) }
 
     /// Points taken, superseded ones counted.
-    package var count: Int { chunks.count }
+    package var count: Int { points.count }
 
     /// Takes the points of a chunk that are inside the range.
     package mutating func add(_ chunk: StoredChunk, in range: ClosedRange<Timestamp>) {
         let (start, all) = (count, chunk.points.points)
-        reserve(start + all.count)
         if range.contains(chunk.times.lowerBound), range.contains(chunk.times.upperBound) {
             points.append(chunk.points, 0..<all.count)
         } else {
@@ -29,24 +30,16 @@ package struct PointMerger {
                 while position < all.count, !range.contains(all.time(at: position)) { position += 1 }
             }
         }
-        chunks.append(contentsOf: repeatElement(chunk.id, count: points.count - start))
+        if points.count > start { runs.append((chunk.id, points.count)) }
         guard isInOrder else { return }
         let packed = points.points
         isInOrder = (max(start, 1)..<max(points.count, 1)).allSatisfy { packed.time(at: $0 - 1) < packed.time(at: $0) }
     }
 
-    /// A day is a handful of chunks: one look ahead spares most of the moves that growing chunk by chunk takes.
-    private mutating func reserve(_ needed: Int) {
-        guard needed > chunks.capacity else { return }
-        let room = max(needed, 4 * chunks.capacity)
-        points.reserve(room)
-        chunks.reserveCapacity(room)
-    }
-
     /// Drops superseded points.
     package mutating func tidy() {
         guard !isInOrder else { return }
-        let packed = points.points
+        let (packed, chunks) = (points.points, chunkOfEach)
         let order = (0..<count).sorted {
             (packed.time(at: $0), chunks[$0], $0) < (packed.time(at: $1), chunks[$1], $1)
         }
@@ -57,8 +50,20 @@ package struct PointMerger {
             kept.append(position)
         }
         points = points.picked(kept)
-        chunks = kept.map { chunks[$0] }
+        runs = []
+        for (index, position) in kept.enumerated() {
+            if runs.last?.chunk == chunks[position] { runs.removeLast() }
+            runs.append((chunks[position], index + 1))
+        }
         isInOrder = true
+    }
+
+    /// By the positions of the points.
+    private var chunkOfEach: [Int64] {
+        var chunks: [Int64] = []
+        chunks.reserveCapacity(count)
+        for run in runs { chunks.append(contentsOf: repeatElement(run.chunk, count: run.end - chunks.count)) }
+        return chunks
     }
 
     package mutating func finish() -> StoredPoints {

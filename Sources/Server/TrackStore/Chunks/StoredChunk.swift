@@ -17,11 +17,9 @@ package struct StoredChunk: Sendable {
         runs: [UInt8]?, payload: [UInt8]
     ) throws(TrackStoreError) {
         self.id = id
-        var points = PackedPoints()
+        let points: PackedPoints
         do {
-            let decoded = try BatchCodec.decode(payload, isCompressed: isCompressed)
-            points.reserve(decoded.count)
-            for point in decoded { points.append(point) }
+            points = try BatchCodec.decodePacked(payload, isCompressed: isCompressed)
         } catch {
             throw TrackStoreError(.corrupt, "chunk \(id) cannot be read: \(error)")
         }

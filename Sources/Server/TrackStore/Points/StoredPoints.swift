@@ -1,4 +1,4 @@
-import TrackModel
+package import TrackModel
 
 /// Stored points, packed: 56 bytes a point.
 package struct StoredPoints: RandomAccessCollection, Hashable, Sendable {

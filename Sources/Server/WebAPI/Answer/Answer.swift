@@ -1,11 +1,12 @@
 import JSON
 
-/// What an endpoint answers: a status, and the members of the answer after `status` and `message`.
+/// What an endpoint answers: one JSON object of a status, a message, and the members that the endpoint writes.
 struct Answer: Equatable, Sendable {
     let status: APIStatus
     /// Names the parameter, its value and the rule; empty when the status says it all.
     let detail: String
-    let members: JSONWriter
+    /// The whole answer. It is written once, because a page of a track is a megabyte.
+    let json: [UInt8]
 
     /// Success, with nothing to tell.
     static let done = Answer { _ in }
@@ -17,23 +18,15 @@ struct Answer: Equatable, Sendable {
         self.status = status
         self.detail = detail
         var writer = JSONWriter(wholeDoubles: .withoutPoint)
-        try write(&writer)
-        members = writer
+        try writer.object { (object) throws(Failure) in
+            object.member("status", status.rawValue)
+            object.member("message", detail.isEmpty ? status.message : "\(status.message): \(detail)")
+            try write(&object)
+        }
+        json = writer.bytes
     }
 
     init(_ failure: APIFailure) {
         self.init(failure.status, failure.detail) { _ in }
-    }
-
-    /// The whole answer, one JSON object.
-    var json: [UInt8] {
-        var writer = JSONWriter(wholeDoubles: .withoutPoint)
-        writer.reserve(members.bytes.count + 256)
-        writer.object { object in
-            object.member("status", status.rawValue)
-            object.member("message", detail.isEmpty ? status.message : "\(status.message): \(detail)")
-            object.append(members)
-        }
-        return writer.bytes
     }
 }

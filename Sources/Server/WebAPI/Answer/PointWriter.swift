@@ -56,13 +56,22 @@ struct PointWriter {
         object.decimal(Int64(tenths), digits: 1)
     }
 
+    /// Points whose text is measured.
+    private static let measured = 64
+
     /// Objects of all points, each with the time at which the server received it.
     func write(_ points: some Collection<ShownPoint>, to list: inout JSONWriter) {
         // Points come in batches: most were received in the same second as the one before.
         var former: (seconds: Int64, text: String?)?
-        // Some 150 bytes a point are usual.
-        list.reserve(160 * points.count)
+        // The first points tell how long the text becomes: it then gets its memory once.
+        let start = list.bytes.count
+        var left = points.count
         for shown in points {
+            if left == points.count - Self.measured {
+                let mean = (list.bytes.count - start) / Self.measured
+                list.reserve((mean + mean / 16 + 1) * left)
+            }
+            left -= 1
             let stored = shown.stored
             if let supplement = shown.supplement {
                 list.object {

@@ -33,6 +33,11 @@ struct ProcessOption: Hashable, Sendable {
         return TravelKind.kinds(of: samples, detecting: detectsTravel || analysis.detectsTravel)
     }
 
+    /// Whether ``kinds(of:_:)`` needs more than the sample itself.
+    func comparesSamples(_ analysis: AnalysisOptions) -> Bool {
+        travel == .automatic && (detectsTravel || analysis.detectsTravel)
+    }
+
     /// Unknown keys and values that cannot be read are as if not given. Of a key of the old generation and its newer form,
     /// the stricter counts.
     init(parsing text: String?) {

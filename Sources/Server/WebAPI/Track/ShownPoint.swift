@@ -30,11 +30,15 @@ struct ShownPoint: Sendable {
     }
 
     /// As it is in the processed track: a point of a stop stands at the mean place of the stop, and at rest; a matched
-    /// point is on its road. A point of a stop keeps the course that was uploaded: clients whose points all have one read
-    /// it of each point without asking.
-    init(_ stored: StoredPoint, _ sample: TrackSample, travel: TravelKind?, road: RoadLabel?) {
-        var point = sample.isInStop || road != nil ? Self.placed(stored.point, sample) : stored.point
-        if sample.isInStop { point.fix.speed = sample.speed }
+    /// point is on its road. `place`: of a point that was moved. A point of a stop keeps the course that was uploaded: clients whose
+    /// points all have one read it of each point without asking.
+    init(_ stored: StoredPoint, at place: Coordinate?, isInStop: Bool, travel: TravelKind?, road: RoadLabel?) {
+        var point = stored.point
+        if let place {
+            point.fix.coordinate = place
+            point.coordinateType = .wgs84
+        }
+        if isInStop { point.fix.speed = 0 }
         self.stored = StoredPoint(point, received: stored.received)
         processing = Processing(travel: travel, road: road)
         supplement = nil

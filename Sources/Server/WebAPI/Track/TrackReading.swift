@@ -62,68 +62,85 @@ extension TrackReading {
                 points: ShownPoints(track.points), length: length, drops: [], dropped: [], holes: track.holes,
                 roads: roads, distances: distances)
         }
-        var points = track.points.map { ShownPoint($0) }
-        // From the end on, so that the positions before it stay right.
-        for (gap, route) in zip(length.interruptions, routes.answers).reversed() {
+        var points = ShownPoints(of: track.points, isProcessed: false)
+        var next = 0
+        for (gap, route) in zip(length.interruptions, routes.answers) {
             guard let route else { continue }
-            let corners = route.corners(from: gap.start, to: gap.end).compactMap { ShownPoint($0, .routed) }
-            points.insert(contentsOf: corners, at: gap.end.index)
+            points.append(next..<gap.end.index)
+            next = gap.end.index
+            for corner in route.corners(from: gap.start, to: gap.end) { points.append(corner, .routed) }
         }
+        points.append(next..<track.points.count)
         return TrackReading(
-            points: ShownPoints(points), length: length, drops: [], dropped: [], holes: track.holes, roads: roads,
+            points: points, length: length, drops: [], dropped: [], holes: track.holes, roads: roads,
             distances: distances)
     }
 
     private static func processed(
         _ track: StoredTrack, _ option: ProcessOption, _ query: TrackQuery, _ call: APICall
     ) async -> TrackReading {
-        let columns = TrackColumns(track.points.points)
-        var (samples, drops) = TrackCleaner.clean(columns, option.cleaning(call.options.analysis))
-        let cleaned = query.explanation == .none ? nil : LengthMeter.length(of: samples).driven
-        var roads = TrackRoads(option.mapMatch || query.supplement.travel != nil ? call.roads : nil)
-        if option.mapMatch { await roads.match(samples, option, query.range.entity, call) }
-        if let match = roads.match { samples = match.samples.map(\.sample) }
-        let length =
-            roads.match?.length(slowBelow: query.slowBelow)
-            ?? LengthMeter.length(of: samples, slowBelow: query.slowBelow)
-        await roads.bridge(length.interruptions, query.supplement, query.range.entity, call)
-        var kinds = [TravelKind?](repeating: nil, count: columns.count)
-        for (sample, kind) in zip(samples, option.kinds(of: samples, call.options.analysis) ?? []) {
-            kinds[sample.index] = kind
+        let (points, analysis) = (track.points.points, call.options.analysis)
+        let bridges = query.supplement.travel != nil
+        var roads = TrackRoads(option.mapMatch || bridges ? call.roads : nil)
+        // Whether more than the samples before it decides how a sample is shown.
+        let looksAhead = option.mapMatch || (bridges && query.showsRoutes) || option.comparesSamples(analysis)
+        var (drops, line, length, cleaned): (DropLedger, TrackLine, TrackLength, Double)
+        if looksAhead {
+            var samples: [TrackSample] = []
+            samples.reserveCapacity(points.count)
+            drops = TrackCleaner.clean(points, option.cleaning(analysis)) { samples.append($0) }
+            cleaned = query.explanation == .none ? 0 : LengthMeter.length(of: samples).driven
+            if option.mapMatch { await roads.match(samples, option, query.range.entity, call) }
+            if let match = roads.match { samples = match.samples.map(\.sample) }
+            length =
+                roads.match?.length(slowBelow: query.slowBelow)
+                ?? LengthMeter.length(of: samples, slowBelow: query.slowBelow)
+            await roads.bridge(length.interruptions, query.supplement, query.range.entity, call)
+            var kinds = [TravelKind?](repeating: nil, count: points.count)
+            for (sample, kind) in zip(samples, option.kinds(of: samples, analysis) ?? []) { kinds[sample.index] = kind }
+            var additions = TrackLine.Additions(match: roads.match)
+            if query.showsRoutes, let routes = roads.routes {
+                (additions.interruptions, additions.routes) = (length.interruptions, routes)
+            }
+            line = TrackLine(of: track.points, additions, tolerance: option.thinning.tolerance, options: call.options) {
+                [kinds] in kinds[$0.index]
+            }
+            for sample in samples { line.add(sample) }
+        } else {
+            // Sample by sample: the track never stands in memory as samples.
+            var meter = LengthMeter(slowBelow: query.slowBelow)
+            let isTold = option.travel == .automatic
+            line = TrackLine(of: track.points, tolerance: option.thinning.tolerance, options: call.options) {
+                isTold ? TravelKind.kind(of: $0) : nil
+            }
+            drops = TrackCleaner.clean(points, option.cleaning(analysis)) {
+                meter.add($0)
+                line.add($0)
+            }
+            length = meter.result
+            cleaned = length.driven
+            await roads.bridge(length.interruptions, query.supplement, query.range.entity, call)
         }
-        var line = TrackLine(samples, roads.match, length.interruptions, query.showsRoutes ? roads.routes : nil)
-        line.thin(option.thinning.tolerance, count: columns.count, &drops)
+        line.finish()
         // Corners of roads are no points of the track.
-        let dropped = drops.dropped.filter { $0.index < columns.count }
+        drops.add(line.drops, count: points.count)
+        let dropped = query.explanation == .none ? [] : drops.dropped
         return TrackReading(
-            points: ShownPoints(
-                line.items.compactMap { item -> ShownPoint? in
-                    switch item {
-                    case .corner(let corner, let kind): ShownPoint(corner, kind)
-                    case .sample(let sample, let edge):
-                        ShownPoint(
-                            track.points[sample.index], sample, travel: kinds[sample.index],
-                            road: edge.map { RoadLabel($0, call.options) })
-                    }
-                }),
-            length: length,
-            drops: DropCount.all(of: dropped.lazy.map(\.reason)),
+            points: line.shown, length: length, drops: DropCount.all(of: dropped.lazy.map(\.reason)),
             dropped: query.explanation == .points
                 ? dropped.map { (track.points[$0.index].point, $0.reason) } : [],
             holes: track.holes, roads: roads,
-            distances: cleaned.map {
-                TrackDistances(
-                    raw: Self.length(of: track.points.points, slowBelow: nil).driven, cleaned: $0,
-                    roads: roads.match == nil ? nil : length.driven)
-            })
+            distances: query.explanation == .none
+                ? nil
+                : TrackDistances(
+                    raw: Self.length(of: points, slowBelow: nil).driven, cleaned: cleaned,
+                    roads: roads.match == nil ? nil : length.driven))
     }
 
-    /// The length of a track as it was uploaded. It may have very many points, so that they are measured in parts.
+    /// The length of a track as it was uploaded.
     private static func length(of points: PackedPoints, slowBelow threshold: Double?) -> TrackLength {
         var meter = LengthMeter(slowBelow: threshold)
-        for start in stride(from: 0, to: points.count, by: 1024) {
-            meter.add(TrackColumns(points, start..<min(start + 1024, points.count)), from: start)
-        }
+        TrackColumns.blocks(of: points) { meter.add($0, from: $1) }
         return meter.result
     }
 

@@ -50,7 +50,7 @@ struct AttributeColumns {
         return numbers.map { Double($0) / divisor }
     }
 
-    func apply(to points: inout [TrackPoint], strings: [String]) throws(WireError) {
+    func apply(to points: inout some DecodedPoints, strings: [String]) throws(WireError) {
         var seen: Set<String> = []
         for column in columns {
             guard column.key < strings.count, seen.insert(strings[column.key]).inserted else {
@@ -65,9 +65,9 @@ struct AttributeColumns {
                 let index = next[Int(type)]
                 next[Int(type)] += 1
                 switch type {
-                case 0: points[row].attributes[key] = .integer(column.integers[index])
-                case 1: points[row].attributes[key] = .double(column.doubles[index])
-                default: points[row].attributes[key] = .string(strings[Int(column.texts[index])])
+                case 0: points.setAttribute(key, .integer(column.integers[index]), at: row)
+                case 1: points.setAttribute(key, .double(column.doubles[index]), at: row)
+                default: points.setAttribute(key, .string(strings[Int(column.texts[index])]), at: row)
                 }
             }
         }

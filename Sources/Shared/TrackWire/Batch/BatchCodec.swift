@@ -45,15 +45,24 @@ package enum BatchCodec {
     package static func decode(
         _ bytes: [UInt8], isCompressed: Bool, maximumCount: Int = WireLimits.payloadPoints
     ) throws(WireError) -> [TrackPoint] {
-        guard isCompressed else { return try BatchDecoder.decode(bytes, maximumCount: maximumCount) }
-        let plain: [UInt8]
+        try BatchDecoder.decode(plain(bytes, isCompressed: isCompressed), maximumCount: maximumCount)
+    }
+
+    /// The same points as ``decode(_:isCompressed:maximumCount:)``, packed.
+    package static func decodePacked(
+        _ bytes: [UInt8], isCompressed: Bool, maximumCount: Int = WireLimits.payloadPoints
+    ) throws(WireError) -> PackedPoints {
+        try BatchDecoder.decode(plain(bytes, isCompressed: isCompressed), maximumCount: maximumCount)
+    }
+
+    private static func plain(_ bytes: [UInt8], isCompressed: Bool) throws(WireError) -> [UInt8] {
+        guard isCompressed else { return bytes }
         do {
-            plain = try Zlib.decompress(bytes, limit: WireLimits.plainPayloadBytes)
+            return try Zlib.decompress(bytes, limit: WireLimits.plainPayloadBytes)
         } catch {
             let code: WireError.Code = error.code == .tooLarge ? .tooLarge : .malformed
             throw WireError(code, "batch payload: \(error.description)")
         }
-        return try BatchDecoder.decode(plain, maximumCount: maximumCount)
     }
 }
 
@@ -66,7 +75,7 @@ package enum PointRecord {
 
     /// Throws `.malformed` unless the bytes are exactly one point.
     package static func decode(_ bytes: [UInt8]) throws(WireError) -> TrackPoint {
-        guard let point = try BatchDecoder.decode(bytes, maximumCount: 1).first else {
+        guard let point = try BatchDecoder<[TrackPoint]>.decode(bytes, maximumCount: 1).first else {
             throw WireError(.malformed, "point record: it holds no point")
         }
         return point

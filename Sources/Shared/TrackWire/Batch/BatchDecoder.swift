@@ -1,12 +1,39 @@
 import TrackModel
 
+/// What a batch is decoded to, point by point.
+protocol DecodedPoints {
+    init()
+    var count: Int { get }
+    mutating func reserve(_ count: Int)
+    mutating func append(_ fix: Fix, _ type: CoordinateType)
+    func time(at row: Int) -> Timestamp
+    mutating func setParked(at row: Int)
+    mutating func setObjectName(_ name: String, at row: Int)
+    mutating func setAttribute(_ key: String, _ value: AttributeValue, at row: Int)
+    mutating func setContinuity(_ continuity: Continuity, at row: Int)
+}
+
+extension PackedPoints: DecodedPoints {}
+
+extension [TrackPoint]: DecodedPoints {
+    mutating func reserve(_ count: Int) { reserveCapacity(count) }
+    mutating func append(_ fix: Fix, _ type: CoordinateType) { append(TrackPoint(fix, coordinateType: type)) }
+    func time(at row: Int) -> Timestamp { self[row].fix.time }
+    mutating func setParked(at row: Int) { self[row].isParked = true }
+    mutating func setObjectName(_ name: String, at row: Int) { self[row].objectName = name }
+    mutating func setAttribute(_ key: String, _ value: AttributeValue, at row: Int) {
+        self[row].attributes[key] = value
+    }
+    mutating func setContinuity(_ continuity: Continuity, at row: Int) { self[row].continuity = continuity }
+}
+
 /// Reads batch payload formats 1 to 3. Distrusts the bytes: checks the bound of every count before it uses the count.
-struct BatchDecoder {
+struct BatchDecoder<Points: DecodedPoints> {
     private var columns: ColumnReader
     private let maximumCount: Int
     private let version: UInt8
 
-    static func decode(_ bytes: [UInt8], maximumCount: Int) throws(WireError) -> [TrackPoint] {
+    static func decode(_ bytes: [UInt8], maximumCount: Int) throws(WireError) -> Points {
         guard let version = bytes.first else { throw WireError(.malformed, "batch payload: empty") }
         guard (1...WireLimits.payloadFormat).contains(Int(version)) else {
             throw WireError(
@@ -19,7 +46,7 @@ struct BatchDecoder {
         return try decoder.read()
     }
 
-    private mutating func read() throws(WireError) -> [TrackPoint] {
+    private mutating func read() throws(WireError) -> Points {
         let claimed = columns.bits.readGolomb(order: ColumnShape.countOrder)
         guard !columns.bits.hasFailed else { throw WireError(.malformed, "batch payload: no count") }
         guard claimed <= UInt64(max(0, maximumCount)) else {
@@ -28,7 +55,7 @@ struct BatchDecoder {
         let rows = Int(claimed)
         guard rows > 0 else {
             try finish()
-            return []
+            return Points()
         }
         let firstTime = unzigzag(columns.bits.readGolomb(order: ColumnShape.timeOrder))
         let intervals = try columns.column(rows: rows - 1, .interval, "time")
@@ -43,8 +70,8 @@ struct BatchDecoder {
         let coordinates = try PositionColumns.read(
             rows: rows, intervals: intervals, speeds: speeds, courses: courses, from: &columns)
 
-        var points: [TrackPoint] = []
-        points.reserveCapacity(rows)
+        var points = Points()
+        points.reserve(rows)
         var time = firstTime
         for row in 0..<rows {
             if row > 0 { time &+= intervals[row - 1] }
@@ -55,13 +82,13 @@ struct BatchDecoder {
                 mode: UInt8(exactly: modes[row]).flatMap(FixMode.init(rawValue:)),
                 status: UInt8(exactly: statuses[row]).flatMap(FixStatus.init(rawValue:)),
                 satellites: UInt8(exactly: satellites[row]))
-            points.append(TrackPoint(fix, coordinateType: CoordinateType(wireNumber: types[row])))
+            points.append(fix, CoordinateType(wireNumber: types[row]))
         }
         let names = columns.bits.readBit() ? try columns.optionalColumn(rows: rows, .stringIndex, "object name") : []
         let attributes = columns.bits.readBit() ? try AttributeColumns(rows: rows, from: &columns) : nil
         if version >= 2 {
             let parked = try columns.optionalColumn(rows: rows, .parked, "parked")
-            for (row, value) in parked.enumerated() where value != ColumnReader.absent { points[row].isParked = true }
+            for (row, value) in parked.enumerated() where value != ColumnReader.absent { points.setParked(at: row) }
         }
         if version >= 3 { try ContinuityColumns.read(into: &points, from: &columns) }
         try finish(points: &points, names: names, attributes: attributes)
@@ -69,13 +96,13 @@ struct BatchDecoder {
     }
 
     private mutating func finish(
-        points: inout [TrackPoint], names: [Int64], attributes: AttributeColumns?
+        points: inout Points, names: [Int64], attributes: AttributeColumns?
     ) throws(WireError) {
         columns.bits.align()
         let strings = names.isEmpty && attributes == nil ? [] : try readStrings()
         for (row, name) in names.enumerated() where name != ColumnReader.absent {
             guard name < strings.count else { throw ColumnReader.malformed("object name") }
-            points[row].objectName = strings[Int(name)]
+            points.setObjectName(strings[Int(name)], at: row)
         }
         try attributes?.apply(to: &points, strings: strings)
         try finish()

@@ -23,7 +23,7 @@ enum ContinuityColumns {
     }
 
     /// `points` have their times. The number of spans is bounded by ``Continuity/maximumSpans`` for each point.
-    static func read(into points: inout [TrackPoint], from columns: inout ColumnReader) throws(WireError) {
+    static func read(into points: inout some DecodedPoints, from columns: inout ColumnReader) throws(WireError) {
         let intervals = try columns.optionalColumn(rows: points.count, .gatherInterval, "gather interval")
         let counts = try columns.optionalColumn(rows: points.count, .spanCount, "number of gaps")
         let total = counts.reduce(0) { $1 == ColumnReader.absent ? $0 : $0 + Int($1) }
@@ -32,13 +32,17 @@ enum ContinuityColumns {
         let lengths = try columns.optionalColumn(rows: total, .gapLength, "length of a gap")
         let losses = try columns.optionalColumn(rows: total, .lostPoints, "lost points")
         var next = 0
-        for row in points.indices {
+        for row in 0..<points.count {
             let count = counts[row] == ColumnReader.absent ? 0 : Int(counts[row])
             guard let interval = Int32(exactly: intervals[row]) else {
                 guard count == 0 else { throw ColumnReader.malformed("number of gaps") }
                 continue
             }
-            let time = points[row].fix.time.milliseconds
+            guard count > 0 else {
+                points.setContinuity(Continuity(interval: interval), at: row)
+                continue
+            }
+            let time = points.time(at: row).milliseconds
             let spans = (next..<next + count).map { index in
                 let until = Timestamp(milliseconds: time &- ages[index])
                 return GapSpan(
@@ -48,7 +52,7 @@ enum ContinuityColumns {
                     until: until, lostPoints: losses[index] == ColumnReader.absent ? nil : losses[index])
             }
             next += count
-            points[row].continuity = Continuity(interval: interval, spans: spans)
+            points.setContinuity(Continuity(interval: interval, spans: spans), at: row)
         }
     }
 }

@@ -1,5 +1,3 @@
-package import TrackModel
-
 /// Points without what a ``TrackPoint`` takes for fields that few points have: 48 bytes a point, and no references to count.
 ///
 /// Every field comes back exactly. What only some points have (an object name, attributes, gaps) lies apart.
@@ -92,21 +90,15 @@ package struct PackedPoints: Hashable, Sendable {
     /// For a caller that knows how many points come.
     @inlinable package mutating func reserve(_ count: Int) { rows.reserveCapacity(count) }
 
+    @inlinable package mutating func append(_ fix: Fix, _ type: CoordinateType = .wgs84) { rows.append(Row(fix, type)) }
+
     package mutating func append(_ point: TrackPoint) {
-        let index = rows.count
-        rows.append(Row(point.fix, point.coordinateType))
-        if point.isParked { rows[index].flags.insert(.parked) }
-        var extra = Extra(objectName: point.objectName, attributes: point.attributes)
-        if let continuity = point.continuity {
-            if continuity.spans.isEmpty, Continuity.intervals.contains(continuity.interval) {
-                rows[index].interval = continuity.interval
-            } else {
-                extra.continuity = continuity
-            }
-        }
-        guard extra.objectName != nil || !extra.attributes.isEmpty || extra.continuity != nil else { return }
-        rows[index].extra = Int32(extras.count)
-        extras.append(extra)
+        append(point.fix, point.coordinateType)
+        let index = rows.count - 1
+        if point.isParked { setParked(at: index) }
+        if let name = point.objectName { setObjectName(name, at: index) }
+        if let continuity = point.continuity { setContinuity(continuity, at: index) }
+        if !point.attributes.isEmpty { change(at: index) { $0.attributes = point.attributes } }
     }
 
     /// Adds the points of a range of other points.
@@ -149,6 +141,35 @@ package struct PackedPoints: Hashable, Sendable {
     @inlinable package func type(at position: Int) -> CoordinateType { rows[position].type }
 
     @inlinable package func fix(at position: Int) -> Fix { rows[position].fix }
+
+    // What a reader of a batch learns of a point after it has the point's fix.
+
+    @inlinable package mutating func setParked(at position: Int) { rows[position].flags.insert(.parked) }
+
+    package mutating func setObjectName(_ name: String, at position: Int) {
+        change(at: position) { $0.objectName = name }
+    }
+
+    package mutating func setAttribute(_ key: String, _ value: AttributeValue, at position: Int) {
+        change(at: position) { $0.attributes[key] = value }
+    }
+
+    /// Only of a point that has none.
+    package mutating func setContinuity(_ continuity: Continuity, at position: Int) {
+        if continuity.spans.isEmpty, Continuity.intervals.contains(continuity.interval) {
+            rows[position].interval = continuity.interval
+        } else {
+            change(at: position) { $0.continuity = continuity }
+        }
+    }
+
+    private mutating func change(at position: Int, _ change: (inout Extra) -> Void) {
+        if rows[position].extra < 0 {
+            rows[position].extra = Int32(extras.count)
+            extras.append(Extra())
+        }
+        change(&extras[Int(rows[position].extra)])
+    }
 
     /// Of memory, roughly.
     package var bytes: Int {
