@@ -34,7 +34,7 @@ import TrackWire
             case .acknowledge(let id): acknowledged.append(id)
             case .arrived(let alarm): arrived.append(alarm.content.id)
             case .recalled(let alarms, _): recalled.append(alarms.map(\.content.id))
-            case .confirmed(let number): confirmed.append(number)
+            case .confirmed(let number), .cameAfterDrop(let number): confirmed.append(number)
             }
         }
 

@@ -221,6 +221,33 @@ import TrackWire
         #expect(try box.alarms().map(\.isConfirmed) == [true, false] && box.told.count == 2)
     }
 
+    /// Messages fill the journal, and it drops the early alarms before the server's pushes come.
+    @Test func thePushOfADroppedAlarmConfirmsIt() throws {
+        let box = try ServedAgent(journalLimit: 16_384)
+        _ = try box.login()
+        try box.deliver(5)
+        try box.drive()
+        let early = box.told
+        #expect(early.count == 2)
+        for id in 1000..<1060 as Range<UInt64> {
+            var message = Push()
+            (message.id, message.type, message.json) = (id, 65, "\"\(String(repeating: "x", count: 300))\"")
+            message.time = 1_780_000_100_000
+            try box.send(.push(message))
+        }
+        #expect(try !box.alarms().contains { $0.content.early != nil })
+        let told = box.told.count
+        for alarm in early { try box.send(.push(Self.push(alarm))) }
+        try box.wait(seconds: 700)
+        #expect(box.told.count == told)
+        #expect(box.agent.earlyAlarms.confirmedCount == 2 && box.agent.earlyAlarms.overdueCount == 0)
+        // What was no early alarm confirms none.
+        var message = Push()
+        (message.id, message.type, message.json) = (1000, 65, "{}")
+        try box.send(.push(message))
+        #expect(box.told.count == told && box.agent.earlyAlarms.confirmedCount == 2)
+    }
+
     @Test func anAlarmThatTheDiskRefusedIsNotToldAgainByThePush() throws {
         let box = try ServedAgent()
         _ = try box.login()

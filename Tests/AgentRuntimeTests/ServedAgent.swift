@@ -114,7 +114,7 @@ final class ServedAgent {
 
     init(
         _ disk: DiskSimulation = DiskSimulation(seed: 1, directories: ["/", "/state"]), entity: String = "van",
-        service: Int = 7
+        service: Int = 7, journalLimit: Int = AlarmJournal.Options.defaultLimit
     ) throws {
         self.disk = disk
         let text = """
@@ -131,7 +131,8 @@ final class ServedAgent {
             """
         let configuration = try AgentConfiguration.read(ConfigurationReader(text: text, path: "/etc/agent.toml"))
         let log = Logger(label: "agent") { [recorder = self.log] _ in recorder }
-        journal = AlarmJournal(directory: "/state", fileSystem: disk, now: 0)
+        journal = AlarmJournal(
+            directory: "/state", options: .init(limit: journalLimit), fileSystem: disk, now: 0)
         ring = try TrackCache(directory: "/cache", fileSystem: disk, now: 0)
         let (journal, ring, feed, connector) = (journal, ring, feed, connector)
         let file = ServerFenceFile(directory: "/state", files: disk)

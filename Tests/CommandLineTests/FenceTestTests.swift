@@ -250,8 +250,8 @@ import Testing
                                 "1", #""time":"2026-03-05T08:\#(time)Z","accuracy":5,"floor":\#(value)"#)
                         }.joined(separator: ",") + "]}")
             }
-        let fences = try folder.collection("f.geojson", FenceFolder.point("1", #""radius":100"#))
-        let result = try await test(path, "--fences", fences, "--floor", "3", "--json")
+        let fences = try folder.collection("f.geojson", FenceFolder.point("1", #""radius":100,"floor":"3""#))
+        let result = try await test(path, "--fences", fences, "--floor-column", "floor", "--json")
         let alarms = try JSONReader.value(of: Array(result.output.utf8))["alarms"]?.arrayValue
         #expect(alarms?.compactMap { $0["action"] } == (track == "numbers" ? [] : ["enter", "exit"]), "\(result)")
     }

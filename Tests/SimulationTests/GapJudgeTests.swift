@@ -1,3 +1,4 @@
+import AgentControl
 import AgentLogic
 import Testing
 import TrackModel
@@ -92,6 +93,51 @@ import TrackModel
         #expect((try world([(.noFix, 0, 100)], change)).breaks())
     }
 
+    /// The agent tells eight reasons at most. When it joins two of nine, the one before or behind may be the same.
+    @Test func reasonsThatAreTooManyAreJoined() throws {
+        // The fourth minute had another reason.
+        func breaks(_ count: Int) throws -> Bool {
+            let causes = (0..<count).map { $0 % 2 == 0 ? GapModel.Cause.noFix : .noReceiver }
+            var told = (0..<count).map { $0 % 2 == 0 ? GapReason.noFix : .noReceiver }
+            told[3] = .noFix
+            var world = World()
+            let length = Int64(60)
+            for (index, cause) in causes.enumerated() { world.happens(cause, since: Int64(index) * length + 1) }
+            world.happens(.fixes, since: Int64(count) * length)
+            try world.point(0)
+            var spans: [(GapReason, Int64, Int64)] = []
+            for (index, reason) in told.enumerated() {
+                let (from, until) = (Int64(index) * length, Int64(index + 1) * length)
+                if let last = spans.last, last.0 == reason {
+                    spans[spans.count - 1].2 = until
+                } else {
+                    spans.append((reason, from, until))
+                }
+            }
+            try world.point(Int64(count) * length, spans)
+            return world.breaks()
+        }
+        #expect(!(try breaks(9)), "seven are told")
+        #expect(try breaks(8), "six are told")
+    }
+
+    /// The agent's stretch without a reason begins with its last point. When this point is gone, the reader joins the time before
+    /// it. Each of both may be half of what makes a gap: 10 s, and 12 s of slack.
+    @Test func whatIsBeforeALostPointIsJoinedApart() throws {
+        func breaks(lostAt seconds: Int64?) throws -> Bool {
+            var world = World()
+            world.happens(.noReceiver, since: 25)
+            world.happens(.fixes, since: 98)
+            try world.point(0)
+            if let seconds { try world.point(seconds, fate: .cleared(isDurable: true)) }
+            try world.point(100, [(.noReceiver, seconds ?? 0, 100)])
+            return world.breaks()
+        }
+        #expect(!(try breaks(lostAt: 10)))
+        #expect(try breaks(lostAt: 2), "23 s had fixes")
+        #expect(try breaks(lostAt: nil))
+    }
+
     /// A process that is back within a second: nobody saw that the agent was off, and the next one knows nothing of the
     /// time before.
     @Test func aProcessThatEndsMayBeToldAsOff() throws {
@@ -107,12 +153,15 @@ import TrackModel
         #expect((try world([(.offByPowerCut, 0, 100)], tunnel)).breaks(), "no process ended")
     }
 
-    @Test func onlyALaterProcessMayGuessAtWhatMemoryDropped() throws {
-        func dropped(_ reason: GapReason, again: Bool) throws -> Bool {
+    @Test func onlyALaterProcessMayGuessAtALoss() throws {
+        func dropped(
+            _ reason: GapReason, again: Bool, clear: CacheSelection? = nil, fate: PointLedger.Fate = .droppedInMemory
+        ) throws -> Bool {
             var world = World()
+            if let clear { world.model.cleared(clear) }
             try world.point(0)
             for seconds in stride(from: Int64(5), through: 95, by: 5) {
-                try world.point(seconds, fate: .droppedInMemory)
+                try world.point(seconds, fate: fate)
             }
             try world.point(100, [(reason, 0, 100)])
             if again { world.ends(200, .power, again: 210) }
@@ -122,6 +171,16 @@ import TrackModel
         #expect(try dropped(.cacheFull, again: false))
         #expect(!(try dropped(.cacheFull, again: true)))
         #expect(try dropped(.cleared, again: true))
+        // It finds a clear that may be about the points.
+        let (older, newer) = (World.milliseconds(-9), World.milliseconds(200))
+        #expect(!(try dropped(.cleared, again: true, clear: CacheSelection(entities: ["van"], from: older))))
+        #expect(try dropped(.cleared, again: false, clear: CacheSelection(from: older)))
+        #expect(try dropped(.cleared, again: true, clear: CacheSelection(entities: ["bus"])))
+        #expect(try dropped(.cleared, again: true, clear: CacheSelection(from: newer)))
+        // The record of the clear went with the last point that it was about, and the ring is nearly full.
+        #expect(!(try dropped(.cacheFull, again: true, fate: .cleared(isDurable: true))))
+        #expect(try dropped(.cacheFull, again: false, fate: .cleared(isDurable: true)))
+        #expect(try dropped(.cleared, again: false, clear: CacheSelection(from: older), fate: .droppedByBound))
     }
 
     @Test func aLossNeedsALostPoint() throws {

@@ -6,6 +6,8 @@ extension AlarmJournal {
     /// A push has come whose number the journal knows. Of an early alarm the journal notes durably that the server told it
     /// too: the server sends no push again that was acknowledged.
     func confirm(_ push: NewAlarm) throws(CacheFileError) -> Appended {
+        // Whoever waits for the push of an early alarm must hear that it came.
+        if let trace = traces.last(where: { $0.id == push.id }) { return .dropped(trace.number) }
         guard push.early == nil,
             let index = entries.lastIndex(where: {
                 $0.id == push.id && $0.early != nil && (!$0.news.isConfirmed || $0.hasLooseNews)

@@ -47,10 +47,12 @@ package final class AlarmJournal {
 
     package enum Appended: Hashable, Sendable {
         case new(Alarm)
-        /// The alarm is in the journal already, or was, durably.
+        /// The alarm is in the journal already, durably.
         case known
         /// The journal has it as an early alarm of this number, and notes now, durably, that the server told it too.
         case confirmed(UInt64)
+        /// The journal had it under this number, and dropped it for newer ones.
+        case dropped(UInt64)
         /// Alarms whose hooks must still run fill the journal up to its limit. The journal does not have this alarm.
         case full
     }

@@ -78,17 +78,11 @@ package struct Kept<Value: KeepableFence>: Hashable, Sendable {
 
     private mutating func put(_ fence: Value, as encoded: [UInt8]) {
         remove(fence.number)
-        let place = place(of: fence.number)
-        // Fences beside each other often have the same list of names: it lies in memory once.
-        let neighbour = place > 0 ? entries[place - 1].facts : nil
-        let facts = neighbour == fence.facts ? neighbour ?? fence.facts : fence.facts
-        // An array that grows by itself may hold twice what it needs.
-        if entries.count == entries.capacity { entries.reserveCapacity(entries.count + entries.count / 8 + 8) }
         entries.insert(
             Entry(
                 number: fence.number, vertices: Int32(clamping: fence.vertexCount),
-                bytes: FenceBytes(encoded, fenceStart: fence.fenceStart), facts: facts),
-            at: place)
+                bytes: FenceBytes(encoded, fenceStart: fence.fenceStart), facts: fence.facts),
+            at: place(of: fence.number))
         bytes += encoded.count
         vertices += Int(Int32(clamping: fence.vertexCount))
     }

@@ -22,6 +22,8 @@ final class AlarmShell {
         case recalled([Alarm], isAll: Bool)
         /// The server has told an early alarm of this number too.
         case confirmed(UInt64)
+        /// The server has sent the push of an alarm that the journal has dropped; whether it was an early one, nobody noted.
+        case cameAfterDrop(UInt64)
         /// The hooks of this alarm ran before it was on the disk.
         case hooksSettled(UInt64)
     }
@@ -161,6 +163,9 @@ final class AlarmShell {
             case .success(.confirmed(let number)):
                 perform(inbox.journaled(id, isNew: false))
                 tell(.confirmed(number))
+            case .success(.dropped(let number)):
+                perform(inbox.journaled(id, isNew: false))
+                tell(.cameAfterDrop(number))
             case .success(.full):
                 let reason = "alarms whose hooks have not ended fill the alarm journal: see hooks in saker status"
                 perform(inbox.failed(id, reason: reason))

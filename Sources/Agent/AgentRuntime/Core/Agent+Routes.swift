@@ -138,6 +138,7 @@ extension Agent {
             hooks.arrived(alarm)
         case .recalled(let alarms, let isAll): hooks.recalled(alarms, isAll: isAll)
         case .confirmed(let alarm): earlyAlarms.confirmed(alarm)
+        case .cameAfterDrop(let alarm): earlyAlarms.cameAfterDrop(alarm)
         case .hooksSettled(let alarm): hooks.settled(alarm)
         }
     }

@@ -85,6 +85,11 @@ final class EarlyAlarmShell {
         book.confirmed(number)
     }
 
+    /// The server's push has come for an alarm that the journal has dropped. Of an early one it is the confirmation.
+    func cameAfterDrop(_ number: UInt64) {
+        if book.confirmed(number) { confirmedCount += 1 }
+    }
+
     /// The journal after an operation of another shell.
     func journalIs(_ snapshot: JournalSnapshot) {
         guard snapshot.reports > reportsWaiting else {

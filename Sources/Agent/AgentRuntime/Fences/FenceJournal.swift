@@ -42,7 +42,7 @@ enum FenceJournal {
                     case .new(let alarm):
                         outcomes.append(.new(alarm.number))
                         new.append(alarm)
-                    case .known, .confirmed, .full: outcomes.append(.known)
+                    case .known, .confirmed, .dropped, .full: outcomes.append(.known)
                     }
                 }
                 return .written(outcomes, new)

@@ -51,8 +51,9 @@ package struct EarlyAlarmBook: Hashable, Sendable {
         while entries.count > Self.most, let oldest = entries.keys.min() { entries[oldest] = nil }
     }
 
-    /// The server has told it too.
-    package mutating func confirmed(_ number: UInt64) { entries[number] = nil }
+    /// The server has told it too. True: the book had it.
+    @discardableResult
+    package mutating func confirmed(_ number: UInt64) -> Bool { entries.removeValue(forKey: number) != nil }
 
     /// A login succeeded.
     package mutating func loggedIn(as entity: String, now: MonotonicTime) -> [Action] {

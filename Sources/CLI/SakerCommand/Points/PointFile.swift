@@ -82,12 +82,11 @@ struct PointFile {
         return value
     }
 
-    /// A text of GeoJSON stays one, also when it looks like a number: a column of texts would refuse the number.
+    /// A text of GeoJSON stays one, also when it looks like a number: a column of texts would refuse the number. In quotes, as an
+    /// export writes it, it is one in every format.
     private func attribute(_ key: String, _ text: String, of point: FilePoint) -> JSONValue {
-        if let told = point.texts { return told.contains(key) ? .string(text) : AttributeText.value(text, type: nil) }
         let value = AttributeText.value(text, type: nil)
-        if texts.contains(key), value.stringValue == nil { return .string(text) }
-        return value
+        return value.stringValue == nil && (point.texts ?? texts).contains(key) ? .string(text) : value
     }
 
     /// What an export says of roads is no attribute of a point: no track column has such a name.

@@ -103,6 +103,7 @@ extension History {
             selection.through = (selection.from ?? trueTime) + Int64.random(in: 0...600_000, using: &dice)
         }
         note("clear \(selection)")
+        gaps.cleared(selection)
         box.executor.label = .clear(selection)
         let reply = box.agent.clearCache(selection)
         box.executor.label = .other

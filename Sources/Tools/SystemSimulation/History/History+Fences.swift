@@ -35,9 +35,20 @@ extension History {
     func openServerFences(_ executor: SimulatedCacheDisk) -> ServerFenceStore? {
         guard fences != nil, disk.hasPower, older?.isOlder(.agent) != true else { return nil }
         let found = RecalledServerFences(ServerFenceFile(directory: SimulatedMemory.directory, files: disk))
+        if hasServerJudgedMore { fences?.mayDiffer = true }
         return ServerFenceStore(
             keeper: SimulatedServerFences(executor: executor, disk: disk, memory: memory), found: found,
             states: fences?.states ?? [])
+    }
+
+    /// A power cut has taken points that the server has: the disk had not synchronised them, nor what followed from them.
+    private var hasServerJudgedMore: Bool {
+        var known: [String: Int64] = [:]
+        for state in fences?.states ?? [] where state.service != nil { known[state.entity] = state.time }
+        for point in witness.content().points {
+            known[point.entity] = max(known[point.entity] ?? .min, point.fix.time.milliseconds)
+        }
+        return ledger.entries.contains { $0.isStored && $0.fix.time.milliseconds > known[$0.entity] ?? .min }
     }
 
     private func ownMemories(_ states: [FenceState]) -> [String: EntityMemory] {

@@ -1,3 +1,4 @@
+internal import AgentControl
 internal import TrackAnalysis
 internal import TrackModel
 
@@ -95,7 +96,8 @@ struct GapJudge {
                     throw broken("\(gap.reason.name) is told of gathered points", gap.from)
                 }
                 try judgeKind(gap, near: gap.from.milliseconds - Self.slack, gap.until.milliseconds + Self.slack)
-                if gaps.count < Continuity.maximumSpans { try judgeBounds(gap, hole) }
+                // The agent has left reasons out to tell no more: the last join may have made two of them less.
+                if gaps.count < Continuity.maximumSpans - 1 { try judgeBounds(gap, hole) }
             }
         }
         guard hasEnd, model.isDiskWell(hole.start - Self.writing, hole.end) else { return }
@@ -112,9 +114,15 @@ struct GapJudge {
         }
     }
 
-    /// Only a stretch that is too short for a line of its own may have the reason of its neighbour.
+    /// Only a stretch that is too short for a line of its own may have the reason of its neighbour. The agent judges this of
+    /// the time since its own last point, which may be lost; what the reader joins before it is another such stretch.
     private func judgeBounds(_ gap: TrackGap, _ hole: Hole) throws(Violation) {
-        for part in model.causes(gap.from.milliseconds, gap.until.milliseconds, for: entity)
+        let joined = gap.from.milliseconds == hole.start ? hole.tolerance / 2 : 0
+        let lost = gathered.last {
+            (1...max(joined, 1)).contains($0.fix.time.milliseconds(since: gap.from)) && $0.fix.time < gap.until
+        }
+        let from = lost?.fix.time ?? gap.from
+        for part in model.causes(from.milliseconds, gap.until.milliseconds, for: entity)
         where !part.cause.reasons.contains(gap.reason.kind)
             && part.until - part.from > hole.tolerance / 2 + 2 * Self.slack
         {
@@ -189,17 +197,29 @@ struct GapJudge {
 
     private func ways(of entry: PointLedger.Entry) -> Set<GapReason> {
         if entry.doubt != nil { return [.cacheFull, .cleared, .diskTrouble, .lost] }
+        let known: Set<GapReason>
         switch entry.fate {
-        case .cleared: return [.cleared, .lost]
-        case .droppedByBound: return [.cacheFull, .lost]
-        // A process after the one that dropped it finds it missing in a nearly full ring, and can only guess.
-        case .droppedInMemory:
-            let isGuessed = model.lives.contains { $0.end.map { $0 > entry.fix.time.milliseconds } ?? false }
-            return isGuessed ? [.diskTrouble, .cacheFull, .lost] : [.diskTrouble, .lost]
+        case .cleared: known = [.cleared, .lost]
+        case .droppedByBound: known = [.cacheFull, .lost]
+        case .droppedInMemory: known = [.diskTrouble, .lost]
         // The process that found them gone can only guess.
         case .lostWithPower, .missing: return [.diskTrouble, .cacheFull, .cleared, .lost]
         case .chosen, .waiting, .acknowledged:
             return entry.mayBeMissing ? [.cacheFull, .cleared, .diskTrouble, .lost] : [.lost]
+        }
+        // A process after the one that lost it finds it missing and can only guess: by a clear whose record is left, whatever the
+        // clear found, by a ring that is nearly full, and by its own trouble with the disk.
+        guard model.lives.contains(where: { $0.end.map { $0 > entry.fix.time.milliseconds } ?? false }) else {
+            return known
+        }
+        return known.union(
+            mayBeTakenForCleared(entry) ? [.cacheFull, .diskTrouble, .cleared] : [.cacheFull, .diskTrouble])
+    }
+
+    /// A person cleared points of the entity that may be older than this one.
+    private func mayBeTakenForCleared(_ entry: PointLedger.Entry) -> Bool {
+        model.clears.contains { clear in
+            (clear.entities?.contains(entity) ?? true) && (clear.from ?? .min) <= entry.fix.time.milliseconds
         }
     }
 

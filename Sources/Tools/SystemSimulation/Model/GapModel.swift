@@ -1,3 +1,4 @@
+internal import AgentControl
 internal import TrackModel
 
 /// What kept points away: what the world did to the vehicle, noted once a second. ``GapJudge`` compares it with what the points say.
@@ -52,6 +53,8 @@ struct GapModel {
     private var runs: [Run] = []
     private(set) var lives: [Life] = []
     private(set) var intervals: Set<Int32> = [5]
+    /// What people asked to clear.
+    private(set) var clears: [CacheSelection] = []
     /// The receiver told wrong times: nobody knows what was when.
     var isTimeWrong = false
     /// Both programs know of reasons, and the server keeps what it stores.
@@ -72,6 +75,8 @@ struct GapModel {
     mutating func mayRun(as entity: String, at time: Int64) {
         runs.append(Run(time: time, entity: entity))
     }
+
+    mutating func cleared(_ selection: CacheSelection) { clears.append(selection) }
 
     mutating func intervalIs(_ seconds: Int32) { intervals.insert(seconds) }
 
