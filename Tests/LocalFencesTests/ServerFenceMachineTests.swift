@@ -218,6 +218,25 @@ import TrackTestKit
         #expect(box.told.isEmpty)
     }
 
+    /// While the disk hangs no point is judged, and versions are passed over. The server compares the last one with the version before
+    /// them, which lacks the fence. So who is watched since when is what the last one says.
+    @Test(arguments: [(1, true), (20, false)] as [(Int64, Bool)])
+    func aFenceOfAVersionThatJudgedNothingIsNewInTheNextOne(made: Int64, isKnown: Bool) throws {
+        var box = ServerBox(disk: disk)
+        try box.deliver(ServerDelivery(version: 4, fences: isKnown ? [try Self.fence()] : []))
+        box.gather(Self.point(10, 300))
+        func fence(since second: Int64) throws -> ServerFence {
+            ServerFence(
+                try Fence(id: 1, circle(), at: Self.point(made, 0).time), since: Self.point(second, 0).time, group: nil)
+        }
+        try box.deliver(ServerDelivery(version: 5, base: 4, fences: [try fence(since: made)]))
+        try box.deliver(ServerDelivery(version: 6, base: 5, fences: [try fence(since: 100)]))
+        for second in 3...30 as ClosedRange<Int64> {
+            box.gather(Self.point(second * 5, 300 - 50 * Double(second % 12)))
+        }
+        #expect((box.machine.set.fences[1]?.since == Self.point(100, 0).time) == !isKnown)
+    }
+
     @Test func anotherEntityOrServiceBeginsWithoutASet() throws {
         var box = ServerBox(disk: disk)
         try box.deliver(ServerDelivery(version: 5, fences: [try Self.fence()]))

@@ -98,8 +98,9 @@ package struct ServerFenceSet: Hashable, Sendable {
         guard let last = memory.lastTime else { return fence }
         var fence = fence
         let next = last.adding(milliseconds: 1)
-        // A fence whose time zone has come only now was not judged before.
-        if let old = fences[fence.fence.id], old.zoneName.map({ zones[$0] != nil }) ?? true {
+        // A fence whose time zone has come only now was not judged before, nor one that came since the newest judged point: to the
+        // server both are new.
+        if let old = fences[fence.fence.id], old.since < next, old.zoneName.map({ zones[$0] != nil }) ?? true {
             fence.since = old.since
             fence.revised = old.fence.areaRevision == fence.fence.areaRevision ? old.revised : max(fence.revised, next)
         } else {
