@@ -22,8 +22,10 @@ import Testing
         try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: path)
     }
 
+    /// Another process writes the file. Were it this one, a child that another test starts meanwhile would have it open for writing
+    /// for a moment, and nobody can run a program that somebody writes.
     private func write(_ name: String, _ text: String, _ permissions: Int = 0o755) throws {
-        try Data(text.utf8).write(to: URL(fileURLWithPath: "\(folder)/\(name)"))
+        try Program.succeed("sh", "-c", "printf %s \"$1\" >\"$2\"", "sh", text, "\(folder)/\(name)")
         try mode("\(folder)/\(name)", permissions)
     }
 
