@@ -77,14 +77,19 @@ import TrackModel
                     if Bool.random(using: &random) {
                         plans[index].settle = [0, 5, 20][Int.random(in: 0..<3, using: &random)]
                     } else {
-                        plans[index].shape = world.plans[Int.random(in: world.plans.indices, using: &random)].shape
-                        plans[index].areaRevision = plans[index].revision
-                        plans[index].revisedAt = point.time.adding(milliseconds: 1)
+                        let shape = world.plans[Int.random(in: world.plans.indices, using: &random)].shape
+                        Self.reshape(&plans[index], as: shape, after: point)
                     }
                     drive.fences.put(plans[index])
                 }
             }
         }
+    }
+
+    private static func reshape(_ plan: inout FencePlan, as shape: Shape, after point: FencePoint) {
+        plan.shape = shape
+        plan.areaRevision = plan.revision
+        plan.revisedAt = point.time.adding(milliseconds: 1)
     }
 
     @Test func theFencesNearbyAreEnough() {
@@ -114,9 +119,8 @@ import TrackModel
                     drive.fences.remove(plans.remove(at: index).id)
                 } else {
                     plans[index].revision += 1
-                    plans[index].shape = world.plans[Int.random(in: world.plans.indices, using: &random)].shape
-                    plans[index].areaRevision = plans[index].revision
-                    plans[index].revisedAt = point.time.adding(milliseconds: 1)
+                    let shape = world.plans[Int.random(in: world.plans.indices, using: &random)].shape
+                    Self.reshape(&plans[index], as: shape, after: point)
                     field.put(plans[index])
                     drive.fences.put(plans[index])
                 }

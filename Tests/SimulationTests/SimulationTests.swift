@@ -50,27 +50,27 @@ import Testing
         #expect(total.ownAlarms > 20 && total.earlyAlarms > 10 && total.serverAlarms > 20 && total.hookRuns > 0)
     }
 
-    /// An older agent or an older server, for all of the history or a part of it.
-    @Test func everyGuaranteeHoldsBesideOlderPrograms() {
+    private func play(_ seeds: Range<UInt64>, _ options: HistoryOptions) -> HistorySummary {
         var total = HistorySummary()
-        for seed in UInt64(1)..<13 {
-            let options = HistoryOptions(hours: 0.3, pushShare: 30, fenceShare: 100, olderShare: 100, restoreShare: 0)
+        for seed in seeds {
             let outcome = History(seed: seed, options: options).run()
             total.add(outcome.summary)
             if let violation = outcome.violation { Issue.record("seed \(seed) breaks \(violation)") }
         }
+        return total
+    }
+
+    /// An older agent or an older server, for all of the history or a part of it.
+    @Test func everyGuaranteeHoldsBesideOlderPrograms() {
+        let total = play(
+            1..<13, HistoryOptions(hours: 0.3, pushShare: 30, fenceShare: 100, olderShare: 100, restoreShare: 0))
         #expect(total.olderPrograms == 12 && total.earlyAlarms > 0 && total.alarmsByPush > 10 && total.ownAlarms > 10)
     }
 
     /// A backup of the server's store is put back.
     @Test func everyGuaranteeHoldsWithARestoredServer() {
-        var total = HistorySummary()
-        for seed in UInt64(1)..<25 {
-            let options = HistoryOptions(hours: 0.4, pushShare: 0, fenceShare: 100, olderShare: 0, restoreShare: 100)
-            let outcome = History(seed: seed, options: options).run()
-            total.add(outcome.summary)
-            if let violation = outcome.violation { Issue.record("seed \(seed) breaks \(violation)") }
-        }
+        let total = play(
+            1..<25, HistoryOptions(hours: 0.4, pushShare: 0, fenceShare: 100, olderShare: 0, restoreShare: 100))
         #expect(total.restores > 5 && total.restoredAway > 100 && total.alarmsReported > 10)
     }
 

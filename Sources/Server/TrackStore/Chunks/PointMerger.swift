@@ -9,8 +9,8 @@ package struct PointMerger {
     private var runs: [(chunk: Int64, end: Int)] = []
     private var isInOrder = true
 
-    /// `expected`: how many points will come, roughly. They then get their memory once.
-    package init(expected: Int = 0) { points.reserve(expected) }
+    /// `expected`: how many points will come, roughly, as the store says. They then get their memory once.
+    package init(expected: Int = 0) { points.reserve(max(0, expected)) }
 
     /// Points taken, superseded ones counted.
     package var count: Int { points.count }
