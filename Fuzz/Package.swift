@@ -103,14 +103,7 @@ let package = Package(
             only: [
                 "DiskDice.swift", "DiskEvents.swift", "DiskFault.swift", "DiskNode.swift", "DiskSimulation.swift",
                 "MonotonicTime+Literal.swift",
-                "RunningIngest.swift", "SplitMix.swift", "Stores/ReferenceTrackStore.swift",
-                "Stores/ReferenceTrackStore+Alarms.swift", "Stores/ReferenceTrackStore+Exports.swift",
-                "Stores/ReferenceTrackStore+Fences.swift", "Stores/ReferenceTrackStore+Pushes.swift",
-                "Stores/ReferenceTrackStore+Search.swift", "Stores/ReferenceTrackStore+Services.swift",
-                "Stores/ServiceStore+Keys.swift", "Stores/ReferenceTrackStore+Devices.swift",
-                "Stores/ReferenceTrackStore+Enrolment.swift", "Stores/ReferenceTrackStore+Health.swift",
-                "Stores/ReferenceTrackStore+Retention.swift", "Stores/ReferenceTrackStore+ServiceDeletion.swift",
-                "SampleAgent.swift",
+                "ReferenceStore", "RunningIngest.swift", "SampleAgent.swift", "SplitMix.swift",
             ]),
         .target(
             name: "SakerCommand", path: "Rooms/CLI/SakerCommand", sources: ["Text/TimeExpression.swift"],
