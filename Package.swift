@@ -236,9 +236,8 @@ let tools: [Target] = [
     // The programs themselves are dependencies so that they are built beside it.
     .program("saker-crash", in: "Tools", "ProgramTestKit", "saker", "saker-server", .arguments),
     .program(
-        "saker-bench", in: "Tools", "DriveSimulation", "Geodesy", "Geofencing", "TrackAnalysis", "TrackCache",
-        "TrackModel",
-        "TrackWire", .arguments),
+        "saker-bench", in: "Tools", "DriveSimulation", "FenceFiles", "Geodesy", "Geofencing", "TrackAnalysis",
+        "TrackCache", "TrackFiles", "TrackModel", "TrackWire", .arguments),
     .program(
         "saker-sim", in: "Tools", "ConfigurationFile", "DriveSimulation", "FleetSimulation", "Geodesy", "TrackFiles",
         "TrackModel", .arguments),

@@ -167,6 +167,10 @@ struct FenceTests {
             _ = try await make(bench, "circle", Self.circle + "&monitored_person=\(person)")
         }
         #expect(try await bench.post("fence/delete", "").status == 2)
+        // Forms write lists so. They must not be passed over: without numbers all fences of the person are meant.
+        for list in ["fence_ids[0]=1", "fence_ids%5B%5D=1&fence_ids%5B%5D=2"] {
+            #expect(try await bench.post("fence/delete", "monitored_person=van&\(list)").status == 2)
+        }
         #expect(try await bench.post("fence/delete", "monitored_person=van&fence_ids=1,5").status == 5103)
         // No fence can have such a number, and so none was asked for that the vehicle has.
         #expect(try await bench.post("fence/delete", "monitored_person=van&fence_ids=1,99999999999").status == 5103)

@@ -19,8 +19,8 @@ package struct FenceStatuses: Sendable {
     }
 
     /// Nil when the fence does not watch the entity, or cannot be judged because its time zone is not known.
-    package func status(of record: FenceRecord) -> FenceStatus? {
+    package func place(of record: FenceRecord) -> FencePair.Place? {
         guard let time = since[record.fence.id] ?? record.everyoneSince else { return nil }
-        return record.fence.plan(watchedSince: time, zones).map { memory.status(of: $0) }
+        return record.fence.plan(watchedSince: time, zones).map { memory.place(of: $0) }
     }
 }

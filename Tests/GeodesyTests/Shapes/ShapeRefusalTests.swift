@@ -40,6 +40,16 @@ import TrackModel
         }
     }
 
+    @Test(arguments: [
+        (95, 200, "95.0, 200.0"), (-90.5, -180.25, "-90.5, -180.25"), (.nan, 0, "nan, 0.0"),
+        (200, 1e300, "200.0, 1e+300"),
+    ])
+    func aPlaceOutsideTheEarthIsNamedAsItWasGiven(latitude: Double, longitude: Double, text: String) {
+        let error = refusal { try circle(latitude, longitude, 100) }
+        #expect(error?.rule == .coordinate)
+        #expect(error?.description.contains(text) == true, "\(error?.description ?? "none")")
+    }
+
     @Test func aHoleAcrossTheShellIsRefused() {
         // G16
         let error = refusal { try polygon(largeSquare, box(40.005, 40.015, 116.015, 116.025)) }

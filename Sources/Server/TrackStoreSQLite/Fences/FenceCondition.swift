@@ -60,23 +60,27 @@ struct FenceCondition: Sendable {
     }
 
     func records(_ page: Page, _ database: Database) throws -> [FenceRecord] {
-        try rows(page, database).map { try FenceRecord($0) }
+        var found: [FenceRecord] = []
+        try eachRow(page, database) { found.append(try FenceRecord($0)) }
+        return found
     }
 
     func readable(_ page: Page, _ database: Database) throws -> ReadableFences {
         var found = ReadableFences(total: try count(database))
-        for row in try rows(page, database) {
+        try eachRow(page, database) { row in
             if let record = try row.readable(&found.unreadable, FenceRecord.init) { found.fences.append(record) }
         }
         return found
     }
 
-    private func rows(_ page: Page, _ database: Database) throws -> [Row] {
+    /// A row is only there while it is read: to copy it costs more than to read it.
+    private func eachRow(_ page: Page, _ database: Database, _ read: (Row) throws -> Void) throws {
         let bounds: [any DatabaseValueConvertible & Sendable] = [max(0, page.limit), max(0, page.offset)]
         let columns = FenceRecord.columns
-        return try Row.fetchAll(
+        let rows = try Row.fetchCursor(
             database, sql: "SELECT \(columns)" + condition + " ORDER BY f.id LIMIT ? OFFSET ?",
             arguments: StatementArguments(arguments + bounds))
+        while let row = try rows.next() { try read(row) }
     }
 }
 

@@ -94,6 +94,11 @@ extension APICall {
 
     /// The numbers of `fence_ids`, which commas part; nil when not given.
     func fenceIDs() throws(APIFailure) -> [Int32]? {
+        // As any unknown parameter these would be ignored, and a call to delete some fences would delete all of a person.
+        guard !parameters.hasParts(of: "fence_ids") else {
+            throw APIFailure(
+                .parameter, "fence_ids[...] is no list here: give the numbers with commas, as fence_ids=1,2")
+        }
         guard let text = parameters["fence_ids"] else { return nil }
         let items = text.split(separator: ",").map(Parameters.trimmed).filter { !$0.isEmpty }
         guard !items.isEmpty, items.count <= FenceLimits.mostFences else {

@@ -15,7 +15,7 @@ extension FenceEndpoints {
         let (name, asked) = try await asked(call, store)
         let statuses = try await FenceStatuses(
             of: EntityKey(service: call.service, name: name), in: store, zones: call.ingest.zones)
-        return answer(asked) { statuses.status(of: $0)?.place ?? .unknown }
+        return answer(asked) { statuses.place(of: $0) ?? .unknown }
     }
 
     /// `fence/querystatusbylocation`: where an entity would be at a place. Nothing is remembered.

@@ -25,10 +25,14 @@ struct Parameters: Sendable {
         values.merge(other.values) { _, new in new }
     }
 
-    /// The parameters of these names.
+    /// The parameters of these names, and their parts.
     func only(_ names: [String]) -> Parameters {
         var some = Parameters()
         for name in names { some[name] = self[name] }
+        for (key, value) in values where key.text.contains("[") {
+            guard let name = key.text.split(separator: "[").first, names.contains(String(name)) else { continue }
+            some.values[key] = value
+        }
         return some
     }
 
@@ -37,6 +41,9 @@ struct Parameters: Sendable {
         get { values[ExactName(key)] }
         set { values[ExactName(key)] = newValue?.isEmpty == true ? nil : newValue }
     }
+
+    /// Whether a part of this parameter is given in the way of forms, as `key[0]` or `key[]`.
+    func hasParts(of key: String) -> Bool { values.keys.contains { $0.text.hasPrefix(key + "[") } }
 
     // MARK: Typed
 

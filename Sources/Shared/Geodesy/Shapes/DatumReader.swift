@@ -22,11 +22,11 @@ struct DatumReader {
         guard Coordinate(latitude: given.latitude, longitude: given.longitude) != nil else {
             throw ShapeError(
                 .coordinate,
-                "\(name()) is \(given.text): a latitude is -90 to 90 and a longitude -180 to 180 degrees")
+                "\(name()) is \(given.textAsGiven): a latitude is -90 to 90 and a longitude -180 to 180 degrees")
         }
         let place = DatumConversion.convert(given, from: datum, to: .wgs84)
         guard let coordinate = Coordinate(latitude: place.latitude, longitude: place.longitude) else {
-            throw ShapeError(.coordinate, "\(name()) is \(given.text), which is no place in the shape's datum")
+            throw ShapeError(.coordinate, "\(name()) is \(given.textAsGiven), which is no place in the shape's datum")
         }
         return coordinate
     }

@@ -50,4 +50,9 @@ extension EntityMemory {
             place: pair.place, since: pair.place == .in ? pair.since : nil,
             signedDistance: last.map { plan.shape.signedDistance(to: $0.place) }, time: last?.time)
     }
+
+    /// The ``FenceStatus/place`` of ``status(of:)``, without the cost of a distance.
+    package func place(of plan: FencePlan) -> FencePair.Place {
+        present(pair(of: plan.id), of: plan, last: lastPoint(denoise: plan.denoise)).place
+    }
 }

@@ -2,10 +2,18 @@ package import TrackModel
 
 /// What is remembered of one entity and one fence. A pair that is simply out is not kept.
 package struct FencePair: Hashable, Sendable {
-    package enum Place: UInt8, Hashable, Sendable {
+    package enum Place: UInt8, Hashable, Sendable, CustomStringConvertible {
         case unknown
         case out
         case `in`
+
+        package var description: String {
+            switch self {
+            case .unknown: "unknown"
+            case .out: "out"
+            case .in: "in"
+            }
+        }
     }
 
     /// The first sign that the entity came in or left, before it is believed.

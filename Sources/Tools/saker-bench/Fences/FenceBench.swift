@@ -9,38 +9,58 @@ struct FenceBench: ParsableCommand {
         subcommands: [Speed.self, Change.self, Memory.self])
 
     struct World: ParsableArguments {
-        @Option(help: "f1: even; f2: around 200 centres; f3: one city.") var spread = "f2"
+        @Option(
+            help: """
+                f1: stars, even; f2: stars around 200 centres; f3: stars in one city; f4: corridors along drives; f5: the \
+                polygons of a GeoJSON file; f6: circles where f2 has stars.
+                """)
+        var spread = "f2"
         @Option(help: "How many fences.") var fences = 100_000
+        @Option(help: "The GeoJSON file of f5.") var file: String?
         @Option(help: "The seed of the made-up world.") var seed: UInt64 = 1
 
         func made() throws -> FenceWorld {
             guard let spread = FenceWorld.Spread(rawValue: spread) else {
                 throw ValidationError("\(spread) is none of \(FenceWorld.Spread.allCases.map(\.rawValue))")
             }
-            return try FenceWorld(spread, fences: fences, seed: seed)
+            var world = FenceWorld(spread, seed: seed)
+            if let file { try world.take(FenceFile.shapes(file)) } else { try world.make(fences) }
+            return world
         }
     }
 
-    /// Batches of six points of many vehicles, then batches of 1,000 points of fewer.
+    /// Points of vehicles, in batches of several sizes.
     struct Speed: ParsableCommand {
         @OptionGroup var world: World
+        @Option(
+            help: "p1: places, no drives; p2, p3: 75 m steps, by time and by vehicle; p4: 15 m; p5: parked; p6: a file."
+        )
+        var points = "p3"
+        @Option(help: "The GPX file or the PLT file of p6.") var drive: String?
         @Option(help: "A file for the fences and the points, for another program.") var export: String?
 
         func run() throws {
+            guard let pattern = FencePattern(rawValue: points) else {
+                throw ValidationError("\(points) is none of \(FencePattern.allCases.map(\.rawValue))")
+            }
             var world = try world.made()
-            let start = Timestamp(seconds: 1_795_000_000)
-            let short = (0..<2000).map { _ in world.drive(points: 96, stride: 75, from: start) }
-            let long = (0..<100).map { _ in world.drive(points: 1000, stride: 75, from: start) }
-            let building = FenceSpeed.processorSeconds
+            let recorded = try drive.map(FenceFile.drive) ?? []
+            let runs = pattern.runs(in: &world, recorded)
+            guard let first = runs.first else { throw ValidationError("p6 needs a drive: give --drive") }
+            let begin = FenceSpeed.processorSeconds
             let set = FenceSet(world.plans)
-            let name = "fences.\(self.world.spread)"
-            figure("\(name).build", (FenceSpeed.processorSeconds - building) * 1000, "ms of CPU to pack all fences")
-            if let export { try FenceExport.write(world.plans, set, short, to: export) }
-            for (batch, tracks) in [(6, short), (1000, long)] {
-                let found = FenceSpeed(set: set, tracks: tracks).play(batch: batch)
-                figure("\(name).batch_\(batch)", found.rate, "points a CPU second, batches of \(batch)")
-                figure("\(name).batch_\(batch).alarms", found.alarms, "alarms a point")
-                figure("\(name).batch_\(batch).inside", found.inside, "fences remembered after a point")
+            let packing = FenceSpeed.processorSeconds - begin
+            // The usual pattern has no name of its own.
+            let name = "fences.\(self.world.spread)" + (pattern == .byVehicle ? "" : ".\(points)")
+            figure("\(name).build", packing * 1000, "ms of CPU to pack \(world.plans.count) fences")
+            if let export { try FenceExport.write(world.plans, set, first.tracks, to: export) }
+            for run in runs {
+                let found = FenceSpeed(set: set, tracks: run.tracks).play(batch: run.batch)
+                let name = "\(name).batch_\(run.batch)"
+                figure(name, Double(found.points) / found.seconds, "points a CPU second, batches of \(run.batch)")
+                figure("\(name).alarms", found.each(found.alarms), "alarms a point")
+                figure("\(name).inside", found.each(found.inside), "fences remembered after a point")
+                figure("\(name).skipped", found.each(found.skipped), "of the points passed over")
             }
         }
     }
@@ -57,7 +77,7 @@ struct FenceBench: ParsableCommand {
             for round in 0..<1000 {
                 if set.isOverlayFull { set = set.rebuilt() }
                 var plan = world.plans[round * 97 % world.plans.count]
-                plan.shape = try world.star()
+                plan.shape = try world.shape()
                 let (used, begin) = (set, clock.now)
                 set.put(plan)
                 times.append(seconds(clock.now - begin) * 1e6)

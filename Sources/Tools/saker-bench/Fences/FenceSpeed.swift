@@ -7,25 +7,44 @@ struct FenceSpeed {
     let set: FenceSet
     let tracks: [[FencePoint]]
 
+    struct Result {
+        /// Seconds of user CPU time.
+        var seconds = 0.0
+        var points = 0
+        var alarms = 0
+        /// Fences remembered after each point, all together.
+        var inside = 0
+        /// Points that the judge passed over: no fence was near their way.
+        var skipped = 0
+
+        func each(_ number: Int) -> Double { Double(number) / Double(max(points, 1)) }
+    }
+
     /// Every vehicle in turn uploads a batch, until all tracks are used up. The memories stay decoded.
-    func play(batch: Int) -> (rate: Double, alarms: Double, inside: Double) {
+    func play(batch: Int) -> Result {
         var memories = [EntityMemory](repeating: EntityMemory(), count: tracks.count)
         var (judge, alarms) = (FenceJudge(), [FenceAlarm]())
-        var (points, told, inside) = (0, 0, 0)
+        var result = Result()
+        let longest = tracks.reduce(0) { max($0, $1.count) }
         let start = Self.processorSeconds
-        for first in stride(from: 0, to: tracks.first?.count ?? 0, by: batch) {
+        for first in stride(from: 0, to: longest, by: batch) {
             for vehicle in tracks.indices {
                 alarms.removeAll(keepingCapacity: true)
-                for point in tracks[vehicle].dropFirst(first).prefix(batch) {
-                    _ = judge.judge(point, of: &memories[vehicle], by: set, into: &alarms)
-                    points += 1
-                    inside += memories[vehicle].pairs.count
+                var rest = tracks[vehicle].dropFirst(first).prefix(batch)
+                while let point = rest.first {
+                    let passed = judge.passOver(rest, of: &memories[vehicle], by: set)
+                    result.skipped += passed
+                    if passed == 0 { _ = judge.judge(point, of: &memories[vehicle], by: set, into: &alarms) }
+                    let judged = max(passed, 1)
+                    result.points += judged
+                    result.inside += judged * memories[vehicle].pairs.count
+                    rest = rest.dropFirst(judged)
                 }
-                told += alarms.count
+                result.alarms += alarms.count
             }
         }
-        let seconds = Self.processorSeconds - start
-        return (Double(points) / seconds, Double(told) / Double(points), Double(inside) / Double(points))
+        result.seconds = Self.processorSeconds - start
+        return result
     }
 
     /// User time of this process.

@@ -1,11 +1,11 @@
+import ArgumentParser
 import DriveSimulation
 import Foundation
 import Geodesy
 import Geofencing
 import TrackModel
 
-/// A made-up service: polygons of 32 vertices, and vehicles that drive where the polygons are. The same seed gives the same
-/// world.
+/// A made-up service: fences, and vehicles that drive where the fences are. The same seed gives the same world.
 struct FenceWorld {
     enum Spread: String, CaseIterable {
         /// Even, in a square of four degrees.
@@ -14,6 +14,12 @@ struct FenceWorld {
         case clustered = "f2"
         /// All around one centre, and larger: some 12 fences around each point.
         case city = "f3"
+        /// As ``clustered``, corridors along drives of 100 points, 50 m to each side.
+        case corridors = "f4"
+        /// The fences of a file; places are even in the boxes of its fences.
+        case file = "f5"
+        /// As ``clustered``, circles.
+        case circles = "f6"
     }
 
     private(set) var plans: [FencePlan] = []
@@ -24,12 +30,19 @@ struct FenceWorld {
     /// Degrees, the side of the square; its middle is at 40.0, 116.0.
     private static let side = 4.0
 
-    init(_ spread: Spread, fences: Int, seed: UInt64) throws {
+    init(_ spread: Spread, seed: UInt64) {
         self.spread = spread
         random = SeededGenerator(seed: seed)
         centres = (0..<200).map { _ in evenPlace() }
+    }
+
+    mutating func make(_ fences: Int) throws {
         plans.reserveCapacity(fences)
-        for id in 0..<fences { plans.append(FencePlan(id: Int32(id + 1), shape: try star())) }
+        for id in 0..<fences { plans.append(FencePlan(id: Int32(id + 1), shape: try shape())) }
+    }
+
+    mutating func take(_ shapes: [Shape]) {
+        plans = shapes.enumerated().map { FencePlan(id: Int32($0.offset + 1), shape: $0.element) }
     }
 
     /// A vehicle's way: a point every 5 s and every `stride` metres, in a direction that changes a little.
@@ -45,11 +58,42 @@ struct FenceWorld {
         }
     }
 
-    /// A star of 32 vertices at 0.6 to 1.0 of its radius; half of the radii are below the geometric mean of their range.
-    mutating func star() throws -> Shape {
+    /// A vehicle that stands, with a point every 5 s.
+    mutating func parked(points: Int, from start: Timestamp) -> [FencePoint] {
+        let place = somewhere()
+        return (0..<points).map { index in
+            let seen = GreatCircle.destination(
+                from: place, bearing: Double.random(in: 0..<360, using: &random), distance: abs(4 * normal()))
+            return FencePoint(
+                time: start.adding(milliseconds: Int64(index) * 5000), place: Self.coordinate(seen), accuracy: 50,
+                speed: 0)
+        }
+    }
+
+    /// Another shape of the spread.
+    mutating func shape() throws -> Shape {
+        switch spread {
+        case .even, .clustered, .city: return try star()
+        case .circles:
+            return try ShapeDraft(.circle(centre: somewhere(), radius: radius())).shape()
+        case .corridors:
+            let line = drive(points: 100, stride: 75, from: Timestamp(seconds: 0)).map { point in
+                Degrees(latitude: point.place.latitude, longitude: point.place.longitude)
+            }
+            return try ShapeDraft(.corridor(line, offset: 50)).shape()
+        case .file: throw ValidationError("f5 has the fences of a file: give --file")
+        }
+    }
+
+    /// Half of the radii are below the geometric mean of their range.
+    private mutating func radius() -> Double {
+        50 * pow((spread == .city ? 2000.0 : 500) / 50, Double.random(in: 0...1, using: &random))
+    }
+
+    /// A star of 32 vertices at 0.6 to 1.0 of its radius.
+    private mutating func star() throws -> Shape {
         let middle = somewhere()
-        let most = spread == .city ? 2000.0 : 500
-        let radius = 50 * pow(most / 50, Double.random(in: 0...1, using: &random))
+        let radius = radius()
         let ring = (0..<32).map { index in
             GreatCircle.destination(
                 from: middle, bearing: Double(index) * 360 / 32,
@@ -62,9 +106,21 @@ struct FenceWorld {
     mutating func somewhere() -> Degrees {
         switch spread {
         case .even: evenPlace()
-        case .clustered: near(centres[Int.random(in: centres.indices, using: &random)], 0.045, 0.06)
+        case .file: placeInABox()
+        case .clustered, .circles, .corridors:
+            near(centres[Int.random(in: centres.indices, using: &random)], 0.045, 0.06)
         case .city: near(Degrees(latitude: 40, longitude: 116), 0.25, 0.3)
         }
+    }
+
+    private mutating func placeInABox() -> Degrees {
+        guard case .polygon(let polygon, _)? = plans.randomElement(using: &random)?.shape.body,
+            let east = polygon.vertices.map(\.x).max(), let north = polygon.vertices.map(\.y).max()
+        else { return evenPlace() }
+        let y = Double(north) * Double.random(in: 0...1, using: &random)
+        let x = Double(east) * Double.random(in: 0...1, using: &random)
+        return Degrees(
+            latitude: (Double(polygon.frame.southE7) + y) / 1e7, longitude: (Double(polygon.frame.westE7) + x) / 1e7)
     }
 
     private mutating func evenPlace() -> Degrees {
