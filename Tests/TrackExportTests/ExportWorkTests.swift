@@ -106,6 +106,9 @@ import TrackTestKit
         #expect(lines == ["a 2000 no_fix 1250-1700 stopped 1700-2000", "a 4000 lost 2750-4000"])
         // A gap is cut where the export begins.
         #expect(try await written(job(service, 1500)).lines.first == "a 2000 no_fix 1500-1700 stopped 1700-2000")
+        // Of a gap that nobody explains only the point before tells that there is one.
+        #expect(try await written(job(service, 3000)).lines == ["a 4000 lost 3000-4000"])
+        #expect(try await written(job(service, 4000)).lines == ["a 4000"])
     }
 
     @Test func moreEntitiesThanOnePage() async throws {

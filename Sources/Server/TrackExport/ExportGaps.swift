@@ -6,9 +6,24 @@ internal import TrackStore
 struct ExportGaps {
     private let start: Timestamp
     private var finder = GapFinder()
+    /// Whether the point before these is known, or is not to be asked for.
+    private var isBegun: Bool
 
-    /// Nothing is told of the time before `start`.
-    init(from start: Timestamp) { self.start = start }
+    /// Nothing is told of the time before `start`. `isBegun`: nobody knows the point before.
+    init(from start: Timestamp, isBegun: Bool = false) {
+        self.start = start
+        self.isBegun = isBegun
+    }
+
+    /// Whether it must be told of the last gathered point before `start`, before these are added.
+    func needsPointBefore(_ points: StoredPoints) -> Bool {
+        !isBegun && points.contains { $0.point.continuity != nil }
+    }
+
+    mutating func begin(after point: TrackPoint?) {
+        isBegun = true
+        if let point { finder.add(point) }
+    }
 
     /// The gaps that end with these points, by the times of the points. `points`: in the order of time, later than those before.
     mutating func add(_ points: StoredPoints) -> [Timestamp: [TrackGap]] {

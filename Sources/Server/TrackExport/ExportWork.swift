@@ -68,7 +68,12 @@ package struct ExportWork: Sendable {
             do {
                 let track = try await store.track(
                     of: entity.name, in: job.service, from: from, through: through, limit: pointsAtOnce)
-                if !track.holes.isEmpty { gaps = ExportGaps(from: through) }
+                if !track.holes.isEmpty { gaps = ExportGaps(from: through, isBegun: true) }
+                if gaps.needsPointBefore(track.points) {
+                    let before = try await store.gatheredPoint(
+                        before: job.order.from, of: entity.name, in: job.service, limit: pointsAtOnce)
+                    gaps.begin(after: before.point)
+                }
                 let ended = gaps.add(track.points)
                 for start in stride(from: 0, to: track.points.count, by: Self.pointsOfText) {
                     let end = min(start + Self.pointsOfText, track.points.count)

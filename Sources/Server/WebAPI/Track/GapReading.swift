@@ -9,12 +9,6 @@ struct GapReading: Sendable {
 }
 
 extension GapReading {
-    /// Milliseconds. A search for the neighbours of a range begins with so much, and doubles it while it finds nothing.
-    private static let firstStep: Int64 = 600_000
-    /// So much time before the range is searched for the point before. Afterwards nothing is said of the time before
-    /// the first point.
-    private static let longestSearchBack: Int64 = 8 * 86_400_000
-
     init(_ range: TrackRange, _ call: APICall, _ store: any PointStore & EntityStore) async throws {
         let limit = call.options.maximumRawPoints
         let points = try await range.read(call, store, limit: limit).points.lazy.map(\.point)
@@ -65,55 +59,21 @@ extension GapReading {
         _ range: TrackRange, upTo end: Timestamp?, _ call: APICall, _ store: any PointStore
     ) async throws -> TrackPoint? {
         guard let end else { return nil }
-        var (start, step) = (range.through.adding(milliseconds: 1), firstStep)
-        while start <= end {
-            let part = TrackRange(
-                service: range.service, entity: range.entity, from: start,
-                through: min(start.adding(milliseconds: step - 1), end))
-            guard let points = try await read(part, call, store) else {
-                // So many points of programs in so short a time.
-                guard step > 1000 else { return nil }
-                step /= 2
-                continue
-            }
-            if let found = points.first(where: { $0.point.continuity != nil }) { return found.point }
-            start = part.through.adding(milliseconds: 1)
-            // Without a bound: the range may lie ages before the points.
-            step = min(step, .max / 4) * 2
-        }
-        return nil
+        let found = try await store.gatheredPoint(
+            from: range.through.adding(milliseconds: 1), through: end, of: range.entity.text, in: range.service,
+            limit: call.options.maximumRawPoints)
+        call.note(found.holes)
+        return found.point
     }
 
     /// The last gathered point before the range; nil when there is none, or when it is long ago.
     private static func pointBefore(
         _ range: TrackRange, _ call: APICall, _ store: any PointStore
     ) async throws -> TrackPoint? {
-        let earliest = range.from.adding(milliseconds: -longestSearchBack)
-        var (end, step) = (range.from.adding(milliseconds: -1), firstStep)
-        while end >= earliest {
-            let part = TrackRange(
-                service: range.service, entity: range.entity, from: end.adding(milliseconds: 1 - step), through: end)
-            guard let points = try await read(part, call, store) else {
-                guard step > 1000 else { return nil }
-                step /= 2
-                continue
-            }
-            if let found = points.last(where: { $0.point.continuity != nil }) { return found.point }
-            end = part.from.adding(milliseconds: -1)
-            step *= 2
-        }
-        return nil
-    }
-
-    /// Nil for too many points.
-    private static func read(
-        _ range: TrackRange, _ call: APICall, _ store: any PointStore
-    ) async throws -> StoredPoints? {
-        do {
-            return try await range.readOnce(call, store, limit: call.options.maximumRawPoints).points
-        } catch let error as TrackStoreError where error.code == .tooManyPoints {
-            return nil
-        }
+        let found = try await store.gatheredPoint(
+            before: range.from, of: range.entity.text, in: range.service, limit: call.options.maximumRawPoints)
+        call.note(found.holes)
+        return found.point
     }
 
     func write(to object: inout JSONWriter) { object.gaps(gaps) }
