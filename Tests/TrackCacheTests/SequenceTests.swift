@@ -141,6 +141,28 @@ import TrackTestKit
         #expect(cache.numbers() == Array(0..<10) + Array(14..<20))
     }
 
+    /// Sent, cleared, and the link was lost before the answer: no answer will come.
+    @Test(arguments: [4, 10]) func aDirectoryThatAppearsLateIsJoinedAfterWhatWasSentIsCleared(count: Int) throws {
+        let ring = Ring()
+        let old = try ring.fillAndClose(0..<10)
+        ring.disk.faults = [DiskFault([.list], times: .max, number: 13)]
+        let cache = try ring.open()
+        cache.fill(10..<20)
+        for attempt in 1..<DirectoryState.patience { cache.maintain(now: 0 + Int64(attempt) * 100_000) }
+        let sent = try #require(cache.read(after: 0, maximumCount: count, maximumBytes: .max, now: 0))
+        ring.disk.faults = []
+        // The first record was not cleared, and is sent again.
+        let cleared = try cache.clear(entities: nil, from: 11, through: Int64(9 + count), now: 0)
+        #expect(cleared.records == UInt64(count - 1))
+        #expect(!cache.tryReturnToDisk(now: 5))
+        cache.confirm(serverStoredThrough: 0, now: 6)
+        #expect(!cache.tryReturnToDisk(now: 7))
+        cache.acknowledge(through: sent.firstSequence, of: sent.stream, now: 8)
+        #expect(cache.tryReturnToDisk(now: 9))
+        #expect(cache.streamID == old)
+        #expect(cache.numbers() == Array(0..<10) + Array((10 + count)..<20))
+    }
+
     @Test func anEmptyDirectoryThatAppearsLateTakesTheStreamInMemory() throws {
         let ring = Ring()
         ring.disk.faults = [DiskFault([.makeDirectory], times: DirectoryState.patience, number: 30)]

@@ -15,6 +15,7 @@ extension TrackCache {
     /// A number that this cache cannot have caused means that somebody else uses the stream, after a disk was copied:
     /// numbering goes on beyond it, and what the server will take for duplicates is counted as lost.
     package func confirm(serverStoredThrough sequence: UInt64, now: MonotonicTime) {
+        forgetAwaited()
         guard state != .closed, SequenceRange.believed.contains(sequence), sequence > uploading.acknowledged else {
             return
         }
@@ -44,6 +45,13 @@ extension TrackCache {
             fallBack(error, now: now)
             trimMemory()
         }
+    }
+
+    /// A login answers for what was sent before it. What is not here any more is not sent again, so nothing answers for it.
+    private func forgetAwaited() {
+        guard waiting == nil, writer == nil else { return }
+        let sent = pending.index(after: uploading.awaited)
+        uploading.awaited = sent > 0 ? pending[sent - 1].sequence : 0
     }
 
     var durableCount: UInt64 { segments.indices.reduce(0) { $0 + liveCount($1) } }

@@ -53,7 +53,10 @@ extension TrackCache {
             }
         }
         guard let first = run.records.first, let last = run.records.last else { return nil }
-        if isForServer { uploading.handedOut = max(uploading.handedOut, last.sequence) }
+        if isForServer {
+            uploading.handedOut = max(uploading.handedOut, last.sequence)
+            uploading.awaited = max(uploading.awaited, last.sequence)
+        }
         return CacheBatch(
             stream: uploading.stream, entity: run.entity, firstSequence: first.sequence, records: run.records)
     }

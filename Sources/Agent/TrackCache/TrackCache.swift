@@ -265,6 +265,9 @@ struct Numbering {
     var start: UInt64
     /// Highest sequence this process handed out; 0 before.
     var handedOut: UInt64 = 0
+    /// Highest sequence of those handed out that an answer may still come for; lower than ``handedOut`` when the last ones
+    /// were cleared and a new login has said what the server has.
+    var awaited: UInt64 = 0
     var acknowledged: UInt64 = 0
 
     init(stream: StreamID, start: UInt64) {
@@ -274,7 +277,7 @@ struct Numbering {
     }
 
     /// Whether the server may have records of which it has not said so.
-    var hasUnansweredRecords: Bool { handedOut > acknowledged }
+    var hasUnansweredRecords: Bool { awaited > acknowledged }
 
     /// What an acknowledgement can cover: earlier processes' records, and what was handed out.
     var acknowledgeable: UInt64 { max(start - 1, handedOut) }

@@ -199,8 +199,8 @@ struct GapJudge {
         if entry.doubt != nil { return [.cacheFull, .cleared, .diskTrouble, .lost] }
         let known: Set<GapReason>
         switch entry.fate {
-        case .cleared: known = [.cleared, .lost]
-        case .droppedByBound: known = [.cacheFull, .lost]
+        case .cleared: known = [.cleared]
+        case .droppedByBound: known = [.cacheFull]
         case .droppedInMemory: known = [.diskTrouble, .lost]
         // The process that found them gone can only guess.
         case .lostWithPower, .missing: return [.diskTrouble, .cacheFull, .cleared, .lost]
@@ -213,7 +213,8 @@ struct GapJudge {
             return known
         }
         return known.union(
-            mayBeTakenForCleared(entry) ? [.cacheFull, .diskTrouble, .cleared] : [.cacheFull, .diskTrouble])
+            mayBeTakenForCleared(entry)
+                ? [.cacheFull, .diskTrouble, .cleared, .lost] : [.cacheFull, .diskTrouble, .lost])
     }
 
     /// A person cleared points of the entity that may be older than this one.
