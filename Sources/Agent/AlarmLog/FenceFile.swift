@@ -5,18 +5,6 @@ package import TrackCache
 ///
 /// Every call may block; the calls are made on one thread at a time. Format: docs/formats/fences.md.
 package struct FenceFile {
-    package struct Content: Hashable, Sendable {
-        /// The number of the next fence: no number is used twice.
-        package var nextFence: Int32
-        /// In the order of their numbers.
-        package var fences: [StoredFence]
-
-        package init(nextFence: Int32 = 1, fences: [StoredFence] = []) {
-            self.nextFence = nextFence
-            self.fences = fences
-        }
-    }
-
     package struct StoredFence: Hashable, Sendable {
         /// Positive.
         package var number: Int32
@@ -30,10 +18,11 @@ package struct FenceFile {
 
     package enum Reading: Hashable, Sendable {
         case absent
-        case read(Content)
-        /// The file is damaged and was put aside under this name; `sound` are its fences that are not damaged. `lost`:
-        /// fences that are, as far as they can be counted.
-        case damaged(sound: Content, lost: Int, aside: String)
+        /// The number of the next fence: no number is used twice.
+        case read(nextFence: Int32)
+        /// The file is damaged and was put aside under this name. `lost`: fences that are damaged, as far as they can be
+        /// counted.
+        case damaged(nextFence: Int32, lost: Int, aside: String)
         /// The disk refuses to read it; a sentence.
         case unreadable(String)
     }
@@ -58,8 +47,10 @@ package struct FenceFile {
 
     // MARK: Reading
 
-    /// `isSound`: whether the caller understands a fence. One that it does not understand counts as damaged.
-    package func read(isSound: (StoredFence) -> Bool = { _ in true }) -> Reading {
+    /// Gives the sound fences to `take` in the order of their numbers, one at a time: 10,000 together would leave holes in
+    /// the memory of the process for ever. `take` returns whether it understands a fence; one that it does not understand
+    /// counts as damaged.
+    package func read(_ take: (StoredFence) -> Bool) -> Reading {
         let bytes: [UInt8]
         do throws(CacheFileError) {
             let file = try files.openFile(path, .readOnly)
@@ -69,11 +60,8 @@ package struct FenceFile {
             if error.operation == .open, error.number == CacheFileError.notThere { return .absent }
             return .unreadable("\(path): \(error)")
         }
-        var (content, lost) = Self.decode(bytes)
-        let known = content.fences.filter(isSound)
-        if known.count < content.fences.count { lost = (lost ?? 0) + content.fences.count - known.count }
-        content.fences = known
-        guard let lost else { return .read(content) }
+        let (nextFence, lost) = Self.decode(bytes, take)
+        guard let lost else { return .read(nextFence: nextFence) }
         let aside = path + ".damaged"
         do throws(CacheFileError) {
             try files.rename(path, to: aside)
@@ -81,40 +69,40 @@ package struct FenceFile {
             // Whoever writes the file now would write over what is damaged.
             return .unreadable("\(path) is damaged and cannot be put aside: \(error)")
         }
-        return .damaged(sound: content, lost: lost, aside: aside)
+        return .damaged(nextFence: nextFence, lost: lost, aside: aside)
     }
 
-    /// What is sound; `lost` is nil when everything is.
-    static func decode(_ bytes: [UInt8]) -> (Content, lost: Int?) {
+    /// As ``read(_:)``; `lost` is nil when everything is sound.
+    static func decode(_ bytes: [UInt8], _ take: (StoredFence) -> Bool) -> (nextFence: Int32, lost: Int?) {
         guard bytes.count >= headerBytes, bytes.count <= maximumBytes, bytes.starts(with: magic),
             bytes.integer(at: 8) == version, bytes.integer(at: 12) == headerSum(bytes)
-        else { return (Content(), 0) }
+        else { return (1, 0) }
         let next: Int32 = bytes.integer(at: 16)
         let count = Int(bytes.integer(at: 20, as: UInt32.self))
-        var content = Content(nextFence: max(next, 1))
-        var offset = headerBytes
+        var (offset, last, found, refused) = (headerBytes, Int32(0), 0, 0)
         while offset + recordBytes <= bytes.count {
             let length = Int(bytes.integer(at: offset, as: UInt32.self))
             guard (recordBytes...(recordBytes + maximumFenceBytes)).contains(length), offset + length <= bytes.count
             else { break }
             let record = bytes[offset..<(offset + length)]
             let number: Int32 = bytes.integer(at: offset + 8)
-            if bytes.integer(at: offset + 4) == sum(record), number > content.fences.last?.number ?? 0 {
-                content.fences.append(StoredFence(number: number, bytes: Array(record.dropFirst(recordBytes))))
+            if bytes.integer(at: offset + 4) == sum(record), number > last {
+                (last, found) = (number, found + 1)
+                if !take(StoredFence(number: number, bytes: Array(record.dropFirst(recordBytes)))) { refused += 1 }
             }
             offset += length
         }
-        let isWhole = offset == bytes.count && content.fences.count == count && next > content.fences.last?.number ?? 0
-        if let last = content.fences.last, last.number < .max { content.nextFence = max(next, last.number + 1) }
-        return (content, isWhole ? nil : max(0, count - content.fences.count))
+        let isWhole = offset == bytes.count && found == count && next > last && refused == 0
+        let nextFence = last < .max ? max(next, last + 1) : max(next, 1)
+        return (nextFence, isWhole ? nil : max(0, count - found) + refused)
     }
 
     // MARK: Writing
 
     /// Durable on return, wholly or not at all: a power cut leaves the old file or the new one. Returns why it failed, a
-    /// sentence; nil when the fences are on the disk.
-    package func write(_ content: Content) -> String? {
-        let bytes = Self.encode(content)
+    /// sentence; nil when the fences are on the disk. `fences`: in the order of their numbers.
+    package func write(_ fences: some Collection<StoredFence>, nextFence: Int32) -> String? {
+        let bytes = Self.encode(fences, nextFence: nextFence)
         guard bytes.count <= Self.maximumBytes else {
             return "\(path): the fences have \(bytes.count) bytes, and the file has at most \(Self.maximumBytes)"
         }
@@ -126,16 +114,16 @@ package struct FenceFile {
         }
     }
 
-    static func encode(_ content: Content) -> [UInt8] {
+    static func encode(_ fences: some Collection<StoredFence>, nextFence: Int32) -> [UInt8] {
         var bytes = magic
         bytes.appendInteger(version)
         bytes.appendInteger(UInt16(0))
         bytes.appendInteger(UInt32(0))
-        bytes.appendInteger(content.nextFence)
-        bytes.appendInteger(UInt32(content.fences.count))
+        bytes.appendInteger(nextFence)
+        bytes.appendInteger(UInt32(fences.count))
         bytes.appendInteger(UInt64(0))
         bytes.setInteger(headerSum(bytes), at: 12)
-        for fence in content.fences {
+        for fence in fences {
             let start = bytes.count
             bytes.appendInteger(UInt32(recordBytes + fence.bytes.count))
             bytes.appendInteger(UInt32(0))

@@ -30,10 +30,10 @@ package struct RecalledFences: Sendable {
         }
         switch reading {
         case .absent: break
-        case .read(let content):
-            (fences, nextFence) = (sound, content.nextFence)
-        case .damaged(let content, let lost, let aside):
-            (fences, nextFence) = (sound, content.nextFence)
+        case .read(let next):
+            (fences, nextFence) = (sound, next)
+        case .damaged(let next, let lost, let aside):
+            (fences, nextFence) = (sound, next)
             damage = "\(lost) fences are lost, \(fences.count) are left; the damaged file is \(aside)"
         case .unreadable(let reason): unreadable = reason
         }
@@ -70,7 +70,8 @@ extension SystemZones {
 extension FenceFile {
     /// Durable on return; why it failed, a sentence.
     package func write(_ fences: KeptFences, nextFence: Int32) -> String? {
-        let stored = fences.numbers.map { StoredFence(number: $0, bytes: fences.encoded($0) ?? []) }
-        return write(Content(nextFence: nextFence, fences: stored))
+        // Lazily: one fence at a time is unpacked.
+        let stored = fences.numbers.lazy.map { StoredFence(number: $0, bytes: fences.encoded($0) ?? []) }
+        return write(stored, nextFence: nextFence)
     }
 }

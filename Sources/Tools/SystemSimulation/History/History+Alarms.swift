@@ -101,7 +101,7 @@ extension History {
         let number = UInt64(clamping: report.number)
         let isMessage = isMessage(id)
         let words = isMessage ? "push" : Self.words(report)
-        note("alarm \(report.number) is told: \(words)")
+        note("alarm \(report.number) with id \(id) is told: \(words)")
         if report.early == true, box?.isOlder == true {
             fail(Violation(guarantee: .fences, detail: "an older agent tells an early alarm: \(words)"))
         }
