@@ -24,6 +24,7 @@ import TrackWire
         private(set) var arrived: [UInt64] = []
         private(set) var recalled: [[UInt64]] = []
         private(set) var confirmed: [UInt64] = []
+        private(set) var unkept: [UInt64] = []
         /// Pushes whose alarms were told as not durable.
         var told: Set<UInt64> = []
         private(set) lazy var shell = AlarmShell(
@@ -31,6 +32,7 @@ import TrackWire
         ) { [unowned self] effect in
             switch effect {
             case .hooksSettled: break
+            case .cameUnkept(let id): unkept.append(id)
             case .acknowledge(let id): acknowledged.append(id)
             case .arrived(let alarm): arrived.append(alarm.content.id)
             case .recalled(let alarms, _): recalled.append(alarms.map(\.content.id))
@@ -80,7 +82,7 @@ import TrackWire
             setup.push(id)
             setup.journal.work()
         }
-        #expect(setup.acknowledged.isEmpty && setup.arrived.isEmpty)
+        #expect(setup.acknowledged.isEmpty && setup.arrived.isEmpty && setup.unkept == [1, 2])
         #expect(setup.shell.status?.lastError != nil)
         setup.disk.faults = []
         setup.push(1)
@@ -110,7 +112,7 @@ import TrackWire
         let setup = Setup()
         setup.journal.accepts = false
         setup.push(7)
-        #expect(setup.shell.status?.lastError?.contains("hangs") == true)
+        #expect(setup.shell.status?.lastError?.contains("hangs") == true && !setup.unkept.isEmpty)
         #expect(setup.bench.refusal(setup.shell.list(AlarmSelection())) == .internalError)
         setup.journal.accepts = true
         setup.push(7)

@@ -12,7 +12,9 @@ import TrackTestKit
         var book = EarlyAlarmBook()
         _ = book.loggedIn(as: "van", now: 0)
         for (index, sequence) in sequences.enumerated() {
-            book.found(UInt64(index + 1), of: "van", cause: PointCause(stream: stream, sequence: sequence))
+            book.found(
+                UInt64(index + 1), push: UInt64(index + 101), of: "van",
+                cause: PointCause(stream: stream, sequence: sequence))
         }
         return book
     }
@@ -27,6 +29,19 @@ import TrackTestKit
         #expect(book.timerFired(now: 601_000) == [.overdue([1]), .setTimer(milliseconds: 4000)])
         book.confirmed(2)
         #expect(book.timerFired(now: 700_000) == [] && book.overdueCount == 1 && book.count == 0)
+    }
+
+    /// On a full disk the server's push can be neither noted nor acknowledged. It has come all the same.
+    @Test func anAlarmWhosePushTheDiskDidNotTakeIsNotOverdue() {
+        var book = book(10, 20)
+        _ = book.acknowledged(through: 20, of: stream, now: 1000)
+        book.heard(push: 101)
+        book.heard(push: 103)
+        #expect(book.timerFired(now: 601_000) == [.overdue([2])])
+        // The disk takes the alarm after the push had come.
+        book.found(3, push: 103, of: "van", cause: PointCause(stream: stream, sequence: 30))
+        #expect(book.acknowledged(through: 30, of: stream, now: 602_000) == [])
+        #expect(book.timerFired(now: 5_000_000) == [] && book.overdueCount == 1 && book.count == 0)
     }
 
     /// Without a link the server cannot send its push.

@@ -27,7 +27,8 @@ extension AlarmJournal {
         try readIfNeeded(now: now)
         return entries.compactMap { entry in
             guard let mark = entry.early, let fence = entry.fence, entry.isUnconfirmed else { return nil }
-            return UnconfirmedAlarm(number: entry.number, mark: mark, entity: entry.entity, fence: fence.fence)
+            return UnconfirmedAlarm(
+                number: entry.number, id: entry.id, mark: mark, entity: entry.entity, fence: fence.fence)
         }
     }
 

@@ -29,12 +29,15 @@ package struct ForgottenPoints: Hashable, Sendable {
 /// An early alarm that nobody has confirmed.
 package struct UnconfirmedAlarm: Hashable, Sendable {
     package var number: UInt64
+    /// Of the push that will confirm it.
+    package var id: UInt64
     package var mark: EarlyMark
     package var entity: String
     package var fence: Int32
 
-    package init(number: UInt64, mark: EarlyMark, entity: String, fence: Int32) {
+    package init(number: UInt64, id: UInt64, mark: EarlyMark, entity: String, fence: Int32) {
         self.number = number
+        self.id = id
         self.mark = mark
         self.entity = entity
         self.fence = fence

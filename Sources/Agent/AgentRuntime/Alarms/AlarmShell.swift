@@ -24,6 +24,8 @@ final class AlarmShell {
         case confirmed(UInt64)
         /// The server has sent the push of an alarm that the journal has dropped; whether it was an early one, nobody noted.
         case cameAfterDrop(UInt64)
+        /// The disk did not take this push. It is not acknowledged, and the server sends it again.
+        case cameUnkept(UInt64)
         /// The hooks of this alarm ran before it was on the disk.
         case hooksSettled(UInt64)
     }
@@ -168,13 +170,18 @@ final class AlarmShell {
                 tell(.cameAfterDrop(number))
             case .success(.full):
                 let reason = "alarms whose hooks have not ended fill the alarm journal: see hooks in saker status"
-                perform(inbox.failed(id, reason: reason))
-            case .failure(let error): perform(inbox.failed(id, reason: "\(error)"))
+                failed(id, reason: reason)
+            case .failure(let error): failed(id, reason: "\(error)")
             }
         }
         guard !isAccepted else { return }
         waiting[id] = nil
-        perform(inbox.failed(id, reason: "the disk hangs"))
+        failed(id, reason: "the disk hangs")
+    }
+
+    private func failed(_ id: UInt64, reason: String) {
+        perform(inbox.failed(id, reason: reason))
+        tell(.cameUnkept(id))
     }
 
     private func announce(_ alarm: Alarm) {

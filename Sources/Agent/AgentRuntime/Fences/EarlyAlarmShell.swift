@@ -62,7 +62,7 @@ final class EarlyAlarmShell {
         onJournal {
             (try? $0.unconfirmed(now: now)) ?? []
         } then: { [self] found in
-            for alarm in found { note(alarm.number, of: alarm.entity, alarm.mark) }
+            for alarm in found { note(alarm.number, alarm.id, of: alarm.entity, alarm.mark) }
         }
     }
 
@@ -71,12 +71,13 @@ final class EarlyAlarmShell {
     /// The journal has new alarms that the agent has found.
     func found(_ alarms: [Alarm]) {
         for alarm in alarms {
-            if let mark = alarm.content.early { note(alarm.number, of: alarm.content.entity, mark) }
+            guard let mark = alarm.content.early else { continue }
+            note(alarm.number, alarm.content.id, of: alarm.content.entity, mark)
         }
     }
 
-    private func note(_ number: UInt64, of entity: String, _ mark: EarlyMark) {
-        book.found(number, of: entity, cause: PointCause(stream: mark.stream, sequence: mark.sequence))
+    private func note(_ number: UInt64, _ push: UInt64, of entity: String, _ mark: EarlyMark) {
+        book.found(number, push: push, of: entity, cause: PointCause(stream: mark.stream, sequence: mark.sequence))
     }
 
     /// The server's push has confirmed an early alarm.
@@ -84,6 +85,9 @@ final class EarlyAlarmShell {
         confirmedCount += 1
         book.confirmed(number)
     }
+
+    /// The disk did not take a push that the server has sent.
+    func cameUnkept(_ push: UInt64) { book.heard(push: push) }
 
     /// The server's push has come for an alarm that the journal has dropped. Of an early one it is the confirmation.
     func cameAfterDrop(_ number: UInt64) {

@@ -20,6 +20,8 @@ package struct EarlyAlarmBook: Hashable, Sendable {
     private struct Entry: Hashable {
         let entity: ExactName
         let cause: PointCause
+        /// The number of the server's push.
+        let push: UInt64
         /// The server has the point, as far as this process knows.
         var isAcknowledged = false
         /// The ring has lost points, and the disk does not say whether this one is among them.
@@ -36,6 +38,8 @@ package struct EarlyAlarmBook: Hashable, Sendable {
     private var entries: [UInt64: Entry] = [:]
     /// As whom the agent is logged in; nil: there is no link.
     private var present: ExactName?
+    /// Pushes that came and that the disk did not take.
+    private var heard: Set<UInt64> = []
     /// Their confirmation did not come in time.
     package private(set) var overdueCount: UInt64 = 0
 
@@ -45,15 +49,24 @@ package struct EarlyAlarmBook: Hashable, Sendable {
 
     // MARK: Events
 
-    /// The journal has an early alarm of an entity under this number.
-    package mutating func found(_ number: UInt64, of entity: String, cause: PointCause) {
-        entries[number] = Entry(entity: ExactName(entity), cause: cause)
+    /// The journal has an early alarm of an entity under this number. `push`: the number of the push that will confirm it.
+    package mutating func found(_ number: UInt64, push: UInt64, of entity: String, cause: PointCause) {
+        guard !heard.contains(push) else { return }
+        entries[number] = Entry(entity: ExactName(entity), cause: cause, push: push)
         while entries.count > Self.most, let oldest = entries.keys.min() { entries[oldest] = nil }
     }
 
     /// The server has told it too. True: the book had it.
     @discardableResult
     package mutating func confirmed(_ number: UInt64) -> Bool { entries.removeValue(forKey: number) != nil }
+
+    /// The server has sent a push that the disk did not take. What it tells is no longer waited for: it is not acknowledged,
+    /// so the server sends it again, and the journal notes the confirmation then.
+    package mutating func heard(push: UInt64) {
+        if heard.count >= Self.most { heard.removeAll() }
+        heard.insert(push)
+        entries = entries.filter { $0.value.push != push }
+    }
 
     /// A login succeeded.
     package mutating func loggedIn(as entity: String, now: MonotonicTime) -> [Action] {

@@ -4,13 +4,22 @@ internal import TrackTestKit
 
 /// A backup of the server's store is made, and put back later.
 struct Restoring {
+    fileprivate struct Kept {
+        let store: StoreModel
+        let points: StoredPoints
+        let court: FenceCourt
+        let acknowledged: Set<UInt64>
+        /// Early alarms that the vehicle had found.
+        let early: Set<UInt64>
+    }
+
     /// Milliseconds.
     let madeAt: Int64
     let putBackAt: Int64
     /// The server is stopped in order; else its machine is gone.
     let isOrderly: Bool
     /// What the models knew when the backup was made.
-    fileprivate var kept: (store: StoreModel, points: StoredPoints, court: FenceCourt, acknowledged: Set<UInt64>)?
+    fileprivate var kept: Kept?
     /// How far the server has told the vehicle that it has each stream.
     fileprivate(set) var told: [[UInt8]: UInt64] = [:]
     fileprivate(set) var isPutBack = false
@@ -59,7 +68,9 @@ extension History {
     private func keepModels() {
         guard let fences else { return }
         note("a backup of the store is made, with \(store.count) points")
-        restoring?.kept = (store, ledger.storedPoints, fences.court, fences.findings.acknowledged)
+        restoring?.kept = Restoring.Kept(
+            store: store, points: ledger.storedPoints, court: fences.court, acknowledged: fences.findings.acknowledged,
+            early: Set(fences.findings.early.keys))
     }
 
     private func putBackUp() {
@@ -82,7 +93,11 @@ extension History {
         summary.restores += 1
         summary.restoredAway += lost
         self.restoring?.isPutBack = true
-        if !earlyMayDiffer { self.restoring?.found = Set(fences?.findings.early.keys.map { $0 } ?? []) }
+        if !earlyMayDiffer, let fences {
+            // The server does not know by which fences the vehicle judged after a change that the server has lost.
+            let isKnown = fences.court.version == kept.court.version
+            self.restoring?.found = isKnown ? Set(fences.findings.early.keys) : kept.early
+        }
         store = kept.store
         ledger.serverRestored(kept.points, told: restoring.told)
         fences?.court = kept.court

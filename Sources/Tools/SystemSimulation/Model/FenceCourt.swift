@@ -57,6 +57,9 @@ struct FenceCourt {
     /// The judge asks what has changed.
     mutating func judgeHears() { heard = max(0, snapshots.count - 1) }
 
+    /// Of the newest change of the fences.
+    var version: Int64 { present.version }
+
     private var present: Snapshot { snapshots.last ?? Snapshot(version: 0, watched: [:]) }
 
     /// Fences that there are.
