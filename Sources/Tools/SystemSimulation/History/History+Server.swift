@@ -261,6 +261,11 @@ extension History {
         loop.run()
     }
 
+    private static func words(_ point: TrackPoint?) -> String {
+        guard let point else { return "none" }
+        return "\(point.fix.time.milliseconds) at \(point.fix.coordinate)\(point.isParked ? ", parked" : "")"
+    }
+
     private func compare(
         _ found: [String: [TrackPoint]], newest: [String: TrackPoint], points: Int?, problems: [String]?
     ) {
@@ -286,13 +291,14 @@ extension History {
                 }
                 // The newest point may have been told ahead of a track that was then cleared or lost, perhaps all of it.
                 let isNewest = { (shown: TrackPoint) in wanted.last.map { shown.fix.time > $0.fix.time } ?? true }
-                guard let shown = newest[entity],
-                    shown == wanted.last || isNewest(shown) && ledger.wasGathered(shown, entity: entity)
-                else {
+                // An entity that only logged in has neither.
+                let shown = newest[entity]
+                let isAhead = shown.map { isNewest($0) && ledger.wasGathered($0, entity: entity) } ?? false
+                guard shown == wanted.last || isAhead else {
                     throw Violation(
                         guarantee: .exactlyOnce,
                         detail: "the latest point of \(entity) is neither the newest of its track nor a later one "
-                            + "that was gathered")
+                            + "that was gathered: \(Self.words(newest[entity])) and \(Self.words(wanted.last))")
                 }
             }
         }
