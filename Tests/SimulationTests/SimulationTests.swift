@@ -74,6 +74,15 @@ import Testing
         #expect(total.restores > 5 && total.restoredAway > 100 && total.alarmsReported > 10)
     }
 
+    /// Another box logs in as the same entity, for a part of the history.
+    @Test func everyGuaranteeHoldsBesideASecondBox() {
+        let total = play(
+            1..<13,
+            HistoryOptions(
+                hours: 0.3, pushShare: 30, fenceShare: 50, olderShare: 0, restoreShare: 0, twinShare: 100))
+        #expect(total.twins == 12 && total.twinPoints > 100 && total.serverAlarms > 10)
+    }
+
     @Test func aSeedWithFencesIsOneHistory() {
         let options = HistoryOptions(hours: 0.2, fenceShare: 100)
         let first = History(seed: 101, options: options).run()

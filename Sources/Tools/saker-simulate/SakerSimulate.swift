@@ -32,6 +32,9 @@ import SystemSimulation
     @Option(help: "How many of 100 histories with server fences have a backup of the server that is put back.")
     var restores = HistoryOptions.usualRestoreShare
 
+    @Option(help: "How many of 100 histories with neither have a second box that logs in as the same entity.")
+    var twins = HistoryOptions.usualTwinShare
+
     @Option(help: "Directory for SQLite's files, which are removed afterwards.")
     var directory = "/dev/shm"
 
@@ -49,6 +52,7 @@ import SystemSimulation
         guard (0...100).contains(fences) else { throw ValidationError("--fences is a share of 100") }
         guard (0...100).contains(older) else { throw ValidationError("--older is a share of 100") }
         guard (0...100).contains(restores) else { throw ValidationError("--restores is a share of 100") }
+        guard (0...100).contains(twins) else { throw ValidationError("--twins is a share of 100") }
         guard seeds > 0, firstSeed <= UInt64.max - seeds else { throw ValidationError("--seeds must be at least 1") }
     }
 
@@ -56,7 +60,7 @@ import SystemSimulation
         try Self.makeHashingRepeatable()
         var options = HistoryOptions(
             hours: hours, sqliteShare: sqlite, pushShare: pushes, fenceShare: fences,
-            olderShare: older, restoreShare: restores, directory: directory)
+            olderShare: older, restoreShare: restores, twinShare: twins, directory: directory)
         if trace { options.follow = { line in print(line) } }
         let start = Self.seconds()
         let workers = Workers(seeds: firstSeed..<firstSeed + seeds, options: options)
@@ -66,7 +70,7 @@ import SystemSimulation
             print("\nseed \(broken.seed) breaks \(violation)")
             print(
                 "again: saker-simulate --first-seed \(broken.seed) --seeds 1 --hours \(hours) --sqlite \(sqlite) --pushes \(pushes) --fences \(fences) "
-                    + "--older \(older) --restores \(restores) --trace"
+                    + "--older \(older) --restores \(restores) --twins \(twins) --trace"
             )
             throw ExitCode.failure
         }
@@ -111,7 +115,7 @@ import SystemSimulation
         )
         print(
             "beside: \(total.olderPrograms) histories with an older program, \(total.restores) restored servers that lacked "
-                + "\(total.restoredAway) points")
+                + "\(total.restoredAway) points, \(total.twins) second boxes with \(total.twinPoints) points")
         print("trace \(String(total.traceHash, radix: 16))")
     }
 

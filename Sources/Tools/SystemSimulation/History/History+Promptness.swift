@@ -48,7 +48,9 @@ extension History {
     }
 
     private func isWorldWell(_ box: AgentBox) -> Bool {
-        guard let server, server.store != nil, !server.isStopping, !box.isStopping, !target.isFinishing else {
+        guard let server, server.store != nil, !server.isStopping, !box.isStopping, !target.isFinishing,
+            twin?.isThere != true
+        else {
             return false
         }
         // Between two looks a process may end and another begin, and a server too.

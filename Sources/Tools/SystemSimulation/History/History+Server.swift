@@ -175,6 +175,10 @@ extension History {
                     try fencesStored(batch, new: new)
                 }
                 trace.mix(UInt64(new.count))
+                guard !isTwins(batch.position?.stream) else {
+                    twinStored(new.count)
+                    continue
+                }
                 for point in new { try ledger.stored(point, entity: batch.entity, at: now) }
                 if restoring != nil, let stream = batch.position?.stream.bytes {
                     for (point, sequence) in zip(batch.points, batch.sequences) where sequence > former {
@@ -293,7 +297,8 @@ extension History {
                 let isNewest = { (shown: TrackPoint) in wanted.last.map { shown.fix.time > $0.fix.time } ?? true }
                 // An entity that only logged in has neither.
                 let shown = newest[entity]
-                let isAhead = shown.map { isNewest($0) && ledger.wasGathered($0, entity: entity) } ?? false
+                let isAhead =
+                    shown.map { isNewest($0) && (twin != nil || ledger.wasGathered($0, entity: entity)) } ?? false
                 guard shown == wanted.last || isAhead else {
                     throw Violation(
                         guarantee: .exactlyOnce,

@@ -94,6 +94,10 @@ extension History {
             for (batch, former, new) in taken {
                 pushesQueued(with: batch, after: former)
                 try fencesStored(batch, new: new)
+                guard !isTwins(batch.position?.stream) else {
+                    twinStored(new.count)
+                    continue
+                }
                 for point in new { try ledger.stored(point, entity: batch.entity, at: now) }
             }
         }

@@ -27,6 +27,8 @@ package final class History {
     var fences: FenceWorld?
     /// Nil in a history without a backup.
     var restoring: Restoring?
+    /// Nil in a history without a second box.
+    var twin: Twin?
     /// Nil when both programs are the present ones.
     var older: OlderPrograms?
     var dice: DiskDice
@@ -89,6 +91,9 @@ package final class History {
         if fences?.hasServers == true, !profile.hasPushes, !profile.usesSQLite {
             restoring = Restoring(seed: seed, share: options.restoreShare, hours: options.hours)
         }
+        if restoring == nil, older == nil {
+            twin = Twin(seed: seed, share: options.twinShare, hours: options.hours)
+        }
         self.profile = profile
         executor = StepExecutor(loop)
         network = VirtualNetwork(loop: loop, seed: dice.next())
@@ -127,6 +132,7 @@ package final class History {
         beginFences()
         beginOlderPrograms()
         beginRestoring()
+        beginTwin()
         if profile.isOffline {
             network.reach = .refuses
             after(Int64(options.hours * 3_200_000)) { $0.network.reach = .works }
@@ -202,6 +208,7 @@ package final class History {
 
     /// The world is well again, for good.
     private func heal() {
+        endTwin()
         isHealed = true
         troubledAt = now
         note("the world heals")
@@ -273,6 +280,7 @@ package final class History {
     }
 
     private func tearDown() {
+        endTwin()
         if let box { end(box, how: .power) }
         stopServerNow(tellingPeers: false)
         // Sleepers of dead processes wake, find themselves dead and end.

@@ -17,6 +17,9 @@ package struct HistoryOptions: Sendable {
     /// Of 100 histories with server fences, without messages and on the reference store so many have a backup that is put back.
     package var restoreShare: Int
     package static let usualRestoreShare = 20
+    /// Of 100 histories with neither so many have a second box that logs in as the same entity for a while.
+    package var twinShare: Int
+    package static let usualTwinShare = 10
     /// For database files.
     package var directory: String
     /// Called with every line of the trace.
@@ -25,7 +28,7 @@ package struct HistoryOptions: Sendable {
     package init(
         hours: Double = 4, sqliteShare: Int = 0, pushShare: Int = usualPushShare, fenceShare: Int = 0,
         olderShare: Int = usualOlderShare, restoreShare: Int = usualRestoreShare,
-        directory: String = "/dev/shm",
+        twinShare: Int = usualTwinShare, directory: String = "/dev/shm",
         follow: (@Sendable (String) -> Void)? = nil
     ) {
         self.hours = hours
@@ -34,6 +37,7 @@ package struct HistoryOptions: Sendable {
         self.fenceShare = fenceShare
         self.olderShare = olderShare
         self.restoreShare = restoreShare
+        self.twinShare = twinShare
         self.directory = directory
         self.follow = follow
     }
@@ -77,6 +81,9 @@ package struct HistorySummary: Hashable, Sendable {
     /// Backups of the server that were put back, and points that the server lacked then.
     package var restores = 0
     package var restoredAway = 0
+    /// Histories with a second box, and points of it that the store took.
+    package var twins = 0
+    package var twinPoints = 0
     package var connections = 0
     package var bytesLost = 0
     package var batchesSent = 0
@@ -130,6 +137,8 @@ package struct HistorySummary: Hashable, Sendable {
         olderPrograms += other.olderPrograms
         restores += other.restores
         restoredAway += other.restoredAway
+        twins += other.twins
+        twinPoints += other.twinPoints
         connections += other.connections
         bytesLost += other.bytesLost
         batchesSent += other.batchesSent

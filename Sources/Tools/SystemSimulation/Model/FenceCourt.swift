@@ -39,6 +39,8 @@ struct FenceCourt {
     private(set) var unsure = 0
 
     private var truth: TruthModel
+    /// Points of another vehicle come as the same entity: the way of one tells nothing of the alarms of both.
+    var hasTwoWays = false
 
     init(_ way: TrueWay = TrueWay()) {
         truth = TruthModel(way)
@@ -160,7 +162,7 @@ struct FenceCourt {
             var alarms: [FenceAlarm] = []
             let (judged, plans) = (FencePoint(point), FenceSet(set.fences.map(\.plan)))
             if judge.judge(judged, of: &this.memory, by: plans, into: &alarms) == .judged {
-                try truth.judged(judged, of: entity, by: set.fences, alarms[...])
+                if !hasTwoWays { try truth.judged(judged, of: entity, by: set.fences, alarms[...]) }
             }
             expected += alarms.map { (AlarmKey($0, in: scope), $0) }
         }
