@@ -190,16 +190,16 @@ let commandLine: [Target] = [
 // MARK: - Programs: one file each, arguments to an exit code
 
 /// GNU ld packs relative relocations, 1.8 MB of the program of the vehicle; the toolchain's default linker cannot. glibc
-/// reads them from 2.36 on; a package fits only the release that it was built on. The script keeps constants read-only
-/// (docs/decisions/0029-one-program.md).
+/// reads them from 2.36 on; a package fits only the release that it was built on. The script keeps constants read-only, and
+/// puts what a live agent runs in one place (docs/decisions/0029-one-program.md).
 let vehicleLink: [String] = {
     var name = [CChar](repeating: 0, count: 64)  // such as "glibc 2.36"
     confstr(Int32(_CS_GNU_LIBC_VERSION), &name, name.count)
     let digits = name.map { UInt8(bitPattern: $0) }.split { !(48...57).contains($0) }
     let version = digits.compactMap { Int(String(decoding: $0, as: UTF8.self)) }
     let packs = version.lexicographicallyPrecedes([2, 36]) ? [] : ["-z", "pack-relative-relocs"]
-    let script = ["-T", "\(Context.packageDirectory)/scripts/vehicle.ld"]
-    return ["-use-ld=bfd"] + (packs + script).flatMap { ["-Xlinker", $0] }
+    let scripts = "\(Context.packageDirectory)/scripts"
+    return ["-use-ld=bfd"] + (packs + ["-L", scripts, "-T", "\(scripts)/vehicle.ld"]).flatMap { ["-Xlinker", $0] }
 }()
 
 let programs: [Target] = [

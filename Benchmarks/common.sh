@@ -39,12 +39,15 @@ resident_kb() { awk '/^VmRSS/ { print $2 }' "/proc/$1/status"; }
 anonymous_kb() { awk '/^Anonymous/ { print $2 }' "/proc/$1/smaps_rollup"; }
 written_bytes() { awk '/^write_bytes/ { print $2 }' "/proc/$1/io"; }
 
-# --- a server of its own, in $work/server; more of server.toml may be appended before `serve`
+# --- a server of its own, in $work/server; more of server.toml may be appended before `serve`. Vehicles log in with the access key,
+# or, after `make_server saker2`, with certificates of their own
 make_server() {
+    local line=${1:-saker1} login=()
+    [ "$line" = saker2 ] || login=(--legacy-device)
     device_port=$(free_port) https_port=$(free_port)
     "$built/saker-server" init --directory "$work/server" --host 127.0.0.1 --name Bench --device-port "$device_port" \
-        --https-port "$https_port" --http-port 0 --legacy-device >"$work/init.txt"
-    grep -oE 'saker1:[A-Za-z0-9_-]+' "$work/init.txt" | head -1 >"$work/enrollment"
+        --https-port "$https_port" --http-port 0 "${login[@]}" >"$work/init.txt"
+    grep -oE "$line"':[A-Za-z0-9_-]+' "$work/init.txt" | head -1 >"$work/enrollment"
     access_key=$(sed -nE 's/^Access key \(ak\): //p' "$work/init.txt")
     # A line for every login would measure the disk.
     server_setting log level '"warning"'
