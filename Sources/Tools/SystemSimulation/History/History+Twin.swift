@@ -75,6 +75,8 @@ extension History {
             let configuration = try AgentConfiguration.read(
                 ConfigurationReader(text: Self.configurationText, path: "/etc/agent.toml"))
             let opening = try OpenedAgent(configuration, remembered: .absent, log: log) { options in
+                var options = options
+                options.segmentBytes = profile.segmentBytes
                 let cache = try TrackCache(
                     directory: "/var/cache", options: options, fileSystem: twin.disk, now: now
                 ) { [unowned self] in
