@@ -29,8 +29,7 @@ struct IngestTransaction {
     private let hintUpdate: Statement
     private let hintRemoval: Statement
     private let alarms: AlarmTable
-    /// The version to which the last batch of an entity in this call brought it, if that batch was stored.
-    private var reached: [EntityKey: Int64] = [:]
+    private var reached = ReachedVersions()
 
     init(_ database: Database, _ store: SQLiteTrackStore) throws {
         self.database = database
@@ -72,11 +71,7 @@ struct IngestTransaction {
 
     mutating func store(_ batch: PreparedBatch) throws -> IngestOutcome {
         let outcome = try outcome(of: batch)
-        if case .stored(_, let version) = outcome {
-            reached[batch.entity] = version
-        } else {
-            reached[batch.entity] = nil
-        }
+        reached.ended(outcome, of: batch.entity, isChecked: batch.expectedVersion != nil)
         return outcome
     }
 
@@ -151,7 +146,7 @@ struct IngestTransaction {
 
     /// The version that the entity must have; nil: any.
     private func expectedVersion(of batch: PreparedBatch) -> Int64? {
-        batch.followsBatch ? reached[batch.entity] ?? -1 : batch.expectedVersion
+        batch.followsBatch ? reached.version(of: batch.entity) ?? -1 : batch.expectedVersion
     }
 
     private func isExpected(_ version: Int64, by batch: PreparedBatch) -> Bool {

@@ -24,9 +24,9 @@ package struct IngestBatch: Hashable, Sendable {
     /// Store the batch only while the entity has this version; nil: whatever the version is. 0 is the version of an entity
     /// that nothing was stored for.
     package var expectedVersion: Int64?
-    /// Store the batch only when the last batch of the same entity before it in the same call was stored, and is the last
-    /// that changed the entity; ``expectedVersion`` says nothing then. So what several batches bring about can be worked out
-    /// before the first of them is stored.
+    /// Store the batch only when the batches of the same entity before it in the same call were stored, from the last one on
+    /// that named a version, and the last of them is the last that changed the entity; ``expectedVersion`` is nil then. So
+    /// what several batches bring about can be worked out before the first of them is stored.
     package var followsBatch: Bool
     /// The entity's fence state after these points; nil: it stays as it is. The store does not look into it.
     package var fences: [UInt8]?

@@ -184,25 +184,25 @@ package actor ReferenceTrackStore: TrackStore {
 
     package func ingest(_ batches: [IngestBatch]) -> [IngestOutcome] {
         var outcomes: [IngestOutcome] = []
-        // The version to which the last batch of an entity in this call brought it, if that batch was stored.
-        var reached: [EntityKey: Int64] = [:]
+        var reached = ReachedVersions()
         for (index, batch) in batches.enumerated() {
             let isOutOfTurn = zip(batches[..<index], outcomes).contains { earlier, outcome in
                 guard let former = earlier.position, let present = batch.position else { return false }
                 return earlier.service == batch.service && former.stream == present.stream && !outcome.isKept
             }
+            let key = EntityKey(service: batch.service, name: batch.entity)
+            let outcome: IngestOutcome
             do throws(TrackStoreError) {
                 try check(batch.service)
                 if isOutOfTurn {
                     throw TrackStoreError(.outOfTurn, "an earlier batch of the stream was not stored")
                 }
-                outcomes.append(
-                    try ingest(batch, after: reached[EntityKey(service: batch.service, name: batch.entity)]))
+                outcome = try ingest(batch, after: reached.version(of: key))
             } catch {
-                outcomes.append(.failed(error))
+                outcome = .failed(error)
             }
-            let key = EntityKey(service: batch.service, name: batch.entity)
-            if case .stored(_, let version)? = outcomes.last { reached[key] = version } else { reached[key] = nil }
+            reached.ended(outcome, of: key, isChecked: batch.expectedVersion != nil)
+            outcomes.append(outcome)
         }
         return outcomes
     }

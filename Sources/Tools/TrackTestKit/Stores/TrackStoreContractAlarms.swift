@@ -166,6 +166,14 @@ extension TrackStoreContract {
                 let stale = await store.ingest([followed(5, after: version + 100), followed(6)])
                 try expect(
                     stale, is: Array(repeating: .stale(version: version, fences: [3]), count: 2), "behind a stale one")
+                // So it is when something else is stored between the two.
+                let interrupted = await store.ingest([
+                    followed(5, after: version + 100), subject.custom(service, entity: "van", []), followed(6),
+                    followed(5, after: version + 100), followed(6),
+                ])
+                try expect(
+                    interrupted.map { if case .stale = $0 { true } else { false } },
+                    is: [true, false, true, true, true], "behind a stale one and another batch")
                 // Somebody comes between.
                 let between = await store.ingest([
                     followed(7, after: version), subject.custom(service, entity: "van", [.sample(8)]), followed(9),
