@@ -32,7 +32,11 @@ import SystemSimulation
     @Option(help: "How many of 100 histories with server fences have a backup of the server that is put back.")
     var restores = HistoryOptions.usualRestoreShare
 
-    @Option(help: "How many of 100 histories with neither have a second box that logs in as the same entity.")
+    @Option(
+        help: """
+            How many of 100 histories without an older program and without a backup have a second box that logs in as the same \
+            entity.
+            """)
     var twins = HistoryOptions.usualTwinShare
 
     @Option(help: "Directory for SQLite's files, which are removed afterwards.")

@@ -32,15 +32,15 @@ struct Twin {
         endsAt = Int64(hours * 36_000) * Int64.random(in: first + 5...95, using: &dice)
         disk = DiskSimulation(seed: dice.next(), directories: ["/var"])
         receiver = Receiver(seed: dice.next(), hasIncompleteReports: false)
-        // Of two points of one time a track shows the later one.
+        // No point of the second box has the time of one of the vehicle: a track shows one point of each time.
         receiver.timeOffset = 437
     }
 
     var isThere: Bool { box != nil }
 }
 
-// The second box lives beside the vehicle's own. The store's model has its points as it has all others; the models of the
-// vehicle's ring, grid and gaps know nothing of it.
+// The second box lives beside the vehicle's own. The model of the store has the points of both boxes; the models of the
+// vehicle's ring, grid and gaps know nothing of the second box.
 extension History {
     func beginTwin() {
         guard let twin else { return }

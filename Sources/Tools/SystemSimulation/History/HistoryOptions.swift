@@ -17,7 +17,8 @@ package struct HistoryOptions: Sendable {
     /// Of 100 histories with server fences, without messages and on the reference store so many have a backup that is put back.
     package var restoreShare: Int
     package static let usualRestoreShare = 20
-    /// Of 100 histories with neither so many have a second box that logs in as the same entity for a while.
+    /// Of 100 histories without an older program and without a backup so many have a second box that logs in as the same
+    /// entity for a while.
     package var twinShare: Int
     package static let usualTwinShare = 10
     /// For database files.
