@@ -13,7 +13,7 @@ PROGRAMS = sakerd saker saker-server
 # Debug, release and other builds, each in a folder of its own.
 FLAVOUR = SWIFT="$(SWIFT)" scripts/flavour
 
-.PHONY: demo test build install packages test-packages image bench crash soak format lint clean deps debug fuzz test-tsan simulate
+.PHONY: demo test test-rooms build install packages test-packages image bench crash soak format lint clean deps debug fuzz test-tsan simulate
 
 # The main job on this machine: a real gpsd on a simulated drive, server, agent; shows the track arriving.
 # GPSD=host:port uses a real receiver instead.
@@ -26,6 +26,12 @@ test: deps
 	scripts/test
 	scripts/test-boundaries
 	scripts/check-boundaries
+
+# The tests of some rooms while one works on them: ROOMS="TrackAnalysis WebAPI". Only what they need is built.
+ROOMS ?=
+test-rooms: deps
+	SAKER_TESTS="$(addsuffix Tests,$(ROOMS))" $(FLAVOUR) debug build --product sakerPackageTests
+	scripts/test $(addsuffix Tests,$(ROOMS))
 
 # The unit tests once more, under the thread sanitizer, in a build of their own.
 test-tsan: deps

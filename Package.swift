@@ -245,6 +245,9 @@ let tools: [Target] = [
 
 // MARK: - Tests: a folder each, of the same shape as the room's
 
+/// `make test-rooms` names the only test targets that it wants: SwiftPM then compiles and links what these need, and no more.
+let wantedTests = Context.environment["SAKER_TESTS"].map { $0.split(separator: " ").map(String.init) }
+
 let tests: [Target] = [
     .tests(of: "Geodesy", "ProgramTestKit", "TrackModel"),
     .tests(of: "Geofencing", "Geodesy", "ProgramTestKit", "TrackModel"),
@@ -377,6 +380,7 @@ let package = Package(
         .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
     ],
-    targets: doors + shared + agent + server + commandLine + programs + tools + tests,
+    targets: doors + shared + agent + server + commandLine + programs + tools
+        + tests.filter { wantedTests?.contains($0.name) ?? true },
     swiftLanguageModes: [.v6]
 )
