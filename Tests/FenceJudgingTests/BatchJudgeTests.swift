@@ -145,6 +145,47 @@ import TrackTestKit
             try batch([point(0, 0, floor: "2"), point(10, 0, floor: "3"), point(20, 0)], received: 30),
             from: JudgedState(), by: fences, own: nil)
         #expect(verdict.alarms.map(\.alarm.action) == [.enter])
+        // A number names the same floor as its digits.
+        for (value, alarms) in [(.integer(3), [.enter]), (.double(3), [.enter]), (.integer(2), [])]
+            as [(AttributeValue, [FenceAction])]
+        {
+            var points = try [point(0, 0, floor: "2"), point(10, 0), point(20, 0)]
+            for index in 1...2 { points[index].attributes["floor"] = value }
+            let verdict = judge.judge(try batch(points, received: 30), from: JudgedState(), by: fences, own: nil)
+            #expect(verdict.alarms.map(\.alarm.action) == alarms)
+        }
+    }
+
+    /// The server receives points that are five minutes ahead of its clock. A fence that watches the entity since a later moment
+    /// knows none of them, and makes no alarm of where the entity was before.
+    @Test func pointsAheadAreOlderThanAFenceThatCameLater() throws {
+        let watchedAgain = try record(1, circle(), since: .at(40))
+        let made = try record(2, circle("made later", radius: 120), since: .at(40))
+        let fences = ServiceFences([watchedAgain, made]) { _ in nil }
+        var judge = BatchJudge()
+        let inside = judge.judge(
+            try batch([point(300, 0), point(310, 0), point(320, 0)], received: 20), from: JudgedState(),
+            by: try everyones(circle()), own: nil)
+        #expect(inside.state.memory.pair(of: 1)?.place == .in)
+        // Outside now: nobody saw it inside since the fences watch it. Inside: it was there before they did.
+        for (east, place) in [(900, nil), (0, .in)] as [(Double, FencePair.Place?)] {
+            let next = judge.judge(
+                try batch([point(400, east), point(410, east), point(420, east)], received: 120), from: inside.state,
+                by: fences, own: nil)
+            #expect(next.alarms.map(short) == [])
+            #expect(next.state.memory.pair(of: 1)?.place == place && next.state.memory.pair(of: 2)?.place == place)
+        }
+        // Fences that are older than the points go on as before.
+        let gone = judge.judge(
+            try batch([point(400, 900), point(410, 900)], received: 120), from: inside.state,
+            by: try everyones(circle()), own: nil)
+        #expect(gone.alarms.map(\.alarm.action) == [.exit])
+        // The next batch counts from here on.
+        let begun = judge.judge(
+            try batch([point(400, 900), point(410, 900)], received: 120), from: inside.state, by: fences, own: nil)
+        let entered = judge.judge(
+            try batch([point(420, 0), point(430, 0)], received: 140), from: begun.state, by: fences, own: nil)
+        #expect(entered.alarms.map(\.alarm.action) == [.enter, .enter])
     }
 
     @Test func aRemoteActionIsToldToThoseWhomTheFenceNamesWhenTheyAreNotTooMany() throws {

@@ -54,7 +54,8 @@ import Testing
         #expect(server.end(SIGTERM) == 0)
         #expect(agent.end(SIGTERM) == 0)
         let again = try fleet.startAgent()
-        #expect(try attributes(fleet)["columns"] as? Int == 3)
+        // Those of the service, and the floor.
+        #expect(try attributes(fleet)["columns"] as? Int == 4)
         again.end(SIGTERM)
         gpsd.end(SIGKILL)
         source.end()

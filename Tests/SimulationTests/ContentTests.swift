@@ -14,7 +14,9 @@ import TrackTestKit
         return Fix(time: Timestamp(milliseconds: number), coordinate: place, mode: .threeDimensional)
     }
 
-    private func witness() -> DiskWitness { DiskWitness(disk, directory: "/ring") { _, time in try? fix(time) } }
+    private func witness() -> DiskWitness {
+        DiskWitness(disk, directory: "/ring") { _, time in (try? fix(time)).map { TrackPoint($0) } }
+    }
 
     private func open() throws -> TrackCache {
         let options = TrackCacheOptions(limit: nil, segmentBytes: TrackCacheOptions.smallestSegment)

@@ -11,7 +11,9 @@ import TrackTestKit
     private let disk = DiskSimulation(directories: ["/var"])
     private let options = TrackCacheOptions(limit: nil, segmentBytes: TrackCacheOptions.smallestSegment)
     private var ledger = PointLedger()
-    private lazy var witness = DiskWitness(disk, directory: "/ring") { [unowned self] _, time in try? fix(time) }
+    private lazy var witness = DiskWitness(disk, directory: "/ring") { [unowned self] _, time in
+        (try? fix(time)).map { TrackPoint($0) }
+    }
 
     private func fix(_ number: Int64) throws -> Fix {
         let place = try #require(Coordinate(latitudeE7: Int32(number), longitudeE7: 7))

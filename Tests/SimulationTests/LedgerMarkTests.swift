@@ -20,7 +20,9 @@ import TrackTestKit
         _ = cache.read(after: 0, maximumCount: 100, maximumBytes: 10_000, now: 0)
         cache.acknowledge(through: acknowledged, of: cache.streamID, now: 0)
         cache.close(now: 0)
-        return DiskWitness(disk, directory: directory) { _, number in try? ObservedRing.fix(Int(number)) }.content()
+        return DiskWitness(disk, directory: directory) { _, number in
+            (try? ObservedRing.fix(Int(number))).map { TrackPoint($0) }
+        }.content()
     }
 
     @Test func anOpeningGoesOnWhereTheLedgerHadCome() throws {

@@ -23,7 +23,7 @@ final class ObservedRing {
         options = TrackCacheOptions(
             limit: limit, memoryLimit: memoryLimit, syncInterval: 3_600_000, segmentBytes: Self.segmentBytes)
         // A record's time is its number.
-        witness = DiskWitness(disk, directory: "/ring") { _, time in try? Self.fix(Int(time)) }
+        witness = DiskWitness(disk, directory: "/ring") { _, time in (try? Self.fix(Int(time))).map { TrackPoint($0) } }
         cache = try TrackCache(directory: "/ring", options: options, fileSystem: disk, now: 0)
         try ledger.processStarted(cache, at: now, witness)
     }

@@ -67,6 +67,13 @@ import Testing
         #expect(total.olderPrograms == 12 && total.earlyAlarms > 0 && total.alarmsByPush > 10 && total.ownAlarms > 10)
     }
 
+    /// Fences count on floors, and the vehicle is on one, on another, or nobody knows on which.
+    @Test func everyGuaranteeHoldsWithFloors() {
+        let total = play(
+            1..<17, HistoryOptions(hours: 0.3, pushShare: 30, fenceShare: 100, olderShare: 0, floorShare: 100))
+        #expect(total.floored == 16 && total.pointsOnFloors > 500 && total.ownAlarms > 10 && total.serverAlarms > 10)
+    }
+
     /// A backup of the server's store is put back.
     @Test func everyGuaranteeHoldsWithARestoredServer() {
         let total = play(

@@ -30,6 +30,22 @@ package struct AttributeColumn: Hashable, Sendable {
     }
 }
 
+/// Which attributes the points of a service keep, and in which form: those of its track columns, and the floor.
+package struct AttributeSchema: Hashable, Sendable {
+    /// Of the track columns, by key.
+    package let types: [String: AttributeType]
+
+    package init(_ columns: some Sequence<AttributeColumn> = []) {
+        types = Dictionary(columns.map { ($0.key, $0.type) }) { _, last in last }
+    }
+
+    /// The value as points keep it under a key; nil: no column has the key, or the column is of another type.
+    package func kept(_ value: AttributeValue, under key: String) -> AttributeValue? {
+        key == FloorAttribute.key
+            ? FloorAttribute.name(value).map(AttributeValue.string) : types[key]?.converted(value)
+    }
+}
+
 extension AttributeValue {
     /// What is wrong with an attribute whatever its column, a sentence; nil when it may travel in a point.
     package static func problem(key: String, value: AttributeValue) -> String? {

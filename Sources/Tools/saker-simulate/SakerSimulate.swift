@@ -39,6 +39,9 @@ import SystemSimulation
             """)
     var twins = HistoryOptions.usualTwinShare
 
+    @Option(help: "How many of 100 histories with fences and without an older program have floors.")
+    var floors = 0
+
     @Option(help: "Directory for SQLite's files, which are removed afterwards.")
     var directory = "/dev/shm"
 
@@ -57,6 +60,7 @@ import SystemSimulation
         guard (0...100).contains(older) else { throw ValidationError("--older is a share of 100") }
         guard (0...100).contains(restores) else { throw ValidationError("--restores is a share of 100") }
         guard (0...100).contains(twins) else { throw ValidationError("--twins is a share of 100") }
+        guard (0...100).contains(floors) else { throw ValidationError("--floors is a share of 100") }
         guard seeds > 0, firstSeed <= UInt64.max - seeds else { throw ValidationError("--seeds must be at least 1") }
     }
 
@@ -64,7 +68,8 @@ import SystemSimulation
         try Self.makeHashingRepeatable()
         var options = HistoryOptions(
             hours: hours, sqliteShare: sqlite, pushShare: pushes, fenceShare: fences,
-            olderShare: older, restoreShare: restores, twinShare: twins, directory: directory)
+            olderShare: older, restoreShare: restores, twinShare: twins, floorShare: floors,
+            directory: directory)
         if trace { options.follow = { line in print(line) } }
         let start = Self.seconds()
         let workers = Workers(seeds: firstSeed..<firstSeed + seeds, options: options)
@@ -74,7 +79,7 @@ import SystemSimulation
             print("\nseed \(broken.seed) breaks \(violation)")
             print(
                 "again: saker-simulate --first-seed \(broken.seed) --seeds 1 --hours \(hours) --sqlite \(sqlite) --pushes \(pushes) --fences \(fences) "
-                    + "--older \(older) --restores \(restores) --twins \(twins) --trace"
+                    + "--older \(older) --restores \(restores) --twins \(twins) --floors \(floors) --trace"
             )
             throw ExitCode.failure
         }
@@ -113,7 +118,7 @@ import SystemSimulation
             "alarms: \(total.pushes) taken, \(total.pushesDropped) of them dropped by the bound, "
                 + "\(total.hookRuns) hooks run")
         print(
-            "fences: \(total.fenced) histories, \(total.fenceChanges) changes; own alarms \(total.ownAlarms), early "
+            "fences: \(total.fenced) histories, \(total.floored) with floors and \(total.pointsOnFloors) points on them, \(total.fenceChanges) changes; own alarms \(total.ownAlarms), early "
                 + "\(total.earlyAlarms), \(total.alarmsBeforeDisk) of them told before the disk had them; by push "
                 + "\(total.alarmsByPush); at the server \(total.serverAlarms), \(total.alarmsReported) of them reported"
         )

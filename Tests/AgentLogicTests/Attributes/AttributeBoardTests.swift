@@ -76,6 +76,51 @@ import TrackTestKit
         #expect(board.columnList == nil)
     }
 
+    @Test func aFloorNeedsNoColumn() {
+        let floor = AttributeColumn(key: "floor", type: .string)
+        var board = AttributeBoard(columns: columns + [floor])
+        for (given, name) in [
+            (.integer(2), "2"), (.double(2), "2"), (.double(1.5), "1.5"), (.string("B1"), "B1"), (.integer(-1), "-1"),
+            (.string("02"), "02"), (.string(String(repeating: "é", count: 64)), String(repeating: "é", count: 64)),
+        ] as [(AttributeValue, String)] {
+            #expect(board.set(["floor": given], now: 0) == [])
+            #expect(board.attributes(now: 0) == ["floor": .string(name)])
+            #expect(board.floor(now: 0) == name)
+        }
+        let ignored = board.set(["floor": .string(String(repeating: "x", count: 129))], now: 0)
+        #expect(reasons(ignored) == ["floor": .invalid])
+        #expect(ignored.first?.detail.contains("at most 128 bytes") == true)
+        // An empty one says that nobody knows, also against a program that was surer before.
+        #expect(board.set(["floor": .string("")], now: 0) == [])
+        #expect(board.attributes(now: 0) == [:])
+        #expect(board.floor(now: 0) == nil)
+        _ = board.set(["floor": .integer(3)], expires: 100, now: 0)
+        #expect(board.floor(now: 99) == "3" && board.floor(now: 100) == nil)
+        let provided: [[String: AttributeValue]] = [["floor": .string("4")], ["fuel": .double(1)]]
+        #expect(board.floor(provided: provided, now: 0) == "4")
+        #expect(board.attributes(provided: provided, now: 0) == ["floor": .string("4"), "fuel": .double(1)])
+        #expect(board.floor(provided: [["floor": .string("")]], now: 0) == nil)
+        #expect(board.attributes(provided: [["floor": .string("")]], now: 0) == [:])
+        // A full service has it behind all its columns.
+        let many = (0..<AttributeValue.maximumCount).map { AttributeColumn(key: "c\($0)", type: .integer) }
+        #expect(board.learn(many + [floor]) == [])
+        #expect(board.attributes(now: 0) == ["floor": .string("3")])
+    }
+
+    @Test func anOlderServerTakesNoFloors() {
+        var board = AttributeBoard()
+        _ = board.set(["floor": .integer(2), "fuel": .integer(1)], now: 0)
+        #expect(board.attributes(now: 0) == ["floor": .string("2"), "fuel": .integer(1)])
+        // It tells no column for them: points go without, and the vehicle's own fences know it all the same.
+        #expect(board.learn(columns) == [])
+        #expect(board.attributes(now: 0) == ["fuel": .double(1)])
+        #expect(board.floor(now: 0) == "2")
+        #expect(board.attributes(provided: [["floor": .string("3")]], now: 0) == ["fuel": .double(1)])
+        #expect(board.floor(provided: [["floor": .string("3")]], now: 0) == "3")
+        #expect(board.learn(columns + [AttributeColumn(key: "floor", type: .string)]) == [])
+        #expect(board.attributes(now: 0) == ["floor": .string("2"), "fuel": .double(1)])
+    }
+
     @Test func whatProvidersGaveWinsAndTheLaterProviderMore() {
         var board = AttributeBoard(columns: columns)
         _ = board.set(["fuel": .double(1), "driver": .string("set")], now: 0)

@@ -148,7 +148,7 @@ enum WebProperties {
             }
             // What it came to must fit an answer.
             writer.object {
-                PointWriter(coordinateType: .gcj02, clock: WallClock(zoneMinutes: 480), columns: columns.types)
+                PointWriter(coordinateType: .gcj02, clock: WallClock(zoneMinutes: 480), schema: columns.schema)
                     .write(point, to: &$0)
             }
         } catch {

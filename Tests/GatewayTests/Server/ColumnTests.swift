@@ -27,8 +27,8 @@ import TrackWire
             try await addColumns(fixture)
             let agent = try await fixture.connect()
             let welcome = try #require(await agent.hello(fixture.hello())?.welcome)
-            #expect(welcome.trackColumns.map(\.key) == ["door", "driver", "fuel"])
-            #expect(welcome.trackColumns.map(\.type) == [.integer, .string, .double])
+            #expect(welcome.trackColumns.map(\.key) == ["door", "driver", "fuel", "floor"])
+            #expect(welcome.trackColumns.map(\.type) == [.integer, .string, .double, .string])
         }
     }
 
@@ -53,6 +53,20 @@ import TrackWire
             #expect(await agent.next()?.message?.uploadAck?.storedThrough == 5)
             #expect(try await stored(fixture).last == ["fuel": .double(3)])
             #expect(fixture.server.counts.batchesWithIgnoredAttributes == 1)
+        }
+    }
+
+    /// An agent that has not heard the columns yet may send a number.
+    @Test func aFloorNeedsNoColumn() async throws {
+        try await Fixture.run { fixture in
+            let agent = try await fixture.login()
+            var batch = points(1...4)
+            batch[0].attributes = ["floor": .string("B1")]
+            batch[1].attributes = ["floor": .integer(3)]
+            batch[2].attributes = ["floor": .string(String(repeating: "x", count: 129))]
+            agent.send(.upload(Upload(BatchCodec.encode(batch), firstSequence: 1)))
+            #expect(try #require(await agent.next()?.message?.uploadAck).storedThrough == 4)
+            #expect(try await stored(fixture) == [batch[0].attributes, batch[1].attributes, [:], [:]])
         }
     }
 

@@ -4,6 +4,9 @@ package import TrackModel
 /// them.
 ///
 /// Before the columns are known, the board keeps every value and points carry it. ``learn(_:)`` judges the values later.
+///
+/// The floor (``FloorAttribute``) needs no column. An older server tells no column for it and drops it: then points go without
+/// the floor, because vehicle and server must judge server fences by the same points.
 package struct AttributeBoard: Hashable, Sendable {
     private struct Held: Hashable {
         var value: AttributeValue
@@ -107,11 +110,26 @@ package struct AttributeBoard: Hashable, Sendable {
             room -= cost
             result[key] = value
         }
-        for (key, value) in answered.sorted(by: { $0.key < $1.key }) { add(key, value) }
-        for (key, kept) in held.sorted(by: { $0.key < $1.key }) where answered[key] == nil && kept.isAlive(now) {
+        for (key, value) in answered.sorted(by: { $0.key < $1.key }) where isSent(key, value) { add(key, value) }
+        for (key, kept) in held.sorted(by: { $0.key < $1.key })
+        where answered[key] == nil && kept.isAlive(now) && isSent(key, kept.value) {
             add(key, kept.value)
         }
         return result
+    }
+
+    private func isSent(_ key: String, _ value: AttributeValue) -> Bool {
+        guard key == FloorAttribute.key else { return true }
+        // An empty one says that the floor is not known.
+        return value != .string("") && columns.map { $0[key] != nil } ?? true
+    }
+
+    /// The floor on which the vehicle is, whatever the server takes. Nil: nobody has said it. `provided`: as in
+    /// ``attributes(provided:now:)``.
+    package func floor(provided: [[String: AttributeValue]] = [], now: MonotonicTime) -> String? {
+        let key = FloorAttribute.key
+        let value = provided.last { $0[key] != nil }?[key] ?? held[key].flatMap { $0.isAlive(now) ? $0.value : nil }
+        return value.flatMap(FloorAttribute.name)
     }
 
     /// Sorts values into those that points may carry, in the form of their columns, and those to ignore.
@@ -143,6 +161,7 @@ package struct AttributeBoard: Hashable, Sendable {
         if let problem = AttributeValue.problem(key: key, value: value) {
             return .failure(Refusal(key, .invalid, problem))
         }
+        if key == FloorAttribute.key { return judgeFloor(value) }
         guard let columns else { return .success(value) }
         guard let type = columns[key] else {
             return .failure(
@@ -152,6 +171,18 @@ package struct AttributeBoard: Hashable, Sendable {
             return .failure(Refusal(key, .wrongType, "the column is of type \(type.rawValue): give such a value"))
         }
         return .success(converted)
+    }
+
+    private func judgeFloor(_ value: AttributeValue) -> Result<AttributeValue, Refusal> {
+        // It says that the floor is not known, also when another program knows one.
+        if value == .string("") { return .success(value) }
+        guard let name = FloorAttribute.name(value) else {
+            return .failure(
+                Refusal(
+                    FloorAttribute.key, .invalid,
+                    "the name of a floor has at most \(FloorAttribute.maximumBytes) bytes: give a shorter one"))
+        }
+        return .success(.string(name))
     }
 
     private mutating func removeExpired(now: MonotonicTime) {
@@ -173,7 +204,7 @@ package struct AttributeBoard: Hashable, Sendable {
     }
 
     private static func byKey(_ columns: [AttributeColumn]) -> [String: AttributeType] {
-        // No point carries more, and this keeps the state file small.
-        Dictionary(columns.prefix(AttributeValue.maximumCount).map { ($0.key, $0.type) }) { _, last in last }
+        // A service has no more, with the floor behind them, and this keeps the state file small.
+        Dictionary(columns.prefix(AttributeValue.maximumCount + 1).map { ($0.key, $0.type) }) { _, last in last }
     }
 }

@@ -86,6 +86,11 @@ package struct AttributeCollector: Hashable, Sendable {
         }
     }
 
+    /// What the providers gave last, in the order of their registration. Without those that let a point go without an answer.
+    package var newest: [[String: AttributeValue]] {
+        providers.filter { $0.asked == nil || $0.asked == round?.request }.map(\.values)
+    }
+
     package var providerCount: Int { providers.count }
 
     // MARK: Events

@@ -81,11 +81,8 @@ final class AttributeShell {
                 ignored: call.ignored.map(IgnoredValue.init)))
     }
 
-    /// The value that points carry now under a key, when it is a text. Providers are not asked.
-    func text(of key: String) -> String? {
-        guard case .string(let text)? = board.attributes(now: context.now)[key] else { return nil }
-        return text
-    }
+    /// The floor on which the vehicle is. Providers are not asked: what they said at the last point counts.
+    var floor: String? { board.floor(provided: collector.newest, now: context.now) }
 
     // MARK: Columns
 

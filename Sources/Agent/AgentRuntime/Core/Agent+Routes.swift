@@ -46,7 +46,7 @@ extension Agent {
         case .reportArrived: link.reportArrived()
         case .fixArrived(let time): link.fixArrived(time)
         case .gathered(let point, let entity): attributeShell.gathered(point, entity: entity)
-        case .passed(let fix, _): fenceShell.passed(fix, floor: attributeShell.text(of: "floor"))
+        case .passed(let fix, _): fenceShell.passed(fix, floor: attributeShell.floor)
         case .samplingEnds: attributeShell.flush()
         case .gapIs(let gap): memory.remember(gap)
         case .gapEnded: memory.forgetGap()

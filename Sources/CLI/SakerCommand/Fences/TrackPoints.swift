@@ -11,18 +11,14 @@ enum TrackPoints {
 
     /// All points of the file. `isUploaded`: a program made them, and no receiver.
     static func read(_ path: String, isUploaded: Bool, now: Int64) throws -> [FencePoint] {
-        // A table, GPX and KML have no types: there every floor is a text, as it was on the vehicle if it counted.
-        var (file, points) = (
-            try PointFile(path, now: now, attributes: ["floor"], texts: ["floor"]), [FencePoint]()
-        )
+        var (file, points) = (try PointFile(path, now: now, attributes: [FloorAttribute.key]), [FencePoint]())
         while let point = try file.next() {
             guard points.count < most else {
                 throw CommandFailure(
                     .failed, "\(path.printable): more than \(Quantity.count(Int64(most))) points: take the file apart")
             }
             do throws(CustomPoint.Problem) {
-                let read = try CustomPoint.point(point.value)
-                var judged = FencePoint(read.fix, floor: floor(read.attributes["floor"]))
+                var judged = FencePoint(try CustomPoint.point(point.value))
                 judged.isFromReceiver = !isUploaded
                 points.append(judged)
             } catch {
@@ -30,10 +26,5 @@ enum TrackPoints {
             }
         }
         return points
-    }
-
-    /// Agent and server take a floor only from a text, so a trial with a number would show what never happens.
-    private static func floor(_ value: AttributeValue?) -> FloorCode? {
-        if case .string(let text)? = value { FloorCode(name: text) } else { nil }
     }
 }

@@ -77,7 +77,7 @@ struct PointCommand: ParsableCommand {
                     throw ValidationError("--attribute '\(text)' is none: give it as key=value")
                 }
                 guard attributes[key] == nil else { throw ValidationError("--attribute \(key) is given twice") }
-                attributes[key] = AttributeText.value(value, type: nil)
+                attributes[key] = AttributeText.value(value, of: key)
             }
             return attributes
         }

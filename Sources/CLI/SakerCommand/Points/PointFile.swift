@@ -1,6 +1,7 @@
 import AgentControl
 import JSON
 import TrackFiles
+import TrackModel
 
 /// Reads the points of a file one after the other, in the agent's form. An error names the file and the place in it.
 struct PointFile {
@@ -18,7 +19,7 @@ struct PointFile {
     private var reader: TrackFileReader
 
     init(
-        _ path: String, now: Int64, attributes: Set<String>? = nil, texts: Set<String> = []
+        _ path: String, now: Int64, attributes: Set<String>? = nil, texts: Set<String> = [FloorAttribute.key]
     ) throws(CommandFailure) {
         self.path = path
         self.attributes = attributes

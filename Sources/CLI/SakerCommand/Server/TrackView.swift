@@ -31,7 +31,7 @@ enum TrackView {
     /// Members of a point that this program shows in a column, or not at all.
     private static let known: Set<String> = [
         "loc_time", "latitude", "longitude", "speed", "direction", "height", "radius", "create_time", "coord_type",
-        "floor", "object_name", "road_grade", "locate_mode", "transport_mode",
+        "object_name", "road_grade", "locate_mode", "transport_mode",
     ]
 
     static func attributes(_ point: JSONValue) -> [(key: String, value: JSONValue)] {

@@ -30,7 +30,7 @@ struct OpenSession: Hashable {
     ) {
         rules = UploadRules(
             service: request.service, entity: request.entity, stream: request.stream, limits: limits,
-            columns: admission.columns.types, entities: admission.entities)
+            schema: admission.columns.schema, entities: admission.entities)
         self.deadlines = deadlines
         let entity = EntityKey(service: request.service, name: request.entity)
         claims = SessionClaims(request.stream, of: entity, admission.claim)

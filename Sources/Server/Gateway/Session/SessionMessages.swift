@@ -16,7 +16,9 @@ extension Welcome {
         // What the agent still has, it sends: with a copied disk these may be other points under the same sequences.
         let stored = admission.claim.storedThrough
         storedThrough = request.waiting.isEmpty ? stored : min(stored, request.waiting.lowerBound - 1)
-        trackColumns = admission.columns.map(TrackColumn.init)
+        // The floor is told last: an agent that does not know it takes no more columns than a service can have.
+        trackColumns = admission.columns.filter { $0.key != FloorAttribute.key }.map { TrackColumn($0.key, $0.type) }
+        trackColumns.append(TrackColumn(FloorAttribute.key, .string))
         heartbeatInterval = UInt32(clamping: deadlines.heartbeatInterval)
         self.limits.batchPoints = UInt32(clamping: limits.batchPoints)
         self.limits.windowBatches = UInt32(clamping: limits.windowBatches)
@@ -29,13 +31,13 @@ extension Welcome {
 }
 
 extension TrackColumn {
-    fileprivate init(_ column: ColumnRecord) {
+    fileprivate init(_ key: String, _ type: AttributeType) {
         self.init()
-        key = column.key
-        switch column.type {
-        case .integer: type = .integer
-        case .double: type = .double
-        case .string: type = .string
+        self.key = key
+        switch type {
+        case .integer: self.type = .integer
+        case .double: self.type = .double
+        case .string: self.type = .string
         }
     }
 }

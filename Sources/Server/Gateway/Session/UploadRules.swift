@@ -34,8 +34,8 @@ struct UploadRules: Hashable, Sendable {
     let entity: String
     let stream: StreamID
     let limits: GatewayLimits
-    /// The service's track columns as the Welcome told them.
-    let columns: [String: AttributeType]
+    /// Of the service, as the Welcome told it.
+    let schema: AttributeSchema
     /// The entities whose points the session may bring; nil: any.
     var entities: Set<ExactName>?
 
@@ -124,7 +124,7 @@ struct UploadRules: Hashable, Sendable {
         }
         do {
             var point = try PointRecord.decode(bytes)
-            point.attributes = point.attributes.filter { columns[$0.key]?.converted($0.value) != nil }
+            point.attributes = point.attributes.filter { schema.kept($0.value, under: $0.key) != nil }
             return point
         } catch {
             throw ProtocolViolation("heartbeat: \(error.detail)")
@@ -158,7 +158,7 @@ struct UploadRules: Hashable, Sendable {
     private func fitting(_ points: [TrackPoint], in checked: inout CheckedBatch) -> [TrackPoint] {
         var fitting = points
         for (index, point) in points.enumerated() where !point.attributes.isEmpty {
-            for (key, value) in point.attributes where columns[key]?.converted(value) == nil {
+            for (key, value) in point.attributes where schema.kept(value, under: key) == nil {
                 fitting[index].attributes[key] = nil
                 checked.ignoredKeys.insert(key)
             }

@@ -10,9 +10,11 @@ extension ServiceAdministration {
         to service: Int64
     ) async throws(ServerError) {
         let id = try await known(service)
-        switch ColumnKey.problem(with: key) {
+        switch ColumnKey.problem(with: key, kind) {
         case nil: break
         case .malformed(let rule): throw ServerError(.usage, "'\(key)': \(rule)")
+        case .everyPointHasIt:
+            throw ServerError(.usage, "'\(key)' needs no column: every point may carry it")
         case .reserved:
             throw ServerError(.usage, "'\(key)' is a name of the Web API or of the system: choose another one")
         }

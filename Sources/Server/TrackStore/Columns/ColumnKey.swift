@@ -7,6 +7,8 @@ package enum ColumnKey {
         case malformed(String)
         /// The name has a meaning in the Web API.
         case reserved
+        /// Every point may carry this value, without a column.
+        case everyPointHasIt
     }
 
     /// Every name that a request or an answer uses for something else. Names with a leading underscore are the system's.
@@ -20,7 +22,7 @@ package enum ColumnKey {
     ]
 
     /// Nil when a column may be named so: ASCII letters, digits, `_` and `-`, 1 to 128 of them.
-    package static func problem(with key: String) -> Problem? {
+    package static func problem(with key: String, _ kind: ColumnKind) -> Problem? {
         let isPlain = key.utf8.allSatisfy { byte in
             (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
                 || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) || "_-".utf8.contains(byte)
@@ -29,6 +31,7 @@ package enum ColumnKey {
             return .malformed(
                 "a column key has 1 to \(AttributeValue.maximumKeyBytes) ASCII letters, digits, '_' and '-'")
         }
+        if kind == .track, key == FloorAttribute.key { return .everyPointHasIt }
         return key.hasPrefix("_") || reserved.contains(key) ? .reserved : nil
     }
 }

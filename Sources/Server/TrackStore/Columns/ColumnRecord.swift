@@ -27,8 +27,8 @@ package struct ColumnRecord: Hashable, Sendable {
 }
 
 extension [ColumnRecord] {
-    /// Types by key.
-    package var types: [String: AttributeType] {
-        Dictionary(map { ($0.key, $0.type) }) { _, last in last }
+    /// What points keep with these track columns.
+    package var schema: AttributeSchema {
+        AttributeSchema(lazy.map { AttributeColumn(key: $0.key, type: $0.type) })
     }
 }

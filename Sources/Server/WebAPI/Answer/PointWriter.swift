@@ -8,8 +8,8 @@ struct PointWriter {
     let coordinateType: CoordinateType
     let clock: WallClock
 
-    /// The service's track columns. Other values of a point belong to a column that is gone or had another type.
-    let columns: [String: AttributeType]
+    /// Of the service. Other values of a point belong to a column that is gone or had another type.
+    let schema: AttributeSchema
 
     /// Members for time and place, and `coord_type` where it is not the one asked for.
     func writePosition(of point: TrackPoint, to object: inout JSONWriter) {
@@ -39,10 +39,10 @@ struct PointWriter {
         }
         if let name = point.objectName { object.member("object_name", name) }
         // `parked` is not of the published API; a column of this name goes first.
-        if point.isParked, columns["parked"] == nil { object.member("parked", 1) }
+        if point.isParked, schema.types["parked"] == nil { object.member("parked", 1) }
         guard !point.attributes.isEmpty else { return }
         for (key, value) in point.attributes.sorted(by: { $0.key < $1.key }) {
-            guard let value = columns[key]?.converted(value) else { continue }
+            guard let value = schema.kept(value, under: key) else { continue }
             switch value {
             case .integer(let value): object.member(key, value)
             case .double(let value): object.member(key, value)

@@ -14,8 +14,9 @@ extension ColumnEndpoints {
 
     private static func column(_ kind: ColumnKind, _ call: APICall) throws(APIFailure) -> ColumnRecord {
         let key = try call.parameters.required("column_key")
-        switch ColumnKey.problem(with: key) {
+        switch ColumnKey.problem(with: key, kind) {
         case nil: break
+        case .everyPointHasIt: throw APIFailure(.columnReserved, "\(key) needs no column: every point may carry it")
         case .reserved: throw APIFailure(.columnReserved)
         case .malformed(let rule): throw APIFailure(.parameter, "column_key: \(rule)")
         }

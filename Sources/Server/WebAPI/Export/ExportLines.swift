@@ -6,12 +6,12 @@ package import TrackStore
 /// The content of an export's file: one JSON object a line for each point, every value of `custom_data` a text.
 package struct ExportLines: Sendable {
     private let coordinateType: CoordinateType
-    private let columns: [String: AttributeType]
+    private let schema: AttributeSchema
 
     /// `columns`: the service's track columns.
     package init(_ order: ExportOrder, columns: [ColumnRecord]) {
         coordinateType = order.coordinateType
-        self.columns = columns.types
+        schema = columns.schema
     }
 
     /// The name of the file in the zip file of a job.
@@ -62,7 +62,7 @@ package struct ExportLines: Sendable {
         if let altitude = fix.altitude { object.member("height", Self.text { $0.decimal(Int64(altitude), digits: 1) }) }
         if let name = point.objectName { object.member("object_name", name) }
         for (key, value) in point.attributes.sorted(by: { $0.key < $1.key }) {
-            guard let value = columns[key]?.converted(value) else { continue }
+            guard let value = schema.kept(value, under: key) else { continue }
             switch value {
             case .integer(let value): object.member(key, "\(value)")
             case .double(let value): object.member(key, Self.text { $0.double(value) })

@@ -43,12 +43,12 @@ struct APICall: Sendable {
     func pointWriter(_ store: any ColumnStore) async throws -> PointWriter {
         let type = try outputType()
         return PointWriter(
-            coordinateType: type, clock: clock, columns: try await store.columns(of: .track, in: service).types)
+            coordinateType: type, clock: clock, schema: try await store.columns(of: .track, in: service).schema)
     }
 
     /// Writes times and places of points in the datum that the client asked for.
     func positionWriter() throws(APIFailure) -> PointWriter {
-        PointWriter(coordinateType: try outputType(), clock: clock, columns: [:])
+        PointWriter(coordinateType: try outputType(), clock: clock, schema: AttributeSchema())
     }
 
     /// The datum that the client asked for.

@@ -8,7 +8,7 @@ struct UploadedPoint {
     static let fields = [
         "entity_name", "loc_time", "latitude", "longitude", "coord_type_input", "speed", "direction", "height",
         "radius",
-        "object_name",
+        "object_name", FloorAttribute.key,
     ]
 
     /// Numbers may come as strings, and optional values as null or empty.
@@ -64,7 +64,8 @@ struct UploadedPoint {
 
     private func attributes(_ columns: [ColumnRecord]) throws(APIFailure) -> [String: AttributeValue] {
         var attributes: [String: AttributeValue] = [:]
-        for column in columns {
+        if let floor = try floor() { attributes[FloorAttribute.key] = .string(floor) }
+        for column in columns where column.key != FloorAttribute.key {
             let key = column.key
             let value: AttributeValue?
             switch column.type {
@@ -77,6 +78,22 @@ struct UploadedPoint {
             attributes[key] = value
         }
         return attributes
+    }
+
+    /// Clients have it as a text or as a number.
+    private func floor() throws(APIFailure) -> String? {
+        let value: AttributeValue
+        switch field(FloorAttribute.key) {
+        case nil, .string(""): return nil
+        case .string(let text): value = .string(text)
+        case .integer(let number): value = .integer(number)
+        case .double(let number): value = .double(number)
+        default: throw Self.parameter("floor must be a text, such as 2 or B1")
+        }
+        guard let name = FloorAttribute.name(value) else {
+            throw Self.parameter("floor has at most \(FloorAttribute.maximumBytes) bytes of UTF-8")
+        }
+        return name
     }
 
     private func integer(_ key: String) throws(APIFailure) -> Int64? {
@@ -161,6 +178,7 @@ struct UploadedPoint {
         for key in ["entity_name", "object_name"] {
             if let text = try? text(key) { object.member(key, text) }
         }
+        if let floor = try? floor() { object.member(FloorAttribute.key, floor) }
         if let value = try? number("loc_time"), let seconds = Int64(exactly: value.rounded(.down)) {
             object.member("loc_time", seconds)
         }

@@ -38,11 +38,7 @@ package struct FencePoint: Hashable, Sendable {
 
     /// A stored or gathered point: agent and server judge the same. A place in another datum is converted.
     package init(_ point: TrackPoint) {
-        var floor: FloorCode?
-        if !point.attributes.isEmpty, case .string(let name)? = point.attributes["floor"] {
-            floor = FloorCode(name: name)
-        }
-        self.init(point.fix, floor: floor)
+        self.init(point.fix, floor: FloorCode(of: point))
         if point.coordinateType != .wgs84 { place = Self.wgs84(point) }
     }
 

@@ -1,4 +1,5 @@
 internal import AlarmLog
+internal import Geofencing
 internal import TrackModel
 internal import TrackTestKit
 
@@ -6,6 +7,8 @@ internal import TrackTestKit
 /// what must come of it. Drawn from random numbers of its own: a history without fences stays as it is.
 struct FenceWorld {
     var dice: DiskDice
+    /// Nil: no fence has a floor, and nobody says on which one the vehicle is.
+    var floors: DiskDice?
     let route: Route
     /// The vehicle has fences of its own.
     let hasOwn: Bool
@@ -25,8 +28,8 @@ struct FenceWorld {
     /// The journal could not be read when the process began.
     var isUnread = false
 
-    /// Nil for most seeds: of 100 as many as `share` says have fences.
-    init?(seed: UInt64, share: Int, _ profile: inout Profile) {
+    /// Nil for most seeds: of 100 as many as `share` says have fences, and of 100 of those as many as `floorShare` says floors.
+    init?(seed: UInt64, share: Int, floorShare: Int, _ profile: inout Profile) {
         var dice = DiskDice(seed: seed &* 0x2545_F491_4F6C_DD1D ^ 0xFE9C_E5FE_9CE5)
         guard Int.random(in: 0..<100, using: &dice) < share else { return nil }
         profile.addFences()
@@ -37,6 +40,22 @@ struct FenceWorld {
         pace = [20_000, 60_000, 300_000].randomElement(using: &dice) ?? 60_000
         findings = FindingModel(limit: profile.journalLimit, areHooksRun: profile.hasHooks)
         self.dice = dice
+        var floors = DiskDice(seed: seed &* 0xD1B5_4A32_D192_ED03 ^ 0xF100_45F1_0045)
+        if Int.random(in: 0..<100, using: &floors) < floorShare { self.floors = floors }
+    }
+
+    /// The same fence, which may now count on one floor only, or on each.
+    mutating func onFloor(_ definition: FenceDefinition) -> FenceDefinition {
+        Self.onFloor(definition, &floors)
+    }
+
+    static func onFloor(_ definition: FenceDefinition, _ floors: inout DiskDice?) -> FenceDefinition {
+        guard var dice = floors else { return definition }
+        defer { floors = dice }
+        guard dice.one(in: 2) else { return definition }
+        var changed = definition
+        changed.floor = [nil, "1", "2", "02"].randomElement(using: &dice) ?? nil
+        return changed
     }
 
     /// Bits of the ring have flipped: points may be gone, for the server and for the next process.

@@ -229,7 +229,7 @@ extension History {
 
     /// Looks at a disk of the vehicle from outside.
     static func makeWitness(_ disk: DiskSimulation) -> DiskWitness {
-        DiskWitness(disk, directory: "/var/cache") { payload, _ in (try? PointRecord.decode(payload))?.fix }
+        DiskWitness(disk, directory: "/var/cache") { payload, _ in try? PointRecord.decode(payload) }
     }
 
     // MARK: Death

@@ -124,7 +124,7 @@ extension History {
     func judge(_ fixes: [Fix], _ points: [ChosenPoint]) {
         for point in points where point.isParked { fences?.way.parked(at: point.fix.time.milliseconds) }
         guard fences != nil, !fixes.isEmpty, let known = fences?.findings.written else { return }
-        for fix in fixes { fences?.own.fix(fix, at: now, known: known) }
+        for fix in fixes { fences?.own.fix(fix, floor: attributes.floor(at: now), at: now, known: known) }
         guard let box, !box.isStopping else { return }
         check { () throws(Violation) in try fences?.own.checkTold(at: now) }
     }
@@ -145,6 +145,24 @@ extension History {
     func beginFences() {
         guard fences != nil else { return }
         after(5000) { $0.changeFences() }
+        if fences?.floors != nil { after(7000) { $0.changeFloor() } }
+    }
+
+    /// A program on the vehicle says on which floor it is, or that it does not know.
+    private func changeFloor() {
+        guard let pace = fences?.pace, !isHealed, var dice = fences?.floors else { return }
+        after(Int64.random(in: 1...2 * pace, using: &dice)) { $0.changeFloor() }
+        // What is given, and which floor it is.
+        let values: [(JSONValue, String)] = [
+            (1, "1"), ("1", "1"), (.double(2), "2"), ("2", "2"), ("02", "02"), ("", ""),
+        ]
+        let (given, name) = values[Int.random(in: 0..<values.count, using: &dice)]
+        let ttl: Int64? = dice.one(in: 3) ? Int64.random(in: 1...300_000, using: &dice) : nil
+        fences?.floors = dice
+        guard let box, !box.isStopping else { return }
+        note("floor \(given), ttl \(ttl.map(String.init) ?? "none") ms")
+        _ = box.agent.setAttributes([AttributeModel.floorKey: given], ttl: ttl.map { .milliseconds($0) })
+        attributes.set([AttributeModel.floorKey: .string(name)], expires: ttl.map { now + $0 })
     }
 
     private func changeFences() {
@@ -166,7 +184,8 @@ extension History {
         world.changes += 1
         switch kind {
         case 0, 1:
-            let definition = draft.definition(&world.dice, isLocal: true, among: FenceCourt.entities)
+            let definition = world.onFloor(
+                draft.definition(&world.dice, isLocal: true, among: FenceCourt.entities))
             let expected = world.own.nextFence
             let change = world.own.create(definition, at: now)
             fences = world
@@ -179,7 +198,7 @@ extension History {
             }
         case 2:
             guard let old = world.own.fences[number]?.fence.definition else { return }
-            let definition = draft.edited(old, &world.dice, among: FenceCourt.entities)
+            let definition = world.onFloor(draft.edited(old, &world.dice, among: FenceCourt.entities))
             let change = world.own.update(number, definition, at: now)
             fences = world
             note("own fence \(number) is changed")
@@ -266,6 +285,8 @@ extension History {
     func summarizeFences() {
         guard let fences else { return }
         summary.fenced = 1
+        summary.floored = fences.floors == nil ? 0 : 1
+        summary.pointsOnFloors = ledger.entries.count { $0.isStored && $0.attributes[AttributeModel.floorKey] != nil }
         if earlyMayDiffer {
             summary.weakened[.earlyMayDiffer] = Weakened(histories: 1, points: fences.findings.early.count)
         }

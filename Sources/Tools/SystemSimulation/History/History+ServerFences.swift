@@ -18,12 +18,12 @@ extension History {
         world.changes += 1
         let draft = FenceDraft(around: receiver.route ?? world.route, at: trueTime)
         let known = store.points.keys.sorted()
-        let fresh = draft.definition(&world.dice, isLocal: false, among: known)
+        let fresh = world.onFloor(draft.definition(&world.dice, isLocal: false, among: known))
         let numbers = world.court.numbers
         let kind =
             numbers.count >= FenceWorld.most ? 3 : numbers.count < 2 ? 0 : Int.random(in: 0..<5, using: &world.dice)
         let number = numbers.randomElement(using: &world.dice) ?? 0
-        let editing = world.dice
+        let (editing, floors) = (world.dice, world.floors)
         _ = world.dice.next()
         fences = world
         let (executor, medium) = (executor, NIOLoopBound(medium, eventLoop: loop))
@@ -42,8 +42,8 @@ extension History {
                             matching: FenceFilter(fences: [number]), in: service, at: time)
                     default:
                         _ = try await store.editFence(number, in: service, at: time) { definition in
-                            var dice = editing
-                            return draft.edited(definition, &dice, among: known)
+                            var (dice, floors) = (editing, floors)
+                            return FenceWorld.onFloor(draft.edited(definition, &dice, among: known), &floors)
                         }
                     }
                 } catch {

@@ -86,8 +86,10 @@ package final class History {
         self.options = options
         var dice = DiskDice(seed: seed)
         var profile = Profile(&dice, sqliteShare: options.sqliteShare, pushShare: options.pushShare)
-        fences = FenceWorld(seed: seed, share: options.fenceShare, &profile)
+        fences = FenceWorld(seed: seed, share: options.fenceShare, floorShare: options.floorShare, &profile)
         if fences != nil { older = OlderPrograms(seed: seed, share: options.olderShare, hours: options.hours) }
+        // An older server takes no floors, and nobody outside knows which points were made before the agent heard of it.
+        if older != nil { fences?.floors = nil }
         if fences?.hasServers == true, !profile.hasPushes, !profile.usesSQLite {
             restoring = Restoring(seed: seed, share: options.restoreShare, hours: options.hours)
         }

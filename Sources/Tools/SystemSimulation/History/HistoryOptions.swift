@@ -21,6 +21,8 @@ package struct HistoryOptions: Sendable {
     /// entity for a while.
     package var twinShare: Int
     package static let usualTwinShare = 10
+    /// Of 100 histories with fences so many have floors: of fences, and of the vehicle. None with an older program has.
+    package var floorShare: Int
     /// For database files.
     package var directory: String
     /// Called with every line of the trace.
@@ -29,7 +31,7 @@ package struct HistoryOptions: Sendable {
     package init(
         hours: Double = 4, sqliteShare: Int = 0, pushShare: Int = usualPushShare, fenceShare: Int = 0,
         olderShare: Int = usualOlderShare, restoreShare: Int = usualRestoreShare,
-        twinShare: Int = usualTwinShare, directory: String = "/dev/shm",
+        twinShare: Int = usualTwinShare, floorShare: Int = 0, directory: String = "/dev/shm",
         follow: (@Sendable (String) -> Void)? = nil
     ) {
         self.hours = hours
@@ -39,6 +41,7 @@ package struct HistoryOptions: Sendable {
         self.olderShare = olderShare
         self.restoreShare = restoreShare
         self.twinShare = twinShare
+        self.floorShare = floorShare
         self.directory = directory
         self.follow = follow
     }
@@ -70,6 +73,9 @@ package struct HistorySummary: Hashable, Sendable {
     /// Histories with fences, changes of fences, and alarms: of the vehicle's own fences, of those told before the disk had
     /// them; of server fences told early, told by a push; in the server's history, of those reported by the vehicle.
     package var fenced = 0
+    /// Of these with floors, and points that were stored with one.
+    package var floored = 0
+    package var pointsOnFloors = 0
     package var fenceChanges = 0
     package var ownAlarms = 0
     package var alarmsBeforeDisk = 0
@@ -128,6 +134,8 @@ package struct HistorySummary: Hashable, Sendable {
         pushesDropped += other.pushesDropped
         hookRuns += other.hookRuns
         fenced += other.fenced
+        floored += other.floored
+        pointsOnFloors += other.pointsOnFloors
         fenceChanges += other.fenceChanges
         ownAlarms += other.ownAlarms
         alarmsBeforeDisk += other.alarmsBeforeDisk

@@ -5,11 +5,11 @@ internal import TrackTestKit
 final class DiskWitness {
     let disk: DiskSimulation
     private let directory: String
-    private let decode: ([UInt8], Int64) -> Fix?
+    private let decode: ([UInt8], Int64) -> TrackPoint?
     private var streams: Set<[UInt8]> = []
 
-    /// `decode`: the fix in a record's payload, with the record's time.
-    init(_ disk: DiskSimulation, directory: String, decode: @escaping ([UInt8], Int64) -> Fix?) {
+    /// `decode`: the point in a record's payload, with the record's time.
+    init(_ disk: DiskSimulation, directory: String, decode: @escaping ([UInt8], Int64) -> TrackPoint?) {
         self.disk = disk
         self.directory = directory
         self.decode = decode

@@ -6,8 +6,7 @@ internal import TrackTestKit
 /// Makes the fences of a history: areas of every kind that the vehicle's route crosses, with most of the rules that a fence
 /// may have.
 ///
-/// Left out: floors, which no point of a history has; other datums, and named time zones, which the simulated vehicle does
-/// not know.
+/// Left out: other datums, and named time zones, which the simulated vehicle does not know. Floors are ``FenceWorld``'s.
 struct FenceDraft {
     let route: Route
     /// Milliseconds since 1970: validity begins and ends around this time.

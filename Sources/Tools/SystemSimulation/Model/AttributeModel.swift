@@ -4,6 +4,8 @@ internal import TrackModel
 struct AttributeModel {
     /// The service's track columns.
     static let columns: [String: AttributeType] = ["fuel": .integer, "load": .double, "driver": .string]
+    /// Needs no column. Empty: nobody knows it.
+    static let floorKey = "floor"
     /// No column: points are stored without it.
     static let unknownKey = "colour"
 
@@ -20,6 +22,14 @@ struct AttributeModel {
 
     /// Of a point that is gathered now, as it is to be stored.
     func carried(at now: MonotonicTime) -> [String: AttributeValue] {
-        values.filter { Self.columns[$0.key] != nil && $0.value.expires.map { now < $0 } ?? true }.mapValues(\.value)
+        values.filter { key, held in
+            (Self.columns[key] != nil || key == Self.floorKey && held.value != .string(""))
+                && held.expires.map { now < $0 } ?? true
+        }.mapValues(\.value)
+    }
+
+    /// By which a fix is judged now.
+    func floor(at now: MonotonicTime) -> String? {
+        if case .string(let name)? = carried(at: now)[Self.floorKey] { name } else { nil }
     }
 }

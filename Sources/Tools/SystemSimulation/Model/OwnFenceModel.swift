@@ -106,7 +106,10 @@ struct OwnFenceModel {
             let points = ring.filter { $0.entity == name && $0.fix.time > last }
             guard !points.isEmpty else { continue }
             var with = course
-            for point in points { with.take(FencePoint(point.fix), isLive: false, at: now, known: known) }
+            for point in points {
+                let floor = point.point.attributes[AttributeModel.floorKey].flatMap(Self.floor)
+                with.take(FencePoint(point.fix, floor: floor), isLive: false, at: now, known: known)
+            }
             others.append(with)
         }
         if !others.isEmpty { replaysUntil = now + Self.replayPatience }
@@ -128,12 +131,18 @@ struct OwnFenceModel {
         gates.setOptions(options)
     }
 
-    /// The receiver's next fix while the agent gathers. `known`: alarms that the journal has.
-    mutating func fix(_ fix: Fix, at now: MonotonicTime, known: Set<UInt64>) {
+    /// The receiver's next fix while the agent gathers. `floor`: on which the vehicle is, as somebody has said. `known`:
+    /// alarms that the journal has.
+    mutating func fix(_ fix: Fix, floor: String? = nil, at now: MonotonicTime, known: Set<UInt64>) {
         guard entity != nil, gates.admits(fix), !isUnreadable else { return }
         for index in courses.indices {
-            courses[index].take(FencePoint(fix), isLive: true, at: now, known: known)
+            courses[index].take(
+                FencePoint(fix, floor: floor.flatMap(FloorCode.init(name:))), isLive: true, at: now, known: known)
         }
+    }
+
+    private static func floor(_ value: AttributeValue) -> FloorCode? {
+        if case .string(let name) = value { FloorCode(name: name) } else { nil }
     }
 
     // MARK: Fences

@@ -7,7 +7,9 @@ struct StandingPoint {
     let sequence: UInt64
     /// Empty: the record that introduces the name is damaged.
     let entity: String
-    let fix: Fix
+    let point: TrackPoint
+
+    var fix: Fix { point.fix }
 }
 
 /// What stands in the ring's directory and what an opening has to find there, by docs/formats/track-cache.md.
@@ -33,10 +35,10 @@ struct RingContent {
     ///   - files: segments by the first sequence of their names.
     ///   - ledger: the bytes of the file `acknowledged`; nil: there is none, or it could not be read.
     ///   - streams: all that were ever in use, for files without a header.
-    ///   - decode: the fix in a payload.
+    ///   - decode: the point in a payload.
     init(
         files: [(first: UInt64, bytes: [UInt8])], ledger: [UInt8]?, streams: Set<[UInt8]> = [],
-        decode: ([UInt8], Int64) -> Fix?
+        decode: ([UInt8], Int64) -> TrackPoint?
     ) {
         let files = files.sorted { $0.first < $1.first }.map { ($0.first, SegmentContent($0.bytes), $0.bytes) }
         let sound = files.filter { first, content, _ in content.header?.first == first }
@@ -49,7 +51,7 @@ struct RingContent {
 
         func standing(_ first: UInt64, _ point: SegmentContent.Point) -> StandingPoint? {
             decode(point.payload, point.time).map {
-                StandingPoint(segment: first, sequence: point.sequence, entity: point.entity ?? "", fix: $0)
+                StandingPoint(segment: first, sequence: point.sequence, entity: point.entity ?? "", point: $0)
             }
         }
         var next = UInt64.max

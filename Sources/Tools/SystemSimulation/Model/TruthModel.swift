@@ -5,7 +5,7 @@ internal import TrackModel
 /// What may be told of enters and exits, and what must be, by the true way of the vehicle.
 ///
 /// It knows the rules only as bounds: how far from the edge a vehicle can be while a point lets it in or out, and where two
-/// points in a row leave no choice. Fences with a settle time or altitudes are left out: the first tell a place of before, the
+/// points in a row leave no choice. Fences with a settle time, altitudes or a floor are left out: the first tell a place of before, the
 /// others let a vehicle out that has not moved. Of those with `denoise` or with a validity nothing is missed.
 struct TruthModel {
     /// What of a plan begins a fence anew.
@@ -63,7 +63,7 @@ struct TruthModel {
     ) throws(Violation) {
         var known = courses[entity] ?? [:]
         var next: [Int32: Course] = [:]
-        for (plan, draft) in fences where plan.settle == 0 && plan.altitude == nil {
+        for (plan, draft) in fences where plan.settle == 0 && plan.altitude == nil && plan.floor == nil {
             let terms = Terms(plan)
             var course = known.removeValue(forKey: plan.id)
             if course?.terms != terms { course = PlainShape(draft).map { Course(terms: terms, shape: $0) } }

@@ -1,5 +1,6 @@
 import AgentControl
 import JSON
+import TrackModel
 
 /// Reads attributes from the arguments, and tells which ones the agent ignored.
 enum AttributeText {
@@ -19,6 +20,11 @@ enum AttributeText {
         case "double": number(text) ?? .string(text)
         default: Int64(text).map(JSONValue.integer) ?? number(text) ?? .string(unquoted(text))
         }
+    }
+
+    /// The same for a key. A floor is a text, whatever it looks like: 02 is another one than 2.
+    static func value(_ text: String, of key: String, type: String? = nil) -> JSONValue {
+        key == FloorAttribute.key ? .string(unquoted(text)) : value(text, type: type)
     }
 
     private static func number(_ text: String) -> JSONValue? {

@@ -8,11 +8,13 @@ struct AttributesCommand: ParsableCommand {
         commandName: "attributes",
         abstract: "Sets the values of the service's own columns (fuel, driver, ...) for later points.",
         discussion: """
-            The service must have a track column for each key. The command names the keys that it ignores.
+            The service must have a track column for each key, except for floor, on which floor of a building the vehicle is:
+            fences with a floor are judged by it. The command names the keys that it ignores.
 
             Examples:
               saker attributes set fuel=51 driver="Li Wei"
               saker attributes set fuel=51.5 --ttl 60      forgotten after a minute
+              saker attributes set floor=2
               saker attributes show
               saker attributes clear driver
               saker attributes provide -- read-obd --json  one JSON object a line
@@ -47,7 +49,7 @@ struct AttributesCommand: ParsableCommand {
             let known: AttributesReply = try AgentOptions.decoded(try await agent.reply(.getAttributes))
             let types = Dictionary((known.columns ?? []).map { ($0.key, $0.type) }) { $1 }
             let pairs = values.compactMap(AttributeText.pair).map { key, text in
-                (key, AttributeText.value(text, type: types[key]))
+                (key, AttributeText.value(text, of: key, type: types[key]))
             }
             let reply = try await agent.reply(
                 .setAttributes,
