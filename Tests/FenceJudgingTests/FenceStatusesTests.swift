@@ -37,4 +37,46 @@ import TrackTestKit
         statuses = try await FenceStatuses(of: key, in: store)
         #expect(statuses.place(of: open) == .in)
     }
+
+    /// The vehicle's points are five minutes ahead of the server's clock.
+    @Test func watchedAgainNobodyKnows() async throws {
+        let store = ReferenceTrackStore()
+        let service = try await store.createService(named: "fleet", at: .at(-1000)).id
+        try await store.haveEntity(named: "van", in: service, at: .at(-1000))
+        var definition = circle()
+        definition.watch = .everyone
+        let open = try await store.createFence(definition, in: service, at: .at(-1000))
+        definition.watch = try FenceWatch(["van"])
+        var own = try await store.createFence(definition, in: service, at: .at(-1000))
+        let key = EntityKey(service: service, name: "van")
+        func judged(_ points: [TrackPoint], received: Int64, from state: JudgedState) async throws -> JudgedState {
+            var batch = IngestBatch(
+                service: service, entity: "van", position: nil, points: points, sequences: [], payload: nil,
+                received: .at(received))
+            let since = try await store.watchTimes(of: key)[own.fence.id]
+            var judge = BatchJudge()
+            let verdict = judge.judge(
+                batch, from: state, by: ServiceFences([open]) { _ in nil },
+                own: OwnFences([WatchedFence(record: own, since: try #require(since))]) { _ in nil })
+            #expect(verdict.alarms.isEmpty)
+            batch.fences = verdict.state.encoded
+            _ = await store.ingest([batch])
+            return verdict.state
+        }
+        let state = try await judged(
+            [point(300, 0), point(310, 0), point(320, 0)], received: 20, from: JudgedState())
+        var statuses = try await FenceStatuses(of: key, in: store)
+        #expect(statuses.place(of: open) == .in && statuses.place(of: own) == .in)
+        for (watch, seconds) in [(FenceWatch.nobody, 30), (definition.watch, 40)] as [(FenceWatch, Int64)] {
+            definition.watch = watch
+            own = try await store.updateFence(
+                own.fence.id, to: definition, expecting: own.version, in: service, at: .at(seconds))
+        }
+        statuses = try await FenceStatuses(of: key, in: store)
+        #expect(statuses.place(of: open) == .in)
+        #expect(statuses.place(of: own) == .unknown)
+        _ = try await judged([point(350, 0), point(360, 0), point(370, 0)], received: 70, from: state)
+        statuses = try await FenceStatuses(of: key, in: store)
+        #expect(statuses.place(of: open) == .in && statuses.place(of: own) == .in)
+    }
 }

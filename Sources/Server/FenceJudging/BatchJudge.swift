@@ -41,6 +41,10 @@ package struct BatchJudge: Sendable {
             // The points that one set judges.
             let set = fences.lastIndex { $0.after < points[start].time } ?? fences.startIndex
             guard set < fences.endIndex else { break }
+            // A vehicle's fences are dated by the vehicle's points.
+            if start == 0, set == fences.startIndex, let received = state.newestReceived {
+                memory.newestCame(at: received, judgedBy: fences[set].everyones.set, own: fences[set].own?.set)
+            }
             var end = inTime
             if set + 1 < fences.endIndex {
                 end = points[start..<inTime].firstIndex { $0.time > fences[set + 1].after } ?? inTime

@@ -21,6 +21,9 @@ package struct JudgedState: Hashable, Sendable {
         receipts.first { $0.time == time }?.received
     }
 
+    /// When the server received the newest point of the memory; nil when nobody knows.
+    var newestReceived: Timestamp? { memory.lastTime.flatMap(received) }
+
     /// The memory went on with points that the server received at `now`.
     mutating func went(on memory: EntityMemory, at now: Timestamp) {
         let former = self.memory.lastTime ?? Timestamp(milliseconds: .min)

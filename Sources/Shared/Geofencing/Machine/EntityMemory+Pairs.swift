@@ -6,7 +6,7 @@ extension EntityMemory {
     /// `last` is the last point that the fence's denoise lets through.
     func present(_ kept: FencePair?, of plan: FencePlan, last: FencePoint?) -> FencePair {
         let isKnown = last.map { $0.time >= plan.from } ?? wasJudged(before: plan.from)
-        guard isKnown else { return new(plan, .unknown) }
+        guard isKnown, newestReceived.map({ $0 >= plan.from }) ?? true else { return new(plan, .unknown) }
         guard let kept else {
             guard let last, last.time < plan.revisedAt else { return new(plan, .out) }
             return placed(plan, by: last)

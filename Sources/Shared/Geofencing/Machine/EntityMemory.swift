@@ -11,6 +11,9 @@ package struct EntityMemory: Hashable, Sendable {
     package internal(set) var overspeed: OverspeedEpisode?
     /// The newest point before time began anew: what was out then is out still.
     var knownThrough: Timestamp?
+    /// When the newest point came, while a later point is judged by fences that may be younger: see
+    /// ``newestCame(at:judgedBy:own:)``. It has no binary form.
+    private(set) var newestReceived: Timestamp?
 
     package init() {}
 
@@ -49,6 +52,22 @@ package struct EntityMemory: Hashable, Sendable {
         if overspeed?.fence == fence { overspeed = nil }
     }
 
+    /// Call it before a point is judged by fences that watch the entity since times of a clock, which the clock of the points may
+    /// be ahead of. `received`: when the newest point came, by the clock of the fences. A fence that is younger has not judged
+    /// this point, whatever the point's own time says: where the entity is begins anew for it, also when it watched the entity
+    /// before.
+    package mutating func newestCame(at received: Timestamp, judgedBy fences: FenceSet, own: FenceSet?) {
+        guard let lastTime, lastTime > received,
+            max(fences.newestChange, own?.newestChange ?? fences.newestChange) > received
+        else { return }
+        newestReceived = received
+        func isYounger(_ fence: Int32) -> Bool {
+            (own?.plan(of: fence) ?? fences.plan(of: fence)).map { $0.from > received } ?? false
+        }
+        pairs.removeAll { isYounger($0.fence) }
+        if let fence = overspeed?.fence, isYounger(fence) { overspeed = nil }
+    }
+
     /// Where the entity is kept to be, as its alarms told it; nil: nothing is kept.
     package func pair(of fence: Int32) -> FencePair? {
         pairs.first { $0.fence == fence }
@@ -57,6 +76,7 @@ package struct EntityMemory: Hashable, Sendable {
     /// Keeps the newest point and those behind it that some denoise still needs.
     mutating func remember(_ point: FencePoint, denoises: [Int32]) {
         lastTime = point.time
+        newestReceived = nil
         guard !denoises.isEmpty else {
             if points.count == 1 { points[0] = point } else { points = [point] }
             return

@@ -14,6 +14,9 @@ package struct FenceStatus: Hashable, Sendable {
 }
 
 extension FenceStatus {
+    /// The fence has judged no point of the entity yet.
+    package static let unknown = FenceStatus(place: .unknown, since: nil, signedDistance: nil, time: nil)
+
     /// Of an assumed place: inside by its shape alone.
     package init(of plan: FencePlan, at place: Coordinate) {
         self.init(
