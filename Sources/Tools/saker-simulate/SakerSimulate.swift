@@ -2,7 +2,7 @@ import ArgumentParser
 import Glibc
 import SystemSimulation
 
-/// Runs histories of the whole system in virtual time, one for each seed, until one breaks a guarantee.
+/// Runs histories of the whole system in virtual time, one for each seed.
 @main struct SakerSimulate: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "saker-simulate",
@@ -48,6 +48,16 @@ import SystemSimulation
     @Option(help: "Histories run at the same time; default: as many as the machine has cores.")
     var jobs: Int?
 
+    @Flag(
+        help: """
+            Draw hours and shares for each history from its seed, half of the histories with four hours; what is given for them \
+            here does not count.
+            """)
+    var mix = false
+
+    @Flag(help: "Go on after a history that breaks a guarantee, and name all of them at the end.")
+    var keepGoing = false
+
     @Flag(help: "Print what happens in each history, one after the other.")
     var trace = false
 
@@ -72,17 +82,19 @@ import SystemSimulation
             directory: directory)
         if trace { options.follow = { line in print(line) } }
         let start = Self.seconds()
-        let workers = Workers(seeds: firstSeed..<firstSeed + seeds, options: options)
+        let workers = Workers(
+            seeds: firstSeed..<firstSeed + seeds, options: options, isMixed: mix, keepsGoing: keepGoing)
         let (total, broken) = workers.run(threads: trace ? 1 : jobs ?? sysconf(Int32(_SC_NPROCESSORS_ONLN)))
-        if let broken, let violation = broken.violation {
-            if !trace { broken.trace.forEach { print($0) } }
-            print("\nseed \(broken.seed) breaks \(violation)")
-            print(
-                "again: saker-simulate --first-seed \(broken.seed) --seeds 1 --hours \(hours) --sqlite \(sqlite) --pushes \(pushes) --fences \(fences) "
-                    + "--older \(older) --restores \(restores) --twins \(twins) --floors \(floors) --trace"
-            )
-            throw ExitCode.failure
+        for outcome in broken {
+            guard let violation = outcome.violation else { continue }
+            if !trace { outcome.trace.forEach { print($0) } }
+            print("\nseed \(outcome.seed) breaks \(violation)")
+            print("again: saker-simulate --first-seed \(outcome.seed) --seeds 1 \(outcome.options.arguments) --trace")
         }
+        if keepGoing, !broken.isEmpty {
+            print("\n\(broken.count) of \(seeds) histories broke; \(Self.seconds() - start) s")
+        }
+        guard broken.isEmpty else { throw ExitCode.failure }
         report(total, seconds: Self.seconds() - start)
     }
 

@@ -9,33 +9,38 @@ final class Workers: Sendable {
         var next: UInt64
         var end: UInt64
         var total = HistorySummary()
-        var broken: HistoryOutcome?
+        var broken: [HistoryOutcome] = []
     }
 
     private let options: HistoryOptions
+    private let isMixed: Bool
+    private let keepsGoing: Bool
     private let state: Mutex<State>
 
-    init(seeds: Range<UInt64>, options: HistoryOptions) {
+    /// `isMixed`: each history has options of its own, drawn from its seed. `keepsGoing`: also after a history broke.
+    init(seeds: Range<UInt64>, options: HistoryOptions, isMixed: Bool, keepsGoing: Bool) {
         self.options = options
+        self.isMixed = isMixed
+        self.keepsGoing = keepsGoing
         state = Mutex(State(next: seeds.lowerBound, end: seeds.upperBound))
     }
 
-    /// Runs all seeds, or all before the first that breaks a guarantee. Returns the sum of the good histories, and the
-    /// output of the broken one. The result does not depend on the number of threads.
-    func run(threads: Int) -> (total: HistorySummary, broken: HistoryOutcome?) {
+    /// Runs all seeds, or all before the first that breaks a guarantee. Returns the sum of the histories, and those that
+    /// broke, by their seeds. What is returned does not depend on the number of threads when all seeds run; else the first
+    /// of the broken ones does not.
+    func run(threads: Int) -> (total: HistorySummary, broken: [HistoryOutcome]) {
         let others = (1..<max(threads, 1)).compactMap { _ in detach() }
         work()
         for other in others { pthread_join(other, nil) }
-        return state.withLock { ($0.total, $0.broken) }
+        return state.withLock { ($0.total, $0.broken.sorted { $0.seed < $1.seed }) }
     }
 
     private func work() {
         while let seed = take() {
-            let outcome = History(seed: seed, options: options).run()
+            let outcome = History(seed: seed, options: isMixed ? options.mixed(seed: seed) : options).run()
             state.withLock { state in
                 state.total.add(outcome.summary)
-                guard outcome.violation != nil, seed < state.broken?.seed ?? .max else { return }
-                state.broken = outcome
+                if outcome.violation != nil { state.broken.append(outcome) }
             }
         }
     }
@@ -43,7 +48,7 @@ final class Workers: Sendable {
     /// Gives seeds out in order. When a history breaks, all earlier ones are running or done.
     private func take() -> UInt64? {
         state.withLock { state in
-            guard state.next < state.end, state.broken == nil else { return nil }
+            guard state.next < state.end, keepsGoing || state.broken.isEmpty else { return nil }
             defer { state.next += 1 }
             return state.next
         }

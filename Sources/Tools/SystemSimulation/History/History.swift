@@ -169,7 +169,7 @@ package final class History {
         trace.mix(UInt64(summary.stored))
         summary.traceHash = trace.hash
         return HistoryOutcome(
-            seed: seed, summary: summary, violation: violation,
+            seed: seed, options: options, summary: summary, violation: violation,
             trace: violation == nil ? [] : Array(trace.lastLines))
     }
 

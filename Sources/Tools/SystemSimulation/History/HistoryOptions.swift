@@ -1,3 +1,5 @@
+internal import TrackTestKit
+
 /// What a run of histories is told from outside; everything else comes from the seed.
 package struct HistoryOptions: Sendable {
     /// Virtual hours before the world heals.
@@ -44,6 +46,29 @@ package struct HistoryOptions: Sendable {
         self.floorShare = floorShare
         self.directory = directory
         self.follow = follow
+    }
+
+    /// Options drawn from `seed`, so that one run of many seeds meets kinds of histories that nobody put together: half of
+    /// them last four hours. `directory` and `follow` stay.
+    package func mixed(seed: UInt64) -> HistoryOptions {
+        var dice = DiskDice(seed: seed &* 0xA076_1D64_78BD_642F ^ 0x31C5_31C5_31C5)
+        func pick<Value>(_ values: [Value]) -> Value { values[Int.random(in: 0..<values.count, using: &dice)] }
+        var mixed = self
+        mixed.hours = pick([4, 4, 4, 2, 1, 0.5])
+        mixed.sqliteShare = pick([0, 5, 10, 100])
+        mixed.pushShare = pick([0, 40, 90])
+        mixed.fenceShare = pick([0, 30, 60, 100])
+        mixed.olderShare = pick([0, 20, 60])
+        mixed.restoreShare = pick([0, 20, 60])
+        mixed.twinShare = pick([0, 10, 50])
+        mixed.floorShare = pick([0, 10, 50])
+        return mixed
+    }
+
+    /// What `saker-simulate` is told to repeat a history with these options.
+    package var arguments: String {
+        "--hours \(hours) --sqlite \(sqliteShare) --pushes \(pushShare) --fences \(fenceShare) --older \(olderShare) "
+            + "--restores \(restoreShare) --twins \(twinShare) --floors \(floorShare)"
     }
 }
 
@@ -173,6 +198,7 @@ package struct HistorySummary: Hashable, Sendable {
 /// How a history ended.
 package struct HistoryOutcome: Sendable {
     package var seed: UInt64
+    package var options: HistoryOptions
     package var summary: HistorySummary
     package var violation: Violation?
     /// The last lines of the trace, when a guarantee was broken.
