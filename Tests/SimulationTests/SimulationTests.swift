@@ -50,6 +50,20 @@ import Testing
         #expect(total.ownAlarms > 20 && total.earlyAlarms > 10 && total.serverAlarms > 20 && total.hookRuns > 0)
     }
 
+    /// Options of `--mix` follow from the seed alone, and each of them is met.
+    @Test func mixedOptionsAreDrawnFromTheSeed() {
+        let base = HistoryOptions(directory: "/tmp")
+        let drawn = (UInt64(0)..<4000).map { base.mixed(seed: $0) }
+        #expect(drawn.map(\.arguments) == (UInt64(0)..<4000).map { base.mixed(seed: $0).arguments })
+        #expect((1800...2200).contains(drawn.count { $0.hours == 4 }))
+        #expect(Set(drawn.map(\.hours)) == [0.5, 1, 2, 4] && drawn.allSatisfy { $0.directory == "/tmp" })
+        for share in [
+            \HistoryOptions.sqliteShare, \.pushShare, \.fenceShare, \.olderShare, \.restoreShare, \.twinShare,
+        ] {
+            #expect(Set(drawn.map { $0[keyPath: share] }).count >= 3)
+        }
+    }
+
     private func play(_ seeds: Range<UInt64>, _ options: HistoryOptions) -> HistorySummary {
         var total = HistorySummary()
         for seed in seeds {
