@@ -60,6 +60,29 @@ import Testing
         #expect(outbox.written([.known]) == [.cancelTimer(.patience)])
     }
 
+    /// The push of the server came first, and the disk takes nothing since: everybody has heard of the alarm.
+    @Test(arguments: [true, false]) func whatAPushHasToldIsNotToldAgain(isFoundFirst: Bool) {
+        var outbox = AlarmOutbox()
+        if !isFoundFirst { outbox.heard(push: first.id) }
+        _ = outbox.judged([first, alarms[1]], of: "van_07", memory: memory)
+        if isFoundFirst { outbox.heard(push: first.id) }
+        #expect(outbox.hasTold(first.id) && !outbox.hasTold(alarms[1].id))
+        let actions = outbox.refused(reason: "full")
+        #expect(!actions.contains(.tell(first, .notDurable)) && !actions.contains(.runHooks(first, .notDurable)))
+        #expect(actions.contains(.tell(alarms[1], .notDurable)))
+        _ = outbox.timerFired(.retry)
+        #expect(outbox.written([.known, .new(7)]) == [.cancelTimer(.patience), .settleHooks(7), .relieved])
+    }
+
+    @Test func ofMorePushesTheNewestAreKnown() {
+        var limits = AlarmOutbox.Limits()
+        limits.pushed = 2
+        var outbox = AlarmOutbox(limits: limits)
+        for alarm in alarms { outbox.heard(push: alarm.id) }
+        _ = outbox.judged(alarms, of: "van_07", memory: memory)
+        #expect(alarms.map { outbox.hasTold($0.id) } == [false, true, true])
+    }
+
     @Test func aMemoryThatMustLastIsWrittenDurablyAlsoInANewerOne() {
         var outbox = AlarmOutbox()
         #expect(outbox.judged([], of: "van_07", memory: memory) == [note(memory)])

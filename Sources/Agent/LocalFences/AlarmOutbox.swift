@@ -41,7 +41,7 @@ package struct AlarmOutbox: Hashable, Sendable {
 
     package struct Waiting: Hashable, Sendable {
         package var alarm: LocalAlarm
-        /// It was told as not durable; its hooks are not owed.
+        /// It was told as not durable, or by the server's push; its hooks are not owed.
         package var isTold: Bool
     }
 
@@ -77,6 +77,8 @@ package struct AlarmOutbox: Hashable, Sendable {
         /// Alarms that wait for the disk, and their bytes.
         package var waiting = 1000
         package var waitingBytes = 1 << 20
+        /// Numbers that pushes have told, and that are known; of more, the newest.
+        package var pushed = 1000
 
         package init() {}
     }
@@ -118,6 +120,8 @@ package struct AlarmOutbox: Hashable, Sendable {
     /// Memories from which no alarm follows, at most one of an entity.
     private var notes: [Verdict] = []
     private var underWay: UnderWay?
+    /// Told by the server's pushes in this process, the newest last.
+    private var pushed: [UInt64] = []
     private var isResting = false
     private var retryDelay: Int64
     package private(set) var trouble: String?
@@ -145,7 +149,8 @@ package struct AlarmOutbox: Hashable, Sendable {
     ) -> [Action] {
         let bytes = alarms.reduce(0) { $0 + $1.body.utf8.count }
         var verdict = Verdict(
-            alarms: alarms.map { Waiting(alarm: $0, isTold: false) }, entity: entity, service: service, memory: memory,
+            alarms: alarms.map { Waiting(alarm: $0, isTold: pushed.contains($0.id)) }, entity: entity, service: service,
+            memory: memory,
             bytes: bytes)
         let mustLast = isDurable || notes.contains { $0.isAbout(verdict) && $0.isDurable }
         notes.removeAll { $0.isAbout(verdict) }
@@ -163,6 +168,18 @@ package struct AlarmOutbox: Hashable, Sendable {
             actions.append(.setTimer(.patience, milliseconds: limits.patience))
         }
         return actions + proceed()
+    }
+
+    /// The server's push has told the alarm of this number, and the journal has it: it is not told again when the disk takes
+    /// nothing more, whether the agent has found it already or finds it later.
+    package mutating func heard(push id: UInt64) {
+        if pushed.count >= limits.pushed { pushed.removeFirst() }
+        pushed.append(id)
+        for verdict in queue.indices {
+            for index in queue[verdict].alarms.indices where queue[verdict].alarms[index].alarm.id == id {
+                queue[verdict].alarms[index].isTold = true
+            }
+        }
     }
 
     /// The write that was under way succeeded. `outcomes`: for each alarm, in their order.

@@ -134,6 +134,7 @@ extension Agent {
         switch effect {
         case .acknowledge(let id): link.acknowledge(push: id)
         case .arrived(let alarm):
+            serverFences.heard(push: alarm.content.id)
             onChange(.alarm(AlarmReport(alarm)))
             hooks.arrived(alarm)
         case .recalled(let alarms, let isAll): hooks.recalled(alarms, isAll: isAll)

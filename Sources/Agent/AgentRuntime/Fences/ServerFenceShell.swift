@@ -190,6 +190,9 @@ final class ServerFenceShell {
     /// Whether an alarm with this number was told before it is on the disk.
     func hasTold(_ id: UInt64) -> Bool { machine.outbox.hasTold(id) }
 
+    /// Everybody has heard of the push with this number.
+    func heard(push id: UInt64) { machine.heard(push: id) }
+
     // MARK: What the server sends
 
     /// A login succeeded: parts of an earlier one are worth nothing. `isSent`: its server sends fences.

@@ -286,6 +286,9 @@ package struct ServerFenceMachine {
         return [.usesChanged]
     }
 
+    /// The server's push has told the alarm of this number.
+    package mutating func heard(push id: UInt64) { judge.outbox.heard(push: id) }
+
     // MARK: What the journal says
 
     package mutating func journalWrote(_ outcomes: [AlarmOutbox.Written]) -> [Action] {

@@ -97,18 +97,31 @@ extension History {
         try fences?.court.stored(batch, new: new)
     }
 
+    /// What a store has of alarms, stale ones too.
+    private func wholeHistory(of store: any TrackStore) async throws -> [AlarmRecord] {
+        guard let service = ServiceID(rawValue: Self.serviceID) else { return [] }
+        return try await store.alarms(
+            in: service, matching: AlarmFilter(includesStale: true), page: Page(offset: 0, limit: 1_000_000)
+        ).alarms
+    }
+
+    /// The alarms in a copy of the store; none in a history without fences.
+    func alarms(of store: any TrackStore) async throws -> Set<AlarmKey> {
+        guard fences != nil else { return [] }
+        return Set(try await wholeHistory(of: store).map(\.alarm.key))
+    }
+
     // MARK: The end
 
     /// The store's history of alarms against what was committed, and the vehicle's alarms against both.
     func compareFences(with store: any TrackStore) async {
-        guard fences != nil, let service = ServiceID(rawValue: Self.serviceID) else { return }
-        let stored = try? await store.alarms(
-            in: service, matching: AlarmFilter(includesStale: true), page: Page(offset: 0, limit: 1_000_000))
+        guard fences != nil else { return }
+        let stored = try? await wholeHistory(of: store)
         check { () throws(Violation) in
             guard let fences, let stored else {
                 throw Violation(guarantee: .fences, detail: "the server's history of alarms cannot be read")
             }
-            try fences.court.compare(stored.alarms)
+            try fences.court.compare(stored)
             let ids = Set(fences.court.history.map { UInt64($0.key.pushID(to: $0.value)) })
             guard let entity = box?.agent.status().service.entity else { return }
             try checkRestored(ids, entity)

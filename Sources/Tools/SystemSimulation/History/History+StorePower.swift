@@ -1,3 +1,4 @@
+internal import Geofencing
 internal import NIOCore
 internal import StoreDisk
 internal import TrackModel
@@ -68,8 +69,9 @@ extension History {
                 }
                 let problems = try await copy.checkIntegrity()
                 let points = try await copy.counts().points
+                let alarms = try await history.value.alarms(of: copy)
                 medium.value.remove(copy)
-                history.value.compare(afterCut: through, points: points, problems: problems)
+                history.value.compare(afterCut: through, points: points, alarms: alarms, problems: problems)
             } catch {
                 history.value.fail(
                     Violation(
@@ -80,7 +82,9 @@ extension History {
         Task(executorPreference: executor, operation: work)
     }
 
-    private func compare(afterCut through: [StreamOwner: UInt64], points: Int, problems: [String]) {
+    private func compare(
+        afterCut through: [StreamOwner: UInt64], points: Int, alarms: Set<AlarmKey>, problems: [String]
+    ) {
         summary.storeCuts += 1
         let open = interrupted
         interrupted = []
@@ -90,6 +94,12 @@ extension History {
                     guarantee: .exactlyOnce, detail: "after a power cut the store says of itself: \(problems)")
             }
             let taken = try store.powerReturned(open, through: through, points: points)
+            // No point tells of a batch that only reports alarms: the alarms do.
+            for batch in open where batch.points.isEmpty {
+                guard try fences?.court.isStored(batch, among: alarms) == true else { continue }
+                pushesQueued(with: batch, after: 0)
+                try fencesStored(batch, new: [])
+            }
             if !taken.isEmpty { summary.storeCutsAfterCommit += 1 }
             for (batch, former, new) in taken {
                 pushesQueued(with: batch, after: former)

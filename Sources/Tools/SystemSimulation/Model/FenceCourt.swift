@@ -94,6 +94,16 @@ struct FenceCourt {
         try compareMemory(batch)
     }
 
+    /// Whether a batch that reports alarms, and that was under way when the power went, is among what is left of the store.
+    func isStored(_ batch: IngestBatch, among stored: Set<AlarmKey>) throws(Violation) -> Bool {
+        let new = batch.alarms.map(\.alarm.key).filter { history[$0] == nil }
+        let left = new.filter(stored.contains)
+        guard left.isEmpty || left.count == new.count else {
+            throw broken("after a power cut the store has \(left.count) of \(new.count) alarms of one report")
+        }
+        return !left.isEmpty
+    }
+
     /// The server goes on from the same places.
     private func compareMemory(_ batch: IngestBatch) throws(Violation) {
         guard let bytes = batch.fences, bytes.count > 1, let this = cases[batch.entity], this.unsure.isEmpty,

@@ -16,6 +16,8 @@ struct OwnFenceCourse {
         /// The journal had it already when it was found: nobody needs to hear of it.
         let isKnown: Bool
         var isTold = false
+        /// It has stood in the journal. That it leaves the journal only by the bound is another model's check.
+        var wasKept = false
     }
 
     private(set) var fences: [Int32: OwnFence]
@@ -162,9 +164,14 @@ struct OwnFenceCourse {
         }
     }
 
-    /// The journal remembers the entity as points up to a time left it: it has the alarms of these points too.
-    func missing(from journal: Set<UInt64>, entity: String, through time: Int64) -> String? {
-        expected.first { $0.entity == entity && $0.pointTime <= time && !journal.contains($0.id) }.map {
+    /// The journal has these alarms and traces.
+    mutating func stand(_ journal: Set<UInt64>) {
+        for index in expected.indices where journal.contains(expected[index].id) { expected[index].wasKept = true }
+    }
+
+    /// The journal remembers the entity as points up to a time left it: it has, or had, the alarms of these points too.
+    func missing(entity: String, through time: Int64) -> String? {
+        expected.first { $0.entity == entity && $0.pointTime <= time && !$0.wasKept }.map {
             "the journal remembers \(entity) after \($0.text), and does not have this alarm"
         }
     }

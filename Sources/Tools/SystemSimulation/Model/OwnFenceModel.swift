@@ -229,9 +229,10 @@ struct OwnFenceModel {
     mutating func remembered(
         _ entity: String, through time: Int64, with journal: Set<UInt64>
     ) throws(Violation) {
+        for index in courses.indices { courses[index].stand(journal) }
         var reason: String?
         let left = courses.filter { course in
-            guard let missing = course.missing(from: journal, entity: entity, through: time) else { return true }
+            guard let missing = course.missing(entity: entity, through: time) else { return true }
             reason = missing
             return false
         }
