@@ -82,11 +82,13 @@ struct FeedMachineTests {
 
     @Test func silenceIsToldOnceAfterEachRunOfReports() throws {
         var machine = try watching()
-        #expect(machine.deadline == 31_000)
+        #expect(machine.deadline == 6000)
         _ = machine.received(.position(report(3)), roll: 0, at: 2000)
         #expect(machine.deadline == 4500)
         #expect(machine.timePassed(roll: 0, at: 4499) == [])
         #expect(machine.timePassed(roll: 0, at: 4500) == [.deliver(.silence)])
+        #expect(machine.deadline == 7000)
+        #expect(machine.timePassed(roll: 0, at: 7000) == [.send("?DEVICES;\n")])
         #expect(machine.deadline == 12_000)
         #expect(machine.timePassed(roll: 0, at: 12_000) == [.deliver(.state(.noFix))])
         #expect(machine.deadline == 32_000)
@@ -99,11 +101,18 @@ struct FeedMachineTests {
 
     @Test func aQuietGPSDIsAskedAndLeftWhenItDoesNotAnswer() throws {
         var machine = try watching()
-        #expect(machine.timePassed(roll: 0, at: 31_000) == [.send("?VERSION;\n")])
+        #expect(machine.timePassed(roll: 0, at: 6000) == [.send("?DEVICES;\n")])
+        let mute = "the receiver has sent nothing for 30 s: unplugged, switched off, or another speed of the port"
+        #expect(
+            machine.timePassed(roll: 0, at: 31_000) == [
+                .send("?VERSION;\n"), .deliver(.state(.noDevice(reason: mute))),
+            ])
         #expect(machine.deadline == 41_000)
         #expect(machine.received(.version(release: "3.22"), roll: 0, at: 31_002) == [])
         #expect(machine.deadline == 61_002)
-        #expect(machine.timePassed(roll: 0, at: 61_002) == [.send("?VERSION;\n")])
+        // Without a receiver gpsd is also to look for it again.
+        #expect(
+            machine.timePassed(roll: 0, at: 61_002) == [.send("?WATCH={\"enable\":true,\"json\":true};\n")])
         #expect(
             machine.timePassed(roll: 0, at: 71_002) == [
                 .close,
@@ -180,6 +189,96 @@ struct FeedMachineTests {
             machine.received(.devices([]), roll: 0, at: 1005) == [
                 .deliver(.state(.noDevice(reason: "gpsd has no receiver")))
             ])
+    }
+
+    /// gpsd has lost the receiver and says nothing of it until it is asked.
+    @Test func aReceiverThatIsUnpluggedWithoutAWordIsMissed() throws {
+        var machine = try watching()
+        _ = machine.received(.position(report(3)), roll: 0, at: 2000)
+        _ = machine.timePassed(roll: 0, at: 4500)
+        #expect(machine.timePassed(roll: 0, at: 7000) == [.send("?DEVICES;\n")])
+        #expect(
+            machine.received(.devices([]), roll: 0, at: 7001) == [
+                .deliver(.state(.noDevice(reason: "gpsd has no receiver")))
+            ])
+        // Nothing more is asked than before, and it is found again.
+        #expect(machine.deadline == 37_001)
+        _ = machine.received(.devices([GPSDDevice(path: path, isActive: true)]), roll: 0, at: 20_000)
+        #expect(
+            machine.received(.position(report(3)), roll: 0, at: 20_001).contains(.deliver(.state(.fix))))
+    }
+
+    /// gpsd has the receiver open, as it has a TCP receiver whose other end is stuck.
+    @Test func aReceiverThatSaysNothingIsAway() throws {
+        var machine = try watching()
+        let open = GPSDMessage.devices([GPSDDevice(path: path, isActive: true)])
+        let away = FeedMachine.Action.deliver(
+            .state(
+                .noDevice(
+                    reason:
+                        "the receiver has sent nothing for 30 s: unplugged, switched off, or another speed of the port")
+            ))
+        #expect(machine.timePassed(roll: 0, at: 6000) == [.send("?DEVICES;\n")])
+        #expect(machine.received(open, roll: 0, at: 6001) == [])
+        #expect(machine.timePassed(roll: 0, at: 31_000) == [away])
+        // That gpsd still has it open does not make it talk.
+        #expect(machine.received(open, roll: 0, at: 31_001) == [])
+        #expect(machine.received(.device(GPSDDevice(path: path, isActive: true)), roll: 0, at: 31_002) == [])
+        // Satellites are a word of it, and so is a report that says nothing.
+        #expect(
+            machine.received(.sky(device: path, satellitesUsed: 0), roll: 0, at: 40_000) == [.deliver(.state(.noFix))])
+        #expect(machine.timePassed(roll: 0, at: 70_000).contains(away))
+        #expect(machine.received(.position(report(0)), roll: 0, at: 70_001).first == .deliver(.state(.noFix)))
+    }
+
+    /// Another program's data on the same gpsd is no word of a receiver of positions.
+    @Test func otherMessagesAreNoWordOfTheReceiver() throws {
+        var machine = try watching()
+        for second in 1...30 as ClosedRange<Int64> {
+            _ = machine.received(.other, roll: 0, at: MonotonicTime(milliseconds: 1000 + second * 990))
+        }
+        #expect(
+            machine.timePassed(roll: 0, at: 31_000).contains {
+                if case .deliver(.state(.noDevice)) = $0 { true } else { false }
+            })
+    }
+
+    /// A gpsd that gives its receiver a new name with each plug, and forgets none.
+    @Test(arguments: [nil, "/dev/ttyACM40"])
+    func aReceiverThatIsRenamedAgainAndAgainIsThere(_ wanted: String?) throws {
+        var machine = try watching(device: wanted)
+        var now = MonotonicTime(milliseconds: 2000)
+        var states: [FeedState] = []
+        for number in 1...40 {
+            let name = "/dev/ttyACM\(number)"
+            for message: GPSDMessage in [
+                .device(GPSDDevice(path: "/dev/ttyACM\(number - 1)", isActive: false)),
+                .device(GPSDDevice(path: name, isActive: true)), .sky(device: name, satellitesUsed: 9),
+                .position(GNSSReport(mode: 3, device: name)), .position(GNSSReport(mode: 3, device: name)),
+            ] {
+                now += 500
+                for case .deliver(.state(let state)) in machine.received(message, roll: 0, at: now) {
+                    states.append(state)
+                }
+            }
+            if wanted == nil {
+                #expect(states.last == .fix, "\(name)")
+                // A list that has no room for all is no reason to say that there is none.
+                let names = (0..<16).map { GPSDDevice(path: "/dev/old\($0)", isActive: false) }
+                let actions = machine.received(.devices(names, isWhole: false), roll: 0, at: now)
+                #expect(actions == [], "\(actions)")
+            }
+        }
+        #expect(states.last == .fix)
+        guard
+            case .deliver(.report(let last))? = machine.received(
+                .position(GNSSReport(mode: 3, device: "/dev/ttyACM40")), roll: 0, at: now
+            ).last
+        else {
+            Issue.record("no report")
+            return
+        }
+        #expect(last.satellitesUsed == 9)
     }
 
     @Test func onlyTheWantedReceiverCounts() throws {

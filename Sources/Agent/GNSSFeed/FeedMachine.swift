@@ -44,6 +44,9 @@ struct FeedMachine {
     private var reportBeforeSilence: MonotonicTime?
     private var lastReport = MonotonicTime.distantPast
     private var receivers = ReceiverList()
+    /// When a receiver said anything last, or gpsd opened one, or the connection began; and whether gpsd was asked since.
+    private var receiverHeard = MonotonicTime.distantPast
+    private var hasAskedForReceivers = false
     private(set) var counters = FeedCounters()
 
     /// So many rejected lines end the connection, because another program than gpsd answers.
@@ -62,6 +65,9 @@ struct FeedMachine {
             var due = answerDue ?? heard + timing.quiet
             if let report = reportBeforeSilence { due = min(due, report + timing.silence) }
             if state == .fix { due = min(due, lastReport + timing.stale) }
+            if isWithReceiver {
+                due = min(due, receiverHeard + (hasAskedForReceivers ? timing.mute : min(timing.ask, timing.mute)))
+            }
             return due
         }
     }
@@ -147,6 +153,13 @@ struct FeedMachine {
         var actions: [Action] = []
         if let report = reportBeforeSilence, now >= report + timing.silence { actions += endRun() }
         if state == .fix, now >= lastReport + timing.stale { actions += become(.noFix) }
+        guard isWithReceiver else { return actions }
+        if !hasAskedForReceivers, now >= receiverHeard + timing.ask {
+            hasAskedForReceivers = true
+            // A gpsd that has lost its receiver may say nothing of it.
+            actions.append(.send("?DEVICES;\n"))
+        }
+        if now >= receiverHeard + timing.mute { actions += endRun() + become(.noDevice(reason: muteReason)) }
         return actions
     }
 
@@ -175,22 +188,27 @@ struct FeedMachine {
             guard case .version = message else { return rejected(roll: roll, at: now) }
             counters.connections &+= 1
             phase = .watching
+            heardReceiver(at: now)
             return [.send(configuration.watchCommand)]
         case .watching: break
         }
         switch message {
         case .version, .other:
             return []
-        case .devices(let devices):
+        case .devices(let devices, let isWhole):
             failures = 0
-            receivers.replace(with: devices)
-            return judgeReceivers()
+            receivers.replace(with: devices, isWhole: isWhole)
+            return judgeReceivers(at: now)
         case .device(let device):
+            if device.isActive, !receivers.isActive(device.path) { heardReceiver(at: now) }
             receivers.update(device)
-            return judgeReceivers()
+            return judgeReceivers(at: now)
         case .sky(let device, let used):
             if let used { receivers.sawSatellites(used, of: device, at: now) }
-            return []
+            if let wanted = configuration.device, let device, device != wanted { return [] }
+            let wasMute = isMute(at: now)
+            heardReceiver(at: now)
+            return wasMute ? judgeReceivers(at: now) : []
         case .position(let report):
             return position(report, at: now)
         case .error(let text):
@@ -204,6 +222,11 @@ struct FeedMachine {
         report.satellitesUsed = receivers.satellites(of: report.device, at: now, within: timing.skyAge)
         reportBeforeSilence = now
         lastReport = now
+        heardReceiver(at: now)
+        // A report is evidence of a receiver, whatever gpsd's list has room for.
+        if let device = report.device, !receivers.isActive(device) {
+            receivers.update(GPSDDevice(path: device, isActive: true))
+        }
         counters.reports &+= 1
         let actions: [Action]
         if report.mode >= 2 {
@@ -228,12 +251,28 @@ struct FeedMachine {
         return []
     }
 
-    private mutating func judgeReceivers() -> [Action] {
+    private mutating func judgeReceivers(at now: MonotonicTime) -> [Action] {
         if let reason = receivers.lack(of: configuration.device) {
             return endRun() + become(.noDevice(reason: reason))
         }
-        return isWithoutDevice ? become(.noFix) : []
+        // That gpsd has it open makes no silent receiver talk.
+        return isWithoutDevice && !isMute(at: now) ? become(.noFix) : []
     }
+
+    private mutating func heardReceiver(at now: MonotonicTime) {
+        receiverHeard = now
+        hasAskedForReceivers = false
+    }
+
+    private func isMute(at now: MonotonicTime) -> Bool { now >= receiverHeard + timing.mute }
+
+    private var muteReason: String {
+        let name = configuration.device.map { "the receiver \($0)" } ?? "the receiver"
+        return
+            "\(name) has sent nothing for \(timing.mute / 1000) s: unplugged, switched off, or another speed of the port"
+    }
+
+    private var isWithReceiver: Bool { state == .fix || state == .noFix }
 
     private var isWithoutDevice: Bool {
         switch state {

@@ -6,8 +6,8 @@ internal import TrackModel
 enum GPSDMessage: Hashable {
     /// gpsd's greeting, and gpsd's answer to ?VERSION.
     case version(release: String)
-    /// All receivers of gpsd.
-    case devices([GPSDDevice])
+    /// All receivers of gpsd; `isWhole`: false when gpsd has named more than ``MessageShape/mostElements``.
+    case devices([GPSDDevice], isWhole: Bool = true)
     /// One receiver came, went, or identified itself.
     case device(GPSDDevice)
     /// Without ``GNSSReport/satellitesUsed``: gpsd sends that in a separate message.
@@ -50,7 +50,7 @@ struct GPSDDevice: Hashable {
                     buffer.terminate(at: element.upperBound)
                     unpack(element, in: &buffer)
                     return device
-                })
+                }, isWhole: shape.elements.count < MessageShape.mostElements)
         case .other:
             return .other
         case .version:

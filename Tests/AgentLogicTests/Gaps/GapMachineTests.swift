@@ -147,6 +147,24 @@ import TrackModel
         #expect(spans.dropFirst().allSatisfy { !$0.hasPrefix("no_fix") }, "\(spans)")
     }
 
+    /// That the receiver was pulled out turns out only when it should have sent something.
+    @Test func aReceiverThatWasAwayWithoutAWordWasAwayFromItsLastWord() {
+        var drive = Drive()
+        drive.receiver(.noFix, 10)
+        drive.actions += drive.machine.receiverWasAway(since: Drive.clock(0), now: Drive.clock(30))
+        drive.receiver(nil, 600)
+        #expect(drive.point(600) == ["no_receiver 0-600"])
+        // What was known to be another reason stays.
+        drive.skipped(.inaccurate, 605)
+        drive.skipped(.inaccurate, 640)
+        drive.receiver(.noFix, 650)
+        drive.actions += drive.machine.receiverWasAway(since: Drive.clock(640), now: Drive.clock(670))
+        drive.receiver(nil, 900)
+        #expect(drive.point(900) == ["inaccurate 600-650", "no_receiver 650-900"])
+        drive.stopped(910)
+        #expect(drive.machine.receiverWasAway(since: Drive.clock(910), now: Drive.clock(911)) == [])
+    }
+
     @Test func aLongerIntervalIsNoGap() {
         var drive = Drive()
         drive.machine.setInterval(300)

@@ -136,6 +136,21 @@ package struct GapMachine: Hashable, Sendable {
         return noted(now)
     }
 
+    /// The receiver was away since it was heard last, as turns out only now. What passed for a missing fix until then was its
+    /// absence.
+    package mutating func receiverWasAway(since heard: MonotonicTime, now: MonotonicTime) -> [Action] {
+        guard isGathering else { return [] }
+        let begin = max(heard, opened)
+        var told = pieces.filter { $0.since <= begin }
+        for piece in [Piece(since: begin, reason: told.last?.reason)] + pieces.filter({ $0.since > begin }) {
+            let reason = piece.reason == nil || piece.reason == .noFix ? .noReceiver : piece.reason
+            if told.last?.reason != reason { told.append(Piece(since: piece.since, reason: reason)) }
+        }
+        pieces = told
+        while pieces.count > Self.maximumPieces { joinShortest() }
+        return receiverChanged(.noReceiver, now: now) + awaitingMemory(now)
+    }
+
     /// Call it with every fix, before ``point(_:now:)``.
     package mutating func fixArrived(_ time: Timestamp, now: MonotonicTime) {
         fixTime = time
