@@ -164,15 +164,13 @@ package struct UplinkMachine: Hashable, Sendable {
         }
     }
 
-    /// A person or a program wants a new connection. Waits that the server asked for go on, and so do waits after a
-    /// lasting refusal.
+    /// A person or a program wants a new connection: it is tried at once, whatever the agent waits for. Only an attempt that is under
+    /// way, and began just now, goes on.
     package mutating func reconnectRequested(now: MonotonicTime) -> [Action] {
         switch phase {
         case .off, .loggingIn: return []
         case .connecting, .handshaking: return startAnew(after: timing.networkChange, now: now)
-        case .waiting(let wait):
-            if wait.mayBeTheNetworks { return shorten(wait, to: now, now: now) }
-            return wait.isLasting ? [] : shorten(wait, to: wait.notBefore, now: now)
+        case .waiting: return connect(now: now)
         case .online:
             return stopping == nil ? leave(sayingGoodbye: true, now: now) + connect(now: now) : []
         }
