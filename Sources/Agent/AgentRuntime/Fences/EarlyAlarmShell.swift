@@ -140,9 +140,16 @@ final class EarlyAlarmShell {
                     metadata: ["stored_through": "\(points.sequences.lowerBound - 1)"])
             }
             guard count > 0 else { return }
-            context.log.notice(
-                "The server has lost points: alarms are reported again",
-                metadata: ["alarms": "\(count)", "stored_through": "\(points.sequences.lowerBound - 1)"])
+            let fields: Logger.Metadata = [
+                "alarms": "\(count)", "stored_through": "\(points.sequences.lowerBound - 1)",
+            ]
+            if points.isCertain {
+                context.log.notice("The server has lost points: alarms are reported again", metadata: fields)
+            } else {
+                // The process before may have been killed before it noted what the server has.
+                context.log.info(
+                    "Alarms are reported once more, in case the server does not have them", metadata: fields)
+            }
             perform(reporting.added())
         }
     }
