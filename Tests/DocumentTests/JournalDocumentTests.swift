@@ -18,6 +18,21 @@ import Testing
         let known = Set(try JournalDocument.events(of: program.name).map(\.name))
         for name in try program.told().keys { #expect(known.contains(name), "\(name)") }
     }
+
+    /// `journalctl -u` shows the message alone, with its reason and its details: two words in front of them tell nobody anything.
+    @Test(arguments: JournalProgram.all) func everyMessageIsASentence(program: JournalProgram) throws {
+        var count = 0
+        for text in try JournalDocument.sources(below: program.folder) {
+            for statement in text.matches(
+                of: /[lL]og(?:ger)?\??\.(?:info|notice|warning|error|critical)\(\s*"([^"\\]{2,})"/)
+            {
+                count += 1
+                let words = statement.1.split(separator: " ")
+                #expect(words.count >= 3 || words.first == "saker-server", "\(statement.1)")
+            }
+        }
+        #expect(count > 40, "the statements were not found")
+    }
 }
 
 /// A program, and how its sources name an event of the journal.

@@ -63,7 +63,7 @@ import Testing
         #expect(server.logins >= 3, "seed \(seed): \(server.program.printed)")
         #expect(hostile.isTold(in: agent.printed), "seed \(seed): \(agent.printed)")
         if hostile.manner == .acknowledgesTheFuture {
-            #expect(agent.printed.contains("Server claims points that were never sent"), "\(agent.printed)")
+            #expect(agent.printed.contains("The server claims points that were never sent"), "\(agent.printed)")
         }
         // Kilobytes.
         let after = try #require(ProcessFigures(of: agent.identifier)).resident

@@ -207,7 +207,7 @@ import Testing
         disk.empty()
         try waitUntil("it is delivered", within: 300) { try yard.states() == ["delivered"] }
         #expect(try yard.alarms().count == 1)
-        #expect(agent.printed.contains("Alarms are kept again"))
+        #expect(agent.printed.contains("Alarms are kept on the disk again"))
         agent.end(SIGTERM)
         server.end(SIGTERM)
     }

@@ -28,7 +28,7 @@ import Testing
             ("ca_file = \"", "ca_file = \"/nowhere/", "/nowhere/"),
         ] {
             try fleet.edit(file, text, to: broken)
-            try reload("Configuration refused, the old one stays in force")
+            try reload("The configuration is refused, and the old one stays in force")
             #expect(agent.printed.contains(told), "\(agent.printed)")
             try right.write(toFile: file, atomically: true, encoding: .utf8)
         }

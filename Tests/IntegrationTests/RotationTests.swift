@@ -31,21 +31,21 @@ import Testing
         let second = try new.issue("van_07")
         try writeSecret(second.key, to: key)
         try waitUntil("the half pair is refused", within: 300) {
-            agent.printed.contains("Certificates refused, the former ones stay in use")
+            agent.printed.contains("Certificates are refused, and the former ones stay in use")
         }
         #expect(agent.printed.contains("van.key"), "\(agent.printed)")
         try writeSecret(String(second.certificate.dropLast(200)), to: certificate)
         // The whole one is taken, and the session goes on.
         try writeSecret(second.certificate, to: certificate)
         try waitUntil("the new pair is taken", within: 300) {
-            agent.printed.contains("Certificates reloaded, the next connection uses them")
+            agent.printed.contains("Certificates were read anew, and the next connection uses them")
         }
         #expect(try fleet.session() == session)
 
         // The server takes another authority by itself, and its sessions go on too.
         try FileManager.default.removeItem(atPath: served)
         try FileManager.default.copyItem(atPath: new.certificate, toPath: served)
-        try waitUntil("the server's reload", within: 300) { server.printed.contains("certificates reloaded") }
+        try waitUntil("the server's reload", within: 300) { server.printed.contains("Certificates were read anew") }
         #expect(try fleet.session() == session)
         #expect(try fleet.saker(["reconnect"]).status == 0)
         try waitUntil("a session with the new certificate", within: 300) {

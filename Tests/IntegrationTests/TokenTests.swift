@@ -37,7 +37,7 @@ struct TokenTests {
         }
         // Told to read everything again, it still has its key.
         agent.signal(SIGHUP)
-        try waitUntil("the reload", within: 300) { agent.printed.contains("Configuration reloaded") }
+        try waitUntil("the reload", within: 300) { agent.printed.contains("The configuration was read anew") }
         let session = try fleet.session()
         _ = try fleet.saker(["reconnect"])
         try waitUntil("a login after the reload", within: 300) {

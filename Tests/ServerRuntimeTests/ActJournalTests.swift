@@ -16,7 +16,8 @@ import TrackStore
         ActJournal(path: journal.path, log: nil).note(.keyRevoke, in: service, about: "a1b2c3d4")
         let fields = Set(journal.received.split(separator: "\n"))
         for field in [
-            "MESSAGE_ID=\(MessageID.administrativeAct)", "MESSAGE=an administrator has changed something",
+            "MESSAGE_ID=\(MessageID.administrativeAct)",
+            "MESSAGE=An administrator has changed something (service 7, act key revoke, subject a1b2c3d4, who \(ActJournal.who))",
             "SAKER_ACT=key revoke", "SAKER_SERVICE=7", "SAKER_SUBJECT=a1b2c3d4", "SAKER_WHO=\(ActJournal.who)",
             "SYSLOG_IDENTIFIER=saker-server",
         ] { #expect(fields.contains(Substring(field)), "\(field) in \(fields)") }

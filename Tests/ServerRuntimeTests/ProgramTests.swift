@@ -325,7 +325,7 @@ struct ProgramTests {
             #expect(renewed.status == 0, "\(renewed.errors)")
             #expect(try String(contentsOfFile: home + "/server.pem", encoding: .utf8) != old)
             server.send(SIGHUP)
-            _ = try await eventually { server.errors.contains("certificates reloaded") ? true : nil }
+            _ = try await eventually { server.errors.contains("Certificates were read anew") ? true : nil }
             let port = try #require(ports["https"])
             let named = try await run(
                 "curl",

@@ -35,7 +35,8 @@ import Testing
             function: "run()", line: 7)
         #expect(
             try fields() == [
-                "MESSAGE": "The connection is down", "PRIORITY": "4", "SYSLOG_IDENTIFIER": "sakerd",
+                "MESSAGE": "The connection is down (entity truck-12, retry-after 4 s, server a=b)", "PRIORITY": "4",
+                "SYSLOG_IDENTIFIER": "sakerd",
                 "CODE_FILE": "F.swift", "CODE_LINE": "7", "CODE_FUNC": "run()", "SAKER_LOGGER": "uplink",
                 "MESSAGE_ID": MessageID.linkLost.rawValue, "SAKER_ENTITY": "truck-12", "SAKER_RETRY_AFTER": "4 s",
                 "SAKER_SERVER": "a=b",
@@ -61,7 +62,7 @@ import Testing
         let value = "first\nPRIORITY=0\n\nMESSAGE=forged\n"
         logger.info("two\nlines", metadata: ["reason": "\(value)", "message_id": "no\nMESSAGE_ID=x"])
         let fields = try fields()
-        #expect(fields["MESSAGE"] == "two\nlines")
+        #expect(fields["MESSAGE"] == "Two lines: first PRIORITY=0  MESSAGE=forged ")
         #expect(fields["SAKER_REASON"] == value)
         #expect(fields["PRIORITY"] == "6")
         #expect(fields["MESSAGE_ID"] == nil)
@@ -91,7 +92,7 @@ import Testing
         #expect(datagram.seals == 15)
         let file = try #require(datagram.file)
         let fields = try #require(journalFields(file))
-        #expect(fields["MESSAGE"] == "large")
+        #expect(try #require(fields["MESSAGE"]?.utf8.count) < 2048)
         #expect(["SAKER_A", "SAKER_B", "SAKER_C"].map { fields[$0] } == values)
     }
 
@@ -115,7 +116,28 @@ import Testing
         while journald.take() != nil { read += 1 }
         #expect(read == written)
         logger.info("again")
-        #expect(try fields()["MESSAGE"] == "again")
+        #expect(try fields()["MESSAGE"] == "Again")
+    }
+
+    /// What `journalctl -u` and a forwarding to syslog show.
+    @Test func theMessageIsASentenceWithItsReasonAndDetails() {
+        func text(_ message: String, _ fields: [(String, String)]) -> String {
+            JournalSentence.text(message, fields.map { (key: $0.0, value: $0.1) })
+        }
+        #expect(text("A login is refused", []) == "A login is refused")
+        #expect(
+            text(
+                "a login is refused",
+                [("reason", "no such key"), ("zone", "z"), ("address", "10.0.0.1"), ("entity", "van")])
+                == "A login is refused: no such key (entity van, address 10.0.0.1, zone z)")
+        #expect(text("saker-server stops", [("error", "x")]) == "saker-server stops: x")
+        // What the message says already is not said again, and an unknown detail is left out.
+        #expect(
+            text("Points are lost: bound=3", [("reasons", "bound=3"), ("entity", "")]) == "Points are lost: bound=3")
+        #expect(text("x", [("stored_through", "7")]) == "X (stored through 7)")
+        #expect(text("x", [("a", "1\n\u{1B}[2J2")]) == "X (a 1  [2J2)")
+        #expect(text("x", [("a", String(repeating: "é", count: 300))]).utf8.count < 220)
+        #expect(text("x", [("reason", String(repeating: "é", count: 9000))]).utf8.count <= 2048)
     }
 
     @Test func withoutAJournalEntriesAreCounted() throws {

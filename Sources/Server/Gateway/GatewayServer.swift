@@ -81,7 +81,7 @@ package final class GatewayServer: Sendable {
         }
         state.withLock { $0 = .running(channel, pushes: task) }
         core.logger.notice(
-            "gateway listens",
+            "Vehicles can connect",
             metadata: [
                 "host": "\(configuration.host)", "port": "\(localPort ?? 0)",
                 "message_id": "\(MessageID.gatewayListening)",
@@ -105,7 +105,7 @@ package final class GatewayServer: Sendable {
         running.pushes.cancel()
         core.dismissAll()
         await core.census.untilEmpty(atMost: configuration.deadlines.close * 2)
-        core.logger.info("gateway stopped", metadata: ["connections_left": "\(core.census.count)"])
+        core.logger.info("No vehicle is connected any more", metadata: ["connections_left": "\(core.census.count)"])
     }
 
     /// Received batches are stored and acknowledged. A store that hangs must not keep the process from ending.

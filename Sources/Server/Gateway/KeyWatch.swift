@@ -34,7 +34,7 @@ final class KeyWatch: Sendable {
                 try await look()
                 isFailing = false
             } catch {
-                if !isFailing { logger.error("store cannot tell of keys", metadata: ["reason": "\(error.detail)"]) }
+                if !isFailing { logger.error("The store cannot tell of keys", metadata: ["reason": "\(error.detail)"]) }
                 isFailing = true
             }
             await sleep(Self.interval)

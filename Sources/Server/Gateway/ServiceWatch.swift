@@ -33,7 +33,9 @@ final class ServiceWatch: Sendable {
                 try await look()
                 isFailing = false
             } catch {
-                if !isFailing { logger.error("store cannot tell of services", metadata: ["reason": "\(error.detail)"]) }
+                if !isFailing {
+                    logger.error("The store cannot tell of services", metadata: ["reason": "\(error.detail)"])
+                }
                 isFailing = true
             }
             await sleep(Self.interval)

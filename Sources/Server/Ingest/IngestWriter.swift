@@ -245,7 +245,7 @@ package final class IngestWriter: Sendable {
         let outcomes = await store.ingest(batches)
         let duration = tasks.clock() - began
         guard outcomes.count == batches.count else {
-            logger.error("store answered with a wrong number of outcomes")
+            logger.error("The store has answered with a wrong number of outcomes")
             return batches.map { _ in .failed(TrackStoreError(.failed, "a wrong number of outcomes")) }
         }
         if outcomes.contains(where: { $0.storeFailure == nil }) { counters.committed(in: duration) }
@@ -264,7 +264,7 @@ package final class IngestWriter: Sendable {
             state.withLock { $0.isStoreFailing = true }
             let willRetry = failure.isRetriable && mayRetry && !Task.isCancelled
             logger.error(
-                "transaction failed",
+                "The store has not taken points",
                 metadata: [
                     "reason": "\(failure.detail)", "batches": "\(failures.count)", "will_retry": "\(willRetry)",
                     "message_id": "\(MessageID.storeFailed)",

@@ -1,6 +1,7 @@
 package import Logging
 
-/// Writes swift-log messages to the journal: the message unchanged, and the metadata in fields.
+/// Writes swift-log messages to the journal: the message as a sentence with its reason and its details (``JournalSentence``), and
+/// the metadata in fields, for programs.
 ///
 /// The metadata `message_id` (32 hexadecimal digits, see ``MessageID``) becomes MESSAGE_ID. Any other key becomes
 /// `SAKER_` and the key in capitals: `entity` becomes SAKER_ENTITY.
@@ -30,7 +31,10 @@ package struct JournalLogHandler: LogHandler {
 
     package func log(event: LogEvent) {
         var entry = JournalEntry()
-        entry.append("MESSAGE", event.message.description)
+        let fields = EffectiveMetadata.of(event, handler: metadata, provider: metadataProvider)
+        var details = fields.filter { $0.key != MessageID.metadataKey }.map { (key: $0.key, value: "\($0.value)") }
+        if let error = event.error { details.append(("error", "\(error)")) }
+        entry.append("MESSAGE", JournalSentence.text(event.message.description, details))
         entry.append("PRIORITY", JournalEntry.priority(of: event.level))
         entry.append("SYSLOG_IDENTIFIER", identifier)
         entry.append("CODE_FILE", event.file)
@@ -38,7 +42,7 @@ package struct JournalLogHandler: LogHandler {
         entry.append("CODE_FUNC", event.function)
         entry.append("SAKER_LOGGER", label)
         if let error = event.error { entry.append("SAKER_ERROR", "\(error)") }
-        for (key, value) in EffectiveMetadata.of(event, handler: metadata, provider: metadataProvider) {
+        for (key, value) in fields {
             let text = "\(value)"
             if key == MessageID.metadataKey, MessageID.isWellFormed(text) {
                 entry.append("MESSAGE_ID", text)

@@ -36,6 +36,8 @@ package enum MessageID: String, Hashable, Sendable, CaseIterable, CustomStringCo
     case stateRemembered = "c8b7ad3917f24be0a5d46f02e1938c7b"
     case controlSocketFailed = "109fc3c1e3e2bdb92bbacee4551d2bb5"
     case controlSocketOpened = "7e62dc1ec9e01b03f62042b45c2edb61"
+    case pointsMissing = "b7c2f5a84d1e4f0392a6d8e15c704b3f"
+    case pointsReturned = "4e19d0c6a3754b8fb1f27c9e60d8352a"
 
     // The server
     case gatewayListening = "7d450802019e41a2bcbf2446b6303558"

@@ -62,7 +62,7 @@ import TrackTestKit
         }
         #expect(refusal.map { LoginRefusalReason($0.code) } == reason)
         #expect(refusal?.reason.contains("page 7") == false, "the agent is not told")
-        #expect(lines.all == ["store cannot judge a login: page 7 is damaged"])
+        #expect(lines.all == ["The store cannot judge a login: page 7 is damaged"])
     }
 
     @Test func outcomesOfPushesThatTheStoreDoesNotTakeAreCountedAndSaidOnce() async throws {

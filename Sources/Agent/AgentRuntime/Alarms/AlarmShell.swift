@@ -78,7 +78,7 @@ final class AlarmShell {
             let counters = journal.counters
             guard journal.kept > 0 || counters != AlarmJournal.Counters() else { return }
             context.log.notice(
-                "Alarm journal opened",
+                "The alarm journal is open",
                 metadata: [
                     "alarms": "\(journal.kept)", "owed_hooks": "\(journal.owed)", "damaged": "\(counters.damaged)",
                     "torn_tails": "\(counters.tornTails)", "put_aside": "\(counters.putAside)",
@@ -128,13 +128,13 @@ final class AlarmShell {
                     case .noNumber: "it has no number"
                     case .tooLong: "it is longer than \(NewAlarm.maximumBodyBytes) bytes"
                     }
-                context.log.warning("Push refused", metadata: ["push": "\(id)", "reason": "\(why)"])
+                context.log.warning("A push of the server is refused", metadata: ["push": "\(id)", "reason": "\(why)"])
             case .complain(let reason):
                 context.log.error(
                     "Alarms cannot be kept: none is acknowledged, the server sends them again",
                     metadata: .event(.alarmJournalFailed, ["reason": "\(reason)"]))
             case .relieved:
-                context.log.notice("Alarms are kept again", metadata: .event(.alarmJournalReturned))
+                context.log.notice("Alarms are kept on the disk again", metadata: .event(.alarmJournalReturned))
             }
         }
     }
@@ -186,7 +186,8 @@ final class AlarmShell {
 
     private func announce(_ alarm: Alarm) {
         context.log.notice(
-            alarm.content.type == 3 || alarm.content.type == 4 ? "Alarm" : "Message from the server",
+            alarm.content.type == 3 || alarm.content.type == 4
+                ? "An alarm of a fence has come" : "A message of the operator has come",
             metadata: .event(
                 .alarmReceived,
                 ["entity": "\(alarm.content.entity)", "type": "\(alarm.content.type)", "number": "\(alarm.number)"]))

@@ -91,7 +91,7 @@ final class AttributeShell {
         let dropped = board.learn(told.compactMap(AttributeColumn.init))
         if !dropped.isEmpty {
             context.log.warning(
-                "Attributes dropped: they are no columns of the service, or of another type",
+                "Attributes are dropped, because they are no columns of the service or have another type",
                 metadata: ["keys": "\(dropped.map(\.key).joined(separator: ", "))"])
         }
         tell(.columnsLearned(board.columnList ?? []))

@@ -19,12 +19,12 @@ struct ComputerLook {
         do throws(SecureLinkError) {
             verdict = try ComputerVerdict(file.read(), traits, stream: cache.streamID)
         } catch {
-            log.warning("Cannot tell this computer from another one", metadata: ["reason": "\(error.detail)"])
+            log.warning("This computer cannot be told from another one", metadata: ["reason": "\(error.detail)"])
             return false
         }
         // First on the disk: a process that is killed here must not take the next one for the same computer's.
         if let note = verdict.note, let trouble = file.write(note) {
-            log.warning("Cannot note on which computer the agent runs", metadata: ["reason": "\(trouble)"])
+            log.warning("On which computer the agent runs cannot be noted", metadata: ["reason": "\(trouble)"])
         }
         guard verdict.isMoved else { return false }
         if verdict.isNews {

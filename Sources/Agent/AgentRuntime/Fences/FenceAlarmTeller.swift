@@ -99,7 +99,7 @@ final class FenceAlarmTeller {
             report = AlarmReport(kept)
         case .notDurable: report = AlarmReport(notDurable: alarm, received: context.systemTime)
         }
-        context.log.notice("Alarm", metadata: .event(.alarmReceived, fields))
+        context.log.notice("A fence has made an alarm", metadata: .event(.alarmReceived, fields))
         tell(.told(report))
     }
 

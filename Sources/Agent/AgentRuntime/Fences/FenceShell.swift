@@ -43,7 +43,7 @@ final class FenceShell {
     private lazy var file = RememberedFile(
         context,
         .init(
-            failing: "Fences could not be remembered", relieved: "Fences are remembered again",
+            failing: "The fences could not be written to the disk", relieved: "The fences are on the disk again",
             write: { [weak self] in self?.write() }, happened: { [weak self] in self?.saving($0) },
             answer: { [callers] in callers.answer($0, $1) }))
     private var imports = FenceImports()
@@ -103,14 +103,15 @@ final class FenceShell {
             readLater()
         }
         if !found.fences.isEmpty {
-            context.log.notice("Fences opened", metadata: ["fences": "\(found.fences.count)"])
+            context.log.notice("The fences of this vehicle are read", metadata: ["fences": "\(found.fences.count)"])
         }
     }
 
     /// What is left of a damaged file stands nowhere until it is written again.
     private func tellDamage(of found: RecalledFences) {
         guard let damage = found.damage else { return }
-        context.log.error("Fences were damaged", metadata: .event(.stateNotRemembered, ["reason": "\(damage)"]))
+        context.log.error(
+            "The file of the fences was damaged", metadata: .event(.stateNotRemembered, ["reason": "\(damage)"]))
         saving { $0.changed() }
     }
 

@@ -52,7 +52,8 @@ final class ServerFenceShell {
     private lazy var file = RememberedFile(
         context,
         .init(
-            failing: "Server fences could not be remembered", relieved: "Server fences are remembered again",
+            failing: "The server's fences could not be written to the disk",
+            relieved: "The server's fences are on the disk again",
             write: { [weak self] in self?.write() },
             happened: { [weak self] event in
                 // What the disk answers to the last write concerns nobody any more.
@@ -119,7 +120,7 @@ final class ServerFenceShell {
         }
         guard let set = found.set else { return }
         context.log.notice(
-            "Server fences opened",
+            "The server's fences are read",
             metadata: ["entity": "\(set.entity)", "version": "\(set.version)", "fences": "\(set.fences.count)"])
     }
 

@@ -160,7 +160,8 @@ final class HookShell {
             if let failure = outcome.failure {
                 complain("\(hook): \(failure)", output: outcome.output)
             } else if !outcome.output.isEmpty {
-                context.log.info("Hook said", metadata: ["hook": "\(hook)", "output": "\(outcome.output)"])
+                context.log.info(
+                    "A hook has written something", metadata: ["hook": "\(hook)", "output": "\(outcome.output)"])
             }
             perform(machine.ended(run, isFailure: outcome.failure != nil))
         }
@@ -170,7 +171,7 @@ final class HookShell {
         lastError = reason
         var fields: Logger.Metadata = ["reason": "\(reason)"]
         if !output.isEmpty { fields["output"] = "\(output)" }
-        context.log.warning("Hook failed", metadata: .event(.hookFailed, fields))
+        context.log.warning("A hook has failed", metadata: .event(.hookFailed, fields))
     }
 
     /// The agent stops: from now on the shell takes no event and ignores the ends of hooks.

@@ -60,11 +60,13 @@ package enum AgentProcess {
         var log = Logger(label: "sakerd", factory: SystemLog.handlerFactory(identifier: "sakerd"))
         log.logLevel = Logger.Level(configuration.logLevel)
         for warning in configuration.effective.warnings {
-            log.warning("Credential warning", metadata: .event(.credentialWarning, ["warning": "\(warning)"]))
+            log.warning(
+                "A file with a secret is open to others",
+                metadata: .event(.credentialWarning, ["warning": "\(warning)"]))
         }
         if let trouble = configuration.service.secretTrouble {
             log.error(
-                "Access key or app code cannot be used: points are kept, and no connection is made",
+                "The access key or the app code cannot be used: points are kept, and no connection is made",
                 metadata: .event(.credentialWarning, ["warning": "\(trouble)"]))
         }
         do {
@@ -74,7 +76,7 @@ package enum AgentProcess {
                 let session = AgentSession(opened, configurationPath: path, log: log, loop: loop)
                 session.run().assumeIsolated().whenComplete { result in
                     if case .failure(let error) = result {
-                        log.critical("Agent cannot run", metadata: ["error": "\(error)"])
+                        log.critical("The agent cannot run", metadata: ["error": "\(error)"])
                         status = 1
                     }
                     loop.shutdownGracefully { _ in }
@@ -82,7 +84,7 @@ package enum AgentProcess {
             }
             return status
         } catch {
-            log.critical("Agent cannot run", metadata: ["error": "\(error)"])
+            log.critical("The agent cannot run", metadata: ["error": "\(error)"])
             return 1
         }
     }

@@ -65,17 +65,19 @@ final class AgentSession {
         let group = GroupDatabase.identifier(of: settings.group)
         if group == nil {
             log.warning(
-                "Control group does not exist: only root and the agent's own user may change things",
+                "The control group does not exist: only root and the agent's own user may change things",
                 metadata: ["group": "\(settings.group)"])
         }
         let control = AgentControlService(
             handler: agent, policy: ControlPolicy(group: group, user: geteuid())
         ) { [log] method, peer in
             log.info(
-                "Control call",
+                "A call of the control socket has changed something",
                 metadata: ["method": "\(method.rawValue)", "uid": "\(peer.user)", "pid": "\(peer.process)"])
         } whenFailed: { [log] method, reason in
-            log.error("Control call failed", metadata: ["method": "\(method.rawValue)", "reason": "\(reason)"])
+            log.error(
+                "A call of the control socket has failed",
+                metadata: ["method": "\(method.rawValue)", "reason": "\(reason)"])
         }
         self.control = control
         let options = VarlinkServer.Options(
@@ -113,7 +115,7 @@ final class AgentSession {
             ProcessMemory.giveBack()
         }
         awaitSecrets()
-        log.notice("Agent ready", metadata: .event(.programStarted, ["version": "\(SakerVersion.text)"]))
+        log.notice("The agent is ready", metadata: .event(.programStarted, ["version": "\(SakerVersion.text)"]))
     }
 
     /// Looks at the files with secrets again until they can be used.
@@ -184,13 +186,13 @@ final class AgentSession {
         switch result {
         case .success(let kept):
             log.notice(
-                "Configuration reloaded",
+                "The configuration was read anew",
                 metadata: .event(
                     .configurationReloaded,
                     ["needs_restart": "\(kept.isEmpty ? "nothing" : kept.joined(separator: ", "))"]))
         case .failure(let error):
             log.error(
-                "Configuration refused, the old one stays in force",
+                "The configuration is refused, and the old one stays in force",
                 metadata: .event(.configurationRefused, ["reason": "\(error)"]))
         }
         notifier.ready()
@@ -200,7 +202,7 @@ final class AgentSession {
         guard !isStopping else { return }
         isStopping = true
         notifier.stopping()
-        log.notice("Agent stops", metadata: .event(.programStopping))
+        log.notice("The agent stops", metadata: .event(.programStopping))
         watchdog?.cancel()
         memoryReturn?.cancel()
         network?.stop()

@@ -57,7 +57,7 @@ final class ControlSocket {
         self.server = server
         guard obstacle != nil else { return }
         obstacle = nil
-        log.notice("Control socket open", metadata: .event(.controlSocketOpened, ["socket": "\(options.path)"]))
+        log.notice("The control socket is open", metadata: .event(.controlSocketOpened, ["socket": "\(options.path)"]))
         changed()
     }
 
@@ -67,7 +67,7 @@ final class ControlSocket {
         guard reason != obstacle else { return }
         obstacle = reason
         log.error(
-            "Control socket cannot be opened: the agent tracks without it",
+            "The control socket cannot be opened, and the agent tracks without it",
             metadata: .event(.controlSocketFailed, ["reason": "\(reason)"]))
         changed()
     }

@@ -81,7 +81,7 @@ package struct OpenedAgent {
         (surroundings, snapshot) = try open(options)
         let recovery = snapshot.recovery
         log.notice(
-            "Track cache opened",
+            "The track cache is open",
             metadata: .event(
                 .cacheRecovered,
                 [
@@ -106,17 +106,17 @@ package struct OpenedAgent {
                 settings.keepAlive = configuration.gnss.isKeptOpen
                 return (state, settings)
             } catch {
-                log.error("Remembered settings break a rule, defaults are used", metadata: ["error": "\(error)"])
+                log.error("Remembered settings break a rule, and defaults are used", metadata: ["error": "\(error)"])
                 return (
                     RememberedState(target: state.target, enrollment: state.enrollment, columns: state.columns),
                     defaults
                 )
             }
         case .putAside(let path):
-            log.error("Remembered state was damaged and put aside", metadata: ["file": "\(path)"])
+            log.error("The remembered state was damaged and is put aside", metadata: ["file": "\(path)"])
             return (RememberedState(), defaults)
         case .unreadable(let reason):
-            log.error("Remembered state cannot be read", metadata: ["error": "\(reason)"])
+            log.error("The remembered state cannot be read", metadata: ["error": "\(reason)"])
             return (RememberedState(), defaults)
         }
     }

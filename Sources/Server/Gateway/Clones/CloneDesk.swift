@@ -49,7 +49,7 @@ final class CloneDesk: Sendable {
         do throws(TrackStoreError) {
             try await store.noteClone(of: device.id, at: now)
         } catch {
-            logger.error("store cannot note that a device is cloned", metadata: ["reason": "\(error.detail)"])
+            logger.error("The store cannot note that a device is cloned", metadata: ["reason": "\(error.detail)"])
         }
         throw LoginRefusal(.cloned, reason, retryAfter: CloneWatch.retryAfter)
     }

@@ -27,19 +27,23 @@ struct SessionJournal {
         case .loginEnded(let refusal, let entity): refused(refusal, entity: entity ?? "")
         case .loggedIn(let version):
             counters.add(to: \.logins)
-            logger.info("login", metadata: metadata(["agent_version": "\(version)"]))
+            logger.info("A vehicle has logged in", metadata: metadata(["agent_version": "\(version)"]))
         case .violation(let reason):
             counters.add(to: \.violations)
-            logger.info("protocol violation", metadata: metadata(["reason": "\(reason)"]))
+            logger.info(
+                "A connection is closed, because the vehicle has broken the protocol",
+                metadata: metadata(["reason": "\(reason)"]))
         case .pointsRefused(let count, let reason):
             counters.add(UInt64(count), to: \.refusedPoints)
             guard let reason else { return }
-            logger.info("points refused", metadata: metadata(["count": "\(count)", "first_reason": "\(reason)"]))
+            logger.info(
+                "Points of a vehicle are refused",
+                metadata: metadata(["count": "\(count)", "first_reason": "\(reason)"]))
         case .attributesIgnored(let keys, let isFirst):
             counters.add(to: \.batchesWithIgnoredAttributes)
             guard isFirst else { return }
             logger.info(
-                "attributes ignored: no track column, or of another type",
+                "Attributes of a vehicle are ignored, because they have no track column or another type",
                 metadata: metadata(["count": "\(keys.count)", "first_key": "\(keys.min() ?? "")"]))
         case .streamShared(let rescued, let refused, let isFirst):
             counters.add(UInt64(rescued), to: \.rescuedPoints)
@@ -54,7 +58,7 @@ struct SessionJournal {
         case .pushGivenUp(let id, let type):
             counters.add(to: \.givenUpPushes)
             logger.notice(
-                "push given up: the agent does not acknowledge it",
+                "A push is given up, because the agent does not acknowledge it",
                 metadata: metadata(["push": "\(id)", "type": "\(type)"]))
         }
     }
@@ -62,7 +66,7 @@ struct SessionJournal {
     private func refused(_ refusal: LoginRefusal, entity: String) {
         counters.refused(refusal.code)
         logger.notice(
-            "login refused",
+            "A login is refused",
             metadata: metadata([
                 "reason": "\(refusal.reason)", "entity": "\(entity.prefix(128))",
                 "message_id": "\(MessageID.sessionRefused)",
@@ -70,7 +74,7 @@ struct SessionJournal {
     }
 
     func failed(_ error: any Error) {
-        logger.debug("connection failed", metadata: metadata(["error": "\(error)"]))
+        logger.debug("A connection has failed", metadata: metadata(["error": "\(error)"]))
     }
 
     private func metadata(_ more: Logger.Metadata = [:]) -> Logger.Metadata {

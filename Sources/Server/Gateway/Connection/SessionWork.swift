@@ -57,7 +57,7 @@ final class SessionWork {
                 return .success(
                     try await core.store.openStream(stream, of: entity.name, in: entity.service, at: core.now()))
             } catch {
-                core.logger.error("store cannot open a stream", metadata: ["reason": "\(error.detail)"])
+                core.logger.error("The store cannot open a stream", metadata: ["reason": "\(error.detail)"])
                 return .failure(IngestFailure(error))
             }
         }
@@ -80,7 +80,7 @@ final class SessionWork {
                 }
                 return places
             } catch {
-                core.logger.error("store cannot find points", metadata: ["reason": "\(error.detail)"])
+                core.logger.error("The store cannot find points", metadata: ["reason": "\(error.detail)"])
                 return nil
             }
         }
@@ -97,7 +97,7 @@ final class SessionWork {
                 return try await core.store.pendingPushes(
                     of: entity.name, in: entity.service, after: mark, at: core.now(), limit: limit)
             } catch {
-                core.logger.error("store cannot tell of pushes", metadata: ["reason": "\(error.detail)"])
+                core.logger.error("The store cannot tell of pushes", metadata: ["reason": "\(error.detail)"])
                 return nil
             }
         }
@@ -113,7 +113,7 @@ final class SessionWork {
             do throws(TrackStoreError) {
                 return .update(try await core.fences.update(of: entity, since: version, around: place))
             } catch {
-                core.logger.error("store cannot tell of fences", metadata: ["reason": "\(error.detail)"])
+                core.logger.error("The store cannot tell of fences", metadata: ["reason": "\(error.detail)"])
                 return .failed
             }
         }

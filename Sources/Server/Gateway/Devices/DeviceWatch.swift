@@ -49,7 +49,9 @@ final class DeviceWatch: Sendable {
             } catch {
                 // Nobody knows what was changed before the first answer.
                 heard.mark = heard.mark ?? 0
-                if !isFailing { logger.error("store cannot tell of devices", metadata: ["reason": "\(error.detail)"]) }
+                if !isFailing {
+                    logger.error("The store cannot tell of devices", metadata: ["reason": "\(error.detail)"])
+                }
                 isFailing = true
             }
             await sleep(Self.interval)

@@ -39,7 +39,7 @@ final class FenceNewsDesk: Sendable {
             } catch {
                 if !isFailing {
                     logger.error(
-                        "store cannot tell of changed fences", metadata: ["reason": "\(error.detail)"])
+                        "The store cannot tell of changed fences", metadata: ["reason": "\(error.detail)"])
                 }
                 isFailing = true
             }

@@ -80,7 +80,9 @@ final class PushDesk: Sendable {
                 for message in news { tell(message) }
                 if news.count == Self.newsAtOnce { continue }
             } catch {
-                if !isFailing { logger.error("store cannot tell of pushes", metadata: ["reason": "\(error.detail)"]) }
+                if !isFailing {
+                    logger.error("The store cannot tell of pushes", metadata: ["reason": "\(error.detail)"])
+                }
                 isFailing = true
             }
             await sleep(Self.interval)

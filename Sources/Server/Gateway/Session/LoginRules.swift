@@ -137,7 +137,7 @@ enum Login {
             throw LoginRefusal(.service, "service \(request.service.rawValue) does not exist")
         } catch {
             let store = error as? TrackStoreError
-            logger.error("store cannot judge a login", metadata: ["reason": "\(store?.detail ?? "\(error)")"])
+            logger.error("The store cannot judge a login", metadata: ["reason": "\(store?.detail ?? "\(error)")"])
             if store?.isRetriable == true { throw LoginRefusal(.busy, "the store is busy", retryAfter: 10) }
             throw LoginRefusal(.internal, "the store failed; the server's log says why", retryAfter: 60)
         }

@@ -26,13 +26,13 @@ struct Reloading: Service {
             let new = try ServerConfiguration.load(path: configuration.effective.path)
             threshold.current = new.logLevel
             logger.notice(
-                "configuration reloaded",
+                "The configuration was read anew",
                 metadata: [
                     "waiting_for_restart": "\(changes(in: new))", "message_id": "\(MessageID.configurationReloaded)",
                 ])
         } catch {
             logger.error(
-                "the configuration is refused; the old one stays in force",
+                "The configuration is refused, and the old one stays in force",
                 metadata: ["reason": "\(error.detail)", "message_id": "\(MessageID.configurationRefused)"])
         }
         certificates.reload()

@@ -34,7 +34,7 @@ final class ServedCertificates: Sendable {
         state.withLock { $0 = State(known: found, seen: found) }
         do {
             try reloadAll()
-            logger.notice("certificates reloaded", metadata: ["message_id": "\(MessageID.certificateReloaded)"])
+            logger.notice("Certificates were read anew", metadata: ["message_id": "\(MessageID.certificateReloaded)"])
         } catch {
             logger.error(
                 "the certificates are refused; the old ones stay in use",

@@ -377,11 +377,13 @@ private struct Readiness: Service {
         let web = Self.list(bound, [.http, .https])
         if !web.isEmpty {
             logger.notice(
-                "the Web API listens", metadata: ["ports": "\(web)", "message_id": "\(MessageID.apiListening)"])
+                "Clients can call the Web API",
+                metadata: ["ports": "\(web)", "message_id": "\(MessageID.apiListening)"])
         }
         let all = Self.list(bound, BoundPorts.Name.allCases)
         notifier.ready(status: "listening: " + all)
-        logger.notice("ready", metadata: ["ports": "\(all)", "message_id": "\(MessageID.programStarted)"])
+        logger.notice(
+            "The server is ready", metadata: ["ports": "\(all)", "message_id": "\(MessageID.programStarted)"])
         await end()
     }
 

@@ -46,7 +46,7 @@ struct Merging: Service {
         record.ended(
             at: isWhole ? Date().timeIntervalSince1970 : nil, after: ContinuousClock.now - began, replaced: replaced,
             hasFailed: hasFailed)
-        if replaced > 0 { logger.debug("chunks merged", metadata: ["replaced": "\(replaced)"]) }
+        if replaced > 0 { logger.debug("Small chunks were merged", metadata: ["replaced": "\(replaced)"]) }
     }
 }
 

@@ -345,23 +345,23 @@ extension History {
     func agentSaid(_ message: String, _ metadata: Logger.Metadata?) {
         let entity = metadata?["entity"].map { "\($0)" } ?? ""
         switch message {
-        case "Gathering started": gatheringStarted(entity)
-        case "Gathering stopped":
+        case "Gathering has started": gatheringStarted(entity)
+        case "Gathering has stopped, and no points are made":
             choose(grid.stopGathering())
             fences?.own.stopped()
         case "The server does not confirm early alarms": earlyAlarmsAreOverdue()
-        case "Track cache is in memory": fences?.mayDiffer = true
+        case "The track cache is in memory only, because the disk refuses it": fences?.mayDiffer = true
         case "Alarms cannot be kept: none is acknowledged, the server sends them again":
             alarms.isRefusing = true
             alarms.refused()
             alarmsRefusedAt = now
-        case "Alarms are kept again":
+        case "Alarms are kept on the disk again":
             alarms.isRefusing = false
             alarmsRefusedAt = now
-        case "Link online":
+        case "The server has let this vehicle in":
             onlineAt = now
             backlogFails()
-        case "Link lost": linkLost("\(metadata?["reason"] ?? "")")
+        case "The connection to the server is lost, and the agent tries again": linkLost("\(metadata?["reason"] ?? "")")
         default: break
         }
         let fields = (metadata ?? [:]).filter { $0.key != "message_id" }.sorted { $0.key < $1.key }
