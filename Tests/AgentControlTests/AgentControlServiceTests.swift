@@ -26,7 +26,8 @@ import Varlink
         #expect(try await client.startService().code == 1)
         #expect(try await client.stopService(timeout: 2.5) == StopServiceReply(uploaded: 4, remaining: 2))
         #expect(try await client.stopService().code == 8)
-        #expect(try await client.startGather().code == 0)
+        #expect(try await client.startGather() == StartGatherReply())
+        #expect(try await client.startGather(keepTrying: true).reason == "no receiver yet")
         #expect(try await client.stopGather().code == 6)
         _ = try await client.call(.stopGather, parameters: ["by": "hook"])
         #expect(try await client.setIntervals(gather: 5, pack: 30) == SampleAgent.sampleSettings)
@@ -60,7 +61,8 @@ import Varlink
         #expect(
             try await agent.on { $0.agent.asked } == [
                 .startService("van 08"), .startService(nil), .stopService(.milliseconds(2500), .person),
-                .stopService(nil, .person), .startGather, .stopGather(.person), .stopGather(.hook),
+                .stopService(nil, .person), .startGather(keepTrying: false), .startGather(keepTrying: true),
+                .stopGather(.person), .stopGather(.hook),
                 .setIntervals(5, 30), .setCacheLimit(.bytes(1 << 20)),
                 .setCacheLimit(.unlimited),
                 .setLocationOptions(LocationOptionsChange(["desired_accuracy": 20, "activity": "fitness"])),
@@ -74,7 +76,7 @@ import Varlink
                 .addPoints([point, point], "bus"),
                 .call("a/b", ["x": "1"]),
             ])
-        #expect(agent.allowed.calls.withLock { $0 }.count == 21)
+        #expect(agent.allowed.calls.withLock { $0 }.count == 22)
         try await agent.stop()
     }
 

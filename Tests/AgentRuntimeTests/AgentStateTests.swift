@@ -87,6 +87,15 @@ import TrackTestKit
                 """)
     }
 
+    /// A vehicle that was not gathering before has not ceased to gather with the next command.
+    @Test func whenTheAgentCeasedToGatherIsRemembered() {
+        func target(_ isGathering: Bool, _ time: Int64?) -> RememberedState.Target {
+            .init(TargetState(entity: "bus", isServiceStarted: true, isGathering: isGathering), at: time)
+        }
+        #expect(target(true, 5).stoppedTime == nil)
+        #expect(target(false, 5).stoppedTime == 5)
+    }
+
     /// What was told before an enrolment was told to another vehicle.
     @Test func aNewEnrolmentForgetsTheCommandsAndKeepsTheSettings() throws {
         var settings = Settings()
@@ -167,35 +176,5 @@ import TrackTestKit
         #expect(!refused(at: right))
         #expect(!refused(at: unkept))
         #expect(time.verificationTime(now: 0, systemClock: wrong) == SakerVersion.madeAt + 100)
-    }
-}
-
-@Suite struct TrackedVerdictTests {
-    private func verdict(
-        _ service: ServiceMachine.ServiceState = .online(entity: "v"), isGathering: Bool = true,
-        feed: FeedState = .fix, link: LinkState = .online, isCacheInMemory: Bool = false
-    ) -> TrackedVerdict {
-        TrackedVerdict(
-            service: service, isGathering: isGathering, feed: feed, link: link, isCacheInMemory: isCacheInMemory)
-    }
-
-    @Test func everythingRightIsTracked() {
-        #expect(verdict().isTracked)
-    }
-
-    @Test func offlineIsTrackedToo() {
-        let offline = verdict(link: .waiting(until: 5, LinkTrouble(.network, "no route")))
-        #expect(offline.isTracked)
-        #expect(offline.reason.contains("no route"))
-        #expect(verdict(link: .connecting, isCacheInMemory: true).reason.contains("memory"))
-    }
-
-    @Test func eachObstacleIsNamedWithWhatToDo() {
-        #expect(verdict(.stopped).reason.contains("saker service start"))
-        #expect(!verdict(.stopped).isTracked)
-        #expect(verdict(isGathering: false).reason.contains("saker gather start"))
-        #expect(!verdict(feed: .noFix).isTracked)
-        #expect(verdict(feed: .unreachable(reason: "gpsd is away")).reason == "gpsd is away")
-        #expect(!verdict(feed: .noDevice(reason: "x")).isTracked)
     }
 }

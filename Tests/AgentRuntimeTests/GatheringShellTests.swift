@@ -85,6 +85,7 @@ import TrackTestKit
             case .locationChanged(let location): "location \(location)"
             case .feedChanged: "feed"
             case .gatherChanged: "gather"
+            case .pointsMissing(let areMissing): areMissing ? "points missing" : "points again"
             case .gapIs, .gapEnded: "gap"
             }
         }
@@ -154,7 +155,63 @@ import TrackTestKit
         #expect(setup.memories.last??.spans.map(\.reason) == [.noReceiver])
     }
 
+    /// gpsd does not say that the receiver is gone, and the feed finds out half a minute later.
+    @Test func aReceiverThatWasPulledOutIsNoMissingFix() {
+        let setup = Setup()
+        func pass(_ seconds: Int64) { setup.bench.loop.advanceTime(by: .seconds(seconds)) }
+        setup.shell.openFeed()
+        setup.shell.start(entity: "van")
+        setup.say(.state(.fix))
+        setup.fix(0)
+        pass(5)
+        setup.fix(5)
+        pass(10)
+        setup.say(.state(.noFix))
+        pass(20)
+        setup.say(.state(.noDevice(reason: "it has sent nothing for 30 s")))
+        pass(300)
+        setup.say(.state(.fix))
+        setup.fix(335)
+        #expect(setup.spans.last == "no_receiver 5-335")
+    }
+
     // MARK: Points
+
+    @Test func pointsThatAreMissingAreToldOnce() {
+        let setup = Setup()
+        setup.shell.openFeed()
+        setup.shell.start(entity: "van")
+        setup.say(.state(.fix))
+        setup.fix(0)
+        // The cache has taken it.
+        let first = Fix(time: Timestamp(seconds: 1_780_000_000), coordinate: Coordinate(latitude: 52, longitude: 4)!)
+        setup.shell.appended(TrackPoint(first))
+        _ = setup.taken()
+        for _ in 0..<40 {
+            setup.bench.loop.advanceTime(by: .seconds(1))
+            setup.fix(0)
+        }
+        #expect(setup.taken().filter { $0.hasPrefix("points") } == ["points missing"])
+        let silence = setup.shell.silence
+        #expect(silence?.obstacle == .notLater && silence.map { $0.rejected >= 30 } == true)
+        setup.fix(60)
+        setup.shell.appended(TrackPoint(first))
+        #expect(setup.taken().filter { $0.hasPrefix("points") } == ["points again"])
+        #expect(setup.shell.silence == nil)
+    }
+
+    /// A receiver that sends only GGA and GSA, as gpsd reports it.
+    @Test func fixesWithoutATimeAreNamed() {
+        let setup = Setup()
+        setup.shell.openFeed()
+        setup.shell.start(entity: "van")
+        setup.say(.state(.fix))
+        for _ in 0..<31 {
+            setup.bench.loop.advanceTime(by: .seconds(1))
+            setup.say(.report(GNSSReport(mode: 3, latitude: 52, longitude: 4)))
+        }
+        #expect(setup.shell.silence?.obstacle == .noTime)
+    }
 
     @Test func eachEffectHasItsTurn() {
         let setup = Setup()

@@ -1,5 +1,7 @@
 import AgentControl
 import GNSSFeed
+import NIOEmbedded
+import Systemd
 import Testing
 import TrackCache
 import TrackModel
@@ -32,6 +34,83 @@ import TrackWire
         let after = try #require(try reports(agent).last)
         #expect(after.receiver == .away && after.isGathering)
         #expect(try #require(after.fixAge) >= 10)
+    }
+
+    /// The receiver says the same time again and again: fixes come, and no points.
+    @Test func aVehicleWithoutPointsIsTroubleEverywhere() throws {
+        let agent = try loggedIn()
+        try agent.fix(0, north: 0)
+        #expect(agent.agent.report().tracked)
+        for _ in 0..<45 { try agent.fix(0, north: 0) }
+        let status = agent.agent.report()
+        #expect(!status.tracked && status.obstacle == "not_later")
+        #expect(status.reason.contains("fixes rejected as not later than the last point"), "\(status.reason)")
+        #expect(status.health?.troubles.map(\.kind) == ["no_points"])
+        let verdict = try #require(try reports(agent).last?.verdict)
+        #expect(verdict.obstacle == .notLater && verdict.rejected > 0 && verdict.age >= 30)
+        #expect(agent.log.ids.contains(MessageID.pointsMissing.rawValue))
+        try agent.fix(60, north: 0)
+        try agent.wait(seconds: 6)
+        #expect(agent.agent.report().tracked)
+        #expect(try reports(agent).last?.verdict == HealthReport.Verdict())
+        #expect(agent.log.ids.contains(MessageID.pointsReturned.rawValue))
+    }
+
+    /// Somebody stops gathering, or the service: the server hears of it, and keeps it.
+    @Test func aVehicleThatSomebodyStopsTellsItsServer() throws {
+        let gather = try loggedIn()
+        try gather.fix(0, north: 0)
+        try gather.wait(seconds: 10)
+        _ = try reports(gather)
+        _ = gather.agent.stopGather(by: .person)
+        try gather.wait(seconds: 6)
+        #expect(try reports(gather).last?.verdict?.obstacle == .gatheringOff)
+        #expect(gather.agent.report().health?.troubles.map(\.kind) == ["not_gathering"])
+
+        let service = try loggedIn()
+        try service.fix(0, north: 0)
+        try service.wait(seconds: 10)
+        _ = try service.frames()
+        _ = service.agent.stopService(timeout: nil, by: .person)
+        try service.wait(seconds: 12)
+        let frames = try service.frames()
+        #expect(frames.contains { if case .goodbye = $0 { true } else { false } })
+        let last = frames.compactMap { if case .heartbeat(let found) = $0 { found.report } else { nil } }.last
+        #expect(last?.verdict?.obstacle == .serviceStopped && last?.isGathering == false)
+    }
+
+    /// A computer that is switched off has been told nothing.
+    @Test func theEndOfTheProcessIsNobodysCommand() throws {
+        let agent = try loggedIn()
+        try agent.fix(0, north: 0)
+        try agent.wait(seconds: 10)
+        _ = try agent.frames()
+        _ = agent.agent.shutDown()
+        agent.loop.run()
+        let frames = try agent.frames()
+        #expect(frames.contains { if case .goodbye = $0 { true } else { false } })
+        let told = frames.compactMap { if case .heartbeat(let found) = $0 { found.report } else { nil } }
+        #expect(told.allSatisfy { $0.verdict?.obstacle == nil && $0.isGathering }, "\(told)")
+    }
+
+    /// A login that is refused is trouble of the vehicle too, and not tracked.
+    @Test func aRefusedLoginIsNotWell() throws {
+        let agent = try ServedAgent()
+        agent.refusal = {
+            var refused = Refused(); (refused.code, refused.reason) = (.revoked, "revoked by the operator");
+            return refused
+        }()
+        try agent.fix(0, north: 0)
+        try agent.wait(seconds: 5)
+        let status = agent.agent.report()
+        #expect(!status.tracked && status.obstacle == "login_refused")
+        #expect(status.reason.hasPrefix("the login is refused: revoked by the operator"))
+        #expect(status.health?.troubles.first?.kind == "login_refused")
+        // A person who asks for a connection gets one at once.
+        agent.refusal = nil
+        _ = agent.agent.reconnect()
+        try agent.wait(seconds: 2)
+        #expect(agent.agent.report().tracked && agent.agent.report().link.state == .online)
     }
 
     /// People on the vehicle read what the server hears.
@@ -71,7 +150,8 @@ import TrackWire
     /// Nothing changes, and the server hears of it once a minute.
     @Test func whileNothingChangesAReportGoesEachMinute() throws {
         let agent = try loggedIn()
-        try agent.fix(0, north: 0)
+        // Points would be missed, and this is news.
+        _ = agent.agent.stopGather(by: .person)
         try agent.wait(seconds: 30)
         _ = try reports(agent)
         try agent.wait(seconds: 300)

@@ -152,7 +152,7 @@ final class ServedAgent {
         }
         agent.start()
         _ = agent.startService(entity: nil)
-        _ = agent.startGather()
+        _ = agent.startGather(keepTrying: false)
         loop.run()
     }
 
@@ -186,6 +186,8 @@ final class ServedAgent {
     var fenceFormat: UInt32 = 1
     var healthInterval: UInt32 = 0
     var storedThrough: UInt64 = 0
+    /// The answer to each login, instead of a Welcome.
+    var refusal: Refused?
     /// Whether the server's store takes points.
     var isStoring = true
     private var received: [ClientFrame.OneOf_Message] = []
@@ -207,6 +209,10 @@ final class ServedAgent {
             received.append(message)
             switch message {
             case .hello(let hello):
+                if let refusal {
+                    try send(.refused(refusal))
+                    continue
+                }
                 hellos.append(hello)
                 var welcome = Welcome()
                 (welcome.fenceFormat, welcome.storedThrough) = (fenceFormat, storedThrough)

@@ -29,6 +29,54 @@ import TrackModel
         #expect(rules.troubles(of: report, silence: 0, at: nil) == [])
     }
 
+    /// What the vehicle says of itself counts: each obstacle is a trouble of some kind, and a tracked vehicle has none of these.
+    @Test(arguments: TrackingObstacle.allCases) func whatIsNotTrackedIsInTrouble(_ obstacle: TrackingObstacle) {
+        let report = HealthReport(
+            losses: [.bound: 3], lossAge: 5, receiver: .unreachable, fixAge: 100, isGathering: true,
+            certificateEnd: 1_800_000_000 - 7,
+            verdict: HealthReport.Verdict(obstacle: obstacle, age: 60, rejected: 12))
+        let kinds = rules.troubles(of: report, silence: 0, at: now).map(\.kind)
+        let expected: VehicleTrouble.Kind =
+            switch obstacle {
+            case .serviceStopped, .gatheringOff: .notGathering
+            case .noReceiver: .receiver
+            case .noFix: .noFix
+            case .losingPoints: .losing
+            case .loginRefused: .refused
+            case .certificateEnded: .certificate
+            case .noTime, .wrongDate, .notLater, .unconfirmedTime, .inaccurate, .implausible, .noPoints, .other:
+                .noPoints
+            }
+        #expect(kinds.contains(expected))
+        #expect(kinds.filter { ![.losing, .certificate, expected].contains($0) } == [])
+        let tracked = HealthReport(receiver: .noFix, fixAge: nil, isGathering: true, verdict: HealthReport.Verdict())
+        #expect(rules.troubles(of: tracked, silence: 0, at: now) == [])
+    }
+
+    /// 1,800,000,000 is 2027-01-15 08:00 UTC.
+    @Test func peopleReadSinceWhenAVehicleDoesNotGather() {
+        func text(_ obstacle: TrackingObstacle, _ age: Int64, _ now: Timestamp?) -> [String] {
+            let report = HealthReport(verdict: HealthReport.Verdict(obstacle: obstacle, age: age))
+            return rules.troubles(of: report, silence: 0, at: now).map { "\($0)" }
+        }
+        #expect(text(.gatheringOff, 60, now) == ["not gathering since 2027-01-15 07:59 UTC"])
+        #expect(
+            text(.serviceStopped, 8 * 3600 + 1, now) == [
+                "not gathering since 2027-01-14 23:59 UTC: its service is stopped"
+            ])
+        #expect(text(.gatheringOff, 60, nil) == ["not gathering"])
+        #expect(text(.gatheringOff, .max, now) == ["not gathering"])
+    }
+
+    @Test func peopleReadWhatRejectsTheFixes() {
+        func text(_ obstacle: TrackingObstacle, _ rejected: UInt64) -> String {
+            "\(VehicleTrouble.noPoints(obstacle, rejected: rejected, seconds: 180))"
+        }
+        #expect(text(.notLater, 79) == "no points for 3 minutes: 79 fixes rejected as not later than the last point")
+        #expect(text(.noTime, 1).hasPrefix("no points for 3 minutes: 1 fix without a time"))
+        for obstacle in TrackingObstacle.allCases { #expect(!obstacle.text(3).isEmpty, "\(obstacle)") }
+    }
+
     @Test func aLossStandsFirst() {
         let report = HealthReport(
             backlog: 5000, losses: [.bound: 2, .damaged: 5], lossAge: 86_399, disk: .readOnly, certificateEnd: 0)

@@ -58,6 +58,31 @@ import TrackModel
         #expect(try troubles(report(nil)) == [.noFix(nil)])
     }
 
+    /// Nobody but a person makes it gather again: also after days, and although it has said goodbye.
+    @Test(arguments: [TrackingObstacle.serviceStopped, .gatheringOff])
+    func aVehicleThatDoesNotGatherIsInTroubleForGood(_ obstacle: TrackingObstacle) throws {
+        let report = HealthReport(receiver: .off, verdict: HealthReport.Verdict(obstacle: obstacle, age: 5))
+        let isService = obstacle == .serviceStopped
+        for (ago, hasLeft) in [(10, false), (10, true), (5 * 86_400, true)] as [(Int64, Bool)] {
+            let since = now.adding(milliseconds: -(ago + 5) * 1000)
+            #expect(
+                try troubles(report, ago: ago, hasLeft: hasLeft) == [
+                    .notGathering(since: since, isServiceStopped: isService)
+                ])
+        }
+        #expect(try troubles(report, ago: 86_400).map(\.kind) == [.notGathering, .silent])
+    }
+
+    /// The vehicle judges itself, and the ages grow with the age of the report.
+    @Test func aVehicleWithoutPointsIsInTrouble() throws {
+        let report = HealthReport(
+            receiver: .fix, fixAge: 0, isGathering: true,
+            verdict: HealthReport.Verdict(obstacle: .notLater, age: 30, rejected: 30))
+        #expect(try troubles(report, ago: 10) == [.noPoints(.notLater, rejected: 30, seconds: 40)])
+        // How it was when it left says nothing.
+        #expect(try troubles(report, ago: 10, hasLeft: true) == [])
+    }
+
     @Test func everyDiskThatTakesNoPointsCounts() throws {
         for disk in HealthReport.Disk.allCases {
             let isTrouble = [.full, .readOnly, .refusing].contains(disk)
@@ -92,8 +117,10 @@ import TrackModel
             certificateEnd: 1)
         #expect(try troubles(all).map(\.kind) == [.losing, .disk, .receiver, .certificate, .behind])
         #expect(
-            VehicleTrouble.Kind.allCases.map(\.rawValue)
-                == ["cloned", "losing_points", "disk", "receiver", "silent", "certificate", "behind", "no_fix"])
+            VehicleTrouble.Kind.allCases.map(\.rawValue) == [
+                "cloned", "losing_points", "disk", "receiver", "login_refused", "no_points", "not_gathering", "silent",
+                "certificate", "behind", "no_fix",
+            ])
     }
 
     /// The server's clock went back.

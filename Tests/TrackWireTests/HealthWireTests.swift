@@ -36,11 +36,26 @@ import TrackModel
         reports += HealthReport.LossReason.allCases.map { HealthReport(losses: [$0: .max]) }
         reports += HealthReport.Receiver.allCases.map { HealthReport(receiver: $0) }
         reports += HealthReport.Disk.allCases.map { HealthReport(disk: $0) }
+        reports += [HealthReport(verdict: HealthReport.Verdict())]
+        reports += TrackingObstacle.allCases.map {
+            HealthReport(verdict: HealthReport.Verdict(obstacle: $0, age: 90, rejected: .max))
+        }
         for report in reports { #expect(HealthReport(encoded: report.encoded) == report) }
         // The usual one of a vehicle that is well.
         let well = HealthReport(
-            backlog: 6, receiver: .fix, fixAge: 1, isGathering: true, disk: .ok, certificateEnd: 1_900_000_000)
+            backlog: 6, receiver: .fix, fixAge: 1, isGathering: true, disk: .ok, certificateEnd: 1_900_000_000,
+            verdict: HealthReport.Verdict())
         #expect(well.encoded.count <= 20)
+    }
+
+    @Test func theVerdictHasItsNumbers() {
+        // Of a former agent: it does not judge.
+        #expect(HealthReport(encoded: [0x30, 1])?.verdict == nil)
+        #expect(HealthReport(encoded: [0x48, 1])?.verdict == HealthReport.Verdict())
+        let verdict = HealthReport.Verdict(obstacle: .notLater, age: 90, rejected: 300)
+        #expect(HealthReport(verdict: verdict).encoded == [0x48, 8, 0x50, 90, 0x58, 0xAC, 2])
+        // Of a later agent.
+        #expect(HealthReport(encoded: [0x48, 99])?.verdict == HealthReport.Verdict(obstacle: .other))
     }
 
     @Test func anAgentThatTellsNothingIsUnderstood() throws {

@@ -15,7 +15,8 @@ package protocol AgentControlHandler: AnyObject {
     func startService(entity: String?) -> EventLoopFuture<StartServiceReply>
     /// `timeout` is for the last upload. Nil means the default, 0 means no upload.
     func stopService(timeout: TimeAmount?, by cause: StopCause) -> EventLoopFuture<StopServiceReply>
-    func startGather() -> EventLoopFuture<StartGatherReply>
+    /// `keepTrying`: gathering starts without a receiver too.
+    func startGather(keepTrying: Bool) -> EventLoopFuture<StartGatherReply>
     func stopGather(by cause: StopCause) -> EventLoopFuture<StopGatherReply>
     /// Seconds, not yet checked.
     func setIntervals(gather: Int64, pack: Int64) -> EventLoopFuture<SettingsReply>
@@ -80,8 +81,9 @@ extension AgentControlService {
             try parameters.finish()
             return reply(handler.stopService(timeout: try Self.timeout(timeout), by: cause), method)
         case .startGather:
+            let keepTrying = try parameters.bool("keep_trying") ?? false
             try parameters.finish()
-            return reply(handler.startGather(), method)
+            return reply(handler.startGather(keepTrying: keepTrying), method)
         case .stopGather:
             let cause = try Self.cause(try parameters.string("by"), method)
             try parameters.finish()

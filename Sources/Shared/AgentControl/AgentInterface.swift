@@ -19,9 +19,11 @@ package enum AgentInterface {
           time: int,
           started_time: int,
           entity: ?string,
-          # Whether a point gathered now would reach the server without anybody's doing, and why or why not.
+          # Whether a point gathered now would reach the server without anybody's doing, and why or why not. obstacle: why not, as
+          # one word.
           tracked: bool,
           reason: string,
+          obstacle: ?string,
           service: Service,
           gather: Gather,
           feed: Feed,
@@ -51,7 +53,7 @@ package enum AgentInterface {
         type Gather (state: GatherState, since: ?int, last_point_time: ?int, parked_since: ?int)
 
         # connecting: gpsd has not answered yet. unreachable: gpsd does not answer. permission_denied: the system forbids the agent
-        # the use of gpsd. no_device: gpsd answers and has no receiver.
+        # the use of gpsd. no_device: gpsd answers and has no receiver, or its receiver sends nothing.
         type FeedState (closed, connecting, unreachable, permission_denied, no_device, no_fix, fix)
 
         type Feed (

@@ -69,8 +69,15 @@ extension AgentMethod {
             """
         case .startService:
             """
-            # Starts the service as an entity: the one given, or that of the configuration, or the last one.
-            method StartService(entity: ?string) -> (outcome: StartOutcome, code: int, reason: ?string, durable: ?bool)
+            # Starts the service as an entity: the one given, or that of the configuration, or the last one. gathering: whether
+            # the agent has been told to gather.
+            method StartService(entity: ?string) -> (
+              outcome: StartOutcome,
+              code: int,
+              reason: ?string,
+              gathering: ?bool,
+              durable: ?bool
+            )
             """
         case .stopService:
             """
@@ -80,7 +87,9 @@ extension AgentMethod {
             """
         case .startGather:
             """
-            method StartGather() -> (code: int, durable: ?bool)
+            # Without a receiver gathering does not start, and the agent does not try again. With keep_trying it starts, and makes
+            # points as soon as there is a receiver; reason then says what is missing.
+            method StartGather(keep_trying: ?bool) -> (code: int, reason: ?string, durable: ?bool)
             """
         case .stopGather:
             """

@@ -18,11 +18,14 @@ package struct StartServiceReply: DurableReply, Codable, Hashable {
     package var code: Int64
     /// Why the agent is offline, as a sentence.
     package var reason: String?
+    /// Whether the agent has been told to gather; nil from an agent that does not say.
+    package var gathering: Bool?
     package var durable: Bool?
 
-    package init(_ outcome: Outcome, reason: String? = nil) {
+    package init(_ outcome: Outcome, reason: String? = nil, gathering: Bool? = nil) {
         self.outcome = outcome
         self.reason = reason
+        self.gathering = gathering
         code = outcome == .success ? 0 : 1
     }
 }
@@ -46,9 +49,14 @@ package struct StopServiceReply: DurableReply, Codable, Hashable {
 /// The reply of `StartGather`.
 package struct StartGatherReply: DurableReply, Codable, Hashable {
     package var code: Int64
+    /// What is missing for points, as a sentence; only for a caller who wants the agent to keep trying.
+    package var reason: String?
     package var durable: Bool?
 
-    package init() { code = 0 }
+    package init(reason: String? = nil) {
+        code = 0
+        self.reason = reason
+    }
 }
 
 /// The reply of `StopGather`.

@@ -14,6 +14,9 @@ package struct AgentStatus: Codable, Hashable, Sendable {
     package var tracked: Bool
     /// A sentence: why the vehicle is tracked, or what prevents it.
     package var reason: String
+    /// What prevents it, as one word, a raw value of `TrackingObstacle`. Nil when the vehicle is tracked, and from an agent that does
+    /// not say.
+    package var obstacle: String?
     package var service: ServiceStatus
     package var gather: GatherStatus
     package var feed: FeedStatus
@@ -37,7 +40,8 @@ package struct AgentStatus: Codable, Hashable, Sendable {
 
     package init(
         version: String, time: Int64, startedTime: Int64, entity: String? = nil, tracked: Bool, reason: String,
-        service: ServiceStatus, gather: GatherStatus, feed: FeedStatus, link: LinkStatus, cache: CacheStatus,
+        obstacle: String? = nil, service: ServiceStatus, gather: GatherStatus, feed: FeedStatus, link: LinkStatus,
+        cache: CacheStatus,
         counters: AgentCounters, settings: AgentSettings, attributes: AttributesStatus? = nil,
         clock: ClockStatus? = nil, alarms: AlarmsStatus? = nil, hooks: HooksStatus? = nil,
         remembered: RememberedStatus? = nil, fences: FencesStatus? = nil, health: HealthStatus? = nil,
@@ -49,6 +53,7 @@ package struct AgentStatus: Codable, Hashable, Sendable {
         self.entity = entity
         self.tracked = tracked
         self.reason = reason
+        self.obstacle = obstacle
         self.service = service
         self.gather = gather
         self.feed = feed
@@ -67,8 +72,8 @@ package struct AgentStatus: Codable, Hashable, Sendable {
     }
 
     enum CodingKeys: String, CodingKey {
-        case version, time, entity, tracked, reason, service, gather, feed, link, cache, counters, settings, attributes,
-            clock, alarms, hooks, remembered, fences, health
+        case version, time, entity, tracked, reason, obstacle, service, gather, feed, link, cache, counters, settings,
+            attributes, clock, alarms, hooks, remembered, fences, health
         case startedTime = "started_time"
         case isOnAnotherComputer = "on_another_computer"
     }

@@ -47,6 +47,20 @@ package struct HealthReport: Hashable, Sendable {
         case refusing
     }
 
+    /// What the agent says of itself: whether the vehicle is tracked.
+    package struct Verdict: Hashable, Sendable {
+        /// Nil: the vehicle is tracked.
+        package var obstacle: TrackingObstacle?
+        /// Seconds since the obstacle began, 0 or more; 0 without an obstacle.
+        package var age: Int64
+        /// Fixes that the obstacle rejected since the last point.
+        package var rejected: UInt64
+
+        package init(obstacle: TrackingObstacle? = nil, age: Int64 = 0, rejected: UInt64 = 0) {
+            (self.obstacle, self.age, self.rejected) = (obstacle, age, rejected)
+        }
+    }
+
     /// Points that wait on the vehicle for an acknowledgement.
     package var backlog: UInt64
     /// Points that the server will never get. No reason stands with 0 points.
@@ -61,10 +75,13 @@ package struct HealthReport: Hashable, Sendable {
     package var disk: Disk
     /// The end of the agent's certificate, seconds since 1970 UTC; nil: it has none, or does not know.
     package var certificateEnd: Int64?
+    /// Nil: of an agent that does not judge.
+    package var verdict: Verdict?
 
     package init(
         backlog: UInt64 = 0, losses: [LossReason: UInt64] = [:], lossAge: Int64? = nil, receiver: Receiver = .unknown,
-        fixAge: Int64? = nil, isGathering: Bool = false, disk: Disk = .unknown, certificateEnd: Int64? = nil
+        fixAge: Int64? = nil, isGathering: Bool = false, disk: Disk = .unknown, certificateEnd: Int64? = nil,
+        verdict: Verdict? = nil
     ) {
         self.backlog = backlog
         self.losses = losses.filter { $0.value > 0 }
@@ -74,6 +91,7 @@ package struct HealthReport: Hashable, Sendable {
         self.isGathering = isGathering
         self.disk = disk
         self.certificateEnd = certificateEnd
+        self.verdict = verdict
     }
 
     /// Points lost for any reason.
@@ -89,5 +107,6 @@ package struct HealthReport: Hashable, Sendable {
     package func isNews(after other: HealthReport) -> Bool {
         receiver != other.receiver || isGathering != other.isGathering || disk != other.disk
             || certificateEnd != other.certificateEnd || Set(losses.keys) != Set(other.losses.keys)
+            || verdict?.obstacle != other.verdict?.obstacle
     }
 }

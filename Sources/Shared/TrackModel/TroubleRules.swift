@@ -10,7 +10,7 @@ package struct TroubleRules: Hashable, Sendable {
     package var certificateWarning: Int64 = 14 * 86_400
     /// So many waiting points are a backlog that a connection should have worked off.
     package var behindPoints: UInt64 = 3600
-    /// A receiver without a position: garages and tunnels are no trouble for so long.
+    /// A receiver without a position, of an agent that does not judge itself: garages and tunnels are no trouble for so long.
     package var noFixAfter: Int64 = 900
 
     package init() {}
@@ -20,7 +20,7 @@ package struct TroubleRules: Hashable, Sendable {
     /// `report` is of this moment. `silence`: seconds without a session, 0 with one; nil: nobody expects one. `now`: nil while no
     /// clock can be believed; the certificate is then not judged.
     package func troubles(of report: HealthReport, silence: Int64?, at now: Timestamp?) -> [VehicleTrouble] {
-        var troubles = lasting(report, age: 0) + present(report, age: 0)
+        var troubles = lasting(report, age: 0, at: now) + present(report, age: 0)
         // Without a connection points wait as they should.
         if silence != 0 { troubles.removeAll { $0.kind == .behind } }
         if let silence, silence >= silentAfter { troubles.append(.silent(silence)) }
@@ -28,12 +28,23 @@ package struct TroubleRules: Hashable, Sendable {
         return Self.sorted(troubles)
     }
 
-    /// What stays true when the vehicle is gone. `age`: of the report, 0 or more.
-    package func lasting(_ report: HealthReport, age: Int64) -> [VehicleTrouble] {
-        guard let lossAge = report.lossAge, lossAge + age < lossKept,
+    /// What stays true when the vehicle is gone. `age`: of the report, 0 or more. `now`: nil while no clock can be believed.
+    package func lasting(_ report: HealthReport, age: Int64, at now: Timestamp?) -> [VehicleTrouble] {
+        var troubles: [VehicleTrouble] = []
+        if let lossAge = report.lossAge, lossAge + age < lossKept,
             let worst = report.losses.max(by: { ($0.value, $1.key.rawValue) < ($1.value, $0.key.rawValue) })
-        else { return [] }
-        return [.losing(worst.key, points: report.lost)]
+        {
+            troubles.append(.losing(worst.key, points: report.lost))
+        }
+        // Nothing but a person makes it gather again.
+        if let verdict = report.verdict, let obstacle = verdict.obstacle,
+            obstacle == .serviceStopped || obstacle == .gatheringOff
+        {
+            let (past, isAbsurd) = (verdict.age + age).multipliedReportingOverflow(by: 1000)
+            let since = isAbsurd ? nil : now?.adding(milliseconds: -past)
+            troubles.append(.notGathering(since: since, isServiceStopped: obstacle == .serviceStopped))
+        }
+        return troubles
     }
 
     /// What is true while the vehicle is there. `age`: of the report, 0 or more.
@@ -43,16 +54,38 @@ package struct TroubleRules: Hashable, Sendable {
         case .full, .readOnly, .refusing: troubles.append(.disk(report.disk))
         case .unknown, .ok: break
         }
-        if report.isGathering {
-            switch report.receiver {
-            case .away, .unreachable, .forbidden: troubles.append(.receiver(report.receiver))
-            case .noFix where report.fixAge.map({ $0 + age >= noFixAfter }) ?? true:
-                troubles.append(.noFix(report.fixAge.map { $0 + age }))
-            case .unknown, .off, .fix, .noFix: break
-            }
+        if let verdict = report.verdict {
+            troubles += told(verdict, report, age: age)
+        } else if report.isGathering {
+            troubles += guessed(report, age: age)
         }
         if report.backlog >= behindPoints { troubles.append(.behind(report.backlog)) }
         return troubles
+    }
+
+    /// The agent has judged: a vehicle that is not tracked is in trouble.
+    private func told(_ verdict: HealthReport.Verdict, _ report: HealthReport, age: Int64) -> [VehicleTrouble] {
+        switch verdict.obstacle {
+        // Other rules tell these.
+        case nil, .serviceStopped, .gatheringOff, .losingPoints, .certificateEnded: return []
+        case .noReceiver:
+            let isKnown = [.away, .unreachable, .forbidden].contains(report.receiver)
+            return [.receiver(isKnown ? report.receiver : .away)]
+        case .noFix: return [.noFix(report.fixAge.map { $0 + age })]
+        case .loginRefused: return [.refused]
+        case .noTime, .wrongDate, .notLater, .unconfirmedTime, .inaccurate, .implausible, .noPoints, .other:
+            return [.noPoints(verdict.obstacle ?? .other, rejected: verdict.rejected, seconds: verdict.age + age)]
+        }
+    }
+
+    /// The agent does not judge.
+    private func guessed(_ report: HealthReport, age: Int64) -> [VehicleTrouble] {
+        switch report.receiver {
+        case .away, .unreachable, .forbidden: [.receiver(report.receiver)]
+        case .noFix where report.fixAge.map({ $0 + age >= noFixAfter }) ?? true:
+            [.noFix(report.fixAge.map { $0 + age })]
+        case .unknown, .off, .fix, .noFix: []
+        }
     }
 
     /// Whether the certificate ends soon, or has ended.

@@ -8,6 +8,12 @@ package enum VehicleTrouble: Hashable, Sendable {
     case disk(HealthReport.Disk)
     /// No receiver, although the agent is to make points.
     case receiver(HealthReport.Receiver)
+    /// The connection is refused until a person helps. Only the vehicle knows this.
+    case refused
+    /// Gathering, and no points for so many seconds, for this reason. `rejected`: fixes that made no point since the last one.
+    case noPoints(TrackingObstacle, rejected: UInt64, seconds: Int64)
+    /// Somebody has stopped gathering or the service, or nobody has started it; nil: nobody knows since when.
+    case notGathering(since: Timestamp?, isServiceStopped: Bool)
     /// Not heard for so many seconds, and it had not said goodbye.
     case silent(Int64)
     /// Seconds until the certificate ends; negative: it has ended.
@@ -23,6 +29,9 @@ package enum VehicleTrouble: Hashable, Sendable {
         case losing = "losing_points"
         case disk
         case receiver
+        case refused = "login_refused"
+        case noPoints = "no_points"
+        case notGathering = "not_gathering"
         case silent
         case certificate
         case behind
@@ -35,6 +44,9 @@ package enum VehicleTrouble: Hashable, Sendable {
         case .losing: .losing
         case .disk: .disk
         case .receiver: .receiver
+        case .refused: .refused
+        case .noPoints: .noPoints
+        case .notGathering: .notGathering
         case .silent: .silent
         case .certificate: .certificate
         case .behind: .behind

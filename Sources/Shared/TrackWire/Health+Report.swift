@@ -20,6 +20,10 @@ extension Health {
         gathering = report.isGathering
         disk = Disk(report.disk)
         certificateEnd = report.certificateEnd ?? 0
+        guard let verdict = report.verdict else { return }
+        obstacle = Obstacle(verdict.obstacle)
+        obstacleAge = UInt32(clamping: verdict.age)
+        rejected = verdict.rejected
     }
 }
 
@@ -35,7 +39,7 @@ extension HealthReport {
             backlog: health.backlog, losses: losses, lossAge: health.hasLossAge ? Int64(health.lossAge) : nil,
             receiver: Receiver(health.receiver), fixAge: health.hasFixAge ? Int64(health.fixAge) : nil,
             isGathering: health.gathering, disk: Disk(health.disk),
-            certificateEnd: health.certificateEnd > 0 ? health.certificateEnd : nil)
+            certificateEnd: health.certificateEnd > 0 ? health.certificateEnd : nil, verdict: Verdict(health))
     }
 
     /// The bytes of a `Health` message, about 20 of them.
@@ -134,5 +138,62 @@ extension HealthReport.Disk {
             case .refusing: .refusing
             case .unspecified, .UNRECOGNIZED: .unknown
             }
+    }
+}
+
+extension HealthReport.Verdict {
+    /// Nil: the agent does not say.
+    fileprivate init?(_ health: Health) {
+        guard health.obstacle != .unspecified else { return nil }
+        self.init(
+            obstacle: TrackingObstacle(health.obstacle), age: Int64(health.obstacleAge), rejected: health.rejected)
+    }
+}
+
+extension Obstacle {
+    fileprivate init(_ obstacle: TrackingObstacle?) {
+        self =
+            switch obstacle {
+            case nil: .none
+            case .serviceStopped: .serviceStopped
+            case .gatheringOff: .gatheringOff
+            case .noReceiver: .noReceiver
+            case .noFix: .noFix
+            case .noTime: .noTime
+            case .wrongDate: .wrongDate
+            case .notLater: .notLater
+            case .unconfirmedTime: .unconfirmedTime
+            case .inaccurate: .inaccurate
+            case .implausible: .implausible
+            case .noPoints: .noPoints
+            case .losingPoints: .losingPoints
+            case .loginRefused: .loginRefused
+            case .certificateEnded: .certificateEnded
+            case .other: .other
+            }
+    }
+}
+
+extension TrackingObstacle {
+    /// Nil: the vehicle is tracked.
+    fileprivate init?(_ obstacle: Obstacle) {
+        switch obstacle {
+        case .unspecified, .none: return nil
+        case .serviceStopped: self = .serviceStopped
+        case .gatheringOff: self = .gatheringOff
+        case .noReceiver: self = .noReceiver
+        case .noFix: self = .noFix
+        case .noTime: self = .noTime
+        case .wrongDate: self = .wrongDate
+        case .notLater: self = .notLater
+        case .unconfirmedTime: self = .unconfirmedTime
+        case .inaccurate: self = .inaccurate
+        case .implausible: self = .implausible
+        case .noPoints: self = .noPoints
+        case .losingPoints: self = .losingPoints
+        case .loginRefused: self = .loginRefused
+        case .certificateEnded: self = .certificateEnded
+        case .other, .UNRECOGNIZED: self = .other
+        }
     }
 }

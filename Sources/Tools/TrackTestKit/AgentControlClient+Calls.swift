@@ -23,7 +23,9 @@ extension AgentControlClient {
             .stopService, ["timeout": seconds.map(JSONValue.double)], timeout: .seconds(10) + own)
     }
 
-    package func startGather() async throws -> StartGatherReply { try await call(.startGather) }
+    package func startGather(keepTrying: Bool? = nil) async throws -> StartGatherReply {
+        try await call(.startGather, ["keep_trying": keepTrying.map(JSONValue.bool)])
+    }
 
     package func stopGather() async throws -> StopGatherReply { try await call(.stopGather) }
 

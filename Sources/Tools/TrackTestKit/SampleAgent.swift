@@ -7,7 +7,8 @@ package import Varlink
 /// An agent that remembers what it was asked and answers with samples: for tests and fuzzers of the control interface.
 package final class SampleAgent: AgentControlHandler {
     package enum Asked: Hashable, Sendable {
-        case startService(String?), stopService(TimeAmount?, StopCause), startGather, stopGather(StopCause)
+        case startService(String?), stopService(TimeAmount?, StopCause), startGather(keepTrying: Bool)
+        case stopGather(StopCause)
         case setIntervals(Int64, Int64)
         case setCacheLimit(CacheLimit), setLocationOptions(LocationOptionsChange), resetSettings, cacheInfo([String]?)
         case clearCache(CacheSelection), reconnect
@@ -80,7 +81,9 @@ package final class SampleAgent: AgentControlHandler {
     package func stopService(timeout: TimeAmount?, by cause: StopCause) -> EventLoopFuture<StopServiceReply> {
         answer(.stopService(timeout, cause), StopServiceReply(uploaded: 4, remaining: 2))
     }
-    package func startGather() -> EventLoopFuture<StartGatherReply> { answer(.startGather, StartGatherReply()) }
+    package func startGather(keepTrying: Bool) -> EventLoopFuture<StartGatherReply> {
+        answer(.startGather(keepTrying: keepTrying), StartGatherReply(reason: keepTrying ? "no receiver yet" : nil))
+    }
     package func stopGather(by cause: StopCause) -> EventLoopFuture<StopGatherReply> {
         answer(.stopGather(cause), StopGatherReply())
     }

@@ -82,6 +82,8 @@ package struct ServiceMachine: Hashable, Sendable {
     private var stopRequest: RequestID?
     private var keepAlive: Bool
     private var isFeedOpen = false
+    /// Who starts gathering wants it also without a receiver.
+    private var keepsTrying = false
 
     package init(keepAlive: Bool = false, timing: Timing = Timing()) {
         self.keepAlive = keepAlive
@@ -259,13 +261,15 @@ package struct ServiceMachine: Hashable, Sendable {
 
     // MARK: Gathering
 
-    package mutating func startGather(request: RequestID) -> [Action] {
+    /// `keepsTrying`: gathering starts without a receiver too, as it does at boot.
+    package mutating func startGather(request: RequestID, keepsTrying: Bool = false) -> [Action] {
         switch state {
         case .stopped, .stopping: return [.reply(request, .startGather(.serviceNotStarted))]
         case .starting, .online, .offline: break
         }
         guard case .stopped = gather else { return [.reply(request, .startGather(.alreadyStarted))] }
         gather = .starting(request)
+        self.keepsTrying = keepsTrying
         if location != .unknown, isFeedOpen { return decideGathering() }
         return [.setTimer(.gatherAnswer, milliseconds: timing.gatherAnswer)] + updateFeed()
     }
@@ -298,7 +302,8 @@ package struct ServiceMachine: Hashable, Sendable {
             return answerStart(.successButOffline(reason: trouble.reason))
         case .gatherAnswer:
             guard case .starting = gather else { return [] }
-            return refuseGathering(.locationOff(reason: "gpsd has not answered yet: is it running?"))
+            let reason = "gpsd has not answered yet: is it running?"
+            return withoutReceiver(reason, .locationOff(reason: reason))
         }
     }
 
@@ -307,18 +312,22 @@ package struct ServiceMachine: Hashable, Sendable {
         guard case .starting(let request) = gather else { return [] }
         switch location {
         case .unknown: return []
-        case .off(let reason): return refuseGathering(.locationOff(reason: reason))
-        case .forbidden(let reason): return refuseGathering(.permissionDenied(reason: reason))
-        case .failed(let reason): return refuseGathering(.internalError(reason: reason))
-        case .available:
-            gather = .started
-            let persisted = persist(
-                TargetState(entity: entity, isServiceStarted: true, isGathering: true))
-            return [
-                .cancelTimer(.gatherAnswer), .setGathering(true), persisted,
-                .reply(request, .startGather(.success)),
-            ]
+        case .off(let reason): return withoutReceiver(reason, .locationOff(reason: reason))
+        case .forbidden(let reason): return withoutReceiver(reason, .permissionDenied(reason: reason))
+        case .failed(let reason): return withoutReceiver(reason, .internalError(reason: reason))
+        case .available: return beginGathering(request, .success)
         }
+    }
+
+    private mutating func withoutReceiver(_ reason: String, _ refusal: StartGatherOutcome) -> [Action] {
+        guard keepsTrying, case .starting(let request) = gather else { return refuseGathering(refusal) }
+        return beginGathering(request, .successWithoutReceiver(reason: reason))
+    }
+
+    private mutating func beginGathering(_ request: RequestID, _ outcome: StartGatherOutcome) -> [Action] {
+        gather = .started
+        let persisted = persist(TargetState(entity: entity, isServiceStarted: true, isGathering: true))
+        return [.cancelTimer(.gatherAnswer), .setGathering(true), persisted, .reply(request, .startGather(outcome))]
     }
 
     private mutating func refuseGathering(_ outcome: StartGatherOutcome) -> [Action] {

@@ -36,6 +36,8 @@ package enum StopServiceOutcome: Hashable, Sendable {
 /// What became of "start gather".
 package enum StartGatherOutcome: Hashable, Sendable {
     case success
+    /// Started for a caller who wants to keep trying: points are made when what is missing is there.
+    case successWithoutReceiver(reason: String)
     case alreadyStarted
     case serviceNotStarted
     /// gpsd cannot be reached or has no receiver.

@@ -124,9 +124,40 @@ package struct LinkTrouble: Hashable, Sendable {
         }
     }
 
+    /// Whether nothing but a person helps, on this vehicle or at the server. A vehicle with such a trouble is not tracked.
+    ///
+    /// A network that cannot be reached, or that leads to a foreign server, is none: the vehicle comes to another one. Neither is a
+    /// server that is busy or away.
+    package var needsPerson: Bool {
+        switch cause {
+        case .certificateExpired, .certificateNotYetValid, .certificateUntrusted, .certificateWrongName, .pinMismatch,
+            .clientCertificateRefused, .keyRefused, .serviceUnknown, .revoked, .cloned, .parameterRefused,
+            .credentialsUnusable, .protocolVersion, .protocolMismatch:
+            true
+        case .nameResolution, .connectTimeout, .connectRefused, .networkUnreachable, .notTLS, .handshakeTimeout,
+            .loginTimeout, .plainHTTP, .signInPage, .foreignServer, .handshakeCut:
+            false
+        case nil:
+            switch kind {
+            case .authentication, .parameter, .configuration, .protocolViolation: true
+            case .network, .timeout, .tls, .server: false
+            }
+        }
+    }
+
+    /// Whether this vehicle refuses what answers as its server, not the server this vehicle.
+    package var isOwnRefusal: Bool {
+        switch cause {
+        case .certificateExpired, .certificateNotYetValid, .certificateUntrusted, .certificateWrongName, .pinMismatch,
+            .protocolVersion, .protocolMismatch:
+            true
+        default: false
+        }
+    }
+
     /// Whether the network that the machine is in may be the cause: a proxy that answers in the server's place. Then
     /// the agent tries again in another network.
-    var mayBeTheNetworks: Bool {
+    package var mayBeTheNetworks: Bool {
         switch cause {
         case .certificateUntrusted, .certificateWrongName, .pinMismatch: true
         default: false

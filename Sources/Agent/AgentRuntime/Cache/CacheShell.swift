@@ -51,6 +51,8 @@ final class CacheShell {
     private var lastLoss: SystemTime?
     /// The same by the clock of the loop; for what the opening lost, the start.
     private(set) var lossSeen: MonotonicTime?
+    /// The loss that a new point may meet too: its reason and when it was met last.
+    private var latestLoss: (reason: String, at: MonotonicTime)?
     /// The losses that everybody was told of.
     private var toldLosses: [String: UInt64] = [:]
     /// The disk's queue was full when it was asked last.
@@ -102,6 +104,7 @@ final class CacheShell {
         } else {
             tally.lostBusyDisk += 1
             // The first is told at once, the others with the disk's next answer.
+            latestLoss = ("disk_hangs", now)
             if isQueueFull { (lastLoss, lossSeen) = (context.systemTime, context.now) } else { tellLosses() }
             isQueueFull = true
         }
@@ -220,7 +223,7 @@ final class CacheShell {
             switch result {
             case .success(let cleared):
                 context.log.notice(
-                    "Cache cleared by request",
+                    "Points of the cache were cleared, as a person wished",
                     metadata: ["points": "\(cleared.records)", "durable": "\(cleared.isDurable)"])
                 tell(.changed)
                 tell(.cleared)
@@ -294,7 +297,7 @@ final class CacheShell {
         if old.isInMemory != new.isInMemory {
             new.isInMemory
                 ? complain(new)
-                : context.log.notice("Track cache returned to the disk", metadata: .event(.cacheReturned))
+                : context.log.notice("The track cache is on the disk again", metadata: .event(.cacheReturned))
             tell(.changed)
         }
         forecast.appended(total: new.counters.appendedBytes, now: context.now)
@@ -307,17 +310,23 @@ final class CacheShell {
     private func tellLosses() {
         let lost = losses.filter { $0.value > 0 }
         guard lost != toldLosses else { return }
+        // What the disk damaged says nothing of the next point.
+        let repeating = ["bound", "memory_full", "disk_hangs", "refused"].filter { lost[$0] ?? 0 > toldLosses[$0] ?? 0 }
+        if let reason = repeating.first { latestLoss = (reason, context.now) }
         toldLosses = lost
         (lastLoss, lossSeen) = (context.systemTime, context.now)
         let reasons = lost.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }.joined(separator: " ")
-        context.log.warning("Points were lost", metadata: .event(.cacheDropped, ["reasons": "\(reasons)"]))
+        context.log.warning(
+            "Points are lost, and the server does not have them",
+            metadata: .event(.cacheDropped, ["reasons": "\(reasons)"]))
         tell(.changed)
         tell(.lost(lost.mapValues { Int64(clamping: $0) }))
     }
 
     private func complain(_ snapshot: CacheSnapshot) {
         context.log.error(
-            "Track cache is in memory", metadata: .event(.cacheMemoryFallback, ["state": "\(snapshot.state)"]))
+            "The track cache is in memory only, because the disk refuses it",
+            metadata: .event(.cacheMemoryFallback, ["state": "\(snapshot.state)"]))
     }
 
     private func scheduleMaintenance() {
@@ -362,6 +371,9 @@ final class CacheShell {
             forecast.time(toFill: Int64($0 - snapshot.usage.diskBytes), now: context.now)
         }
     }
+
+    /// The reason for which points were lost since a time; nil: none that a new point may meet too.
+    func loss(since time: MonotonicTime) -> String? { latestLoss.flatMap { $0.at >= time ? $0.reason : nil } }
 
     /// Points lost by reason, with the reasons for which none is lost.
     var losses: [String: UInt64] {

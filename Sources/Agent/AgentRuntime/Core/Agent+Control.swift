@@ -12,7 +12,12 @@ extension Agent: AgentControlHandler {
     // MARK: Service
 
     package func startService(entity: String?) -> EventLoopFuture<StartServiceReply> {
-        remembered(service.start(entity: entity), in: .startService)
+        let started = service.start(entity: entity).assumeIsolated().map { [service] reply in
+            var reply = reply
+            reply.gathering = service.isGatheringWanted
+            return reply
+        }
+        return remembered(started.nonisolated(), in: .startService)
     }
 
     package func stopService(timeout: TimeAmount?, by cause: StopCause) -> EventLoopFuture<StopServiceReply> {
@@ -23,8 +28,8 @@ extension Agent: AgentControlHandler {
         return remembered(stopped.nonisolated(), in: .stopService)
     }
 
-    package func startGather() -> EventLoopFuture<StartGatherReply> {
-        remembered(service.startGathering(), in: .startGather)
+    package func startGather(keepTrying: Bool) -> EventLoopFuture<StartGatherReply> {
+        remembered(service.startGathering(keepsTrying: keepTrying), in: .startGather)
     }
 
     package func stopGather(by cause: StopCause) -> EventLoopFuture<StopGatherReply> {

@@ -2,13 +2,18 @@ internal import AgentControl
 internal import AgentLogic
 internal import GNSSFeed
 internal import Glibc
+internal import Logging
+internal import Systemd
 internal import TrackCache
 internal import TrackModel
 
 // The vehicle's health for its operator, put together from the parts that the shells make.
 extension Agent {
-    func health() -> HealthReport {
+    func health() -> HealthReport { health(verdict) }
+
+    private func health(_ verdict: TrackedVerdict) -> HealthReport {
         var report = cache.health
+        report.verdict = HealthReport.Verdict(verdict, now: context.now)
         report.receiver = HealthReport.Receiver(gathering.feedState)
         report.fixAge = gathering.fixAge.map { $0 / 1000 }
         report.isGathering = gathering.isSampling
@@ -22,10 +27,92 @@ extension Agent {
     }
 
     /// The same for people on the vehicle, with what the operator would call trouble.
-    var healthStatus: HealthStatus {
-        let report = health()
+    func healthStatus(_ verdict: TrackedVerdict) -> HealthStatus {
+        let report = health(verdict)
         let troubles = TroubleRules().troubles(of: report, silence: link.silence, at: link.believedTime)
-        return HealthStatus(report, troubles: troubles, toldTime: link.healthToldTime?.milliseconds)
+        var status = HealthStatus(report, troubles: troubles, toldTime: link.healthToldTime?.milliseconds)
+        // A report names one obstacle, and the vehicle knows them all.
+        if let refusal = verdict.obstacles.first(where: { $0.kind == .loginRefused }) {
+            let kind = VehicleTrouble.Kind.refused.rawValue
+            status.troubles.removeAll { $0.kind == kind }
+            status.troubles.insert(.init(kind: kind, text: refusal.text), at: 0)
+        }
+        return status
+    }
+
+    /// Whether the vehicle is tracked.
+    var verdict: TrackedVerdict {
+        let now = context.now
+        return TrackedVerdict(
+            TrackedFacts(
+                now: now, service: service.machineState, isGathering: gathering.isSampling,
+                notGatheringSince: gathering.notGatheringSince, feed: gathering.feedState,
+                hasPoint: gathering.points.hasPoint, silence: gathering.silence, unmoved: gathering.points.unmoved,
+                isCacheInMemory: cache.isInMemory, loss: loss(now), link: link.state, refusal: link.refusal,
+                certificateLeft: link.certificateEnd.flatMap { end in
+                    link.believedTime.map { end.subtractingClamped($0.milliseconds / 1000) }
+                }))
+    }
+
+    /// At most one message in ten minutes: a receiver that seldom has a fix would fill the journal.
+    func tellMissingPoints(_ areMissing: Bool) {
+        let now = context.now
+        guard areMissing else {
+            guard isMissingPointsTold else { return }
+            isMissingPointsTold = false
+            return context.log.notice(
+                "Points are made again", metadata: .event(.pointsReturned, ["entity": "\(service.entity)"]))
+        }
+        guard missingPointsToldAt.map({ now - $0 >= 600_000 }) ?? true else { return }
+        (isMissingPointsTold, missingPointsToldAt) = (true, now)
+        context.log.warning(
+            "No points are made although the vehicle gathers",
+            metadata: .event(.pointsMissing, ["entity": "\(service.entity)", "reason": "\(verdict.reason)"]))
+    }
+
+    /// Points that are lost now. The bound of the cache loses some at a time: without a connection it will do so again.
+    private func loss(_ now: MonotonicTime) -> TrackedFacts.Loss? {
+        if let refusing = link.refusing {
+            return .init(reason: "the server refuses them (\(refusing.reason))", since: refusing.since)
+        }
+        let recent = now + -gathering.points.patience
+        if let reason = cache.loss(since: recent) { return .init(reason: reason.lossText, since: recent) }
+        guard let silence = link.silence, silence > 0 else { return nil }
+        let offline = now + -(silence * 1000)
+        guard cache.loss(since: offline) == "bound" else { return nil }
+        return .init(reason: "bound".lossText, since: offline)
+    }
+}
+
+extension String {
+    /// Why the cache loses points, by the name that the status has; one clause.
+    fileprivate var lossText: String {
+        switch self {
+        case "bound":
+            "the cache is full, and the oldest are dropped: bring the vehicle online, or saker settings cache-limit"
+        case "memory_full": "the disk does not take them, and memory is full: df -h, and see the disk"
+        case "disk_hangs": "the disk does not answer"
+        case "refused": "they break a rule of the cache"
+        default: self
+        }
+    }
+}
+
+extension HealthReport.Verdict {
+    /// The obstacle to mend first.
+    init(_ verdict: TrackedVerdict, now: MonotonicTime) {
+        guard let obstacle = verdict.obstacles.first else {
+            self.init()
+            return
+        }
+        self.init(obstacle: obstacle.kind, age: max(0, now - obstacle.since) / 1000, rejected: obstacle.rejected)
+    }
+}
+
+extension Int64 {
+    fileprivate func subtractingClamped(_ other: Int64) -> Int64 {
+        let (difference, isTooMuch) = subtractingReportingOverflow(other)
+        return isTooMuch ? (self < other ? .min : .max) : difference
     }
 }
 

@@ -13,7 +13,8 @@ extension Agent {
         link.reload(new.server).assumeIsolated().map { [self] warnings in
             for warning in warnings {
                 context.log.warning(
-                    "Credential warning", metadata: .event(.credentialWarning, ["warning": "\(warning)"]))
+                    "A file with a secret is open to others",
+                    metadata: .event(.credentialWarning, ["warning": "\(warning)"]))
             }
             return adopt(new)
         }.nonisolated()
@@ -71,6 +72,8 @@ extension Agent {
     package func shutDown() -> EventLoopFuture<Void> {
         onChange = { _ in }
         hooks.beginShutDown()
+        // From here on what the vehicle does not do any more is nobody's command.
+        link.stopTellingHealth()
         link.stopWatchingCertificates()
         gathering.shutDown()
         fenceShell.shutDown()

@@ -57,6 +57,10 @@ extension Agent {
         case .gatherChanged:
             link.healthMayHaveChanged()
             announce(.gather(gatherStatus))
+        case .pointsMissing(let areMissing):
+            tellMissingPoints(areMissing)
+            link.healthMayHaveChanged()
+            announce(.gather(gatherStatus))
         }
     }
 

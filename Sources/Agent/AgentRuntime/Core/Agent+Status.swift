@@ -6,18 +6,17 @@ internal import TrackModel
 // The status and the metrics, put together from the parts that the shells make.
 extension Agent {
     func report() -> AgentStatus {
-        let verdict = TrackedVerdict(
-            service: service.machineState, isGathering: gathering.isSampling, feed: gathering.feedState,
-            link: link.state, isCacheInMemory: cache.isInMemory)
+        let verdict = verdict
         return AgentStatus(
             version: SakerVersion.text, time: context.systemTime.milliseconds, startedTime: started.milliseconds,
-            entity: service.entity, tracked: verdict.isTracked, reason: verdict.reason, service: service.status,
-            gather: gatherStatus, feed: gathering.feedStatus, link: link.status, cache: cacheStatus,
+            entity: service.entity, tracked: verdict.isTracked, reason: verdict.reason,
+            obstacle: verdict.obstacles.first?.kind.rawValue, service: service.status, gather: gatherStatus,
+            feed: gathering.feedStatus, link: link.status, cache: cacheStatus,
             counters: counters, settings: settingsShell.status, attributes: attributeShell.status,
             clock: ClockStatus(
                 synchronised: context.systemClock.isSynchronised, serverDifference: link.serverClockDifference),
             alarms: alarmShell.status, hooks: hooks.status, remembered: memory.status,
-            fences: fences, health: healthStatus, isOnAnotherComputer: isOnAnotherComputer)
+            fences: fences, health: healthStatus(verdict), isOnAnotherComputer: isOnAnotherComputer)
     }
 
     private var fences: FencesStatus {

@@ -35,6 +35,10 @@ package final class Agent {
     let earlyAlarms: EarlyAlarmShell
     let hooks: HookShell
 
+    /// When the journal was told last that points are missing, and whether it was not told since that they are made again.
+    var missingPointsToldAt: MonotonicTime?
+    var isMissingPointsTold = false
+
     /// Called at each change. The process sets it; the process owns the control socket and the notification of systemd.
     package var onChange: (AgentEvent.Change) -> Void = { _ in }
 
@@ -63,7 +67,8 @@ package final class Agent {
         gathering = GatheringShell(
             context, feeds: surroundings.feeds, gnss: configuration.gnss, settings: settings,
             newest: opened.snapshot.recovery.newest.map { ($0.entity, Timestamp(milliseconds: $0.time)) },
-            gap: GapMachine.Start(remembered, opened.snapshot, configuration.service, boot: surroundings.boot)
+            gap: GapMachine.Start(remembered, opened.snapshot, configuration.service, boot: surroundings.boot),
+            stopped: remembered.target?.stoppedTime.map { SystemTime(milliseconds: $0) }
         ) { router.agent?.route($0) }
         attributeShell = AttributeShell(
             context, columns: remembered.columns?.columns(of: configuration.service.id)

@@ -1,6 +1,8 @@
 internal import AgentControl
 internal import AgentLogic
 internal import GNSSFeed
+internal import Logging
+internal import Systemd
 internal import TrackModel
 
 /// What people are told of the receiver's feed.
@@ -65,5 +67,23 @@ extension LocationState {
             case .noDevice(let reason): .off(reason: reason)
             case .noFix, .fix: .available
             }
+    }
+}
+
+extension Logger {
+    /// What there is of gpsd, its receiver and the fix now.
+    func tell(_ state: FeedState) {
+        let (sentence, name, reason): (Logger.Message, String, String?)
+        switch state {
+        case .stopped, .connecting: return
+        case .unreachable(let why): (sentence, name, reason) = ("gpsd does not answer", "unreachable", why)
+        case .permissionDenied(let why): (sentence, name, reason) = ("gpsd may not be used", "permission denied", why)
+        case .noDevice(let why): (sentence, name, reason) = ("There is no receiver", "no device", why)
+        case .noFix: (sentence, name, reason) = ("The receiver has no fix", "no fix", nil)
+        case .fix: (sentence, name, reason) = ("The receiver has a fix", "fix", nil)
+        }
+        var fields = Logger.Metadata.event(.feedState, ["feed": "\(name)"])
+        if let reason { fields["reason"] = "\(reason)" }
+        info(sentence, metadata: fields)
     }
 }

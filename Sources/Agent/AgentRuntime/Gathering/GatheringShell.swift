@@ -33,9 +33,11 @@ final class GatheringShell {
         case feedChanged
         /// The status of gathering changed: tell everybody.
         case gatherChanged
+        /// Points are missing although they are wanted, or they come again.
+        case pointsMissing(Bool)
     }
 
-    private enum TimerKey { case openAgain, rememberGap }
+    private enum TimerKey { case openAgain, rememberGap, silence }
 
     private let context: ShellContext
     private let timers: ShellTimers<TimerKey>
@@ -62,6 +64,11 @@ final class GatheringShell {
     private var samplerEntity: String?
     private var since: SystemTime
     private var lastPointTime: Timestamp?
+    private(set) var points: PointWatch
+    /// When gathering ended, or the process began without it.
+    private(set) var notGatheringSince: MonotonicTime
+    /// When the receiver sent anything last.
+    private var receiverHeard: MonotonicTime
     /// The newest point of the samplers before the present one, the last one of the process before among them.
     private var newestBefore: (entity: String, time: Timestamp)?
 
@@ -72,10 +79,12 @@ final class GatheringShell {
     /// What the samplers of entities before the present one have counted.
     private var skippedBefore: [String: UInt64] = [:]
 
-    /// `newest`: the newest point of the process before; nil when there is none, or nobody knows.
+    /// `newest`: the newest point of the process before; nil when there is none, or nobody knows. `stopped`: when gathering was
+    /// stopped before the process began.
     init(
         _ context: ShellContext, feeds: any FeedSource, gnss: AgentConfiguration.GNSS, settings: Settings,
-        newest: (entity: String, time: Timestamp)?, gap: GapMachine.Start, tell: @escaping (Effect) -> Void
+        newest: (entity: String, time: Timestamp)?, gap: GapMachine.Start, stopped: SystemTime? = nil,
+        tell: @escaping (Effect) -> Void
     ) {
         self.context = context
         self.feeds = feeds
@@ -88,6 +97,11 @@ final class GatheringShell {
         sampler = Sampler(interval: interval, options: options)
         gates = FixGates(options: options)
         gaps = GapMachine(interval: interval, gap, now: context.now)
+        points = PointWatch(interval: settings.gatherInterval)
+        receiverHeard = context.now
+        // A clock that was wrong then or is wrong now tells nothing: it cannot have been stopped after now.
+        let age = stopped.map { max(0, context.systemTime.milliseconds - $0.milliseconds) } ?? 0
+        notGatheringSince = context.now + -age
         since = context.systemTime
         watch = FeedWatch(gnss, since: context.systemTime)
     }
@@ -110,7 +124,7 @@ final class GatheringShell {
             tell(.locationChanged(.unknown))
         } catch {
             if changed(to: .unreachable(reason: error.detail)) {
-                context.log.error("GNSS feed cannot start", metadata: ["error": "\(error)"])
+                context.log.error("gpsd cannot be asked for positions", metadata: ["error": "\(error)"])
             }
             timers.set(.openAgain, milliseconds: Self.openAgain) { [self] in openFeed() }
             tell(.locationChanged(.failed(reason: error.detail)))
@@ -130,8 +144,15 @@ final class GatheringShell {
     /// False when nothing changed.
     @discardableResult
     private func changed(to state: FeedState) -> Bool {
+        let before = watch.state
         guard watch.change(state, at: context.systemTime) else { return false }
-        perform(gaps.receiverChanged(GapReason(of: state), now: context.now))
+        let now = context.now
+        if GapReason(of: state) == .noReceiver, before == .fix || before == .noFix, state != .stopped {
+            // A receiver that was pulled out is missed only when it should have sent something.
+            perform(gaps.receiverWasAway(since: receiverHeard, now: now))
+        } else {
+            perform(gaps.receiverChanged(GapReason(of: state), now: now))
+        }
         tell(.feedChanged)
         return true
     }
@@ -152,28 +173,21 @@ final class GatheringShell {
         switch event {
         case .report(let report):
             tell(.reportArrived)
+            receiverHeard = context.now
             if let device = report.device { watch.device = device }
+            let before = assembler.counters
             if let fix = assembler.report(report) { take(fix) }
+            if report.mode >= 2, assembler.counters.unusable != before.unusable {
+                perform(points.unusable(report.time == nil ? .noTime : .noPoints, now: context.now))
+            }
+            if assembler.counters.merged != before.merged { points.reportRepeated() }
         case .silence:
             if let fix = assembler.flush() { take(fix) }
         case .state(let state):
             guard changed(to: state) else { return }
-            log(state)
+            context.log.tell(state)
             tell(.locationChanged(LocationState(state)))
         }
-    }
-
-    private func log(_ state: FeedState) {
-        let text: String
-        switch state {
-        case .stopped, .connecting: return
-        case .unreachable(let reason): text = "unreachable: \(reason)"
-        case .permissionDenied(let reason): text = "permission denied: \(reason)"
-        case .noDevice(let reason): text = "no device: \(reason)"
-        case .noFix: text = "no fix"
-        case .fix: text = "fix"
-        }
-        context.log.info("GNSS feed changed", metadata: .event(.feedState, ["feed": "\(text)"]))
     }
 
     // MARK: Points
@@ -185,6 +199,7 @@ final class GatheringShell {
         guard let entity else { return }
         let before = sampler.parkedSince
         let outcome = sampler.fix(fix)
+        if case .skipped(let reason) = outcome { perform(points.skipped(reason, now: context.now)) }
         parkingMayHaveChanged(from: before)
         if outcome.believesTime { gaps.fixArrived(fix.time, now: context.now) }
         switch outcome {
@@ -204,6 +219,19 @@ final class GatheringShell {
         tell(.gathered(TrackPoint(fix, isParked: isParked, continuity: continuity), entity: entity))
     }
 
+    private func perform(_ actions: [PointWatch.Action]) {
+        for action in actions {
+            switch action {
+            case .setTimer(let milliseconds):
+                timers.set(.silence, milliseconds: milliseconds) { [self] in
+                    perform(points.timerFired(now: context.now))
+                }
+            case .cancelTimer: timers.cancel(.silence)
+            case .changed(let isSilent): tell(.pointsMissing(isSilent))
+            }
+        }
+    }
+
     private func perform(_ actions: [GapMachine.Action]) {
         for action in actions {
             switch action {
@@ -218,12 +246,18 @@ final class GatheringShell {
         }
     }
 
+    private func paced() {
+        let parked = sampler.parkedSince == nil ? nil : options.parking?.interval
+        perform(points.paced(interval: interval, parkingInterval: parked, now: context.now))
+    }
+
     private func parkingMayHaveChanged(from before: Timestamp?) {
         guard sampler.parkedSince != before else { return }
+        paced()
         if sampler.parkedSince == nil {
-            context.log.info("Vehicle moves", metadata: .event(.vehicleMoves, ["entity": "\(entity ?? "")"]))
+            context.log.info("The vehicle moves again", metadata: .event(.vehicleMoves, ["entity": "\(entity ?? "")"]))
         } else {
-            context.log.info("Vehicle parked", metadata: .event(.vehicleParked, ["entity": "\(entity ?? "")"]))
+            context.log.info("The vehicle is parked", metadata: .event(.vehicleParked, ["entity": "\(entity ?? "")"]))
         }
         tell(.gatherChanged)
     }
@@ -231,6 +265,7 @@ final class GatheringShell {
     /// A point stands in the cache.
     func appended(_ point: TrackPoint) {
         lastPointTime = point.fix.time
+        perform(points.pointStored(now: context.now))
         tell(.gatherChanged)
     }
 
@@ -247,7 +282,8 @@ final class GatheringShell {
         }
         since = context.systemTime
         perform(gaps.started(entity: new, now: context.now))
-        context.log.notice("Gathering started", metadata: .event(.gatherStarted, ["entity": "\(new)"]))
+        perform(points.started(now: context.now))
+        context.log.notice("Gathering has started", metadata: .event(.gatherStarted, ["entity": "\(new)"]))
         tell(.gatherChanged)
     }
 
@@ -258,8 +294,11 @@ final class GatheringShell {
         tell(.samplingEnds)
         entity = nil
         since = context.systemTime
+        notGatheringSince = context.now
+        perform(points.stopped())
         perform(gaps.stopped(cause.reason, now: context.now))
-        context.log.notice("Gathering stopped", metadata: .event(.gatherStopped, ["entity": "\(old)"]))
+        context.log.notice(
+            "Gathering has stopped, and no points are made", metadata: .event(.gatherStopped, ["entity": "\(old)"]))
         tell(.gatherChanged)
     }
 
@@ -278,6 +317,7 @@ final class GatheringShell {
         interval = new
         sampler.setInterval(new)
         gaps.setInterval(new)
+        paced()
     }
 
     func setOptions(_ new: LocationOptions) {
@@ -285,6 +325,7 @@ final class GatheringShell {
         let before = sampler.parkedSince
         sampler.setOptions(new)
         gates.setOptions(new)
+        paced()
         // The stay is forgotten, although the vehicle has not moved.
         if sampler.parkedSince != before { tell(.gatherChanged) }
     }
@@ -295,6 +336,7 @@ final class GatheringShell {
         if let fix = assembler.flush() { take(fix) }
         perform(gaps.ended(now: context.now))
         timers.cancel(.rememberGap)
+        timers.cancel(.silence)
         entity = nil
         closeFeed()
     }
@@ -306,6 +348,8 @@ final class GatheringShell {
     var feedState: FeedState { watch.state }
     /// Milliseconds since the newest fix; nil: there was none.
     var fixAge: Int64? { watch.fix.map { max(0, context.now - $0.arrival) } }
+    /// No points although they are wanted; nil while they are made.
+    var silence: PointWatch.Silence? { points.silence(now: context.now) }
     var feedStatus: FeedStatus { watch.report(now: context.now) }
 
     /// `isWanted`: somebody has told the agent to gather; the service knows.

@@ -3,6 +3,14 @@ internal import TrackModel
 internal import TrackWire
 
 extension LinkShell {
+    /// Why the link is to end.
+    enum Ending {
+        /// Somebody stops the service. The last that the server hears is that the vehicle does not gather any more.
+        case service
+        /// The process ends: what the server has heard stays true.
+        case process
+    }
+
     enum Effect {
         /// The state of the connection changed.
         case stateChanged(LinkState)

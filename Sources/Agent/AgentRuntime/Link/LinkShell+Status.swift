@@ -16,6 +16,8 @@ extension LinkShell {
     var silence: Int64? { watch.silence(now: context.now) }
     /// The time at which certificates are judged; nil while no clock can be believed.
     var believedTime: Timestamp? { trust.believedTime }
+    /// What keeps the vehicle from a session until a person helps.
+    var refusal: (trouble: LinkTrouble, since: MonotonicTime)? { watch.refusal }
     var unacknowledgedPoints: Int { machine.unacknowledgedPoints }
     /// What the server allows on the present link.
     var limits: UplinkLimits { machine.limits ?? UplinkLimits() }

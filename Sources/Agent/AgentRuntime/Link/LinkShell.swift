@@ -39,6 +39,9 @@ final class LinkShell {
     /// The point that the ring took last, when this process has gathered it.
     private var newest: LiveHint?
     private(set) var refusedPoints: UInt64 = 0
+    /// Why the server refused points of the batch that it has answered last, and since when it refuses; nil: it stored that batch.
+    private(set) var refusing: (reason: String, since: MonotonicTime)?
+    private var ending: Ending?
     /// By which server fences the gathered points were judged.
     private var judged: JudgedVersions?
 
@@ -64,6 +67,7 @@ final class LinkShell {
     /// Watches the files of certificates and keys.
     func watchCertificates() {
         connector.watch(on: context.loop, log: context.log) { [weak self] news in
+            if case .replaced = news { self?.watch.forgetRefusal() }
             self?.trust.certificatesChanged(news)
             self?.healthMayHaveChanged()
         }
@@ -72,6 +76,7 @@ final class LinkShell {
     /// The service starts as an entity.
     func start(entity new: String) {
         entity = new
+        ending = nil
         perform(machine.start(first: ring.first, next: ring.next, now: context.now))
     }
 
@@ -83,6 +88,7 @@ final class LinkShell {
 
     /// The service stops. It may upload the remaining points for this time.
     func stop(within milliseconds: Int64) {
+        ending = ending ?? .service
         // The points gathered last may still be on their way to the disk: the ring says where the end is.
         tell(.settleCache(before: context.now + milliseconds))
     }
@@ -101,9 +107,10 @@ final class LinkShell {
         trust.shutDown()
     }
 
+    func stopTellingHealth() { ending = .process }
     func stopWatchingCertificates() { connector.stopWatching() }
 
-    /// Somebody wants a new connection; false when the service is not started.
+    /// False: the service is not started.
     func reconnect() -> Bool {
         guard machine.state != .closed else { return false }
         perform(machine.reconnectRequested(now: context.now))
@@ -124,6 +131,7 @@ final class LinkShell {
     func reconfigure(_ newServer: AgentConfiguration.Server, _ newLogin: Login) {
         let isAnother = newServer != server || newLogin != login
         (server, login) = (newServer, newLogin)
+        if isAnother { watch.forgetRefusal() }
         perform(
             isAnother ? machine.configurationChanged(now: context.now) : machine.trustChanged(now: context.now))
         // The certificate may be another one, too.
@@ -244,16 +252,23 @@ final class LinkShell {
             case .discard(let id): prepared[id] = nil
             case .acknowledgeCache(let sequence):
                 if let helloStream { tell(.acknowledge(through: sequence, stream: helloStream)) }
-            case .sendHeartbeat: channel.send(.heartbeat(health.heartbeat(to: terms, at: context.systemTime)))
+            case .sendHeartbeat:
+                channel.send(
+                    .heartbeat(ending == .process ? Heartbeat() : health.heartbeat(to: terms, at: context.systemTime)))
             case .sendLiveHint:
                 if let hint = newest?.heartbeat(as: entity, format: terms.payloadFormat) {
                     channel.send(.heartbeat(hint))
                 }
-            case .sendGoodbye: channel.send(.goodbye(Goodbye()))
+            case .sendGoodbye:
+                // The last that the server hears of a vehicle that somebody has stopped: that it does not gather any more.
+                if ending == .service, terms.healthInterval > 0 {
+                    channel.send(.heartbeat(health.heartbeat(to: terms, at: context.systemTime)))
+                }
+                channel.send(.goodbye(Goodbye()))
             case .closeLink(let id): if channel.close(id) { prepared = [:] }
             case .serverAhead(let sequence):
                 context.log.warning(
-                    "Server claims points that were never sent", metadata: ["through": "\(sequence)"])
+                    "The server claims points that were never sent", metadata: ["through": "\(sequence)"])
             case .setTimer(let timer, let milliseconds):
                 timers.set(timer, milliseconds: milliseconds) { [self] in
                     perform(machine.timerFired(timer, now: context.now))
@@ -267,7 +282,7 @@ final class LinkShell {
 
     /// Something that an operator should know of may have changed.
     func healthMayHaveChanged() {
-        if health.hasNews { perform(machine.healthChanged(now: context.now)) }
+        if ending != .process, health.hasNews { perform(machine.healthChanged(now: context.now)) }
     }
 
     private func connect(_ id: LinkID) {
@@ -283,17 +298,8 @@ final class LinkShell {
 
     private func changed(to state: LinkState) {
         let isNews = watch.change(state, now: context.now, at: context.systemTime)
-        switch state {
-        case .online:
-            context.log.notice("Link online", metadata: .event(.linkOnline, ["session": "\(watch.session ?? "")"]))
-        case .waiting(_, let trouble) where isNews:
-            context.log.warning("Link lost", metadata: .event(.linkLost, ["reason": "\(trouble.reason)"]))
-        case .refused(_, let trouble) where isNews && trouble.cause == .credentialsUnusable:
-            context.log.error("No connection", metadata: .event(.linkLost, ["reason": "\(trouble.reason)"]))
-        case .refused(_, let trouble) where isNews:
-            context.log.error("Login refused", metadata: .event(.loginRefused, ["reason": "\(trouble.reason)"]))
-        case .closed, .connecting, .handshaking, .loggingIn, .waiting, .refused, .closing: break
-        }
+        context.log.tell(
+            state, isNews: isNews, session: watch.session, entity: entity, server: "\(server.host):\(server.port)")
         trust.follow(state)
         tell(.stateChanged(state))
     }
@@ -368,10 +374,14 @@ final class LinkShell {
     }
 
     private func noteRefused(_ acknowledgement: UploadAck) {
-        guard let first = acknowledgement.refused.first else { return }
+        guard let first = acknowledgement.refused.first else {
+            refusing = nil
+            return
+        }
+        refusing = ("\(first.reason)", refusing?.since ?? context.now)
         refusedPoints += UInt64(acknowledgement.refused.count)
         context.log.warning(
-            "Server refused points",
+            "The server has refused points",
             metadata: ["count": "\(acknowledgement.refused.count)", "first_reason": "\(first.reason)"])
         if let helloStream {
             tell(.refusedPoints(Set(acknowledgement.refused.map(\.sequence)), stream: helloStream))

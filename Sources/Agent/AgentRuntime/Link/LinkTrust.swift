@@ -97,12 +97,13 @@ final class LinkTrust {
             mayBeTrusted()
         case .replaced(let warnings):
             context.log.notice(
-                "Certificates reloaded, the next connection uses them", metadata: .event(.certificateReloaded))
+                "Certificates were read anew, and the next connection uses them", metadata: .event(.certificateReloaded)
+            )
             warn(warnings)
             mayBeTrusted()
         case .refused(let reason):
             context.log.warning(
-                "Certificates refused, the former ones stay in use",
+                "Certificates are refused, and the former ones stay in use",
                 metadata: .event(.certificateRefused, ["reason": "\(reason)"]))
         case .missing(let reason): context.log.complain(ofUnusableCertificates: reason)
         }
@@ -110,7 +111,9 @@ final class LinkTrust {
 
     private func warn(_ warnings: [String]) {
         for warning in warnings {
-            context.log.warning("Credential warning", metadata: .event(.credentialWarning, ["warning": "\(warning)"]))
+            context.log.warning(
+                "A file with a secret is open to others",
+                metadata: .event(.credentialWarning, ["warning": "\(warning)"]))
         }
     }
 

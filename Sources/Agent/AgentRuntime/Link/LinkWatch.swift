@@ -1,5 +1,7 @@
 internal import AgentControl
 internal import AgentLogic
+internal import Logging
+internal import Systemd
 internal import TrackModel
 
 /// What people are told of the link.
@@ -11,6 +13,9 @@ struct LinkWatch {
     var encryption: String?
     private var lastError: String?
     private var lastErrorCause: LinkTrouble.Cause?
+    /// What keeps the vehicle from a session until a person helps, since it was met first; nil: nothing does. What a network may have
+    /// caused counts only as long as the next try meets it too.
+    private(set) var refusal: (trouble: LinkTrouble, since: MonotonicTime)?
     private var nextTry: SystemTime?
     /// Since when there has been no session, by both clocks; nil while there is a session, and while none is wanted.
     private var offline: (since: SystemTime, at: MonotonicTime)?
@@ -35,18 +40,29 @@ struct LinkWatch {
         case .handshaking, .loggingIn, .online, .closing: break
         }
         switch new {
-        case .online: (lastError, lastErrorCause) = (nil, nil)
+        case .online:
+            (lastError, lastErrorCause) = (nil, nil)
+            refusal = nil
         case .waiting(let until, let trouble), .refused(let until, let trouble):
+            if trouble.needsPerson {
+                refusal = (trouble, refusal?.since ?? now)
+            } else if refusal?.trouble.mayBeTheNetworks == true {
+                refusal = nil
+            }
             (lastError, lastErrorCause) = (trouble.reason, trouble.cause)
             session = nil
             nextTry = SystemTime(milliseconds: time.milliseconds + max(0, until - now))
         case .closed:
             session = nil
             (lastError, lastErrorCause) = (nil, nil)
+            refusal = nil
         case .connecting, .handshaking, .loggingIn, .closing: break
         }
         return lastError != before
     }
+
+    /// Server, login or certificates are others now: nobody knows whether they are refused too.
+    mutating func forgetRefusal() { refusal = nil }
 
     /// Seconds without a session although one is wanted.
     func offlineSeconds(now: MonotonicTime) -> Double {
@@ -77,5 +93,36 @@ struct LinkWatch {
             lastErrorCause: lastErrorCause?.rawValue, nextTryTime: nextTry?.milliseconds,
             attempts: Int64(clamping: attempts), encryption: encryption,
             offlineSince: offline?.since.milliseconds)
+    }
+}
+
+extension Logger {
+    /// What became of the connection. `isNews`: false while the same trouble goes on.
+    func tell(_ state: LinkState, isNews: Bool, session: String?, entity: String, server: String) {
+        switch state {
+        case .online:
+            notice(
+                "The server has let this vehicle in",
+                metadata: .event(
+                    .linkOnline, ["entity": "\(entity)", "server": "\(server)", "session": "\(session ?? "")"]))
+        case .waiting(_, let trouble) where isNews:
+            warning(
+                "The connection to the server is lost, and the agent tries again",
+                metadata: .event(
+                    .linkLost, ["reason": "\(trouble.reason)", "entity": "\(entity)", "server": "\(server)"]))
+        case .refused(_, let trouble) where isNews && trouble.cause == .credentialsUnusable:
+            error(
+                "No connection can be made, and points are kept",
+                metadata: .event(
+                    .linkLost, ["reason": "\(trouble.reason)", "entity": "\(entity)", "server": "\(server)"]))
+        case .refused(_, let trouble) where isNews:
+            error(
+                trouble.isOwnRefusal
+                    ? "This vehicle refuses the server, and points are kept"
+                    : "The login is refused, and points are kept",
+                metadata: .event(
+                    .loginRefused, ["reason": "\(trouble.reason)", "entity": "\(entity)", "server": "\(server)"]))
+        case .closed, .connecting, .handshaking, .loggingIn, .waiting, .refused, .closing: break
+        }
     }
 }

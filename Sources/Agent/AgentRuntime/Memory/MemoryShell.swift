@@ -19,7 +19,8 @@ final class MemoryShell {
     private lazy var file = RememberedFile(
         context,
         .init(
-            failing: "State could not be remembered", relieved: "State is remembered again",
+            failing: "What the agent was told could not be written to the disk",
+            relieved: "What the agent was told is on the disk again",
             write: { [weak self] in self.flatMap { $0.keeper.write($0.state, on: $0.context.loop) } },
             happened: { [weak self] in self?.perform($0) }, answer: { [callers] in callers.answer($0, $1) }))
 
@@ -37,7 +38,11 @@ final class MemoryShell {
 
     /// `cause`: who told the agent now to stop; nil: nobody.
     func remember(_ target: TargetState, stoppedBy cause: StopCause? = nil) {
-        state.target = .init(target, stoppedBy: cause?.rawValue ?? state.target?.stoppedBy)
+        // A vehicle that was not gathering before has not ceased to gather now.
+        let before = state.target.flatMap { $0.isGathering ? nil : $0 }
+        state.target = .init(
+            target, stoppedBy: cause?.rawValue ?? state.target?.stoppedBy,
+            at: before.map(\.stoppedTime) ?? context.systemTime.milliseconds)
         perform { $0.changed() }
     }
 
@@ -105,7 +110,7 @@ final class MemoryShell {
         }
         if machine.standing != .durable, keeper.write(state, on: context.loop) == nil {
             context.log.error(
-                "State could not be remembered",
+                "What the agent was told could not be written to the disk",
                 metadata: .event(
                     .stateNotRemembered, ["reason": "the agent stops, and too much waits for the disk already"]))
         }

@@ -9,9 +9,13 @@ package struct RememberedState: Codable, Hashable, Sendable {
         var entity: String?
         /// Who told the agent to stop, a raw value of `StopCause`; nil: it gathers, or an earlier version wrote this.
         var stoppedBy: String?
+        /// When the agent ceased to gather, milliseconds since 1970 by the system clock; nil: it gathers, or an earlier version
+        /// wrote this.
+        var stoppedTime: Int64?
 
-        init(_ target: TargetState, stoppedBy cause: String? = nil) {
+        init(_ target: TargetState, stoppedBy cause: String? = nil, at time: Int64? = nil) {
             stoppedBy = target.isGathering ? nil : cause
+            stoppedTime = target.isGathering ? nil : time
             isServiceStarted = target.isServiceStarted
             isGathering = target.isGathering
             entity = target.entity

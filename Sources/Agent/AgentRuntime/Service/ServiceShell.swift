@@ -123,9 +123,9 @@ final class ServiceShell {
         since = context.systemTime
         switch new {
         case .starting where before != .running, .running where before != .starting:
-            context.log.notice("Service started", metadata: .event(.serviceStarted, ["entity": "\(entity)"]))
+            context.log.notice("The service has started", metadata: .event(.serviceStarted, ["entity": "\(entity)"]))
         case .stopped:
-            context.log.notice("Service stopped", metadata: .event(.serviceStopped, ["entity": "\(entity)"]))
+            context.log.notice("The service has stopped", metadata: .event(.serviceStopped, ["entity": "\(entity)"]))
         case .starting, .running, .stopping: break
         }
         tell(.changed)
@@ -182,23 +182,25 @@ final class ServiceShell {
         return promise.futureResult
     }
 
-    func startGathering() -> EventLoopFuture<StartGatherReply> {
+    /// `keepsTrying`: gathering starts without a receiver too.
+    func startGathering(keepsTrying: Bool = false) -> EventLoopFuture<StartGatherReply> {
         let promise = context.loop.makePromise(of: StartGatherReply.self)
         let request = add(.startGather, promise) { reply in
             guard case .startGather(let outcome) = reply else { return }
             switch outcome {
             case .success: promise.succeed(StartGatherReply())
+            case .successWithoutReceiver(let reason): promise.succeed(StartGatherReply(reason: reason))
             case .alreadyStarted: promise.fail(.gatherAlreadyStarted, .startGather, "gathering is on already")
             case .serviceNotStarted:
                 promise.fail(
                     .serviceNotStarted, .startGather, "the service is not started: start it first (saker service start)"
                 )
-            case .locationOff(let reason): promise.fail(.locationOff, .startGather, reason)
-            case .permissionDenied(let reason): promise.fail(.permissionDenied, .startGather, reason)
-            case .internalError(let reason): promise.fail(.internalError, .startGather, reason)
+            case .locationOff(let reason): promise.fail(.locationOff, .startGather, reason + Self.staysOff)
+            case .permissionDenied(let reason): promise.fail(.permissionDenied, .startGather, reason + Self.staysOff)
+            case .internalError(let reason): promise.fail(.internalError, .startGather, reason + Self.staysOff)
             }
         }
-        perform(machine.startGather(request: request))
+        perform(machine.startGather(request: request, keepsTrying: keepsTrying))
         return promise.futureResult
     }
 
@@ -222,6 +224,10 @@ final class ServiceShell {
     ) -> RequestID {
         calls.add(.init(method: method, answer: answer, fail: { promise.fail($0) }))
     }
+
+    /// What a refused start of gathering leaves behind.
+    private static let staysOff =
+        "; gathering stays off: say saker gather start again when this is mended, or now saker gather start --keep-trying"
 
     // MARK: Status
 

@@ -37,14 +37,16 @@ struct ServiceCommand: ParsableCommand {
             try await agent.call(
                 .startService, ["entity": entity.map(JSONValue.string)], timeout: .seconds(45)
             ) { (reply: StartServiceReply) in
-                switch reply.outcome {
-                case .success: ["The service runs and is online."]
-                case .successButOffline:
-                    [
-                        "The service runs and is offline\(reply.reason.map { ": \($0)" } ?? "")".printable,
-                        "It keeps trying, and no point is lost meanwhile. See: saker status",
-                    ]
-                }
+                let lines =
+                    switch reply.outcome {
+                    case .success: ["The service runs and is online."]
+                    case .successButOffline:
+                        [
+                            "The service runs and is offline\(reply.reason.map { ": \($0)" } ?? "")".printable,
+                            "It keeps trying, and no point is lost meanwhile. See: saker status",
+                        ]
+                    }
+                return lines + (reply.gathering == false ? ["Gathering is off: saker gather start"] : [])
             }
         }
     }
@@ -100,8 +102,18 @@ struct GatherCommand: ParsableCommand {
 
         @OptionGroup var agent: AgentOptions
 
+        @Flag(
+            help: "Start also while gpsd or the receiver is away, and make points as soon as they are there.")
+        var keepTrying = false
+
         func run() async throws {
-            try await agent.call(.startGather) { (_: StartGatherReply) in ["Gathering."] }
+            try await agent.call(.startGather, ["keep_trying": keepTrying ? .bool(true) : nil]) {
+                (reply: StartGatherReply) in
+                guard let reason = reply.reason else { return ["Gathering."] }
+                return [
+                    "Gathering, and no point is made yet: \(reason)".printable, "It keeps trying. See: saker status",
+                ]
+            }
         }
     }
 

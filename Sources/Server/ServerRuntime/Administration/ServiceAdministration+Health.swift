@@ -47,6 +47,14 @@ extension HealthReport {
         ]
         if let lossAge { members["loss_age"] = .integer(lossAge) }
         if let fixAge { members["fix_age"] = .integer(fixAge) }
+        if let verdict {
+            members["tracked"] = .bool(verdict.obstacle == nil)
+            if let obstacle = verdict.obstacle {
+                members["obstacle"] = .string(obstacle.rawValue)
+                members["obstacle_age"] = .integer(verdict.age)
+                members["rejected"] = .integer(Int64(clamping: verdict.rejected))
+            }
+        }
         if let certificateEnd { members["certificate_end"] = .integer(certificateEnd) }
         return .object(members)
     }

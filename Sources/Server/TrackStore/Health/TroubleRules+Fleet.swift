@@ -7,7 +7,7 @@ extension TroubleRules {
         var troubles: [VehicleTrouble] = []
         if let report = vehicle.report, let reported = vehicle.reported {
             let age = max(0, now.milliseconds(since: reported) / 1000)
-            troubles = lasting(report, age: age)
+            troubles = lasting(report, age: age, at: now)
             // Of a vehicle that is off or gone nobody knows how it is.
             if !vehicle.hasLeft, silence < silentAfter { troubles += present(report, age: age) }
             troubles += certificate(report, at: now)

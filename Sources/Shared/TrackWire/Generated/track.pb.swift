@@ -314,6 +314,134 @@ package nonisolated enum Receiver: SwiftProtobuf.Enum, Swift.CaseIterable {
 
 }
 
+/// What keeps a point that is gathered now from reaching the server until a person helps.
+package nonisolated enum Obstacle: SwiftProtobuf.Enum, Swift.CaseIterable {
+  package typealias RawValue = Int
+  /// The agent does not say: it is of a version that does not judge.
+  case unspecified // = 0
+
+  /// Nothing: the vehicle is tracked.
+  case none // = 1
+
+  /// Somebody has stopped the service, or nobody has started it.
+  case serviceStopped // = 2
+
+  /// Somebody has stopped gathering, or nobody has started it.
+  case gatheringOff // = 3
+
+  /// `receiver` says more.
+  case noReceiver // = 4
+
+  /// The receiver has no position, and no point was made for a while.
+  case noFix // = 5
+
+  /// The receiver's fixes have no time.
+  case noTime // = 6
+
+  /// The receiver's date and the computer's clock disagree.
+  case wrongDate // = 7
+
+  /// The fixes are not later than the last point.
+  case notLater // = 8
+
+  /// The fixes are dated far ahead, and the fixes that follow do not confirm this.
+  case unconfirmedTime // = 9
+
+  /// The error of the fixes is larger than the desired accuracy.
+  case inaccurate // = 10
+
+  /// The vehicle cannot have come to the places of the fixes.
+  case implausible // = 11
+
+  /// Fixes come, and no point stands in the cache.
+  case noPoints // = 12
+
+  /// Points are lost; `losses` says more.
+  case losingPoints // = 13
+
+  /// The connection is refused until a person helps.
+  case loginRefused // = 14
+
+  /// The agent's certificate has ended.
+  case certificateEnded // = 15
+
+  /// Another obstacle. Also what a reader makes of a value that it does not know.
+  case other // = 16
+  case UNRECOGNIZED(Int)
+
+  package init() {
+    self = .unspecified
+  }
+
+  package init?(rawValue: Int) {
+    switch rawValue {
+    case 0: self = .unspecified
+    case 1: self = .none
+    case 2: self = .serviceStopped
+    case 3: self = .gatheringOff
+    case 4: self = .noReceiver
+    case 5: self = .noFix
+    case 6: self = .noTime
+    case 7: self = .wrongDate
+    case 8: self = .notLater
+    case 9: self = .unconfirmedTime
+    case 10: self = .inaccurate
+    case 11: self = .implausible
+    case 12: self = .noPoints
+    case 13: self = .losingPoints
+    case 14: self = .loginRefused
+    case 15: self = .certificateEnded
+    case 16: self = .other
+    default: self = .UNRECOGNIZED(rawValue)
+    }
+  }
+
+  package var rawValue: Int {
+    switch self {
+    case .unspecified: return 0
+    case .none: return 1
+    case .serviceStopped: return 2
+    case .gatheringOff: return 3
+    case .noReceiver: return 4
+    case .noFix: return 5
+    case .noTime: return 6
+    case .wrongDate: return 7
+    case .notLater: return 8
+    case .unconfirmedTime: return 9
+    case .inaccurate: return 10
+    case .implausible: return 11
+    case .noPoints: return 12
+    case .losingPoints: return 13
+    case .loginRefused: return 14
+    case .certificateEnded: return 15
+    case .other: return 16
+    case .UNRECOGNIZED(let i): return i
+    }
+  }
+
+  // The compiler won't synthesize support with the UNRECOGNIZED case.
+  package static let allCases: [Obstacle] = [
+    .unspecified,
+    .none,
+    .serviceStopped,
+    .gatheringOff,
+    .noReceiver,
+    .noFix,
+    .noTime,
+    .wrongDate,
+    .notLater,
+    .unconfirmedTime,
+    .inaccurate,
+    .implausible,
+    .noPoints,
+    .losingPoints,
+    .loginRefused,
+    .certificateEnded,
+    .other,
+  ]
+
+}
+
 /// What the disk does with new points. With all but DISK_OK they are in memory, and lost with the power.
 package nonisolated enum Disk: SwiftProtobuf.Enum, Swift.CaseIterable {
   package typealias RawValue = Int
@@ -1012,6 +1140,15 @@ package nonisolated struct Health: Sendable {
   /// The end of the agent's certificate, seconds since 1970 UTC; 0: it has none, or does not know.
   package var certificateEnd: Int64 = 0
 
+  /// What keeps a point that is gathered now from the server until a person helps.
+  package var obstacle: Obstacle = .unspecified
+
+  /// Seconds since the obstacle began.
+  package var obstacleAge: UInt32 = 0
+
+  /// Fixes that the obstacle rejected since the last point.
+  package var rejected: UInt64 = 0
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package init() {}
@@ -1321,6 +1458,10 @@ nonisolated extension LossReason: SwiftProtobuf._ProtoNameProviding {
 
 nonisolated extension Receiver: SwiftProtobuf._ProtoNameProviding {
   package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0RECEIVER_UNSPECIFIED\0\u{1}RECEIVER_OFF\0\u{1}RECEIVER_FIX\0\u{1}RECEIVER_NO_FIX\0\u{1}RECEIVER_AWAY\0\u{1}RECEIVER_UNREACHABLE\0\u{1}RECEIVER_FORBIDDEN\0")
+}
+
+nonisolated extension Obstacle: SwiftProtobuf._ProtoNameProviding {
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0OBSTACLE_UNSPECIFIED\0\u{1}OBSTACLE_NONE\0\u{1}OBSTACLE_SERVICE_STOPPED\0\u{1}OBSTACLE_GATHERING_OFF\0\u{1}OBSTACLE_NO_RECEIVER\0\u{1}OBSTACLE_NO_FIX\0\u{1}OBSTACLE_NO_TIME\0\u{1}OBSTACLE_WRONG_DATE\0\u{1}OBSTACLE_NOT_LATER\0\u{1}OBSTACLE_UNCONFIRMED_TIME\0\u{1}OBSTACLE_INACCURATE\0\u{1}OBSTACLE_IMPLAUSIBLE\0\u{1}OBSTACLE_NO_POINTS\0\u{1}OBSTACLE_LOSING_POINTS\0\u{1}OBSTACLE_LOGIN_REFUSED\0\u{1}OBSTACLE_CERTIFICATE_ENDED\0\u{1}OBSTACLE_OTHER\0")
 }
 
 nonisolated extension Disk: SwiftProtobuf._ProtoNameProviding {
@@ -2390,7 +2531,7 @@ nonisolated extension Heartbeat: SwiftProtobuf.Message, SwiftProtobuf._MessageIm
 
 nonisolated extension Health: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".Health"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}backlog\0\u{1}losses\0\u{3}loss_age\0\u{1}receiver\0\u{3}fix_age\0\u{1}gathering\0\u{1}disk\0\u{3}certificate_end\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}backlog\0\u{1}losses\0\u{3}loss_age\0\u{1}receiver\0\u{3}fix_age\0\u{1}gathering\0\u{1}disk\0\u{3}certificate_end\0\u{1}obstacle\0\u{3}obstacle_age\0\u{1}rejected\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -2406,6 +2547,9 @@ nonisolated extension Health: SwiftProtobuf.Message, SwiftProtobuf._MessageImple
       case 6: try { try decoder.decodeSingularBoolField(value: &self.gathering) }()
       case 7: try { try decoder.decodeSingularEnumField(value: &self.disk) }()
       case 8: try { try decoder.decodeSingularInt64Field(value: &self.certificateEnd) }()
+      case 9: try { try decoder.decodeSingularEnumField(value: &self.obstacle) }()
+      case 10: try { try decoder.decodeSingularUInt32Field(value: &self.obstacleAge) }()
+      case 11: try { try decoder.decodeSingularUInt64Field(value: &self.rejected) }()
       default: break
       }
     }
@@ -2440,6 +2584,15 @@ nonisolated extension Health: SwiftProtobuf.Message, SwiftProtobuf._MessageImple
     if self.certificateEnd != 0 {
       try visitor.visitSingularInt64Field(value: self.certificateEnd, fieldNumber: 8)
     }
+    if self.obstacle != .unspecified {
+      try visitor.visitSingularEnumField(value: self.obstacle, fieldNumber: 9)
+    }
+    if self.obstacleAge != 0 {
+      try visitor.visitSingularUInt32Field(value: self.obstacleAge, fieldNumber: 10)
+    }
+    if self.rejected != 0 {
+      try visitor.visitSingularUInt64Field(value: self.rejected, fieldNumber: 11)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -2452,6 +2605,9 @@ nonisolated extension Health: SwiftProtobuf.Message, SwiftProtobuf._MessageImple
     if lhs.gathering != rhs.gathering {return false}
     if lhs.disk != rhs.disk {return false}
     if lhs.certificateEnd != rhs.certificateEnd {return false}
+    if lhs.obstacle != rhs.obstacle {return false}
+    if lhs.obstacleAge != rhs.obstacleAge {return false}
+    if lhs.rejected != rhs.rejected {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

@@ -32,7 +32,7 @@ extension History {
             }
             after(Int64.random(in: 15_000...400_000, using: &dice)) { $0.command(.startService) }
         case .startGather:
-            watch(agent.startGather(), box, "start gather") { $0.isGathering = true }
+            watch(agent.startGather(keepTrying: false), box, "start gather") { $0.isGathering = true }
         case .stopGather:
             watch(agent.stopGather(), box, "stop gather") { $0.isGathering = false }
             after(Int64.random(in: 1000...300_000, using: &dice)) { $0.command(.startGather) }

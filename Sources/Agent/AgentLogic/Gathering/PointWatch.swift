@@ -1,0 +1,176 @@
+package import TrackModel
+
+/// Watches whether points are made while they are wanted, and remembers what rejected the fixes since the last one. Knows no clock
+/// and no receiver.
+///
+/// Without a point for ``patience`` the vehicle is not tracked, whatever the states of its parts say. A vehicle that parks, or
+/// stands still within its distance filter, makes few points on purpose: a fix that makes no point for this reason counts as one.
+package struct PointWatch: Hashable, Sendable {
+    package enum Action: Hashable, Sendable {
+        /// Call ``timerFired(now:)`` once after this time; replaces an earlier timer.
+        case setTimer(milliseconds: Int64)
+        case cancelTimer
+        /// Points are missing now, or they come again: tell everybody.
+        case changed(isSilent: Bool)
+    }
+
+    /// No points, for too long.
+    package struct Silence: Hashable, Sendable {
+        /// When the last point was made, or gathering began.
+        package let since: MonotonicTime
+        /// What rejected most fixes since then; nil: nothing has rejected any.
+        package let obstacle: TrackingObstacle?
+        /// How many.
+        package let rejected: UInt64
+
+        package init(since: MonotonicTime, obstacle: TrackingObstacle? = nil, rejected: UInt64 = 0) {
+            (self.since, self.obstacle, self.rejected) = (since, obstacle, rejected)
+        }
+    }
+
+    /// Intervals without a point that are not worth a word, and the least of it in milliseconds.
+    package static let intervals: Int64 = 3
+    package static let leastPatience: Int64 = 30_000
+
+    /// Seconds.
+    private var interval: Int64
+    /// Seconds between two points while parked; nil: not parked.
+    private var parkingInterval: Int64?
+    /// When the last point was made, or gathering began; nil while nobody gathers.
+    private var since: MonotonicTime?
+    private var rejected: [TrackingObstacle: UInt64] = [:]
+    /// Reports since the last point whose time the receiver had told before.
+    private var repeated: UInt64 = 0
+    private var hasTimer = false
+    private var isToldSilent = false
+
+    /// Whether a point was made since gathering began.
+    package private(set) var hasPoint = false
+    /// Fixes since the last point that made none because the vehicle stands still within its distance filter.
+    package private(set) var unmoved: UInt64 = 0
+
+    /// `interval`: seconds between two points.
+    package init(interval: Int) {
+        self.interval = Int64(max(interval, 1))
+    }
+
+    /// Milliseconds.
+    package var patience: Int64 {
+        let (time, isTooMuch) = max(interval, parkingInterval ?? 0).multipliedReportingOverflow(
+            by: 1000 * Self.intervals)
+        return isTooMuch ? .max : max(time, Self.leastPatience)
+    }
+
+    /// Nil while points are made, while nobody gathers, and as long as a point may still come in time.
+    package func silence(now: MonotonicTime) -> Silence? {
+        guard let since, now - since >= patience else { return nil }
+        let worst = rejected.max { ($0.value, $1.key.rawValue) < ($1.value, $0.key.rawValue) }
+        // A receiver may tell each time in several reports. Only when nothing else came it says the same time again and again.
+        if worst == nil, repeated > 0 { return Silence(since: since, obstacle: .notLater, rejected: repeated) }
+        return Silence(since: since, obstacle: worst?.key, rejected: worst?.value ?? 0)
+    }
+
+    // MARK: Events
+
+    package mutating func started(now: MonotonicTime) -> [Action] {
+        begin(now)
+        hasPoint = false
+        return settled(now) + awaitSilence(now)
+    }
+
+    package mutating func stopped() -> [Action] {
+        since = nil
+        hasTimer = false
+        isToldSilent = false
+        return [.cancelTimer]
+    }
+
+    /// A point stands in the cache.
+    package mutating func pointStored(now: MonotonicTime) -> [Action] {
+        guard since != nil else { return [] }
+        begin(now)
+        hasPoint = true
+        return settled(now)
+    }
+
+    /// A fix made no point for this reason.
+    package mutating func skipped(_ reason: Sampler.SkipReason, now: MonotonicTime) -> [Action] {
+        guard since != nil else { return [] }
+        switch reason {
+        case .unmoved:
+            let count = unmoved &+ 1
+            begin(now)
+            unmoved = count
+            return settled(now)
+        case .parked:
+            begin(now)
+            return settled(now)
+        case .notLater, .unconfirmedTime, .inaccurate, .implausible:
+            return unusable(TrackingObstacle(reason), now: now)
+        }
+    }
+
+    /// A report of the receiver, or a fix of it, is of no use for this reason.
+    package mutating func unusable(_ obstacle: TrackingObstacle, now: MonotonicTime) -> [Action] {
+        guard since != nil else { return [] }
+        rejected[obstacle, default: 0] &+= 1
+        return []
+    }
+
+    /// A report belongs to a moment of the receiver that was told before.
+    package mutating func reportRepeated() { repeated &+= 1 }
+
+    /// `interval`: seconds between two points; `parkingInterval`: while parked, nil otherwise.
+    package mutating func paced(interval: Int, parkingInterval: Int?, now: MonotonicTime) -> [Action] {
+        (self.interval, self.parkingInterval) = (Int64(max(interval, 1)), parkingInterval.map(Int64.init))
+        return settled(now) + (hasTimer ? setTimer(now) : [])
+    }
+
+    package mutating func timerFired(now: MonotonicTime) -> [Action] {
+        guard since != nil else { return [] }
+        hasTimer = false
+        guard silence(now: now) != nil else { return setTimer(now) }
+        guard !isToldSilent else { return [] }
+        isToldSilent = true
+        return [.changed(isSilent: true)]
+    }
+
+    // MARK: Inside
+
+    private mutating func begin(_ now: MonotonicTime) {
+        since = now
+        rejected = [:]
+        repeated = 0
+        unmoved = 0
+    }
+
+    /// Points come again.
+    private mutating func settled(_ now: MonotonicTime) -> [Action] {
+        guard isToldSilent, silence(now: now) == nil else { return [] }
+        isToldSilent = false
+        return [.changed(isSilent: false)] + setTimer(now)
+    }
+
+    private mutating func awaitSilence(_ now: MonotonicTime) -> [Action] { hasTimer ? [] : setTimer(now) }
+
+    /// One timer for many points: when it fires too early, it is set again.
+    private mutating func setTimer(_ now: MonotonicTime) -> [Action] {
+        guard let since else { return [] }
+        hasTimer = true
+        return [.setTimer(milliseconds: max(1, since + patience - now))]
+    }
+}
+
+extension TrackingObstacle {
+    /// A reason that rejects a fix; the reasons for which a fix makes no point on purpose are none.
+    fileprivate init(_ reason: Sampler.SkipReason) {
+        self =
+            switch reason {
+            case .notLater: .notLater
+            case .unconfirmedTime: .unconfirmedTime
+            case .inaccurate: .inaccurate
+            case .implausible: .implausible
+            case .unmoved, .parked: .other
+            }
+    }
+}

@@ -1,0 +1,83 @@
+import Testing
+import TrackModel
+
+@testable import AgentLogic
+
+/// When points are missing. Times are seconds.
+@Suite struct PointWatchTests {
+    private static func clock(_ seconds: Int64) -> MonotonicTime {
+        MonotonicTime(milliseconds: 50_000_000 + seconds * 1000)
+    }
+
+    private func gathering(interval: Int = 5) -> PointWatch {
+        var watch = PointWatch(interval: interval)
+        _ = watch.started(now: Self.clock(0))
+        return watch
+    }
+
+    @Test(arguments: [(2, 30), (5, 30), (10, 30), (11, 33), (300, 900)])
+    func threeIntervalsAndAtLeastHalfAMinuteAreTooLong(_ interval: Int, _ seconds: Int64) {
+        let watch = gathering(interval: interval)
+        #expect(watch.silence(now: Self.clock(seconds) + -1) == nil)
+        #expect(watch.silence(now: Self.clock(seconds)) == PointWatch.Silence(since: Self.clock(0)))
+        #expect(PointWatch(interval: interval).silence(now: Self.clock(99_999)) == nil)
+    }
+
+    /// Each reason of the sampler: rejecting ones are named with their count, the others are points that were not wanted.
+    @Test(arguments: Sampler.SkipReason.allCases)
+    func everyReasonIsAnObstacleOrNone(_ reason: Sampler.SkipReason) {
+        var watch = gathering()
+        _ = watch.pointStored(now: Self.clock(0))
+        for second in 1...60 as ClosedRange<Int64> { _ = watch.skipped(reason, now: Self.clock(second)) }
+        let silence = watch.silence(now: Self.clock(60))
+        switch reason {
+        case .notLater: #expect(silence?.obstacle == .notLater)
+        case .unconfirmedTime: #expect(silence?.obstacle == .unconfirmedTime)
+        case .inaccurate: #expect(silence?.obstacle == .inaccurate)
+        case .implausible: #expect(silence?.obstacle == .implausible)
+        case .unmoved, .parked:
+            #expect(silence == nil)
+            #expect(watch.unmoved == (reason == .unmoved ? 60 : 0))
+            return
+        }
+        #expect(silence?.rejected == 60 && silence?.since == Self.clock(0))
+        _ = watch.pointStored(now: Self.clock(61))
+        #expect(watch.silence(now: Self.clock(62)) == nil && watch.hasPoint)
+        // What was before the point says nothing of the time after it.
+        #expect(watch.silence(now: Self.clock(100)) == PointWatch.Silence(since: Self.clock(61)))
+    }
+
+    @Test func theReasonThatRejectsMostIsNamed() {
+        var watch = gathering()
+        for second in 1...10 as ClosedRange<Int64> { _ = watch.skipped(.inaccurate, now: Self.clock(second)) }
+        for second in 11...31 as ClosedRange<Int64> { _ = watch.unusable(.noTime, now: Self.clock(second)) }
+        let silence = watch.silence(now: Self.clock(31))
+        #expect(silence == PointWatch.Silence(since: Self.clock(0), obstacle: .noTime, rejected: 21))
+    }
+
+    @Test func aParkedVehicleMayBeSilentForThreeOfItsIntervals() {
+        var watch = gathering()
+        _ = watch.pointStored(now: Self.clock(0))
+        _ = watch.paced(interval: 5, parkingInterval: 240, now: Self.clock(1))
+        #expect(watch.silence(now: Self.clock(719)) == nil)
+        #expect(watch.silence(now: Self.clock(720)) != nil)
+        _ = watch.paced(interval: 5, parkingInterval: nil, now: Self.clock(720))
+        #expect(watch.silence(now: Self.clock(30)) != nil)
+    }
+
+    /// One timer, told once, and told again when points come.
+    @Test func everybodyIsToldOnce() {
+        var watch = PointWatch(interval: 5)
+        #expect(watch.started(now: Self.clock(0)) == [.setTimer(milliseconds: 30_000)])
+        #expect(watch.pointStored(now: Self.clock(20)) == [])
+        #expect(watch.timerFired(now: Self.clock(30)) == [.setTimer(milliseconds: 20_000)])
+        #expect(watch.timerFired(now: Self.clock(50)) == [.changed(isSilent: true)])
+        #expect(watch.timerFired(now: Self.clock(51)) == [])
+        #expect(
+            watch.pointStored(now: Self.clock(70)) == [.changed(isSilent: false), .setTimer(milliseconds: 30_000)])
+        #expect(watch.stopped() == [.cancelTimer])
+        #expect(watch.timerFired(now: Self.clock(200)) == [])
+        #expect(watch.silence(now: Self.clock(200)) == nil)
+        #expect(watch.pointStored(now: Self.clock(201)) == [] && watch.skipped(.inaccurate, now: Self.clock(201)) == [])
+    }
+}
