@@ -87,6 +87,29 @@ import Testing
         try await agent.stop()
     }
 
+    /// A service that runs makes no points by itself.
+    @Test func aStartedServiceSaysWhetherAnythingIsGathered() async throws {
+        for (gathering, isTold) in [(false, true), (true, false), (nil, false)] as [(Bool?, Bool)] {
+            var reply: [String: JSONValue] = ["outcome": "success", "code": 0]
+            if let gathering { reply["gathering"] = .bool(gathering) }
+            let agent = try await ScriptedServer.start(["StartService": .reply(.object(reply))])
+            let output = try await agent.saker("service", "start").output
+            #expect(output.contains("Gathering is off: saker gather start\n") == isTold, "\(output)")
+            try await agent.stop()
+        }
+    }
+
+    @Test func gatheringCanKeepTrying() async throws {
+        let agent = try await ScriptedServer.start([
+            "StartGather": .reply(["code": 0, "reason": "gpsd does not answer"])
+        ])
+        let output = try await agent.saker("gather", "start", "--keep-trying").output
+        #expect(
+            output == "Gathering, and no point is made yet: gpsd does not answer\nIt keeps trying. See: saker status\n")
+        #expect(try await agent.asked.map(\.parameters) == [["keep_trying": true]])
+        try await agent.stop()
+    }
+
     @Test func watchPrintsEachEventAndTheReasonOfItsEnd() async throws {
         let gather: JSONValue = [
             "event": ["time": 1_772_670_030_000, "kind": "gather", "fields": ["state": "waiting"]]

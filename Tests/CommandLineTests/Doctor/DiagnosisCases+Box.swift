@@ -67,6 +67,16 @@ extension DiagnosisTests {
                 $0.service.state = .stopped
                 $0.gather.state = .stopped
             }, .gather, .notChecked, "service is stopped", "saker gather start"),
+        Case(
+            "no points",
+            Facts.status {
+                ($0.tracked, $0.obstacle) = (false, "not_later")
+                $0.reason = "no point for 60 s: 60 fixes rejected as not later than the last point"
+            }, .gather, .failed, "60 fixes rejected", "gpspipe -w"),
+        Case(
+            "no times",
+            Facts.status { ($0.tracked, $0.obstacle, $0.reason) = (false, "no_time", "no point for 60 s") }, .gather,
+            .failed, "no point for 60 s", "RMC or ZDA"),
         Case("waiting", Facts.status { $0.gather.state = .waiting }, .gather, .ok, "waits for a fix"),
         Case(
             "choosy",

@@ -1,5 +1,6 @@
 import AgentControl
 import Diagnosing
+import TrackModel
 import Varlink
 
 /// Checks the agent itself: service, gathering, settings.
@@ -98,11 +99,31 @@ enum AgentChecks {
         case .stopped where status.service.state == .stopped:
             return .notChecked(.gather, "the service is stopped", "After the service: saker gather start")
         case .stopped: return .failed(.gather, "stopped: no points are made", "saker gather start")
-        case .waiting:
-            return .ok(.gather, "told to gather every \(status.settings.gatherInterval) s, waits for a fix")
-        case .gathering:
+        case .waiting, .gathering:
+            if let remedy = status.obstacle.flatMap(TrackingObstacle.init).flatMap(Self.remedy) {
+                return .failed(.gather, status.reason, remedy)
+            }
+            let pace = "every \(status.settings.gatherInterval) s"
+            guard status.gather.state == .gathering else {
+                return .ok(.gather, "told to gather \(pace), waits for a fix")
+            }
             let last = status.gather.lastPointTime.map { ", last point of \(TimeText.local($0))" } ?? ""
-            return .ok(.gather, "every \(status.settings.gatherInterval) s\(last)")
+            return .ok(.gather, pace + last)
+        }
+    }
+
+    /// What to do when fixes come and points do not; nil: another check says it.
+    private static func remedy(_ obstacle: TrackingObstacle) -> String? {
+        switch obstacle {
+        case .noTime: "Let the receiver send its time (NMEA: RMC or ZDA). What it sends: gpspipe -r -n 20"
+        case .wrongDate:
+            "Is the clock right? timedatectl. If it is: update the receiver's firmware (a week rollover), and gpsd"
+        case .notLater, .unconfirmedTime:
+            "See the times that it sends: gpspipe -w -n 20. Then: sudo systemctl restart gpsd"
+        case .inaccurate: "saker settings location --desired-accuracy 0, or give the antenna a freer view of the sky"
+        case .implausible: "saker settings location --activity other"
+        case .noPoints, .losingPoints, .other: "See the checks of disk and cache, and: journalctl -u sakerd -n 50"
+        case .serviceStopped, .gatheringOff, .noReceiver, .noFix, .loginRefused, .certificateEnded: nil
         }
     }
 
