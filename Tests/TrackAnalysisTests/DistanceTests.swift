@@ -10,7 +10,7 @@ import TrackModel
     private func samples(_ points: [(Double, Double, Double?)]) -> [TrackSample] {
         TrackColumns(
             fixes: points.map { seconds, metres, speed in
-                let place = GreatCircle.destination(
+                let place = destination(
                     from: Degrees(latitude: 47, longitude: 9), bearing: 0, distance: metres)
                 return .at(seconds, place.latitude, place.longitude, speed: speed)
             }

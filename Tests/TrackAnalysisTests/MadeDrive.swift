@@ -40,7 +40,7 @@ struct MadeDrive {
             if speed > 2 { course += min(turn.magnitude, 100 / speed) * (turn < 0 ? -1 : 1) * step }
             course = (course + 360).truncatingRemainder(dividingBy: 360)
             if number > 0 {
-                place = GreatCircle.destination(from: place, bearing: course, distance: (before + speed) / 2 * step)
+                place = destination(from: place, bearing: course, distance: (before + speed) / 2 * step)
             }
             func wander(_ value: Double) -> Double {
                 value * 0.9 + Double.random(in: -noise...noise, using: &random) * 0.4
@@ -82,7 +82,7 @@ extension Fix {
     func displaced(by metres: Double, towards bearing: Double) -> Fix {
         var fix = self
         let place = Degrees(latitude: coordinate.latitude, longitude: coordinate.longitude)
-        fix.coordinate = MadeDrive.coordinate(GreatCircle.destination(from: place, bearing: bearing, distance: metres))
+        fix.coordinate = MadeDrive.coordinate(destination(from: place, bearing: bearing, distance: metres))
         return fix
     }
 

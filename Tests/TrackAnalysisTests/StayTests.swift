@@ -27,9 +27,9 @@ import TrackModel
     @Test func aStayHasItsTimesAndItsPlace() {
         let found = stays(visit(100, 500))
         #expect(found.count == 1)
-        // Some seconds of rolling are within reach: three before the stop, while the mean still lags, and two after it.
-        #expect(found.map { $0.start.seconds - MadeDrive.firstTime / 1000 } == [97])
-        #expect(found.map { (404...406).contains($0.duration) } == [true])
+        // Four seconds of rolling fit the circle of 21 m: some before the stop, the others after it.
+        #expect(found.map { (96...100).contains($0.start.seconds - MadeDrive.firstTime / 1000) } == [true])
+        #expect(found.map(\.duration) == [404])
         #expect(
             found.allSatisfy {
                 GreatCircle.distance(from: $0.place, to: MadeDrive.moved(home, east: 1000, north: 0)) < 1
@@ -40,8 +40,8 @@ import TrackModel
     @Test func aLightIsNoStay() {
         // Traccar #3204, #2644.
         #expect(stays(visit(100, 190)).isEmpty)
-        #expect(stays(visit(100, 390)).isEmpty)
-        #expect(stays(visit(100, 398)).count == 1)
+        #expect(stays(visit(100, 395)).isEmpty)
+        #expect(stays(visit(100, 396)).count == 1)
     }
 
     @Test func theLastStayNeedsNoDeparture() {
@@ -49,20 +49,6 @@ import TrackModel
         let fixes = visit(100, 500).filter { $0.time.milliseconds <= MadeDrive.firstTime + 500_000 }
         #expect(stays(fixes).map(\.isOpenAtEnd) == [true])
         #expect(stays(Array(fixes.dropFirst(120))).map { [$0.isOpenAtStart, $0.isOpenAtEnd] } == [[true, true]])
-    }
-
-    @Test func anOpenStayIsToldWhileItGoesOn() {
-        var finder = StayFinder(.stay(radius: 21, seconds: 300))
-        var told: [Int64?] = []
-        for sample in TrackColumns(fixes: visit(100, 500)).samples {
-            finder.add(sample)
-            told.append(finder.current?.duration)
-        }
-        #expect(told[396] == nil && told[397] == 300 && told[450] == 353)
-        #expect(finder.current == nil && finder.stays.count == 1)
-        let known = finder.stays
-        finder.finish()
-        #expect(finder.stays == known)
     }
 
     @Test func silenceAtOnePlaceBelongsToTheStay() {
@@ -113,13 +99,14 @@ import TrackModel
         // movingpandas #296: no point is lost between two stays.
         fixes[501] = fixes[501].displaced(by: 200, towards: 45)
         let two = stays(fixes)
-        #expect(two.count == 2 && two.map(\.count).reduce(0, +) == (97...902).count - 2)
+        #expect(two.count == 2 && two.map(\.count).reduce(0, +) >= (100...900).count - 2)
     }
 
     @Test func twoSparsePointsCanBeAStay() {
         #expect(stays([at(0, east: 0), at(300, east: 5)]).map(\.duration) == [300])
         #expect(stays([at(0, east: 0), at(299, east: 5)]).isEmpty)
-        #expect(stays([at(0, east: 0), at(300, east: 22)]).isEmpty)
+        #expect(stays([at(0, east: 0), at(300, east: 41.9)]).map(\.duration) == [300])
+        #expect(stays([at(0, east: 0), at(300, east: 42.1)]).isEmpty)
     }
 
     @Test func nineOfTenPointsMayBeMissing() {
@@ -129,10 +116,10 @@ import TrackModel
     }
 
     @Test func creepingIsStayingOnlyWhenItIsSlow() {
-        // Half of 2 D / T, and twice of it.
+        // Half of 2 D / T, and a bit more than it.
         func creep(_ speed: Double) -> [Fix] { (0...1200).map { at(Double($0), east: Double($0) * speed) } }
         #expect(!stays(creep(20.0 / 300)).isEmpty)
-        #expect(stays(creep(80.0 / 300)).isEmpty)
+        #expect(stays(creep(43.0 / 300)).isEmpty)
     }
 
     @Test func staysAscendLastAndDoNotOverlap() {
@@ -145,30 +132,45 @@ import TrackModel
         }
     }
 
-    @Test func askingForLongerStaysAddsNeitherStaysNorTime() {
-        for seed in Dice.seeds(100) {
+    @Test func aLongerTimeFindsTheLongOnesOfTheShorterTime() {
+        for seed in Dice.seeds(20) {
             var random = Dice(seed: seed)
             var drive = MadeDrive()
             drive.seconds = 3600
+            drive.spacing = [1000, 5000, 30_000].one(&random)
             let samples = TrackColumns(fixes: drive.fixes(using: &random)).samples
-            func found(_ seconds: Int64) -> (count: Int, time: Int64) {
-                let stays = StayFinder.stays(.stay(radius: 25, seconds: seconds), in: samples)
-                return (stays.count, stays.reduce(0) { $0 + $1.duration })
+            func found(_ seconds: Int64) -> [StayPoint] {
+                StayFinder.stays(.stay(radius: 25, seconds: seconds), in: samples)
             }
-            let (short, long) = (found(30), found(60))
-            #expect(long.count <= short.count && long.time <= short.time, "seed \(seed)")
+            let all = found(60)
+            for seconds in [61, 90, 200, 600] as [Int64] {
+                let long = all.filter { $0.end.milliseconds(since: $0.start) >= seconds * 1000 }
+                #expect(found(seconds) == long, "seed \(seed), \(seconds) s")
+            }
         }
     }
 
-    @Test func aLargerRadiusDoesNotShortenTheLongestStay() {
-        // movingpandas #108. The wish is 5 s; docs/testing.md says how far it is missed.
-        for seed in 1...60 as ClosedRange<UInt64> {
+    @Test func theTimeDoesNotDecideWhatAStayIs() {
+        // A point each minute, the seventh one 25 m off.
+        let minutes = (0...15).map { at(Double($0) * 60, east: $0 == 6 ? 25 : 0) }
+        #expect([300, 600, 900, 901].map { stays(minutes, 20, $0).map(\.duration) } == [[900], [900], [900], []])
+        // A circle of 12.5 m, which the mean of the first points does not show.
+        let spread = [(0.0, 0.0), (320, 5), (650, -20), (700, -10)].map { at($0.0, east: $0.1) }
+        #expect([300, 600, 701].map { stays(spread, 20, $0).map(\.duration) } == [[700], [700], []])
+        // The stray is nearer than the circle is wide, and the vehicle drifts to the other side.
+        let drifting = (0...15).map { at(Double($0) * 60, east: $0 == 6 ? 31 : -Double($0)) }
+        #expect([60, 300, 900].map { stays(drifting, 20, $0).map(\.duration) } == [[900], [900], [900]])
+    }
+
+    @Test func aLargerRadiusNeverShortensTheLongestStay() {
+        // movingpandas #108.
+        for seed in Dice.seeds(20) {
             var random = Dice(seed: seed)
             let samples = TrackColumns(fixes: MadeDrive().fixes(using: &random)).samples
             let longest = [20.0, 40, 80].map { radius in
                 StayFinder.stays(.stay(radius: radius, seconds: 20), in: samples).map(\.duration).max() ?? 0
             }
-            #expect(longest[1] >= longest[0] - 15 && longest[2] >= longest[1] - 15, "seed \(seed): \(longest)")
+            #expect(longest[1] >= longest[0] - 5 && longest[2] >= longest[1] - 5, "seed \(seed): \(longest)")
         }
     }
 

@@ -58,7 +58,6 @@ import TrackModel
     static func everything(_ track: TrackColumns, largest: Int, _ random: inout Dice) -> Everything {
         var cleaner = TrackCleaner(CleaningOptions(denoiseGrade: 3, speedCap: usualCap))
         var thinning = TimeRatioThinning(metres: 5)
-        var stays = StayFinder(.stay(radius: 20, seconds: 120))
         var trips = TripFinder()
         var driving = DrivingAnalyzer(DrivingOptions(speeding: 50))
         var length = LengthMeter(slowBelow: 20)
@@ -68,9 +67,9 @@ import TrackModel
         func feed(_ samples: ArraySlice<TrackSample>) {
             for sample in samples {
                 thinning.add(sample, to: &result.thinned, &thinDrops)
-                stays.add(sample)
                 trips.add(sample)
                 driving.add(sample)
+                driving.travel(to: sample)
                 length.add(sample)
             }
         }
@@ -85,8 +84,7 @@ import TrackModel
         cleaner.finish(to: &result.samples)
         feed(result.samples[known...])
         thinning.finish(to: &result.thinned, &thinDrops)
-        stays.finish()
-        result.stays = stays.stays
+        result.stays = StayFinder.stays(.stay(radius: 20, seconds: 120), in: result.samples)
         result.trips = trips.finish()
         result.driving = driving.finish()
         result.length = length.result

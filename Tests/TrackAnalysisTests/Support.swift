@@ -16,3 +16,14 @@ extension Array {
     /// One of the elements; the array has some.
     func one(_ random: inout Dice) -> Element { self[Int.random(in: 0..<count, using: &random)] }
 }
+
+/// The place `distance` metres on the ellipsoid from `start`, within a millionth; `bearing` is that of the sphere.
+func destination(from start: Degrees, bearing: Double, distance: Double) -> Degrees {
+    var angle = distance
+    for _ in 0..<3 where distance > 0 {
+        let length = SurfaceDistance.between(
+            start, GreatCircle.destination(from: start, bearing: bearing, distance: angle))
+        if length > 0 { angle *= distance / length }
+    }
+    return GreatCircle.destination(from: start, bearing: bearing, distance: angle)
+}

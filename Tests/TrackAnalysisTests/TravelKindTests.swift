@@ -11,7 +11,7 @@ import TrackModel
         return TrackColumns(
             fixes: speeds.enumerated().map { number, speed in
                 if number > 0 { metres += speed / 3.6 * 10 }
-                let place = GreatCircle.destination(
+                let place = destination(
                     from: Degrees(latitude: 47, longitude: 9), bearing: 90, distance: metres)
                 return .at(Double(number) * 10, place.latitude, place.longitude, speed: told ? speed / 3.6 : nil)
             }

@@ -13,7 +13,7 @@ import TrackModel
         for (seconds, speed) in legs {
             for _ in 0..<seconds {
                 if second % spacing == 0, speed >= 0 {
-                    let place = GreatCircle.destination(
+                    let place = destination(
                         from: Degrees(latitude: 47, longitude: 9), bearing: 90, distance: east)
                     fixes.append(.at(Double(second), place.latitude, place.longitude, speed: speed))
                 }

@@ -138,13 +138,16 @@ package final class RoadClient: Roads {
         let outcomes = await inParallel(plan.asked.count) { number in
             await self.route(plan.request(at: plan.asked[number], costing), tiles, errand.deadlines)
         }
+        var implausible = 0
         for (position, outcome) in zip(plan.asked, outcomes) {
-            if let route = try? outcome.get(), plan.accepts(route, at: position) { answers[position] = route }
+            guard let route = try? outcome.get() else { continue }
+            if plan.accepts(route, at: position) { answers[position] = route } else { implausible += 1 }
         }
         return RoadRoutes(
-            answers,
+            answers, implausible: implausible,
             RoadsState(
-                found: answers.count { $0 != nil }, asked: plan.asked.count, failures: outcomes.compactMap(\.failure)))
+                found: answers.count { $0 != nil }, asked: plan.asked.count, implausible: implausible,
+                failures: outcomes.compactMap(\.failure)))
     }
 
     private func route(

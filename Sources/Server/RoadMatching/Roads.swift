@@ -25,7 +25,7 @@ package struct RoadErrand: Hashable, Sendable {
     /// Names the service and the entity.
     package let owner: String
     package let mode: TravelMode
-    /// m/s above which nothing of this mode travels.
+    /// m/s above which the entity of the track does not travel. A way across an interruption may have another mode.
     package let speedCap: Double
     package let deadlines: RoadDeadlines
 
@@ -46,9 +46,13 @@ package struct RoadMatch: Sendable {
 package struct RoadRoutes: Sendable {
     /// One for each interruption; nil where the straight line counts.
     package let answers: [RouteAnswer?]
+    /// Routes that the engine knows and that the vehicle cannot have driven.
+    package let implausible: Int
     package let state: RoadsState
 
-    package init(_ answers: [RouteAnswer?], _ state: RoadsState) { (self.answers, self.state) = (answers, state) }
+    package init(_ answers: [RouteAnswer?], implausible: Int = 0, _ state: RoadsState) {
+        (self.answers, self.implausible, self.state) = (answers, implausible, state)
+    }
 
     /// There was no way to ask the engine for: so it says nothing of the engine that all of them were found.
     package var isIdle: Bool { state == .used(matched: nil) && answers.allSatisfy { $0 == nil } }

@@ -7,6 +7,8 @@ package enum RoadsState: Hashable, Sendable {
     case partly(matched: Double?)
     /// The engine works and knows no roads here.
     case none
+    /// The engine knows ways, and the vehicle cannot have driven any of them.
+    case implausible
     /// No engine is configured, or nobody asked for roads.
     case off
     case unavailable(RoadFailure)
@@ -28,8 +30,8 @@ package enum RoadsState: Hashable, Sendable {
         }
     }
 
-    /// The state after asking for routes: `found` of `asked` are believed.
-    package init(found: Int, asked: Int, failures: [RoadFailure]) {
+    /// The state after asking for routes: `found` of `asked` are believed, and `implausible` others are known.
+    package init(found: Int, asked: Int, implausible: Int = 0, failures: [RoadFailure]) {
         if found == asked {
             self = .used(matched: nil)
         } else if found > 0 {
@@ -37,7 +39,7 @@ package enum RoadsState: Hashable, Sendable {
         } else if let trouble = failures.first(where: { $0 != .noMapHere }) {
             self = .unavailable(trouble)
         } else {
-            self = .none
+            self = implausible > 0 ? .implausible : .none
         }
     }
 
@@ -47,7 +49,7 @@ package enum RoadsState: Hashable, Sendable {
         case (_, .off), (.used, .used): self
         case (.off, _): routes
         case (.used, _), (.partly, _), (_, .used), (_, .partly): .partly(matched: matched)
-        case (.none, _), (.unavailable, _): self
+        case (.none, _), (.implausible, _), (.unavailable, _): self
         }
     }
 
@@ -56,7 +58,7 @@ package enum RoadsState: Hashable, Sendable {
         switch self {
         case .used: "used"
         case .partly: "partly"
-        case .none: "none"
+        case .none, .implausible: "none"
         case .off: "off"
         case .unavailable: "unavailable"
         }
@@ -66,12 +68,16 @@ package enum RoadsState: Hashable, Sendable {
     package var matched: Double? {
         switch self {
         case .used(let matched), .partly(let matched): matched
-        case .none, .off, .unavailable: nil
+        case .none, .implausible, .off, .unavailable: nil
         }
     }
 
-    /// The word for the failure.
+    /// The word for why there are no roads, when more is known than that there are none.
     package var reason: String? {
-        if case .unavailable(let failure) = self { failure.name } else { nil }
+        switch self {
+        case .unavailable(let failure): failure.name
+        case .implausible: "implausible"
+        case .used, .partly, .none, .off: nil
+        }
     }
 }

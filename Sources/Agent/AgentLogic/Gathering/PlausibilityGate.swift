@@ -55,8 +55,6 @@ struct PlausibilityGate: Hashable, Sendable {
 
     /// Metres.
     static func distance(_ start: Fix, _ end: Fix) -> Double {
-        GreatCircle.distance(
-            from: Degrees(latitude: start.coordinate.latitude, longitude: start.coordinate.longitude),
-            to: Degrees(latitude: end.coordinate.latitude, longitude: end.coordinate.longitude))
+        SurfaceDistance.between(start.coordinate, end.coordinate)
     }
 }

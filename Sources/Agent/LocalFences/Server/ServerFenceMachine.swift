@@ -180,14 +180,10 @@ package struct ServerFenceMachine {
     private mutating func request(from point: FencePoint) -> [Action] {
         guard let reach = set.reach else { return [] }
         if let lastRequest, point.time.milliseconds(since: lastRequest).magnitude < limits.requestInterval { return [] }
-        let distance = GreatCircle.distance(from: Self.degrees(reach.center), to: Self.degrees(point.place))
+        let distance = SurfaceDistance.between(reach.center, point.place)
         guard distance > 0.8 * Double(reach.metres) else { return [] }
         lastRequest = point.time
         return [.request(point.place)]
-    }
-
-    private static func degrees(_ place: Coordinate) -> Degrees {
-        Degrees(latitude: place.latitude, longitude: place.longitude)
     }
 
     private mutating func buildField() -> [Action] {

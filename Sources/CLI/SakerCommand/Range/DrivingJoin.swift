@@ -11,7 +11,8 @@ struct DrivingJoin {
     private var events: [String: [JSONValue]] = [:]
     private var start: JSONValue?
     private var end: JSONValue?
-    private var fastest: JSONValue = 0
+    /// Nil as long as no speed is known.
+    private var fastest: JSONValue?
     /// Of each part: metres, and the share of the moving time that could be rated.
     private var rated: [(metres: Double, share: Double)] = []
 
@@ -52,7 +53,11 @@ struct DrivingJoin {
         remarks.add(answer)
         start = start ?? answer["start_point"]
         end = answer["end_point"] ?? end
-        if let speed = answer["max_speed"], speed.doubleValue ?? 0 > fastest.doubleValue ?? 0 { fastest = speed }
+        if let speed = answer["max_speed"], answer["start_point"] != nil,
+            fastest == nil || speed.doubleValue ?? 0 > fastest?.doubleValue ?? 0
+        {
+            fastest = speed
+        }
         if let share = answer["harsh"]?["rated"]?.doubleValue {
             rated.append((max(answer["distance"]?.doubleValue ?? 0, 1), share))
         }
@@ -100,7 +105,7 @@ struct DrivingJoin {
         var members = sums.members
         members["duration"] = .integer(duration)
         members["average_speed"] = .double(duration > 0 ? sums.metres / Double(duration) * 3.6 : 0)
-        members["max_speed"] = fastest
+        members["max_speed"] = fastest ?? (start == nil ? 0 : nil)
         members["start_point"] = start
         members["end_point"] = end
         for list in Self.lists + ["speeding"] {

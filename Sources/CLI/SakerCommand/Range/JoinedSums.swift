@@ -32,9 +32,9 @@ struct JoinedSums: Hashable {
 
     /// The straight line across a silence that is longer than a part, so that no answer has it.
     mutating func bridge(from start: EdgePoint, to end: EdgePoint, slowBelow threshold: Double?) {
-        let metres = GreatCircle.distance(
-            from: Degrees(latitude: start.latitude, longitude: start.longitude),
-            to: Degrees(latitude: end.latitude, longitude: end.longitude))
+        let metres = SurfaceDistance.between(
+            Degrees(latitude: start.latitude, longitude: start.longitude),
+            Degrees(latitude: end.latitude, longitude: end.longitude))
         sums["distance", default: 0] += metres
         if let threshold, metres / Double(max(end.time - start.time, 1)) * 3.6 < threshold {
             sums["low_speed_distance", default: 0] += metres

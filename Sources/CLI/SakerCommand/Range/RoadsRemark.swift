@@ -60,6 +60,8 @@ struct RoadsRemark: Hashable {
         switch state {
         case "used": return "on roads\(share)\(credit)"
         case "partly": return "partly on roads\(share)\(credit)"
+        case "none" where reason == "implausible":
+            return "not on roads: no route that the road engine knows fits the time and the distance of its gap"
         case "none": return "not on roads: the road engine knows no roads there"
         case "off": return "not on roads: the server has no road engine, or this request uses none"
         case "unavailable":

@@ -129,7 +129,7 @@ struct StayJoin {
         for first in before {
             for second in after {
                 guard let place = first.place, let other = second.place,
-                    GreatCircle.distance(from: place, to: other) <= within
+                    SurfaceDistance.between(place, other) <= within
                 else { continue }
                 return (first, second)
             }

@@ -94,8 +94,8 @@ struct TripJoin {
         guard let trip = found.last, let stay = answer["stay_points"]?.arrayValue?.last.map(Span.init),
             stay.isOpenAtEnd,
             stay.start > trip.start, stay.start < trip.end, let place = stay.place,
-            GreatCircle.distance(
-                from: place, to: Degrees(latitude: next.latitude, longitude: next.longitude)) <= Self.reach
+            SurfaceDistance.between(
+                place, Degrees(latitude: next.latitude, longitude: next.longitude)) <= Self.reach
         else { return }
         found[found.count - 1].end = stay.start
         found[found.count - 1].members["end_point"] = stay.members["stay_point"]
@@ -110,7 +110,7 @@ struct TripJoin {
         let answer = try await ask("analysis/staypoint", part, [("stay_time", "1"), ("stay_radius", "50")])
         guard let stay = answer["stay_points"]?.arrayValue?.first.map(Span.init), stay.isOpenAtStart,
             stay.start == trip.start, stay.end < trip.end, let place = stay.place,
-            GreatCircle.distance(from: place, to: Degrees(latitude: last.latitude, longitude: last.longitude))
+            SurfaceDistance.between(place, Degrees(latitude: last.latitude, longitude: last.longitude))
                 <= Self.reach
         else { return }
         trip.start = stay.end

@@ -22,7 +22,7 @@ enum AnalysisView {
             metres += distance
             table.add(
                 time(trip, "start_time"), end(trip), duration(trip), Quantity.distance(distance),
-                Quantity.decimal(trip["max_speed"]?.doubleValue ?? 0, 0), place(trip["start_point"]),
+                trip["max_speed"]?.doubleValue.map { Quantity.decimal($0, 0) } ?? "-", place(trip["start_point"]),
                 place(trip["end_point"]))
         }
         return table.lines + ["", "\(Quantity.count(Int64(trips.count), "trip")), \(Quantity.distance(metres))"]
@@ -37,7 +37,7 @@ enum AnalysisView {
     private struct Driving {
         private var metres = 0.0
         private var seconds: Int64 = 0
-        private var fastest = 0.0
+        private var fastest: Double?
         private var events: [Event] = []
         private var isInsufficient = false
 
@@ -57,7 +57,7 @@ enum AnalysisView {
         mutating func add(_ answer: JSONValue) {
             metres += answer["distance"]?.doubleValue ?? 0
             seconds += (answer["duration"]?.integerValue ?? 0).clamped
-            fastest = max(fastest, answer["max_speed"]?.doubleValue ?? 0)
+            if let speed = answer["max_speed"]?.doubleValue { fastest = max(fastest ?? 0, speed) }
             if answer["harsh"]?["state"]?.stringValue == "insufficient_rate" { isInsufficient = true }
             for (list, name) in Self.kinds {
                 events += (answer[list]?.arrayValue ?? []).map { Self.event($0, name) }
@@ -87,7 +87,7 @@ enum AnalysisView {
             table.add("Distance", Quantity.distance(metres))
             table.add("Duration", TimeText.duration(seconds * 1000))
             table.add("Average", seconds > 0 ? Quantity.speed(metres / Double(seconds)) : "-")
-            table.add("Fastest", Quantity.decimal(fastest, 1) + " km/h")
+            table.add("Fastest", fastest.map { Quantity.decimal($0, 1) + " km/h" } ?? "-")
             var lines = table.lines
             if !events.isEmpty {
                 var list = TextTable([.leading, .leading, .leading, .leading])

@@ -15,7 +15,7 @@ package struct MatchedTrack: Hashable, Sendable {
     /// Metres on toll roads.
     package var toll: Double { samples.reduce(0) { $0 + $1.toll } }
 
-    /// The length of the track: along roads where they are known, else along great circles.
+    /// The length of the track: along roads where they are known, else along straight lines.
     package func length(slowBelow threshold: Double? = nil) -> TrackLength {
         var meter = LengthMeter(slowBelow: threshold)
         for road in samples { meter.add(road.sample, path: road.path) }
@@ -27,11 +27,17 @@ package struct MatchedTrack: Hashable, Sendable {
     /// `denoised` is the track before its stops were collapsed. A collapsed stop has speed 0 from its first sample on,
     /// where the vehicle still braked. Speeds and places are those of the fixes, ways and limits those of the roads.
     /// Events name their samples, so that the caller can show them on the road.
-    /// With `alongRoads` false, only the limits are those of the roads, and ways are great circles.
+    /// With `alongRoads` false, only the limits are those of the roads, and ways are straight lines.
     package func behaviour(
         _ options: DrivingOptions, denoised: some Sequence<TrackSample>, alongRoads: Bool = true
     ) -> DrivingBehaviour {
         var analyzer = DrivingAnalyzer(options)
+        if alongRoads {
+            for road in samples { analyzer.travel(to: road.sample, path: road.path) }
+        } else {
+            var drops = DropLedger()
+            for sample in StopCollapse.apply(StopCollapse(), to: denoised, &drops) { analyzer.travel(to: sample) }
+        }
         var (position, before): (Int, RoadSample?) = (0, nil)
         for sample in denoised {
             while position < samples.count, samples[position].sample.index < sample.index { position += 1 }

@@ -3,7 +3,7 @@ package import TrackAnalysis
 
 /// What of a track is sent to the engine, and in which calls.
 ///
-/// The track is split where no path can be found: at silences, at steps that the engine does not take, at the
+/// The track is split where no path can be found: at silences, at breaks, at steps that the engine does not take, at the
 /// antimeridian. Each part is thinned, because more points are worse: the noise of dense points is matched as zigzag.
 /// Parts are cut into chunks that overlap.
 package struct TracePlan: Hashable, Sendable {
@@ -52,7 +52,7 @@ package struct TracePlan: Hashable, Sendable {
     }
 
     private static func isCut(_ before: TrackSample, _ after: TrackSample) -> Bool {
-        after.milliseconds(since: before) >= Interruption.span
+        after.followsBreak || after.milliseconds(since: before) >= Interruption.span
             || before.distance(to: after) > longestStep
             || (before.place.longitude - after.place.longitude).magnitude > 180
     }

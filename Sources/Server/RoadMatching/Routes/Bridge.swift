@@ -39,7 +39,8 @@ extension MatchedTrack {
                 return nil
             }
             let (start, end) = (samples[position - 1].sample, samples[position].sample)
-            guard end.milliseconds(since: start) < Interruption.span, Bridge.reach.contains(start.distance(to: end))
+            guard !end.followsBreak, end.milliseconds(since: start) < Interruption.span,
+                Bridge.reach.contains(start.distance(to: end))
             else { return nil }
             return Bridge(position: position, start: start, end: end)
         }

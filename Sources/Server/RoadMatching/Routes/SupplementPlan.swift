@@ -7,7 +7,7 @@ package struct SupplementPlan: Hashable, Sendable {
     static let parkedRadii = 2.0
     /// Routes of one request: the longest interruptions are asked for.
     package static let most = 100
-    /// Times the mode's greatest speed that a route may need.
+    /// Times the entity's greatest speed that a route may need.
     static let haste = 1.2
     /// A route may be this many times as long as the straight line, and metres besides.
     static let longestDetour = (times: 10.0, metres: 2000.0)
@@ -18,7 +18,7 @@ package struct SupplementPlan: Hashable, Sendable {
     /// Positions of the interruptions that are asked for, ascending.
     package let asked: [Int]
 
-    /// The speed cap of the mode, m/s.
+    /// `speedCap`: m/s of the entity, whatever the mode of the routes. A lorry's gap may be as long as the way on foot.
     package init(_ interruptions: [Interruption], speedCap: Double) {
         self.interruptions = interruptions
         self.speedCap = speedCap

@@ -17,6 +17,8 @@ package struct TrackSample: Hashable, Sendable {
     package let isParked: Bool
     /// The point stands in a stop, and at the stop's mean place.
     package private(set) var isInStop = false
+    /// The vehicle cannot have come here from the sample before: nobody knows which of both is false.
+    package internal(set) var followsBreak = false
     /// Thinning keeps the point.
     package var isPinned = false
     /// The place again, for computing.
@@ -50,6 +52,15 @@ package struct TrackSample: Hashable, Sendable {
     package var metresASecond: Double? { speed.map { Double($0) / 100 } }
     /// km/h, when it is known. Whole values stay whole.
     package var kilometresAnHour: Double? { speed.map { Double($0) * 36 / 1000 } }
+    /// km/h as a client reads it, when it is known: with one decimal when that stands for the same stored speed, else with
+    /// two. So a speed that was uploaded as 50 km/h is 50 and not 50.004, and is not over a limit of 50.
+    package var shownSpeed: Double? {
+        speed.map { speed in
+            let tenths = (Double(speed) * 0.36).rounded()
+            let isWhole = (tenths / 0.36).rounded() == Double(speed)
+            return isWhole ? tenths / 10 : (Double(speed) * 3.6).rounded() / 100
+        }
+    }
     /// Metres, when it is known.
     package var radius: Double? { accuracy.map { Double($0) / 10 } }
 
@@ -70,7 +81,7 @@ package struct TrackSample: Hashable, Sendable {
         timestamp.milliseconds(since: other.timestamp)
     }
 
-    /// Metres along the great circle.
+    /// Metres along the ground.
     package func distance(to other: TrackSample) -> Double { position.distance(to: other.position) }
 
     /// The sample at another place, with all else that it says: where a road is, for example.

@@ -2,7 +2,7 @@
 package struct Interruption: Hashable, Sendable {
     package let start: TrackSample
     package let end: TrackSample
-    /// Metres of the great circle.
+    /// Metres of the straight line along the ground.
     package let straight: Double
 
     /// Milliseconds between neighbours that are an interruption.

@@ -10,15 +10,16 @@ package struct LengthMeter: Hashable, Sendable {
     package var result: TrackLength { length }
 
     /// Takes the next sample. `path` is the length of the way from the sample before it, metres, when it is known
-    /// better than by the great circle.
+    /// better than by the straight line.
     package mutating func add(_ sample: TrackSample, path: Double? = nil) {
         defer { previous = sample }
         guard let previous else { return }
+        guard !sample.followsBreak else { return length.addBreak() }
         let metres = path ?? previous.distance(to: sample)
         if sample.milliseconds(since: previous) >= Interruption.span {
             length.add(Interruption(start: previous, end: sample, straight: metres))
         } else {
-            length.add(metres, seconds: sample.seconds(since: previous), speed: sample.kilometresAnHour)
+            length.add(metres, seconds: sample.seconds(since: previous), speed: sample.shownSpeed)
         }
     }
 

@@ -9,6 +9,8 @@ package struct TrackLength: Hashable, Sendable {
     /// The part of ``driven`` below the threshold, metres.
     private var slow = 0.0
     package private(set) var interruptions: [Interruption] = []
+    /// Neighbours between which the vehicle cannot have driven. What lies between them counts in no distance.
+    package private(set) var breaks = 0
 
     init(threshold: Double?) { self.threshold = threshold }
 
@@ -17,6 +19,8 @@ package struct TrackLength: Hashable, Sendable {
         driven += metres
         if let threshold, (speed ?? Self.speed(metres, seconds)) < threshold { slow += metres }
     }
+
+    mutating func addBreak() { breaks += 1 }
 
     mutating func add(_ interruption: Interruption) { interruptions.append(interruption) }
 

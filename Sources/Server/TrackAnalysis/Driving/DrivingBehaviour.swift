@@ -7,8 +7,11 @@ package struct DrivingBehaviour: Hashable, Sendable {
     package internal(set) var end: TrackSample?
     /// Metres, without interruptions.
     package internal(set) var distance = 0.0
-    /// The greatest plausible speed, km/h.
-    package internal(set) var maximumSpeed = 0.0
+    /// The greatest plausible speed, km/h; where none was uploaded, that of the way between places. Nil when nothing
+    /// tells it.
+    package internal(set) var maximumSpeed: Double?
+    /// Neighbours between which the vehicle cannot have driven.
+    package internal(set) var breaks = 0
     package internal(set) var speeding: [SpeedingEpisode] = []
     package internal(set) var accelerations: [HarshEvent] = []
     package internal(set) var brakings: [HarshEvent] = []

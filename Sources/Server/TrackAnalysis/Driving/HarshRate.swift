@@ -16,10 +16,11 @@ package struct HarshRate: Hashable, Sendable {
     /// Points are so far apart, or so many have no speed, that events may be missing for lack of data.
     package var isInsufficient: Bool { share.map { $0 < Self.sufficient } ?? false }
 
-    /// Takes the next sample, with or without a speed.
+    /// Takes the next sample of the cleaned track, with or without a speed.
     mutating func add(_ sample: TrackSample) {
         defer { previous = sample }
-        guard let previous, sample.milliseconds(since: previous) < Interruption.span else { return }
+        guard let previous, sample.milliseconds(since: previous) < Interruption.span, !sample.followsBreak
+        else { return }
         let seconds = sample.seconds(since: previous)
         let uploaded = previous.metresASecond.flatMap { first in sample.metresASecond.map { (first + $0) / 2 } }
         // A receiver that says 0 while it moves does not hide the movement.
@@ -29,6 +30,6 @@ package struct HarshRate: Hashable, Sendable {
 
     /// Takes the next pair of samples with plausible speeds.
     mutating func add(_ pair: SpeedPair) {
-        if pair.acceleration != nil, let speed = pair.meanSpeed, speed > Self.moving { rated += pair.seconds }
+        if pair.isRated, let speed = pair.meanSpeed, speed > Self.moving { rated += pair.seconds }
     }
 }

@@ -1,11 +1,14 @@
-/// Two samples between which acceleration can be told: about a second apart.
+/// Two samples between which acceleration can be told: about a second apart, or a few seconds when their mean alone is
+/// beyond a threshold.
 struct SpeedPair: Sendable {
     /// Milliseconds. Differences over less are noise.
     static let shortest: Int64 = 950
-    /// Milliseconds. Differences over more hide the event.
+    /// Milliseconds. Differences over more hide most events.
     static let longest: Int64 = 3000
-    /// m/s² that no vehicle on tyres reaches: an error of the speeds.
-    static let possible = 8.0
+    /// Milliseconds. A mean over so long proves an event when it is beyond a threshold, and says nothing otherwise.
+    static let longestProof: Int64 = 10_000
+    /// m/s² that no vehicle reaches: an error of the speeds. Cars brake with 10.
+    static let possible = 13.0
     /// m/s. Below it a course is noise.
     static let turning = 5.0
 
@@ -14,20 +17,23 @@ struct SpeedPair: Sendable {
 
     var milliseconds: Int64 { end.sample.milliseconds(since: start.sample) }
     var seconds: Double { Double(milliseconds) / 1000 }
-    private var isClose: Bool { (Self.shortest...Self.longest).contains(milliseconds) }
+    private var isTelling: Bool { (Self.shortest...Self.longestProof).contains(milliseconds) }
 
-    /// m/s² along the way; nil when the pair is not rated.
+    /// No event is hidden between the samples.
+    var isRated: Bool { milliseconds <= Self.longest && acceleration != nil }
+
+    /// m/s² along the way; nil when the pair tells nothing.
     var acceleration: Double? {
-        guard isClose, let value = Self.acceleration(from: start.sample, to: end.sample),
+        guard isTelling, let value = Self.acceleration(from: start.sample, to: end.sample),
             value.magnitude <= Self.possible
         else { return nil }
         return value
     }
 
     /// The turn from the start's course to the end's the short way, degrees, positive to the right; nil when the pair
-    /// is not rated.
+    /// tells nothing.
     var turn: Double? {
-        guard isClose, let first = start.sample.metresASecond, let last = end.sample.metresASecond,
+        guard isTelling, let first = start.sample.metresASecond, let last = end.sample.metresASecond,
             min(first, last) >= Self.turning,
             let from = start.sample.course, let to = end.sample.course
         else { return nil }

@@ -11,7 +11,9 @@ struct SpeedingEpisodes: Sendable {
 
     mutating func add(_ driven: DrivenSample) {
         guard let end = over(driven) else { return close() }
-        guard let run = open, driven.sample.milliseconds(since: run.last) < Interruption.span else {
+        guard let run = open, driven.sample.milliseconds(since: run.last) < Interruption.span,
+            !driven.sample.followsBreak
+        else {
             close()
             return open = (end, end, 0, driven.sample)
         }
@@ -28,7 +30,7 @@ struct SpeedingEpisodes: Sendable {
 
     /// The sample with its limit when it is over it.
     private func over(_ driven: DrivenSample) -> SpeedingEpisode.End? {
-        guard let limit = fixedLimit ?? driven.limit, let speed = driven.sample.kilometresAnHour, speed > limit
+        guard let limit = fixedLimit ?? driven.limit, let speed = driven.sample.shownSpeed, speed > limit
         else { return nil }
         return SpeedingEpisode.End(
             index: driven.sample.index, time: Timestamp(milliseconds: driven.sample.time),

@@ -1,30 +1,25 @@
+internal import Geodesy
+
 /// Finds the places at which a vehicle stayed; silence at one place belongs to the stay.
-package struct StayFinder: Sendable {
-    private var window: StayWindow
-    private var collector = StayCollector()
-
-    package init(_ rule: StayRule) { window = StayWindow(rule) }
-
-    /// Stays that have ended, in their order.
-    package var stays: [StayPoint] { collector.stays }
-
-    /// The stay that goes on with the last sample, if there is one.
-    package var current: StayPoint? { window.current.map { collector.point($0, isOpenAtEnd: true) } }
-
-    /// Takes the next sample of the denoised track.
-    package mutating func add(_ sample: TrackSample) {
-        collector.begin(sample)
-        window.add(sample, into: &collector)
-    }
-
-    /// No sample comes any more: an open stay is one of ``stays`` now.
-    package mutating func finish() { window.finish(into: &collector) }
-
-    /// The stays of a whole track.
-    package static func stays(_ rule: StayRule, in samples: some Sequence<TrackSample>) -> [StayPoint] {
-        var finder = StayFinder(rule)
-        for sample in samples { finder.add(sample) }
-        finder.finish()
-        return finder.stays
+///
+/// A stay is a stretch of samples that fit a circle, single strays aside. Of stretches that overlap, the longest is a stay.
+package enum StayFinder {
+    /// The stays of a whole denoised track, in their order.
+    package static func stays(_ rule: StayRule, in samples: [TrackSample]) -> [StayPoint] {
+        let search = StaySearch(samples, rule)
+        return search.places().compactMap { place in
+            var run = StayRun(first: samples[place.first])
+            var sum = EarthVector.zero
+            for number in place.first...place.last where search.isInside(number, place) {
+                run.extend(by: samples[number])
+                // A sum of small numbers keeps its digits.
+                sum += samples[number].position - place.center
+            }
+            guard run.last.milliseconds(since: run.first) >= rule.span else { return nil }
+            run.mean = place.center + sum * (1 / Double(max(run.count, 1)))
+            // A last sample that is outside alone may be a stray.
+            return StayPoint(
+                run, isOpenAtStart: place.first == 0, isOpenAtEnd: place.last >= samples.count - 2)
+        }
     }
 }

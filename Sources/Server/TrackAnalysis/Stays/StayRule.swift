@@ -1,6 +1,7 @@
 /// What counts as staying at one place.
 package struct StayRule: Hashable, Sendable {
-    /// Metres from the mean of the stay's samples within which a sample is inside.
+    /// Metres: of a stay, the radius of the circle that its samples fit; of a ``StayWindow``, the distance from the mean of
+    /// the samples within which the next one is inside.
     package var reach: Double
     /// Metres up to which the largest radius of the samples inside may extend ``reach``; 0 for a fixed reach.
     package var reachOfRadius: Double

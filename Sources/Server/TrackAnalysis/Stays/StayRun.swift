@@ -6,7 +6,7 @@ package struct StayRun: Hashable, Sendable {
     package private(set) var last: TrackSample
     /// Samples inside.
     package private(set) var count: Int
-    /// The mean of the samples inside, on the sphere.
+    /// The mean of the samples inside, on the ground.
     package internal(set) var mean: EarthVector
     /// Milliseconds of the longest silence between samples inside.
     package private(set) var longestSilence: Int64

@@ -28,7 +28,7 @@ struct StayWindow: Sendable {
     /// The stay that goes on, as far as it is known.
     var current: StayRun? {
         guard var stay else { return nil }
-        stay.mean = onSphere(mean)
+        stay.mean = mean.onGround
         return stay
     }
 
@@ -111,10 +111,6 @@ struct StayWindow: Sendable {
 
     private var mean: EarthVector { origin + sum * (1 / Double(max(count, 1))) }
 
-    private func onSphere(_ vector: EarthVector) -> EarthVector {
-        vector * (GreatCircle.earthRadius / max(vector.length, 1))
-    }
-
     private mutating func include(_ sample: TrackSample) {
         sum += sample.position - origin
         count += 1
@@ -149,7 +145,7 @@ struct StayWindow: Sendable {
         if rule.reachOfRadius > 0 {
             reach = max(reach, min(max(radii.largest, sample.radius ?? 0), rule.reachOfRadius))
         }
-        // A stay's reach is so small that its mean is as good as on the sphere.
+        // A stay's reach is so small that its mean is as good as on the ground.
         return (sample.position - mean).squaredLength <= reach * reach
     }
 }

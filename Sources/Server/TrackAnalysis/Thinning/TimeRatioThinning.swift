@@ -4,7 +4,7 @@ internal import Geodesy
 /// kept sample after: top-down time ratio (Meratnia and de By, 2004).
 ///
 /// A stop at a light on a straight road stays, because its samples are not where even motion would put them. The track
-/// is thinned in blocks, so that the time is linear. Ends of blocks, both sides of an interruption and pinned samples
+/// is thinned in blocks, so that the time is linear. Ends of blocks, both sides of an interruption or a break, and pinned samples
 /// stay.
 package struct TimeRatioThinning: TrackStep {
     /// Samples of a block.
@@ -20,7 +20,7 @@ package struct TimeRatioThinning: TrackStep {
 
     package mutating func add(_ sample: TrackSample, to kept: inout [TrackSample], _ drops: inout DropLedger) {
         guard tolerance > 0 else { return kept.append(sample) }
-        if let last = waiting.last, sample.milliseconds(since: last) >= Interruption.span {
+        if let last = waiting.last, sample.followsBreak || sample.milliseconds(since: last) >= Interruption.span {
             flush(to: &kept, &drops)
             waiting.removeAll(keepingCapacity: true)
             startIsOut = false
@@ -74,7 +74,7 @@ package struct TimeRatioThinning: TrackStep {
             let sample = waiting[position]
             let off = sample.position - (first.position + way * (sample.seconds(since: first) / span))
             // The straight line runs below the ground: only what is off along the ground counts.
-            let height = off.dot(sample.position) / GreatCircle.earthRadius
+            let height = off.dot(sample.position.upwards)
             let squared = off.squaredLength - height * height
             if squared > largest { (worst, largest) = (position, squared) }
         }

@@ -53,7 +53,7 @@ package enum TravelKind: Hashable, Sendable, CaseIterable {
 
     /// km/h; nil when nothing tells it.
     private static func speed(at position: Int, from first: Int, in samples: [TrackSample]) -> Double? {
-        if let speed = samples[position].kilometresAnHour { return speed }
+        if let speed = samples[position].shownSpeed { return speed }
         guard position > first else { return nil }
         let seconds = samples[position].seconds(since: samples[position - 1])
         return seconds > 0 ? samples[position].distance(to: samples[position - 1]) / seconds * 3.6 : nil

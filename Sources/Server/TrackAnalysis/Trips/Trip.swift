@@ -10,8 +10,9 @@ package struct Trip: Hashable, Sendable {
     package let distance: Double
     /// Metres of straight lines across interruptions.
     package let unrecorded: Double
-    /// The greatest uploaded speed, km/h; 0 when no speed is known.
-    package let maximumSpeed: Double
+    /// The greatest uploaded speed, km/h; where none was uploaded, that of the way between places. Nil when nothing tells
+    /// it.
+    package let maximumSpeed: Double?
     /// The track begins with the trip: it may have begun before.
     package let isOpenAtStart: Bool
     /// The track ends with the trip: it may go on.

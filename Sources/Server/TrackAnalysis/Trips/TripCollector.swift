@@ -5,7 +5,7 @@ struct TripCollector: StaySink, Sendable {
     private var start: TrackSample?
     private var last: TrackSample?
     private var length = LengthMeter()
-    private var maximumSpeed = 0.0
+    private var fastest = FastestSpeed()
     private var isFirst = true
     private var isStaying = false
 
@@ -39,9 +39,10 @@ struct TripCollector: StaySink, Sendable {
             begin(at: sample)
         } else {
             length.add(sample)
+            fastest.add(sample)
             last = sample
         }
-        if let speed = sample.kilometresAnHour { maximumSpeed = max(maximumSpeed, speed) }
+        if let speed = sample.shownSpeed, !sample.isInStop { fastest.add(speed) }
     }
 
     private mutating func begin(at sample: TrackSample) {
@@ -49,7 +50,8 @@ struct TripCollector: StaySink, Sendable {
         last = sample
         length = LengthMeter()
         length.add(sample)
-        maximumSpeed = 0
+        fastest = FastestSpeed()
+        fastest.add(sample)
     }
 
     private mutating func close(isOpen: Bool) {
@@ -62,9 +64,11 @@ struct TripCollector: StaySink, Sendable {
         guard length.result.driven + unrecorded >= rule.leastDistance,
             last.milliseconds(since: start) >= rule.leastDuration
         else { return }
+        let seconds = last.seconds(since: start)
         trips.append(
             Trip(
                 start: start, end: last, distance: length.result.driven, unrecorded: unrecorded,
-                maximumSpeed: maximumSpeed, isOpenAtStart: isFirst, isOpenAtEnd: isOpen))
+                maximumSpeed: fastest.value(average: seconds > 0 ? length.result.driven / seconds * 3.6 : 0),
+                isOpenAtStart: isFirst, isOpenAtEnd: isOpen))
     }
 }

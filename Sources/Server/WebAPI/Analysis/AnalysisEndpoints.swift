@@ -56,8 +56,10 @@ struct AnalysedTrack {
         return await roads.match(cleaned, option.errand(call, range.entity, roads.deadlines(.usual)))
     }
 
-    /// The members that every answer here ends with. `roads`: nil when they were not used.
-    func writeRemarks(_ options: WebAPIOptions, roads: RoadsState? = nil, to answer: inout JSONWriter) {
+    /// The members that every answer here ends with. `roads`: nil when they were not used. `breaks`: of the track's length.
+    func writeRemarks(
+        _ options: WebAPIOptions, roads: RoadsState? = nil, breaks: Int? = nil, to answer: inout JSONWriter
+    ) {
         if let roads {
             roads.write(options, to: &answer)
         } else if option.mapMatch {
@@ -66,6 +68,7 @@ struct AnalysedTrack {
         track.holes.write(to: &answer)
         guard explanation != .none else { return }
         explanation.write(
-            drops.dropped.map { (track.points[$0.index].point, $0.reason) }, positions, to: &answer)
+            drops.dropped.map { (track.points[$0.index].point, $0.reason) },
+            breaks: breaks ?? samples.count { $0.followsBreak }, positions, to: &answer)
     }
 }

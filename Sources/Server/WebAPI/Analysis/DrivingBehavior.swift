@@ -24,7 +24,7 @@ extension AnalysisEndpoints {
             ?? DrivingAnalyzer.behaviour(options, in: track.samples)
         return Answer { answer in
             DrivingWriter(places: track.writer).write(behaviour, to: &answer)
-            track.writeRemarks(call.options, roads: match?.state, to: &answer)
+            track.writeRemarks(call.options, roads: match?.state, breaks: behaviour.breaks, to: &answer)
         }
     }
 }
@@ -58,7 +58,10 @@ private struct DrivingWriter {
         number("distance", behaviour.distance, digits: 4, to: &answer)
         answer.member("duration", behaviour.duration)
         number("average_speed", behaviour.averageSpeed, digits: 4, to: &answer)
-        number("max_speed", behaviour.maximumSpeed, to: &answer)
+        // Without points every number is 0; with points an unknown speed is left out.
+        if let speed = behaviour.maximumSpeed ?? (behaviour.start == nil ? 0 : nil) {
+            number("max_speed", speed, to: &answer)
+        }
         if let start = behaviour.start, let end = behaviour.end {
             for (name, sample) in [("start_point", start), ("end_point", end)] {
                 answer.object(name) {

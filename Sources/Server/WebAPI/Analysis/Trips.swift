@@ -27,8 +27,10 @@ extension AnalysisEndpoints {
         object.rounded(trip.distance, digits: 4)
         object.name("unrecorded_distance")
         object.rounded(trip.unrecorded, digits: 4)
-        object.name("max_speed")
-        object.rounded(trip.maximumSpeed, digits: 3)
+        if let speed = trip.maximumSpeed {
+            object.name("max_speed")
+            object.rounded(speed, digits: 3)
+        }
         object.object("start_point") { writer.write(trip.start.place, to: &$0) }
         object.object("end_point") { writer.write(trip.end.place, to: &$0) }
         writeOpen(start: trip.isOpenAtStart, end: trip.isOpenAtEnd, to: &object)

@@ -6,7 +6,9 @@ import TrackStore
 
 extension RoadsState {
     /// The member `roads` of an answer: what roads did for it.
-    func write(_ options: WebAPIOptions, to object: inout JSONWriter) {
+    ///
+    /// `implausible`: how many ways the engine knows that the vehicle cannot have driven.
+    func write(_ options: WebAPIOptions, implausible: Int = 0, to object: inout JSONWriter) {
         object.object("roads") {
             $0.member("state", name)
             if let matched {
@@ -14,10 +16,11 @@ extension RoadsState {
                 $0.rounded(matched, digits: 3)
             }
             if let reason { $0.member("reason", reason) }
+            if implausible > 0 { $0.member("implausible_routes", implausible) }
             switch self {
             case .used, .partly:
                 if !options.roadAttribution.isEmpty { $0.member("attribution", options.roadAttribution) }
-            case .none, .off, .unavailable: break
+            case .none, .implausible, .off, .unavailable: break
             }
         }
     }
@@ -52,10 +55,12 @@ struct RoadLabel: Hashable, Sendable {
 }
 
 extension ProcessOption {
-    /// For whom this track is brought to its roads.
-    func errand(_ call: APICall, _ entity: ExactName, _ deadlines: RoadDeadlines) -> RoadErrand {
+    /// For whom this track is brought to its roads. `mode`: how a way is sought, if not as the track's entity travels.
+    func errand(
+        _ call: APICall, _ entity: ExactName, _ deadlines: RoadDeadlines, by mode: TravelMode? = nil
+    ) -> RoadErrand {
         RoadErrand(
-            owner: "\(call.service.rawValue)/\(entity.text)", mode: travel,
+            owner: "\(call.service.rawValue)/\(entity.text)", mode: mode ?? travel,
             speedCap: travel.speedCap(driving: call.options.analysis.metresASecond), deadlines: deadlines)
     }
 }

@@ -19,21 +19,23 @@ enum Explanation: Hashable, Sendable {
         }
     }
 
-    /// The members `dropped` and `dropped_points`: which points the processing left out, in the order of the track.
+    /// The members `dropped`, `breaks` and `dropped_points`: which points the processing left out, in the order of the track.
     func write(
-        _ dropped: [(point: TrackPoint, reason: DropReason)], _ writer: PointWriter, to object: inout JSONWriter
+        _ dropped: [(point: TrackPoint, reason: DropReason)], breaks: Int = 0, _ writer: PointWriter,
+        to object: inout JSONWriter
     ) {
         guard self != .none else { return }
-        write(DropCount.all(of: dropped.map(\.reason)), dropped, writer, to: &object)
+        write(DropCount.all(of: dropped.map(\.reason)), dropped, breaks: breaks, writer, to: &object)
     }
 
     /// The same when the points are counted already. `dropped`: what `explain=points` shows.
     func write(
-        _ counts: [DropCount], _ dropped: [(point: TrackPoint, reason: DropReason)], _ writer: PointWriter,
+        _ counts: [DropCount], _ dropped: [(point: TrackPoint, reason: DropReason)], breaks: Int, _ writer: PointWriter,
         to object: inout JSONWriter
     ) {
         guard self != .none else { return }
         object.object("dropped") { for drop in counts { $0.member(drop.reason.name, drop.count) } }
+        if breaks > 0 { object.member("breaks", breaks) }
         guard self == .points else { return }
         object.array("dropped_points") { list in
             for (point, reason) in dropped {

@@ -56,7 +56,8 @@ extension TrackReading {
         let distances =
             query.explanation == .none ? nil : TrackDistances(raw: length.driven, cleaned: nil, roads: nil)
         var roads = TrackRoads(query.supplement.travel == nil ? nil : call.roads)
-        await roads.bridge(length.interruptions, query.supplement, query.range.entity, call)
+        await roads.bridge(
+            length.interruptions, query.supplement, of: ProcessOption(parsing: nil), query.range.entity, call)
         guard query.showsRoutes, let routes = roads.routes else {
             return TrackReading(
                 points: ShownPoints(track.points), length: length, drops: [], dropped: [], holes: track.holes,
@@ -95,7 +96,7 @@ extension TrackReading {
             length =
                 roads.match?.length(slowBelow: query.slowBelow)
                 ?? LengthMeter.length(of: samples, slowBelow: query.slowBelow)
-            await roads.bridge(length.interruptions, query.supplement, query.range.entity, call)
+            await roads.bridge(length.interruptions, query.supplement, of: option, query.range.entity, call)
             var kinds = [TravelKind?](repeating: nil, count: points.count)
             for (sample, kind) in zip(samples, option.kinds(of: samples, analysis) ?? []) { kinds[sample.index] = kind }
             var additions = TrackLine.Additions(match: roads.match)
@@ -119,7 +120,7 @@ extension TrackReading {
             }
             length = meter.result
             cleaned = length.driven
-            await roads.bridge(length.interruptions, query.supplement, query.range.entity, call)
+            await roads.bridge(length.interruptions, query.supplement, of: option, query.range.entity, call)
         }
         line.finish()
         // Corners of roads are no points of the track.
@@ -153,7 +154,7 @@ extension TrackReading {
             object.name("low_speed_distance")
             object.rounded(total.slow, digits: 4)
         }
-        roads.state?.write(options, to: &object)
+        roads.state?.write(options, implausible: roads.routes?.implausible ?? 0, to: &object)
     }
 
     /// Members for the points that the processing left out, and for the lengths of the track.
@@ -162,7 +163,7 @@ extension TrackReading {
     ) {
         let total = length.total(query.supplement.supplement(roads.routes, options.analysis)).metres
         distances?.write(total: total, supplement: total - length.driven, to: &object)
-        query.explanation.write(drops, dropped, writer, to: &object)
+        query.explanation.write(drops, dropped, breaks: length.breaks, writer, to: &object)
     }
 }
 

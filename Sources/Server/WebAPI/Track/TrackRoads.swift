@@ -38,18 +38,19 @@ struct TrackRoads: Sendable {
         state = found.state
     }
 
-    /// Finds ways across the interruptions, for a mode that asks for routes.
+    /// Finds ways across the interruptions, for a mode that asks for routes. `option`: of the track; how it travels tells how
+    /// fast a way may be, and the mode only which way it is.
     mutating func bridge(
-        _ interruptions: [Interruption], _ mode: SupplementMode, _ entity: ExactName, _ call: APICall
+        _ interruptions: [Interruption], _ mode: SupplementMode, of option: ProcessOption, _ entity: ExactName,
+        _ call: APICall
     ) async {
         guard let travel = mode.travel else { return }
         guard let roads, let deadlines else {
             state = state ?? .off
             return
         }
-        var option = ProcessOption(parsing: nil)
-        option.travel = travel
-        let found = await roads.routes(interruptions, option.errand(call, entity, deadlines))
+        let errand = option.errand(call, entity, deadlines, by: travel)
+        let found = await roads.routes(interruptions, errand)
         routes = found
         state = state.map { found.isIdle ? $0 : $0.with(routes: found.state) } ?? found.state
     }

@@ -2,16 +2,40 @@ internal import Glibc
 
 /// Lengths of shortest ways on the ellipsoid, for places that are far apart or near a pole.
 enum Geodesic {
-    /// Metres between two places, with an error below 1 mm; from 175 degrees of arc on the great circle's length, which
-    /// differs by at most 0.6 %.
+    /// Degrees of arc up to which the iteration converges for every pair of places.
+    private static let convergent = 175.0
+
+    /// Metres between two places, with an error below 1 mm; of nearly opposite places, below 1 m.
     ///
     /// T. Vincenty, Survey Review XXIII 176, 1975. The iteration converges for every pair of places that are not nearly
     /// opposite, so for every place that could be inside a fence.
     static func distance(from start: Degrees, to end: Degrees) -> Double {
         let sphere = GreatCircle.distance(from: start, to: end)
         guard sphere > 0 else { return 0 }
-        guard sphere < GreatCircle.earthRadius * .pi * 175 / 180 else { return sphere }
-        return converged(from: start, to: end) ?? sphere
+        if sphere < GreatCircle.earthRadius * .pi * convergent / 180, let length = converged(from: start, to: end) {
+            return length
+        }
+        return byMiddle(from: start, to: end)
+    }
+
+    /// The shortest of the ways between nearly opposite places.
+    ///
+    /// Every way between them crosses the circle of the places that are a quarter of the earth from the start. The
+    /// geodesic is the shortest of the ways over these places, and both of their halves are far from opposite.
+    private static func byMiddle(from start: Degrees, to end: Degrees) -> Double {
+        func length(_ bearing: Double) -> Double {
+            let middle = GreatCircle.destination(
+                from: start, bearing: bearing, distance: GreatCircle.earthRadius * .pi / 2)
+            return (converged(from: start, to: middle) ?? 0) + (converged(from: middle, to: end) ?? 0)
+        }
+        let coarse = (0..<72).map { ($0, length(Double($0) * 5)) }
+        let best = coarse.min { $0.1 < $1.1 }?.0 ?? 0
+        var (low, high) = (Double(best) * 5 - 5, Double(best) * 5 + 5)
+        for _ in 0..<40 {
+            let third = (high - low) / 3
+            if length(low + third) < length(high - third) { high -= third } else { low += third }
+        }
+        return length((low + high) / 2)
     }
 
     private static func converged(from start: Degrees, to end: Degrees) -> Double? {

@@ -1,0 +1,163 @@
+internal import Geodesy
+
+/// Finds the places of a whole track: the longest stretch of samples that fits a circle first, then the longest of what is
+/// left, and so on. How long a stay must be is asked afterwards, so that a longer time never finds other stays.
+struct StaySearch: Sendable {
+    /// Numbers of the first and the last sample, and the centre of the circle.
+    struct Place: Hashable, Sendable {
+        var first: Int
+        var last: Int
+        let center: EarthVector
+    }
+
+    /// Milliseconds, and milliseconds for each metre of the radius, below which no place is sought for longer stays.
+    private static let shortest: Int64 = 60_000
+    private static let shortestOfMetre = 600.0
+
+    private let samples: [TrackSample]
+    private let rule: StayRule
+    /// Milliseconds that a place lasts at least.
+    private let span: Int64
+
+    init(_ samples: [TrackSample], _ rule: StayRule) {
+        (self.samples, self.rule) = (samples, rule)
+        span = min(rule.span, max(Self.shortest, Int64(min(rule.reach, 1e6) * Self.shortestOfMetre)))
+    }
+
+    /// The places, in the order of the track.
+    func places() -> [Place] {
+        let all = stretches()
+        var chosen: [Place] = []
+        var parts = [(0..<samples.count, all.indices)]
+        while let (numbers, range) = parts.popLast() {
+            guard let place = longest(all[range], in: numbers) else { continue }
+            chosen.append(place)
+            // Stretches begin and end in the same order.
+            parts.append(
+                (place.last + 1..<numbers.upperBound, range.partition { all[$0].last > place.last }..<range.upperBound))
+            parts.append(
+                (numbers.lowerBound..<place.first, range.lowerBound..<range.partition { all[$0].first >= place.first }))
+        }
+        return chosen.sorted { $0.first < $1.first }
+    }
+
+    /// The longest of the stretches, as far as they are within some samples; of equal ones the first.
+    private func longest(_ stretches: ArraySlice<Place>, in numbers: Range<Int>) -> Place? {
+        var (best, most) = (Place?.none, span - 1)
+        func consider(_ place: Place) {
+            if time(place) > most { (best, most) = (place, time(place)) }
+        }
+        // What is cut at its begin is a stretch from there, or from the next sample when the first is a stray.
+        if let first = stretches.first, first.first < numbers.lowerBound {
+            for number in numbers.prefix(2) { consider(place(from: number, before: numbers.upperBound)) }
+        }
+        var isCut = false
+        for place in stretches where place.first >= numbers.lowerBound {
+            if place.last < numbers.upperBound {
+                consider(place)
+            } else if !isCut {
+                // Those after it have the same end, and begin later.
+                isCut = true
+                consider(self.place(from: place.first, before: numbers.upperBound))
+            }
+        }
+        return best
+    }
+
+    /// Metres from the centre within which a sample is inside.
+    func reach(of number: Int) -> Double {
+        guard rule.coldReach > 0, number > 0, let radius = samples[number].radius,
+            samples[number].milliseconds(since: samples[number - 1]) >= StayRule.coldSilence
+        else { return rule.reach }
+        return max(rule.reach, min(radius, rule.coldReach))
+    }
+
+    func isInside(_ number: Int, _ place: Place) -> Bool {
+        // A millimetre for the rounding, as in the stretch.
+        let reach = reach(of: number) + 0.001
+        return (samples[number].position - place.center).squaredLength <= reach * reach
+    }
+
+    private func time(_ place: Place) -> Int64 { samples[place.last].milliseconds(since: samples[place.first]) }
+
+    // MARK: Stretches
+
+    /// The longest stretch from each sample, without those that are part of another one.
+    private func stretches() -> [Place] {
+        var found: [Place] = []
+        var (first, later) = (0, 0)
+        while first < samples.count {
+            guard canLast(first, &later) else {
+                first += 1
+                continue
+            }
+            let place = place(from: first, before: samples.count)
+            if time(place) >= span { found.append(place) }
+            first = next(after: place)
+        }
+        return found
+    }
+
+    /// Whether the vehicle may still be near a sample when the least time has passed. `later`: the first sample after it.
+    private func canLast(_ first: Int, _ later: inout Int) -> Bool {
+        later = max(later, first)
+        while later < samples.count, samples[later].milliseconds(since: samples[first]) < span { later += 1 }
+        let width = rule.reach + max(rule.reach, rule.coldReach) + 0.01
+        // One of two neighbours is inside, the other may be a stray.
+        return (later..<min(later + 2, samples.count)).contains {
+            (samples[$0].position - samples[first].position).squaredLength <= width * width
+        }
+    }
+
+    private func place(from first: Int, before end: Int) -> Place {
+        let stretch = stretch(from: first, before: end)
+        return Place(first: first, last: stretch.last, center: stretch.middle)
+    }
+
+    /// The stretch from a sample within those before `limit`; until it is known to go beyond `end`, when that is all that is
+    /// asked.
+    private func stretch(from first: Int, before limit: Int, beyond end: Int = .max) -> StayStretch {
+        var stretch = StayStretch(from: first, at: samples[first].position, radius: rule.reach)
+        for number in first + 1..<max(limit, first + 1) {
+            guard stretch.last <= end else { return stretch }
+            guard stretch.add(at: samples[number].position, reach: reach(of: number)) else { return stretch }
+        }
+        stretch.finish()
+        return stretch
+    }
+
+    /// The first sample from which a stretch goes on beyond the end of a place.
+    private func next(after place: Place) -> Int {
+        /// From a stray no stretch goes far: then one goes on from its neighbour.
+        func goesOn(_ number: Int) -> Bool {
+            [number, number - 1].contains { other in
+                other > place.first
+                    && (other > place.last
+                        || stretch(from: other, before: samples.count, beyond: place.last).last > place.last)
+            }
+        }
+        var (low, high, step) = (place.first, place.last + 1, 1)
+        while high - step > low, goesOn(high - step) {
+            high -= step
+            step *= 2
+        }
+        low = max(low, high - step)
+        while high - low > 1 {
+            let middle = (low + high) / 2
+            if goesOn(middle) { high = middle } else { low = middle }
+        }
+        return high
+    }
+}
+
+extension Range<Int> {
+    /// The first element for which a condition holds that holds for all after it.
+    fileprivate func partition(_ holds: (Int) -> Bool) -> Int {
+        var (low, high) = (lowerBound, upperBound)
+        while low < high {
+            let middle = low + (high - low) / 2
+            if holds(middle) { high = middle } else { low = middle + 1 }
+        }
+        return low
+    }
+}
