@@ -99,8 +99,21 @@ import TrackTestKit
         shell.remember(TargetState(entity: "van", isServiceStarted: false, isGathering: false), stoppedBy: .hook)
         shell.remember(TargetState(entity: "van", isServiceStarted: true, isGathering: false))
         #expect(shell.state.target?.stoppedBy == "hook")
+        #expect(shell.state.target?.stoppedTime != nil)
         shell.remember(TargetState(entity: "van", isServiceStarted: true, isGathering: true))
-        #expect(shell.state.target?.stoppedBy == nil)
+        #expect(shell.state.target?.stoppedBy == nil && shell.state.target?.stoppedTime == nil)
+    }
+
+    /// The next command does not make the stop younger.
+    @Test func whenTheAgentCeasedToGatherIsKept() {
+        var state = RememberedState()
+        let stopped = TargetState(entity: "van", isServiceStarted: false, isGathering: false)
+        for before in [5, nil] as [Int64?] {
+            state.target = .init(stopped, at: before)
+            let shell = MemoryShell(ShellBench().context, keeper: KeptStates(), state: state, trouble: nil)
+            shell.remember(TargetState(entity: "van", isServiceStarted: true, isGathering: false))
+            #expect(shell.state.target?.stoppedTime == before)
+        }
     }
 
     @Test func aNameOfAStartIs128Bits() {

@@ -9,8 +9,8 @@ internal import TrackModel
 
 /// From gpsd to track points: the receiver's feed, one fix an epoch, and the choice of fixes that become points.
 ///
-/// Owns the feed, the `EpochAssembler`, the `Sampler`, the `FixGates` and the `GapMachine`. May touch: the source of feeds, which has a
-/// thread of its own, its timers, and the journal. Everything else leaves as an ``Effect``.
+/// Owns the feed, the `EpochAssembler`, the `Sampler`, the `FixGates`, the `GapMachine` and the `PointWatch`. May touch: the source of
+/// feeds, which has a thread of its own, its timers, and the journal. Everything else leaves as an ``Effect``.
 final class GatheringShell {
     enum Effect {
         /// A report came from the receiver.
