@@ -119,7 +119,7 @@ import TrackModel
             due = sample.time + spacing * 1000 - 100
             return Fix(
                 time: sample.timestamp,
-                coordinate: Coordinate(latitudeE7: sample.latitudeE7, longitudeE7: sample.longitudeE7)!,
+                coordinate: MadeDrive.coordinate(sample.place),
                 speed: sample.speed, course: sample.course)
         }
     }

@@ -72,7 +72,7 @@ import TrackTestKit
             points.allSatisfy { point in
                 let place = Degrees(
                     latitude: point["latitude"]?.doubleValue ?? 0, longitude: point["longitude"]?.doubleValue ?? 0)
-                let along = GreatCircle.distance(from: MadeRoad.place(0), to: place)
+                let along = SurfaceDistance.between(MadeRoad.place(0), place)
                 return GreatCircle.distance(from: MadeRoad.place(along), to: place) < 0.5
             })
         let times = points.compactMap { $0["loc_time"]?.integerValue }
@@ -127,6 +127,30 @@ import TrackTestKit
         let descending = try await bench.get(
             "track/gettrack", range(asked + "&supplement_content=distance_and_points&sort_type=desc"))
         #expect(descending["points"]?.items == points.reversed())
+    }
+
+    @Test func theWayOnFootMayBeAsFastAsTheVehicle() async throws {
+        // 10 km in 600 s: nobody walks so fast, and a lorry whose supplement is the way on foot did.
+        let far = try (0..<100).map { number in
+            let (later, farther) = number >= 50 ? (598, 9960) : (0, 0)
+            let place = MadeRoad.place(30 + Double(number * 40 + farther), left: 3)
+            return try point(Self.start + Int64(number * 2 + later), place.latitude, place.longitude, speed: 2000)
+        }
+        let bench = try await bench(points: far)
+        for processing in ["", "is_processed=1&"] {
+            for mode in ["driving", "riding", "walking"] {
+                let answer = try await bench.get(
+                    "track/getdistance", range(processing + "supplement_mode=\(mode)"))
+                #expect(abs(metres(answer) - (98 * 40 + 10_000)) < 3, "\(mode)")
+                #expect(answer["roads"]?["state"] == .string("used"), "\(mode)")
+            }
+        }
+        // Of a track on foot the route is not believed: the engine knows it all the same.
+        let walk = try await bench.get(
+            "track/getdistance",
+            range("is_processed=1&process_option=transport_mode=walking,need_denoise=0&supplement_mode=walking"))
+        #expect(walk["roads"]?["state"] == .string("none") && walk["roads"]?["reason"] == .string("implausible"))
+        #expect(walk["roads"]?["implausible_routes"] == .integer(1))
     }
 
     @Test func cornersAreThinnedWithTheRestAndAreNoDroppedPoints() async throws {

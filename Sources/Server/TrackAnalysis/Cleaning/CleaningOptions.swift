@@ -4,12 +4,17 @@ package struct CleaningOptions: Hashable, Sendable {
     package var radiusLimit: Double?
     /// m/s; nil to leave excursions in.
     package var speedCap: Double?
+    /// Whether steps that are one motion may be faster than the cap. Not where the client has named a slow mode.
+    package var believesMotion: Bool
     /// Whether the drift of stops is taken out.
     package var collapsesStops: Bool
 
-    package init(radiusLimit: Double? = nil, speedCap: Double? = nil, collapsesStops: Bool = false) {
+    package init(
+        radiusLimit: Double? = nil, speedCap: Double? = nil, believesMotion: Bool = true, collapsesStops: Bool = false
+    ) {
         self.radiusLimit = radiusLimit
         self.speedCap = speedCap
+        self.believesMotion = believesMotion
         self.collapsesStops = collapsesStops
     }
 
@@ -17,7 +22,9 @@ package struct CleaningOptions: Hashable, Sendable {
     ///
     /// Grade 0 leaves every point where it is, in stops too: a client that turns denoising off wants its points. The
     /// grades above 1 also limit the radius. A limit that was given besides counts when it is stricter.
-    package init(denoiseGrade grade: Int, radiusLimit given: Double? = nil, speedCap: Double) {
+    package init(
+        denoiseGrade grade: Int, radiusLimit given: Double? = nil, speedCap: Double, believesMotion: Bool = true
+    ) {
         let ofGrade: Double? =
             switch grade {
             case ...1: nil
@@ -28,6 +35,7 @@ package struct CleaningOptions: Hashable, Sendable {
             }
         radiusLimit = [ofGrade, given].compactMap { $0 }.min()
         self.speedCap = grade > 0 ? speedCap : nil
+        self.believesMotion = believesMotion
         collapsesStops = grade > 0
     }
 }

@@ -32,9 +32,10 @@ package struct Denoiser: TrackStep {
     /// Samples at 0° N 0° E before any other.
     private var zeros: [TrackSample] = []
 
-    /// The cap is in m/s: a step that needs more is a jump, unless speeds or the steps around agree with it.
-    package init(speedCap: Double) {
-        rule = LinkRule(speedCap: speedCap)
+    /// The cap is in m/s: a step that needs more is a jump, unless its speeds agree with it, or the steps around do and
+    /// `believesMotion` says that they may.
+    package init(speedCap: Double, believesMotion: Bool = true) {
+        rule = LinkRule(speedCap: speedCap, believesMotion: believesMotion)
         chains = RunChains(rule: rule)
     }
 
@@ -60,7 +61,7 @@ package struct Denoiser: TrackStep {
         zeros = []
         while next < end { place() }
         settle(chains.finish(), &kept, &drops)
-        self = Denoiser(speedCap: rule.speedCap)
+        self = Denoiser(speedCap: rule.speedCap, believesMotion: rule.believesMotion)
     }
 
     // MARK: Runs

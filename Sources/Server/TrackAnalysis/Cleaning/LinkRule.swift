@@ -4,6 +4,8 @@ internal import Geodesy
 struct LinkRule: Hashable, Sendable {
     /// m/s that the vehicle hardly exceeds. What agrees with it beats it: speeds and courses, or the steps around.
     var speedCap: Double
+    /// Whether steps that are one motion may be faster.
+    var believesMotion = true
     /// m/s. Beyond it nothing agrees.
     static let fastest = 340.0
     /// Metres taken for the radius of a sample that has none.
@@ -85,7 +87,7 @@ struct LinkRule: Hashable, Sendable {
 
     /// Whether two steps, one next to the other, are one motion.
     func isSameMotion(_ step: Step, _ other: Step) -> Bool {
-        guard step.speed <= Self.fastest, other.speed <= Self.fastest else { return false }
+        guard believesMotion, step.speed <= Self.fastest, other.speed <= Self.fastest else { return false }
         let tolerance =
             Self.change * min(step.seconds + other.seconds, Self.predictable)
             + max(step.error, other.error) / min(step.seconds, other.seconds)

@@ -12,7 +12,7 @@ package struct TrackCleaner: Sendable {
 
     package init(_ options: CleaningOptions) {
         limit = options.radiusLimit.map(RadiusLimit.init(metres:))
-        denoiser = options.speedCap.map(Denoiser.init(speedCap:))
+        denoiser = options.speedCap.map { Denoiser(speedCap: $0, believesMotion: options.believesMotion) }
         collapse = options.collapsesStops ? StopCollapse() : nil
     }
 

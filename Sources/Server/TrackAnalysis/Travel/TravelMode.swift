@@ -5,6 +5,9 @@ package enum TravelMode: Hashable, Sendable, CaseIterable {
     case riding
     case walking
 
+    /// Not somebody who walks or rides a bicycle, as the client says.
+    package var isVehicle: Bool { self == .automatic || self == .driving }
+
     /// m/s above which a step between two points is no movement. `driving` is the cap of a vehicle, which is a setting.
     package func speedCap(driving: Double) -> Double {
         switch self {

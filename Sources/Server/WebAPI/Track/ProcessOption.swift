@@ -18,13 +18,15 @@ struct ProcessOption: Hashable, Sendable {
     func cleaning(_ analysis: AnalysisOptions) -> CleaningOptions {
         CleaningOptions(
             denoiseGrade: denoiseGrade, radiusLimit: givenRadiusLimit,
-            speedCap: travel.speedCap(driving: analysis.metresASecond))
+            speedCap: travel.speedCap(driving: analysis.metresASecond), believesMotion: travel.isVehicle)
     }
 
     /// How a track is cleaned for an analysis: only the option of the means of travel counts there. `collapsing` takes
     /// the drift of stops out.
     func analysisCleaning(_ analysis: AnalysisOptions, collapsing: Bool) -> CleaningOptions {
-        CleaningOptions(speedCap: travel.speedCap(driving: analysis.metresASecond), collapsesStops: collapsing)
+        CleaningOptions(
+            speedCap: travel.speedCap(driving: analysis.metresASecond), believesMotion: travel.isVehicle,
+            collapsesStops: collapsing)
     }
 
     /// How the entity travelled at each sample of the cleaned track; nil when the client has said how it travels.

@@ -27,7 +27,7 @@ package struct MadeEngine: Sendable {
         let origin = MadeRoad.place(0)
         let distance = GreatCircle.distance(from: origin, to: place)
         let angle = (90 - GreatCircle.bearing(from: origin, to: place)) * .pi / 180
-        return distance * cosine(angle)
+        return distance * cosine(angle) / MadeRoad.onSphere
     }
 
     private func reply(to places: [Degrees]) -> RoadReply {

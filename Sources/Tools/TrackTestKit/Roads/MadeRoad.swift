@@ -5,10 +5,13 @@ package import RoadMatching
 /// A straight road eastwards at 47° N, in edges of 100 m with a corner in the middle of each.
 package enum MadeRoad {
     package static let edge = 100.0
+    private static let begin = Degrees(latitude: 47, longitude: 9)
+    /// Metres on the sphere of a metre on the ellipsoid, eastwards from the begin.
+    static let onSphere =
+        1000 / SurfaceDistance.between(begin, GreatCircle.destination(from: begin, bearing: 90, distance: 1000))
 
     package static func place(_ along: Double, left: Double = 0) -> Degrees {
-        let place = GreatCircle.destination(
-            from: Degrees(latitude: 47, longitude: 9), bearing: 90, distance: along)
+        let place = GreatCircle.destination(from: begin, bearing: 90, distance: along * onSphere)
         return left == 0 ? place : GreatCircle.destination(from: place, bearing: 0, distance: left)
     }
 }
