@@ -24,30 +24,32 @@ package final class ZipFile {
     /// Of the directory: more entries than any export has.
     private static let mostDirectoryBytes: UInt64 = 64 << 20
 
+    /// The only one that closes the descriptor: an initialiser that throws late runs `deinit` as well.
+    private struct Descriptor: ~Copyable {
+        let number: Int32
+
+        deinit { if number >= 0 { close(number) } }
+    }
+
     private let path: String
-    private let descriptor: Int32
+    private let descriptor: Descriptor
     private let size: UInt64
     package private(set) var entries: [Entry] = []
 
     package init(_ path: String) throws(Failure) {
         self.path = path
-        descriptor = open(path, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { throw Failure("\(path) cannot be read: \(String(cString: strerror(errno)))") }
+        let opened = Descriptor(number: open(path, O_RDONLY | O_CLOEXEC))
+        guard opened.number >= 0 else {
+            throw Failure("\(path) cannot be read: \(String(cString: strerror(errno)))")
+        }
         var status = stat()
-        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
-            close(descriptor)
+        guard fstat(opened.number, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
             throw Failure("\(path) is no file")
         }
+        descriptor = opened
         size = UInt64(status.st_size)
-        do throws(Failure) {
-            entries = try readDirectory()
-        } catch {
-            close(descriptor)
-            throw error
-        }
+        entries = try readDirectory()
     }
-
-    deinit { close(descriptor) }
 
     // MARK: The directory
 
@@ -148,7 +150,7 @@ package final class ZipFile {
         var (bytes, done) = ([UInt8](repeating: 0, count: count), 0)
         while done < count {
             let read = bytes[done...].withUnsafeMutableBytes {
-                unsafe pread(descriptor, $0.baseAddress, $0.count, off_t(offset) + off_t(done))
+                unsafe pread(descriptor.number, $0.baseAddress, $0.count, off_t(offset) + off_t(done))
             }
             if read < 0, errno == EINTR { continue }
             guard read > 0 else { throw Failure("\(path) cannot be read: \(String(cString: strerror(errno)))") }
