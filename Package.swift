@@ -114,7 +114,7 @@ let shared: [Target] = [
     .room("HTTPExchange", in: "Shared", "SecureLink", .nioCore),
     .room("ComputerIdentity", in: "Shared", "SecureLink"),
     .room("ConfigurationFile", in: "Shared"),
-    .room("TrackFiles", in: "Shared", "JSON"),
+    .room("TrackFiles", in: "Shared", "JSON", "TrackModel"),
     .room("FenceJSON", in: "Shared", "Geodesy", "Geofencing", "JSON", "TrackModel"),
     .room(
         "FenceDelivery", in: "Shared", "Compression", "Geofencing", "TrackModel", "TrackWire", .protobuf),
@@ -155,7 +155,7 @@ let server: [Target] = [
         "Ingest", in: "Server", "Exposition", "FenceJudging", "Geofencing", "Systemd", "TrackStore", "TrackModel", .log),
     .room(
         "WebAPI", in: "Server", "FenceFiles", "FenceJudging", "Geodesy", "Geofencing", "Ingest", "JSON",
-        "RoadMatching", "Systemd", "TrackAnalysis", "TrackModel", "TrackStore", .log, .crypto),
+        "RoadMatching", "Systemd", "TrackAnalysis", "TrackFiles", "TrackModel", "TrackStore", .log, .crypto),
     .room("TrackExport", in: "Server", "Compression", "TrackAnalysis", "TrackModel", "TrackStore"),
     .room("AlarmCallbacks", in: "Server", "JSON", "TrackModel", "TrackStore", "WebAPI", .crypto),
     .room("ServerIdentity", in: "Server", "TrackModel", .asn1, .nioCore, .nioSSL, .x509),

@@ -178,7 +178,7 @@ import Testing
                 "{\"type\":\"FeatureCollection\",\"features\":[{\"type\":\"Feature\",\"geometry\":{\"type\":\"Polygon\",\"coordinates\":[[\(large)]]}}]}",
                 "100,000"
             ),
-            ("nan.geojson", "{\"type\":\"Point\",\"coordinates\":[NaN,1]}", "is not valid JSON"),
+            ("nan.geojson", "{\"type\":\"Point\",\"coordinates\":[NaN,1]}", "its point is '[null,1]'"),
             (
                 "pole.geojson",
                 "{\"type\":\"Polygon\",\"coordinates\":[[[0,-80],[90,-80],[180,-80],[-90,-80],[0,-80]]]}", "pole"

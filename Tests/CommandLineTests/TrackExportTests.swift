@@ -37,7 +37,7 @@ import Testing
                 "is_processed=1&process_option=need_mapmatch%3D1&supplement_mode=driving&supplement_content=distance_and_points"
             )
                 == true, "\(requests)")
-        var file = try PointFile(path, now: 0)
+        var file = try PointFile(path)
         let first = try #require(try file.next()).value
         #expect(first["time"] == 1_772_668_800_000 && first["latitude"] == 31.5 && first["longitude"] == -0.25)
         #expect(
@@ -63,7 +63,7 @@ import Testing
         #expect(result.status == 0, "\(result.errors)")
         let text = try String(contentsOfFile: path, encoding: .utf8)
         #expect(text.contains("31.55") && text.contains("_supplement"), "\(text)")
-        var (file, latitudes) = (try PointFile(path, now: 0), [JSONValue?]())
+        var (file, latitudes) = (try PointFile(path), [JSONValue?]())
         while let point = try file.next() { latitudes.append(point.value["latitude"]) }
         #expect(latitudes == [31.5, 31.6])
     }
@@ -84,7 +84,7 @@ import Testing
                 "gap": "off", "detail": "crash", "from": "2026-03-04T23:58:20Z", "until": "2026-03-05T00:00:00Z",
             ], "\(features)")
         // An import takes the points and passes the gaps over.
-        var (file, count) = (try PointFile(path, now: 0), 0)
+        var (file, count) = (try PointFile(path), 0)
         while try file.next() != nil { count += 1 }
         #expect(count == 2)
         let refused = try await run(["track", "export", "van", "--gaps", "--format", "csv"] + Self.hour)

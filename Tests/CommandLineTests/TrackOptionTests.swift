@@ -128,7 +128,7 @@ import Testing
             let text = try String(contentsOfFile: path, encoding: .utf8)
             #expect(text.contains(credit) && text.contains("A 13"), "\(text)")
             // No track column can have these names, so an import sends neither.
-            var file = try PointFile(path, now: 0)
+            var file = try PointFile(path)
             let point = try #require(try file.next()).value
             #expect(point["attributes"] == nil && point["latitude"] == 1.0, "\(format): \(point)")
             #expect(try file.next() == nil)

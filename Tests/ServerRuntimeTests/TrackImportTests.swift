@@ -101,6 +101,38 @@ struct TrackImportTests {
         }
     }
 
+    @Test(arguments: ["-19999", "3.4e38", "high", "1e999"])
+    func aHeightThatCannotBeIsUnknownAndThePointStays(height: String) async throws {
+        let directory = try TemporaryDirectory()
+        let (store, service) = try await store()
+        let path = try zip([published.replacingOccurrences(of: "44.5", with: height)], directory)
+        let outcome = try await TrackImport(store: store, service: service.rawValue)
+            .importFiles([path], isTrial: false, now: now)
+        #expect(outcome.points == 1 && outcome.refused == 0 && outcome.impossibleHeights == 1)
+        #expect(try await points(store, service, "van_07").map(\.fix.altitude) == [nil])
+    }
+
+    /// The journal tells what was stored, and not what was read.
+    @Test func anImportThatFailsIsToldByWhatItStored() async throws {
+        let directory = try TemporaryDirectory()
+        let journal = directory.path + "/log"
+        try Data().write(to: URL(fileURLWithPath: journal))
+        let acts = ActJournal(path: directory.path + "/none", log: journal)
+        let (store, service) = try await store()
+        let work = try await TrackImport(store: store, service: service.rawValue, acts: acts)
+        let path = try zip([published], directory)
+        // The first file is stored, and the second is none.
+        await #expect(throws: ServerError.self) {
+            try await work.importFiles([path, directory.path + "/missing.zip"], isTrial: false, now: now)
+        }
+        let told = try String(contentsOfFile: journal, encoding: .utf8)
+        #expect(told.contains("1 points of 1 entities"), "\(told)")
+        // Nothing of it can be stored.
+        await store.close()
+        await #expect(throws: ServerError.self) { try await work.importFiles([path], isTrial: false, now: now) }
+        #expect(try String(contentsOfFile: journal, encoding: .utf8) == told)
+    }
+
     /// What one server exports another one imports: the same points.
     @Test func anExportComesBackAsItWas() async throws {
         let directory = try TemporaryDirectory()

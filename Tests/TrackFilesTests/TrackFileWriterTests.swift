@@ -131,8 +131,6 @@ import Testing
     }
 
     @Test(arguments: [
-        ("<kml><Track><when>x</when></Track></kml>", "1 times and 0 places"),
-        ("<kml>\n<Track><when>x</when><coord>a 2</coord></Track></kml>", "line 2: the track's place 1 is \"a 2\""),
         ("<kml><Track>", "ends within an element"), ("<kml></Track></kml>", "ends what has not begun"),
         ("<kml>" + String(repeating: "<a>", count: 70), "64 deep"),
     ]) func aBadTrackOfKMLIsExplained(text: String, reason: String) {

@@ -39,10 +39,19 @@ struct ImportTracks: AsyncParsableCommand {
                 "left out, because the service has no track column of this name: "
                     + outcome.withoutColumn.joined(separator: ", "))
         }
+        if outcome.impossibleHeights > 0 {
+            complain(
+                "\(counted(outcome.impossibleHeights, "height")) left out, because no height can be so; the points stay"
+            )
+        }
         let verb = dryRun ? "can be imported" : "imported"
         print("\(verb): \(outcome.points) points of \(outcome.entities) entities; refused: \(outcome.refused) lines")
         guard outcome.points > 0 || outcome.refused == 0 else {
             throw ServerError(.file, "no line of the files is a point")
+        }
+        // A part of the lines is missing: no script must take this for a whole import.
+        guard outcome.refused == 0 else {
+            throw ServerError(.file, "\(counted(outcome.refused, "line")) of the files refused; the others \(verb)")
         }
     }
 }

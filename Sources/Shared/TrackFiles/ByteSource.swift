@@ -10,6 +10,7 @@ package final class ByteSource {
     private var index = 0
     /// Of the next byte, from 1.
     package private(set) var line = 1
+    private var last: UInt8 = 0
 
     /// Throws when the file cannot be opened.
     package init(path: String) throws(TrackFileError) {
@@ -38,13 +39,28 @@ package final class ByteSource {
     package func next() throws(TrackFileError) -> UInt8? {
         guard let byte = try peek() else { return nil }
         index += 1
-        if byte == UInt8(ascii: "\n") { line += 1 }
+        // A carriage return alone ends a line, too; with a line feed behind it, it is half of one end.
+        if byte == UInt8(ascii: "\r") || byte == UInt8(ascii: "\n") && last != UInt8(ascii: "\r") { line += 1 }
+        last = byte
         return byte
     }
 
     /// Passes over the byte order mark and white space at the beginning; returns the byte after them.
+    ///
+    /// - Throws: for a file that is no text in UTF-8 by its first bytes.
     package func begin() throws(TrackFileError) -> UInt8? {
-        if try peek() == 0xEF {
+        let first = try peek()
+        let start = piece[index...].prefix(4)
+        if start.elementsEqual("PK\u{3}\u{4}".utf8) {
+            throw TrackFileError("it is an archive, such as KMZ: unpack it first")
+        }
+        // With a mark, or by the zero beside the first character.
+        if start.starts(with: [0xFF, 0xFE]) || start.starts(with: [0xFE, 0xFF])
+            || start.count > 1 && (start.first == 0) != (start.dropFirst().first == 0)
+        {
+            throw TrackFileError("it is UTF-16, and no UTF-8: convert it, for example with iconv -f UTF-16 -t UTF-8")
+        }
+        if first == 0xEF {
             for expected in [0xEF, 0xBB, 0xBF] as [UInt8] {
                 guard try next() == expected else { throw TrackFileError(line: line, "is not UTF-8") }
             }

@@ -1,28 +1,22 @@
-/// The rows of a table in text (RFC 4180; comma, semicolon or tab), whose first row names its columns.
+/// The rows of a table in text (RFC 4180; comma, semicolon, tab or bar), whose first row names its columns.
+///
+/// A row that cannot be used is given with its ``FilePoint/problem``; the rows behind it are read.
 struct CSVReader {
     private static let maximumRowBytes = 64 * 1024
-    private static let maximumColumns = 256
+    private static let separators: Set<UInt8> = Set(",;\t|".utf8)
 
-    /// Other names of columns, in small letters.
-    private static let names: [String: FilePoint.Field] = [
-        "time": .time, "timestamp": .time, "datetime": .time, "loc_time": .time,
-        "latitude": .latitude, "lat": .latitude,
-        "longitude": .longitude, "lon": .longitude, "lng": .longitude,
-        "speed": .speed,
-        "course": .course, "heading": .course, "bearing": .course,
-        "altitude": .altitude, "alt": .altitude, "ele": .altitude, "elevation": .altitude,
-        "accuracy": .accuracy, "object_name": .objectName,
-    ]
-
-    private enum Column {
-        case field(FilePoint.Field)
-        case attribute(String)
+    private struct Row {
+        var cells: [String] = []
+        var problem: String?
     }
 
     private var source: ByteSource
-    private var columns: [Column] = []
+    private var columns: [CSVColumns.Column] = []
+    private(set) var notes: [String] = []
     /// Nil until the first row has shown it.
     private var separator: UInt8?
+    /// `.` or `,`; nil until a place has shown it. A place has no groups of thousands.
+    private var decimalSign: Character?
 
     init(_ source: ByteSource) {
         self.source = source
@@ -32,58 +26,100 @@ struct CSVReader {
         if columns.isEmpty { try readHeader() }
         while true {
             let line = source.line
-            guard let cells = try row() else { return nil }
-            if cells.count == 1, cells[0].isEmpty { continue }
-            guard cells.count == columns.count else {
-                throw TrackFileError(
-                    line: line, "\(cells.count) values, and \(columns.count) columns are named in the first line")
-            }
-            var point = FilePoint(place: "line \(line)")
-            for (column, cell) in zip(columns, cells) where !cell.isEmpty {
-                switch column {
-                case .field(let field): point.fields[field] = cell
-                case .attribute(let key): point.attributes[key] = cell
-                }
-            }
-            return point
+            guard let row = try row() else { return nil }
+            if row.problem == nil, row.cells.allSatisfy(\.isEmpty) { continue }
+            return point(row, line: line)
         }
     }
 
     private mutating func readHeader() throws(TrackFileError) {
-        guard let cells = try row() else { throw TrackFileError("is empty: the first line names the columns") }
-        guard cells.count <= Self.maximumColumns else {
-            throw TrackFileError(line: 1, "\(cells.count) columns: at most \(Self.maximumColumns) are read")
+        var line = source.line
+        guard var row = try row() else { throw TrackFileError("is empty: the first line names the columns") }
+        // Spreadsheets say so which separator the table has; the line itself is no row.
+        if let only = row.cells.first, only.lowercased().hasPrefix("sep=") || only.lowercased() == "sep" {
+            if let sign = only.utf8.dropFirst(4).first { separator = sign }
+            line = source.line
+            guard let second = try self.row() else {
+                throw TrackFileError(line: line, "the names of the columns are missing")
+            }
+            row = second
         }
-        var seen: Set<String> = []
-        for cell in cells {
-            let column: Column = Self.names[cell.lowercased()].map(Column.field) ?? .attribute(cell)
-            let name =
-                switch column {
-                case .field(let field): field.rawValue
-                case .attribute(let key): key
+        if let problem = row.problem { throw TrackFileError(line: line, problem) }
+        let header = try CSVColumns(row.cells, line: line)
+        (columns, notes) = (header.columns, header.notes)
+    }
+
+    private mutating func point(_ row: Row, line: Int) -> FilePoint {
+        var point = FilePoint(place: "line \(line)", problem: row.problem)
+        var cells = row.cells
+        // A separator behind the last value names no column.
+        while cells.count > columns.count, cells.last?.isEmpty == true { cells.removeLast() }
+        if point.problem == nil, cells.count != columns.count {
+            point.problem = "\(cells.count) values, and \(columns.count) columns are named in the first line"
+        }
+        guard point.problem == nil else { return point }
+        for (column, cell) in zip(columns, cells) {
+            guard case .field(let field, _) = column, field == .latitude || field == .longitude else { continue }
+            if decimalSign == nil { decimalSign = cell.first { $0 == "." || $0 == "," } }
+        }
+        var date = ""
+        for (column, cell) in zip(columns, cells) where !cell.isEmpty {
+            switch column {
+            case .field(.time, _), .timeInUTC: point.fields[.time] = cell
+            case .field(.objectName, _): point.fields[.objectName] = cell
+            case .field(let field, let factor):
+                guard let text = decimal(cell) else {
+                    point.problem =
+                        "\(field.rawValue) \(TrackFileError.quoted(cell)) has a point, and the comma is the decimal sign of this table"
+                    return point
                 }
-            guard !name.isEmpty else { throw TrackFileError(line: 1, "a column has no name") }
-            guard seen.insert(name).inserted else { throw TrackFileError(line: 1, "two columns are named \(name)") }
-            columns.append(column)
+                point.fields[field] = FileUnit.converted(text, by: factor)
+            case .attribute(let key):
+                // A number of a table with decimal commas is one in every column.
+                let text = decimal(cell)
+                point.attributes[key] = text.flatMap(FileNumber.value) == nil ? cell : text
+            case .date: date = cell
+            case .unnamed: break
+            }
         }
-        for needed in [FilePoint.Field.time, .latitude, .longitude] where !seen.contains(needed.rawValue) {
-            throw TrackFileError(
-                line: 1, "no column is named \(needed.rawValue): the first line must name time, latitude and longitude")
+        if let time = point.fields[.time], !date.isEmpty, Self.isClock(time) {
+            point.fields[.time] = "\(date) \(time)"
+        } else if !date.isEmpty {
+            point.attributes["date"] = date
         }
+        if columns.contains(.timeInUTC), let time = point.fields[.time], CalendarText(time)?.offset == nil,
+            CalendarText(time)?.hasClock == true
+        {
+            point.fields[.time] = "\(time) UTC"
+        }
+        return point
+    }
+
+    /// With a point as its decimal sign; nil when the table has commas for it and the cell has a point.
+    private func decimal(_ cell: String) -> String? {
+        guard decimalSign == "," else { return cell }
+        return cell.contains(".") ? nil : String(cell.map { $0 == "," ? "." : $0 })
+    }
+
+    /// A time of day, to which a column has the day.
+    private static func isClock(_ text: String) -> Bool {
+        let digits = text.prefix { $0.isASCII && $0.isNumber }.count
+        return (1...2).contains(digits) && text.dropFirst(digits).first == ":" || digits == 6 && text.count <= 10
     }
 
     /// Nil at the end of the file. Quoted values may hold separators and ends of lines.
-    private mutating func row() throws(TrackFileError) -> [String]? {
+    private mutating func row() throws(TrackFileError) -> Row? {
         guard try source.peek() != nil else { return nil }
         let line = source.line
-        var cells: [String] = []
+        var row = Row()
         var cell: [UInt8] = []
         var (bytes, isQuoted, wasQuoted) = (0, false, false)
-        func finished() throws(TrackFileError) -> String {
+        func finish() {
             guard let text = String(validating: cell, as: UTF8.self) else {
-                throw TrackFileError(line: line, "is not UTF-8: convert the file, for example with iconv")
+                row.problem = row.problem ?? "it is not UTF-8: convert the file, for example with iconv"
+                return row.cells.append("")
             }
-            return wasQuoted ? text : text.trimmedOfSpace
+            row.cells.append(wasQuoted ? text : text.trimmedOfSpace)
         }
         while let byte = try source.next() {
             bytes += 1
@@ -103,27 +139,30 @@ struct CSVReader {
                 }
                 continue
             }
-            if byte == UInt8(ascii: "\"") && cell.allSatisfy({ $0 == 0x20 }) && !wasQuoted {
+            if byte == UInt8(ascii: "\n") || byte == UInt8(ascii: "\r") {
+                if byte == UInt8(ascii: "\r"), try source.peek() == UInt8(ascii: "\n") { _ = try source.next() }
+                finish()
+                return row
+            } else if byte == UInt8(ascii: "\"") && cell.allSatisfy({ $0 == 0x20 }) && !wasQuoted {
                 (cell, isQuoted, wasQuoted) = ([], true, true)
-            } else if byte == UInt8(ascii: "\n") {
-                cells.append(try finished())
-                return cells
             } else if isSeparator(byte) {
-                cells.append(try finished())
+                finish()
                 (cell, wasQuoted) = ([], false)
-            } else if !(wasQuoted && (byte == UInt8(ascii: "\r") || byte == 0x20)) {
+            } else if !wasQuoted {
                 cell.append(byte)
+            } else if byte != 0x20 {
+                row.problem = row.problem ?? "something stands behind the quote that closes a value: leave it out"
             }
         }
         guard !isQuoted else { throw TrackFileError(line: line, "a quote is not closed") }
-        cells.append(try finished())
-        return cells
+        finish()
+        return row
     }
 
-    /// The first of the three that stands between the names of the columns is the separator of the whole table.
+    /// The first of the four that stands between the names of the columns is the separator of the whole table.
     private mutating func isSeparator(_ byte: UInt8) -> Bool {
         if let separator { return byte == separator }
-        guard ",;\t".utf8.contains(byte) else { return false }
+        guard Self.separators.contains(byte) else { return false }
         separator = byte
         return true
     }

@@ -4,6 +4,22 @@ package struct FilePoint: Hashable, Sendable {
     package enum Field: String, Hashable, Sendable, CaseIterable {
         case time, latitude, longitude, speed, course, altitude, accuracy
         case objectName = "object_name"
+
+        /// Other names, in small letters, in the order in which they count.
+        private static let others: [(name: String, field: Self)] = [
+            ("timestamp", .time), ("datetime", .time), ("loc_time", .time), ("date time", .time), ("date_time", .time),
+            ("lat", .latitude), ("lon", .longitude), ("lng", .longitude), ("long", .longitude),
+            ("heading", .course), ("bearing", .course),
+            ("alt", .altitude), ("ele", .altitude), ("elevation", .altitude),
+        ]
+
+        /// The field that a column or a property of this name stands for; nil for an attribute. `rank`: of several names of one
+        /// field, the one with the least counts.
+        static func named(_ name: String) -> (field: Self, rank: Int)? {
+            let name = name.lowercased()
+            if let field = Self(rawValue: name) { return (field, 0) }
+            return others.firstIndex { $0.name == name }.map { (others[$0].field, $0 + 1) }
+        }
     }
 
     /// For people: `line 12`, or `feature 3, point 5`.
@@ -16,9 +32,12 @@ package struct FilePoint: Hashable, Sendable {
     package var attributes: [String: String] = [:]
     /// The attributes of which the file says that they are texts: GeoJSON tells `"3"` from 3. Nil: the format has no types.
     package var texts: Set<String>?
+    /// Why this is no point that can be used, or what of the file is lost here. Nil: nothing is known to be wrong.
+    package var problem: String?
 
-    init(place: String) {
+    init(place: String, problem: String? = nil) {
         self.place = place
+        self.problem = problem
     }
 }
 
@@ -33,5 +52,10 @@ package struct TrackFileError: Error, Hashable, CustomStringConvertible {
 
     init(line: Int, _ detail: String) {
         description = "line \(line): \(detail)"
+    }
+
+    /// A text from outside, short enough for a message.
+    static func quoted(_ text: some StringProtocol) -> String {
+        text.unicodeScalars.count > 64 ? "\"\(text.prefix(64))…\"" : "\"\(text)\""
     }
 }

@@ -1,10 +1,11 @@
-import JSON
-
-/// The points of the tracks of a KML file (`gx:Track`): times and places, and lists of what else they have.
+/// The points of a KML file: those of its tracks (`gx:Track`), which are times, places, and lists of what else they have; and
+/// placemarks that are one point with a `TimeStamp`.
 struct KMLTrackReader {
     private static let maximumDepth = 64
     /// Of one track; a whole track is in memory.
     private static let maximumPoints = 200_000
+    private static let maximumLists = 256
+    private static let texts: Set<String> = ["when", "coord", "value", "coordinates"]
 
     private struct Track {
         var line: Int
@@ -13,15 +14,29 @@ struct KMLTrackReader {
         var lists: [(name: String, values: [String])] = []
     }
 
+    private struct Placemark {
+        var line: Int
+        var time: String?
+        var coordinates: String?
+        var hasTrack = false
+    }
+
     private var scanner: MarkupScanner
     private var open: [String] = []
     private var text = ""
     private var track: Track?
+    private var placemark: Placemark?
     private var points: ArraySlice<FilePoint> = []
+    private var lines = 0
 
     /// `open`: the elements that were read already.
     init(_ scanner: MarkupScanner, open: [String]) {
         (self.scanner, self.open) = (scanner, open)
+    }
+
+    /// For people: what of the file is not read.
+    var notes: [String] {
+        lines == 0 ? [] : ["\(lines) lines are not read: a LineString has no times, a gx:Track has"]
     }
 
     mutating func next() throws(TrackFileError) -> FilePoint? {
@@ -37,7 +52,7 @@ struct KMLTrackReader {
                 try begin(name, attributes)
                 if isEmpty { try end(name) }
             case .end(let name): try end(name)
-            case .text(let more): if ["when", "coord", "value"].contains(open.last) { text += more }
+            case .text(let more): if let last = open.last, Self.texts.contains(last) { text += more }
             }
         }
         return points.popFirst()
@@ -49,8 +64,15 @@ struct KMLTrackReader {
         }
         open.append(name)
         text = ""
-        if name == "Track" { track = Track(line: scanner.line) }
-        if name == "SimpleArrayData", let key = attributes["name"] { track?.lists.append((key, [])) }
+        switch name {
+        case "Placemark": placemark = Placemark(line: scanner.line)
+        case "Track":
+            track = Track(line: scanner.line)
+            placemark?.hasTrack = true
+        case "SimpleArrayData": if let key = attributes["name"] { track?.lists.append((key, [])) }
+        case "LineString" where placemark != nil: lines += 1
+        default: break
+        }
     }
 
     private mutating func end(_ name: String) throws(TrackFileError) {
@@ -58,47 +80,86 @@ struct KMLTrackReader {
             throw TrackFileError(line: scanner.line, "no XML: </\(name)> ends what has not begun")
         }
         let value = text.trimmedOfSpace
+        // A second text belongs to another element.
+        text = ""
         switch name {
-        case "when": track?.times.append(value)
+        case "when" where track != nil: track?.times.append(value)
+        case "when" where open.last == "TimeStamp": placemark?.time = value
         case "coord": track?.places.append(value)
+        case "coordinates" where open.last == "Point": placemark?.coordinates = value
         case "value": if let last = track?.lists.indices.last { track?.lists[last].values.append(value) }
         case "Track":
-            if let track { points = try Self.points(of: track)[...] }
+            if let track { points = Self.points(of: track)[...] }
             track = nil
+        case "Placemark":
+            if let placemark { points.append(contentsOf: Self.points(of: placemark)) }
+            placemark = nil
         default: break
         }
         guard (track?.times.count ?? 0) <= Self.maximumPoints, (track?.places.count ?? 0) <= Self.maximumPoints,
-            (track?.lists.count ?? 0) <= 256, (track?.lists.last?.values.count ?? 0) <= Self.maximumPoints
-        else { throw TrackFileError(line: scanner.line, "a track of more than \(Self.maximumPoints) points") }
+            (track?.lists.count ?? 0) <= Self.maximumLists,
+            (track?.lists.last?.values.count ?? 0) <= Self.maximumPoints
+        else {
+            throw TrackFileError(
+                line: scanner.line,
+                "a track of more than \(Self.maximumPoints) points, or with more than \(Self.maximumLists) lists: take it apart"
+            )
+        }
     }
 
-    private static func points(of track: Track) throws(TrackFileError) -> [FilePoint] {
+    private static func points(of placemark: Placemark) -> [FilePoint] {
+        guard !placemark.hasTrack, let time = placemark.time, let coordinates = placemark.coordinates else { return [] }
+        var point = FilePoint(place: "line \(placemark.line)")
+        point.fields[.time] = time
+        set(coordinates, in: &point)
+        return [point]
+    }
+
+    private static func points(of track: Track) -> [FilePoint] {
+        func place(_ index: Int) -> String { "line \(track.line), point \(index + 1)" }
         guard track.times.count == track.places.count else {
-            throw TrackFileError(
-                line: track.line,
-                "a track of \(track.times.count) times and \(track.places.count) places: each place needs one")
+            // One that is missing may be any of them.
+            let reason =
+                "the track has \(track.times.count) times and \(track.places.count) places: which belong together is not known"
+            return (0..<max(track.times.count, track.places.count)).map { FilePoint(place: place($0), problem: reason) }
         }
-        var points: [FilePoint] = []
+        let lists = track.lists.filter { $0.values.count == track.places.count }
+        var points = track.lists.filter { $0.values.count != track.places.count }.map { list in
+            FilePoint(
+                place: "line \(track.line)",
+                problem:
+                    "the list \(TrackFileError.quoted(list.name)) has \(list.values.count) values and the track \(track.places.count) places: the list is not read"
+            )
+        }
         for index in track.times.indices {
-            let numbers = track.places[index].split(whereSeparator: { $0 == " " || $0 == "," }).map(String.init)
-            guard numbers.count == 2 || numbers.count == 3, numbers.allSatisfy({ Double(decimal: $0) != nil }) else {
-                throw TrackFileError(
-                    line: track.line,
-                    "the track's place \(index + 1) is \"\(track.places[index])\": longitude and latitude are needed")
-            }
-            var point = FilePoint(place: "line \(track.line), point \(index + 1)")
-            point.fields = [.longitude: numbers[0], .latitude: numbers[1]]
-            if numbers.count == 3 { point.fields[.altitude] = numbers[2] }
+            var point = FilePoint(place: place(index))
+            set(track.places[index], in: &point)
             if !track.times[index].isEmpty { point.fields[.time] = track.times[index] }
-            for (name, values) in track.lists where index < values.count && !values[index].isEmpty {
-                if let field = FilePoint.Field(rawValue: name) {
-                    point.fields[field] = values[index]
-                } else {
+            var ranks: [FilePoint.Field: Int] = [:]
+            for (name, values) in lists where !values[index].isEmpty {
+                guard let (field, rank) = FilePoint.Field.named(name),
+                    point.fields[field] == nil || ranks[field] != nil,
+                    rank < ranks[field] ?? .max
+                else {
                     point.attributes[name] = values[index]
+                    continue
                 }
+                ranks[field] = rank
+                point.fields[field] = values[index]
             }
             points.append(point)
         }
         return points
+    }
+
+    private static func set(_ text: String, in point: inout FilePoint) {
+        do throws(PlaceTuples.Failure) {
+            let place = try PlaceTuples.single(text)
+            point.fields[.longitude] = place.longitude
+            point.fields[.latitude] = place.latitude
+            point.fields[.altitude] = place.height
+        } catch {
+            point.problem = error.reason
+        }
     }
 }

@@ -33,7 +33,7 @@ package struct TrackFileReader {
         case UInt8(ascii: "<"):
             var reader = GPXReader(source)
             while let point = try reader.next() {
-                points.append(point)
+                points.append(try sound(point))
                 guard points.count <= limit else { throw TrackFileError("more than \(limit) points") }
             }
             guard !points.isEmpty else {
@@ -46,8 +46,9 @@ package struct TrackFileReader {
             guard reader.keepFirstLine() else {
                 throw TrackFileError("no LineString in it: a route is a geometry of that type")
             }
-            while let point = try reader.next() {
-                points.append(point)
+            while let point = reader.next() {
+
+                points.append(try sound(point))
                 guard points.count <= limit else { throw TrackFileError("more than \(limit) points") }
             }
             return points
@@ -55,7 +56,37 @@ package struct TrackFileReader {
         }
     }
 
-    /// Nil after the last.
+    /// A route with a hole would be another way.
+    private static func sound(_ point: FilePoint) throws(TrackFileError) -> FilePoint {
+        if let problem = point.problem { throw TrackFileError("\(point.place): \(problem)") }
+        return point
+    }
+
+    /// How the file is written, for people.
+    package enum Kind: String, Hashable, Sendable {
+        case csv = "CSV"
+        case gpx = "GPX or KML"
+        case geoJSON = "GeoJSON"
+    }
+
+    package var kind: Kind {
+        switch format {
+        case .csv: .csv
+        case .gpx: .gpx
+        case .geoJSON: .geoJSON
+        }
+    }
+
+    /// What of the file is not read, for people; complete behind the last point.
+    package var notes: [String] {
+        switch format {
+        case .csv(let reader): reader.notes
+        case .gpx(let reader): reader.notes
+        case .geoJSON(let reader): reader.notes
+        }
+    }
+
+    /// Nil after the last. A point with a ``FilePoint/problem`` cannot be used; those behind it can.
     package mutating func next() throws(TrackFileError) -> FilePoint? {
         switch format {
         case .csv(var reader):
@@ -66,7 +97,7 @@ package struct TrackFileReader {
             return try reader.next()
         case .geoJSON(var reader):
             defer { format = .geoJSON(reader) }
-            return try reader.next()
+            return reader.next()
         }
     }
 }

@@ -16,11 +16,12 @@ enum RouteFile {
     }
 
     private static func routePoint(_ point: FilePoint) throws(TrackFileError) -> RoutePoint {
-        func number(_ field: FilePoint.Field) -> Double? { point.fields[field].flatMap { Double($0) } }
+        func number(_ field: FilePoint.Field) -> Double? { point.fields[field].flatMap { FileNumber.value($0) } }
         guard let latitude = number(.latitude), let longitude = number(.longitude) else {
             throw TrackFileError("\(point.place): latitude and longitude must be numbers")
         }
         return RoutePoint(
-            position: Degrees(latitude: latitude, longitude: longitude), altitude: number(.altitude))
+            position: Degrees(latitude: latitude, longitude: longitude),
+            altitude: point.fields[.altitude].flatMap { FileNumber.height($0) })
     }
 }

@@ -44,6 +44,7 @@ struct FenceTest: AsyncParsableCommand {
     @Flag(name: .long, help: "A program made the points, and no receiver: an unknown accuracy is 0 m, and not 10 m.")
     var uploaded = false
 
+    @OptionGroup(title: "The times of the track") var times: FileTimeOptions
     @OptionGroup(title: "How a file becomes fences") var files: FenceFileOptions
     @OptionGroup(title: "What the fences of a file tell") var rules: FenceRuleOptions
 
@@ -61,7 +62,7 @@ struct FenceTest: AsyncParsableCommand {
     func run() async throws {
         let now = TimeText.now
         let found = try await found(now)
-        let points = try TrackPoints.read(track, isUploaded: uploaded, now: now)
+        let (points, leftOut) = try TrackPoints.read(track, try times.rules(), isUploaded: uploaded)
         guard !points.isEmpty else {
             throw CommandFailure(.failed, "\(track.printable): there is no point with a time in it")
         }
@@ -76,9 +77,16 @@ struct FenceTest: AsyncParsableCommand {
                 throw error
             }
         }
-        if agent.json { return Console.print(TrialView.json(trial).description) }
-        for line in TrialView.lines(trial, fences: found.count) { Console.print(line) }
-        if let output { Console.print("The map is in \(output.printable).") }
+        if agent.json {
+            Console.print(TrialView.json(trial).description)
+        } else {
+            for line in TrialView.lines(trial, fences: found.count) { Console.print(line) }
+            if let output { Console.print("The map is in \(output.printable).") }
+        }
+        guard leftOut == 0 else {
+            throw CommandFailure(
+                .failed, "\(track.printable): \(Quantity.count(leftOut, "point")) left out; the others are judged")
+        }
     }
 
     private func found(_ now: Int64) async throws -> [Fence] {

@@ -9,9 +9,12 @@ enum TrackPoints {
     /// So many are judged; 23 days of one point a second.
     static let most = 2_000_000
 
-    /// All points of the file. `isUploaded`: a program made them, and no receiver.
-    static func read(_ path: String, isUploaded: Bool, now: Int64) throws -> [FencePoint] {
-        var (file, points) = (try PointFile(path, now: now, attributes: [FloorAttribute.key]), [FencePoint]())
+    /// All points of the file, and how many places of it are none, which are told. `isUploaded`: a program made them, and no
+    /// receiver.
+    static func read(
+        _ path: String, _ times: FileTimeRules, isUploaded: Bool
+    ) throws -> (points: [FencePoint], leftOut: Int64) {
+        var (file, points) = (try PointFile(path, times: times, attributes: [FloorAttribute.key]), [FencePoint]())
         while let point = try file.next() {
             guard points.count < most else {
                 throw CommandFailure(
@@ -25,6 +28,8 @@ enum TrackPoints {
                 throw CommandFailure(.failed, "\(path): \(point.place): \(error.detail)".printable)
             }
         }
-        return points
+        file.leftOut.tell(path)
+        for note in file.notes { Console.complain(note) }
+        return (points, file.leftOut.count)
     }
 }

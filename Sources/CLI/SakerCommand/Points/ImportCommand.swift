@@ -9,12 +9,13 @@ extension PointCommand {
         static let configuration = CommandConfiguration(
             abstract: "Sends the points of a CSV, GPX, KML or GeoJSON file.",
             discussion: """
-                saker checks the whole file before it sends anything. CSV and GPX may have any length, GeoJSON 16 MiB.
+                saker reads the whole file before it sends anything. A row that is no point is left out and told; then the
+                exit code is 1. CSV and GPX may have any length, GeoJSON 16 MiB.
 
                 CSV: the first line names the columns: time, latitude (lat), longitude (lon), and optionally
                 speed (m/s), course (degrees), altitude and accuracy (m), object_name. Others are custom attributes.
                 GPX: track points with their time, ele, speed and course. GeoJSON: points with a property time, and lines
-                with a list of times (coordTimes). KML: gx:Track. Times without a zone are local. Times may also be Unix seconds or ms.
+                with a list of times (coordTimes). KML: gx:Track, and points with a TimeStamp. Times may also be Unix seconds or ms.
                 """)
 
         @OptionGroup var agent: AgentOptions
@@ -35,20 +36,28 @@ extension PointCommand {
                 "Pass over so many points at the beginning: they are stored already.", valueName: "count"))
         var skip: Int64 = 0
 
+        @Flag(name: .long, help: "Only read the file, and say what of it would be sent.")
+        var dryRun = false
+
+        @OptionGroup(title: "The times of the file") var times: FileTimeOptions
+
         func validate() throws {
             if let entity, let problem = EntityName.problem(with: entity) { throw ValidationError(problem) }
             guard skip >= 0 else { throw ValidationError("--skip \(skip): give 0 or more") }
         }
 
         func run() async throws {
-            let now = TimeText.now
-            let total = try checked(now)
-            guard total > skip else {
-                throw CommandFailure(.failed, "\(file.printable): there is no point in it to send")
+            let rules = try times.rules()
+            let (points, leftOut) = try checked(rules)
+            guard points > skip else {
+                throw CommandFailure(
+                    .failed, "\(file.printable): there is no point in it to send\(leftOut.first.printable)")
             }
-            var source = try PointFile(file, now: now)
+            var work = ImportWork(
+                file: file, total: points + leftOut.count, leftOut: leftOut.count, skipped: skip, isShown: !agent.json)
+            guard !dryRun else { return try work.finishTrial() }
+            var source = try PointFile(file, times: rules)
             for _ in 0..<skip { _ = try source.next() }
-            var work = ImportWork(file: file, total: total, skipped: skip, isShown: !agent.json)
             while let chunk = try Self.chunk(&source) {
                 work.took(try await send(chunk, work), of: chunk)
             }
@@ -56,12 +65,14 @@ extension PointCommand {
             try work.finish()
         }
 
-        /// How many points there are; throws for the first that is wrong.
-        private func checked(_ now: Int64) throws -> Int64 {
-            var source = try PointFile(file, now: now)
+        /// How many points there are, and what is none. Tells the latter.
+        private func checked(_ rules: FileTimeRules) throws -> (points: Int64, leftOut: PointFile.LeftOut) {
+            var source = try PointFile(file, times: rules)
             var count: Int64 = 0
             while try source.next() != nil { count += 1 }
-            return count
+            source.leftOut.tell(file)
+            for note in source.notes { Console.complain(note) }
+            return (count, source.leftOut)
         }
 
         private static func chunk(_ source: inout PointFile) throws -> [PointFile.Point]? {
@@ -92,17 +103,20 @@ struct ImportWork {
     private static let barWidth = 30
 
     let file: String
-    /// Points of the file, with those that the import skips.
+    /// Points of the file, with those that the import skips and those that cannot be read.
     let total: Int64
+    /// Of them, those that cannot be read.
+    private let leftOut: Int64
     /// Points from the beginning of the file that are done: skipped, stored or refused.
     private(set) var done: Int64
     private(set) var stored: Int64 = 0
     private(set) var refused: Int64 = 0
     private let isShown: Bool
 
-    init(file: String, total: Int64, skipped: Int64, isShown: Bool) {
+    init(file: String, total: Int64, leftOut: Int64 = 0, skipped: Int64, isShown: Bool) {
         self.file = file
         self.total = total
+        self.leftOut = leftOut
         self.isShown = isShown
         done = skipped
     }
@@ -124,16 +138,20 @@ struct ImportWork {
     private func show() {
         guard hasBar else {
             // One line for a short file, and one for each ten thousand points of a long one.
-            guard done == total || done % 10_000 < Int64(CustomPoint.maximumCount) else { return }
+            guard isDone || done % 10_000 < Int64(CustomPoint.maximumCount) else { return }
             return Console.print("\(progress), \(percent) %")
         }
-        Console.write("\r\(bar)\(done == total ? "\n" : "\u{1B}[K")")
+        Console.write("\r\(bar)\(isDone ? "\n" : "\u{1B}[K")")
     }
 
     /// A bar is drawn over and over on a terminal, for a file that takes more than one step.
     private var hasBar: Bool { isShown && Console.isTerminal && total > Int64(CustomPoint.maximumCount) }
-    private var percent: Int64 { done * 100 / max(total, 1) }
-    private var progress: String { "\(Quantity.count(done)) of \(Quantity.count(total, "point"))" }
+    /// All that can be sent was sent.
+    private var isDone: Bool { done + leftOut == total }
+    /// Refused points are not imported, however far the file has been read.
+    private var imported: Int64 { done - refused }
+    private var percent: Int64 { imported * 100 / max(total, 1) }
+    private var progress: String { "\(Quantity.count(imported)) of \(Quantity.count(total, "point"))" }
 
     var bar: String {
         let filled = Int(percent) * Self.barWidth / 100
@@ -143,7 +161,7 @@ struct ImportWork {
 
     /// Clears the bar's line before another message.
     func clearBar() {
-        if hasBar, done < total { Console.write("\r\u{1B}[K") }
+        if hasBar, !isDone { Console.write("\r\u{1B}[K") }
     }
 
     /// What to do when the next points could not be sent.
@@ -153,13 +171,32 @@ struct ImportWork {
             + "saker point import \(file) --skip \(done)"
     }
 
-    var json: JSONValue { ["stored": .integer(stored), "refused": .integer(refused)] }
+    var json: JSONValue {
+        ["stored": .integer(stored), "refused": .integer(refused), "left_out": .integer(leftOut)]
+    }
 
-    /// Shows the result. Throws when points were refused.
+    /// Shows the result. Throws when points were refused or left out.
     func finish() throws(CommandFailure) {
         if isShown { Console.print("The server has stored \(Quantity.count(stored, "point")).") }
-        guard refused > 0 else { return }
+        try complain("are stored")
+    }
+
+    /// Shows what an import would do. Throws when points would be left out.
+    func finishTrial() throws(CommandFailure) {
+        if isShown {
+            let sent = Quantity.count(total - leftOut - done, "point")
+            Console.print("\(sent) would be sent. Nothing was sent, because of --dry-run.")
+        } else {
+            Console.print(json.description)
+        }
+        try complain("would be sent")
+    }
+
+    private func complain(_ others: String) throws(CommandFailure) {
+        let parts = [(refused, "refused"), (leftOut, "left out")].filter { $0.0 > 0 }
+            .map { "\(Quantity.count($0.0, "point")) \($0.1)" }
+        guard !parts.isEmpty else { return }
         throw CommandFailure(
-            .failed, "\(Quantity.count(refused, "point")) of \(file.printable) refused; the others are stored")
+            .failed, "\(file.printable): \(parts.joined(separator: ", ")); the others \(others)")
     }
 }

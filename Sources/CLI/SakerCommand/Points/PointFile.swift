@@ -3,33 +3,90 @@ import JSON
 import TrackFiles
 import TrackModel
 
-/// Reads the points of a file one after the other, in the agent's form. An error names the file and the place in it.
+/// Reads the points of a file one after the other, in the agent's form. What is no point is left out and counted; only what is
+/// wrong with the whole of the file is an error, which names it.
 struct PointFile {
     struct Point {
         let place: String
         let value: JSONValue
     }
 
+    /// What of a file is no point.
+    struct LeftOut {
+        /// So many are told one by one.
+        private static let mostTold = 10
+
+        fileprivate(set) var count: Int64 = 0
+        private var told: [String] = []
+
+        fileprivate mutating func add(_ place: String, _ reason: String) {
+            count += 1
+            if told.count < Self.mostTold { told.append("\(place): \(reason)") }
+        }
+
+        /// On standard error.
+        func tell(_ path: String) {
+            for line in told { Console.complain("saker: \(path): \(line)".printable) }
+            let rest = count - Int64(told.count)
+            if rest > 0 {
+                Console.complain("saker: \(path.printable): and \(Quantity.count(rest, "place")) more like these")
+            }
+        }
+
+        /// The first of them, behind a message.
+        var first: String { told.first.map { ": \($0)" } ?? "" }
+    }
+
+    /// Why a row is no point.
+    private struct Failure: Error {
+        let reason: String
+    }
+
+    /// The first GPS satellites' time: no receiver has seen an earlier one.
+    private static let earliest: Int64 = 315_964_800_000
+
     private let path: String
-    private let now: Int64
+    private let times: FileTimeRules
     /// The attributes that are read; nil: all.
     private let attributes: Set<String>?
     /// The attributes that are texts where the format has no types.
     private let texts: Set<String>
+    private let zone: FileZone
     private var reader: TrackFileReader
+    private(set) var leftOut = LeftOut()
+    private var unknownHeights = 0
+    private var firstHeight = ""
+    /// The first time of a clock whose zone the file does not say.
+    private var firstWall: Int64?
 
     init(
-        _ path: String, now: Int64, attributes: Set<String>? = nil, texts: Set<String> = [FloorAttribute.key]
+        _ path: String, times: FileTimeRules = FileTimeRules(), attributes: Set<String>? = nil,
+        texts: Set<String> = [FloorAttribute.key]
     ) throws(CommandFailure) {
         self.path = path
+        self.times = times
         self.attributes = attributes
         self.texts = texts
-        self.now = now
         do throws(TrackFileError) {
             reader = try TrackFileReader(path: path)
         } catch {
             throw Self.failure(path, error.description)
         }
+        zone = times.zone ?? (reader.kind == .csv ? .local : .utc)
+    }
+
+    /// For people, behind the last point: what was done without a question.
+    var notes: [String] {
+        var notes = reader.notes
+        if let firstWall {
+            let other = times.zone == nil ? "; for another zone give --time-zone" : ""
+            notes.append("times without a zone are read as those of \(zone.text(at: firstWall))\(other)")
+        }
+        if unknownHeights > 0 {
+            let count = Quantity.count(Int64(unknownHeights), "height is", "heights are")
+            notes.append("\(count) no height that can be, and unknown: the first, \(firstHeight)")
+        }
+        return notes.map { "\(path): \($0)".printable }
     }
 
     /// The next point, nil after the last. Skips planned routes, because they have no times, and the corners of roads in an
@@ -44,30 +101,33 @@ struct PointFile {
             }
             guard let point else { return nil }
             if point.isPlanned || point.attributes["_supplement"] != nil { continue }
-            return Point(place: point.place, value: try value(of: point))
+            do throws(Failure) {
+                return Point(place: point.place, value: try value(of: point))
+            } catch {
+                leftOut.add(point.place, error.reason)
+            }
         }
     }
 
-    private func value(of point: FilePoint) throws(CommandFailure) -> JSONValue {
+    private mutating func value(of point: FilePoint) throws(Failure) -> JSONValue {
+        if let problem = point.problem { throw Failure(reason: problem) }
         var members: [String: JSONValue] = [:]
-        for (field, text) in point.fields {
+        // In one order, so that the first reason is the same each time.
+        for field in FilePoint.Field.allCases {
+            guard let text = point.fields[field] else { continue }
             switch field {
-            case .time:
-                guard let time = TimeExpression(text, now: now) else {
-                    throw Self.failure(
-                        path, "\(point.place): time '\(text)' is no time: write it as in 2026-03-05T08:20:12Z")
-                }
-                members[field.rawValue] = .integer(time.milliseconds)
-            case .latitude, .longitude, .speed, .course, .altitude, .accuracy:
-                guard let number = Double(decimal: text) else {
-                    throw Self.failure(path, "\(point.place): \(field.rawValue) '\(text)' is no number")
-                }
-                members[field.rawValue] = .double(number)
+            case .time: members[field.rawValue] = .integer(try time(text))
+            case .altitude: members[field.rawValue] = height(text, point.place)
+            case .latitude, .longitude: members[field.rawValue] = .double(try number(text, field))
+            case .speed, .course, .accuracy:
+                // -1 is how telephones say that they do not know.
+                guard !FileNumber.isUnknown(text), FileNumber.value(text) != -1 else { continue }
+                members[field.rawValue] = .double(try number(text, field))
             case .objectName: members[field.rawValue] = .string(text)
             }
         }
         guard members["time"] != nil else {
-            throw Self.failure(path, "\(point.place): the point has no time: only points with a time count")
+            throw Failure(reason: "the point has no time: only points with a time count")
         }
         let kept = point.attributes.filter { Self.isOwn($0.key) && (attributes?.contains($0.key) ?? true) }
         if !kept.isEmpty {
@@ -78,9 +138,59 @@ struct PointFile {
         do throws(CustomPoint.Problem) {
             _ = try CustomPoint.point(value)
         } catch {
-            throw Self.failure(path, "\(point.place): \(error.detail)")
+            throw Failure(reason: error.detail)
         }
         return value
+    }
+
+    private func number(_ text: String, _ field: FilePoint.Field) throws(Failure) -> Double {
+        guard let number = FileNumber.value(text) else {
+            throw Failure(reason: "\(field.rawValue) '\(text.shortened)' is no number")
+        }
+        return number
+    }
+
+    /// Nil for what is no height that can be: the place is as good without it.
+    private mutating func height(_ text: String, _ place: String) -> JSONValue? {
+        if let height = FileNumber.height(text) { return .double(height) }
+        guard !FileNumber.isUnknown(text) else { return nil }
+        if unknownHeights == 0 { firstHeight = "\(place): '\(text.shortened)'" }
+        unknownHeights += 1
+        return nil
+    }
+
+    private mutating func time(_ text: String) throws(Failure) -> Int64 {
+        let milliseconds: Int64
+        do {
+            switch try FileTime(text, times.format) {
+            case .instant(let time): milliseconds = time
+            case .wall(let wall):
+                milliseconds = try zone.milliseconds(wall)
+                firstWall = firstWall ?? wall
+            }
+        } catch let error as FileZone.Failure {
+            throw Failure(reason: "time '\(text.shortened)': \(error.reason)")
+        } catch {
+            throw Failure(reason: "time '\(text.shortened)' \(Self.reason(error as? FileTime.Failure))")
+        }
+        guard milliseconds >= Self.earliest else {
+            throw Failure(
+                reason:
+                    "time '\(text.shortened)' lies before GPS began, in 1980: say with --time-format how times are written"
+            )
+        }
+        return milliseconds
+    }
+
+    private static func reason(_ failure: FileTime.Failure?) -> String {
+        switch failure {
+        case .ambiguous:
+            "may be several times: say which with --time-format, as in s, ms, us, YYMMDDhhmmss, DDMMYYhhmmss or YYYYMMDDhhmmss"
+        case .dayAlone: "is a day without a time of the day"
+        case .format: "is not as --time-format says"
+        case .noTime, nil:
+            "is no time: write it as in 2026-03-05T08:20:12Z, or say with --time-format how times are written"
+        }
     }
 
     /// A text of GeoJSON stays one, also when it looks like a number: a column of texts would refuse the number. In quotes, as an

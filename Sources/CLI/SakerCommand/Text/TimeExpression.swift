@@ -1,4 +1,5 @@
 import Glibc
+import TrackFiles
 
 /// A time in the forms that people write.
 struct TimeExpression: Hashable {
@@ -17,11 +18,14 @@ struct TimeExpression: Hashable {
         } else if text == "today" || text == "yesterday" {
             guard let midnight = Self.midnight(now, daysBefore: text == "today" ? 0 : 1) else { return nil }
             milliseconds = midnight
-        } else if text.allSatisfy(\.isASCIIDigit), let number = Int64(text) {
-            // A year or a date without dashes was not meant in seconds.
-            guard text == "0" || text.count > 8 else { return nil }
-            // Seconds until the year 5138; what is larger was meant in milliseconds.
-            milliseconds = number < 100_000_000_000 ? number * 1000 : number
+        } else if text.allSatisfy(\.isASCIIDigit) {
+            // The same rule as in files: what may be several times is none. 0 is the beginning of Unix times.
+            guard text != "0" else {
+                milliseconds = 0
+                return
+            }
+            guard case .instant(let instant)? = try? FileTime(text) else { return nil }
+            milliseconds = instant
         } else if text.hasSuffix("ago"), let span = Self.span(text.dropLast(3)) {
             milliseconds = now &- span
         } else if let instant = Self.calendar(text) {
@@ -72,89 +76,15 @@ struct TimeExpression: Hashable {
         return Int64(mktime(&parts)) * 1000
     }
 
-    /// RFC 3339 and its shorter forms.
+    /// A date, with a time of day or without one.
     private static func calendar(_ text: String) -> Int64? {
-        var scanner = DigitScanner(text)
-        guard let year = scanner.number(4), scanner.skip("-"), let month = scanner.number(2), scanner.skip("-"),
-            let day = scanner.number(2), (1...12).contains(month), (1...days(in: month, year)).contains(day)
-        else { return nil }
+        guard let calendar = CalendarText(text) else { return nil }
+        guard calendar.offset == nil else { return calendar.milliseconds(zone: 0) }
+        var seconds = time_t(calendar.wall / 1000)
         var parts = tm()
-        parts.tm_year = Int32(year - 1900)
-        parts.tm_mon = Int32(month - 1)
-        parts.tm_mday = Int32(day)
+        guard gmtime_r(&seconds, &parts) != nil else { return nil }
         parts.tm_isdst = -1
-        var fraction: Int64 = 0
-        var zone: Int64?
-        if !scanner.isAtEnd {
-            guard scanner.skip("t") || scanner.skip(" "), let hour = scanner.number(2), scanner.skip(":"),
-                let minute = scanner.number(2), hour < 24, minute < 60
-            else { return nil }
-            parts.tm_hour = Int32(hour)
-            parts.tm_min = Int32(minute)
-            if scanner.skip(":") {
-                guard let second = scanner.number(2), second <= 60 else { return nil }
-                parts.tm_sec = Int32(second)
-                if scanner.skip(".") {
-                    guard let digits = scanner.digits(), let tenths = Int64((digits + "00").prefix(3)) else {
-                        return nil
-                    }
-                    fraction = tenths
-                }
-            }
-            guard let found = scanner.zone() else { return nil }
-            zone = found.seconds
-        }
-        guard scanner.isAtEnd else { return nil }
-        let seconds = zone.map { Int64(timegm(&parts)) - $0 } ?? Int64(mktime(&parts))
-        return seconds * 1000 + fraction
-    }
-
-    private static func days(in month: Int, _ year: Int) -> Int {
-        switch month {
-        case 2: year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) ? 29 : 28
-        case 4, 6, 9, 11: 30
-        default: 31
-        }
-    }
-}
-
-/// Takes digits and signs off the front of a text.
-private struct DigitScanner {
-    private var rest: Substring
-
-    init(_ text: String) { rest = text[...] }
-
-    var isAtEnd: Bool { rest.isEmpty }
-
-    mutating func number(_ count: Int) -> Int? {
-        let digits = rest.prefix(count)
-        guard digits.count == count, digits.allSatisfy(\.isASCIIDigit) else { return nil }
-        rest = rest.dropFirst(count)
-        return Int(digits)
-    }
-
-    mutating func digits() -> String? {
-        let digits = rest.prefix(while: \.isASCIIDigit)
-        rest = rest.dropFirst(digits.count)
-        return digits.isEmpty ? nil : String(digits)
-    }
-
-    mutating func skip(_ character: Character) -> Bool {
-        guard rest.first == character else { return false }
-        rest = rest.dropFirst()
-        return true
-    }
-
-    /// Seconds east of Greenwich, nil inside for local; nil when what stands there is no zone.
-    mutating func zone() -> (seconds: Int64?, Void)? {
-        if isAtEnd { return (nil, ()) }
-        if skip("z") { return (0, ()) }
-        let sign: Int64
-        if skip("+") { sign = 1 } else if skip("-") { sign = -1 } else { return nil }
-        guard let hours = number(2) else { return nil }
-        _ = skip(":")
-        guard let minutes = number(2), hours < 24, minutes < 60 else { return nil }
-        return (sign * Int64(hours * 3600 + minutes * 60), ())
+        return Int64(mktime(&parts)) * 1000 + calendar.wall % 1000
     }
 }
 

@@ -15,6 +15,7 @@ package struct TrackImport: Sendable {
 
     /// What an import has done, or would do.
     package struct Outcome: Hashable, Sendable {
+        /// Points that are stored, or could be.
         package var points = 0
         package var entities = 0
         /// Lines that are no points, and why the first of them are none.
@@ -22,6 +23,8 @@ package struct TrackImport: Sendable {
         package var refusals: [String] = []
         /// Members of `custom_data` for which the service has no track column, ascending.
         package var withoutColumn: [String] = []
+        /// Points whose height cannot be, and is left out.
+        package var impossibleHeights = 0
     }
 
     private let store: any TrackStore
@@ -68,7 +71,7 @@ package struct TrackImport: Sendable {
         do {
             var work = Work(columns: try await store.columns(of: .track, in: service), now: now)
             var writing = writing
-            defer { outcome = work.outcome }
+            defer { outcome = work.outcome(isTrial: isTrial) }
             for path in paths {
                 let file = try ZipFile(path)
                 let entries = file.entries.filter { $0.name.hasSuffix(".json") }
@@ -80,7 +83,7 @@ package struct TrackImport: Sendable {
                         try file.reader(of: entry), "\(path): \(entry.name)", into: &work, &writing, isTrial)
                 }
             }
-            return work.outcome
+            return work.outcome(isTrial: isTrial)
         } catch let error as ServerError {
             throw error
         } catch let error as TrackStoreError {
@@ -98,15 +101,16 @@ package struct TrackImport: Sendable {
         work.begin(name)
         while let piece = try reader.next() {
             for line in lines.cut(piece) { work.take(line) }
-            if work.held >= Self.held { try await store(work.flush(), &writing, isTrial) }
+            if work.held >= Self.held { try await store(&work, &writing, isTrial) }
         }
         if let last = lines.finish() { work.take(last) }
-        try await store(work.flush(), &writing, isTrial)
+        try await store(&work, &writing, isTrial)
     }
 
     private func store(
-        _ waiting: [ExactName: [TrackPoint]], _ writing: inout StepwiseWriting, _ isTrial: Bool
+        _ work: inout Work, _ writing: inout StepwiseWriting, _ isTrial: Bool
     ) async throws(TrackStoreError) {
+        let waiting = work.flush()
         guard !isTrial else { return }
         let now = SystemClock.now()
         var batches: [IngestBatch] = []
@@ -122,7 +126,11 @@ package struct TrackImport: Sendable {
         for start in stride(from: 0, to: batches.count, by: Self.batchesAtOnce) {
             let some = Array(batches[start..<min(batches.count, start + Self.batchesAtOnce)])
             let outcomes = try await writing.step { () async throws(TrackStoreError) in await store.ingest(some) }
-            for case .failed(let error) in outcomes { throw error }
+            var failure: TrackStoreError?
+            for (batch, outcome) in zip(some, outcomes) {
+                if case .failed(let error) = outcome { failure = failure ?? error } else { work.stored(batch) }
+            }
+            if let failure { throw failure }
         }
     }
 
@@ -134,6 +142,8 @@ package struct TrackImport: Sendable {
         private var line = 0
         private var waiting: [ExactName: [TrackPoint]] = [:]
         private var entities: Set<ExactName> = []
+        private var storedPoints = 0
+        private var storedEntities: Set<ExactName> = []
         private var unknown: Set<String> = []
         private var counts = Outcome()
         private(set) var held = 0
@@ -153,6 +163,7 @@ package struct TrackImport: Sendable {
                 if unknown.count < 1000 { unknown.formUnion(read.unknown) }
                 held += 1
                 counts.points += 1
+                if read.hasImpossibleHeight { counts.impossibleHeights += 1 }
             } catch {
                 counts.refused += 1
                 if counts.refusals.count < TrackImport.mostRefusals {
@@ -167,9 +178,16 @@ package struct TrackImport: Sendable {
             return waiting
         }
 
-        var outcome: Outcome {
+        mutating func stored(_ batch: IngestBatch) {
+            storedPoints += batch.points.count
+            storedEntities.insert(ExactName(batch.entity))
+        }
+
+        func outcome(isTrial: Bool) -> Outcome {
             var outcome = counts
-            outcome.entities = entities.count
+            // Points that were read and could not be stored are none of the outcome.
+            outcome.points = isTrial ? counts.points : storedPoints
+            outcome.entities = isTrial ? entities.count : storedEntities.count
             outcome.withoutColumn = unknown.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
             return outcome
         }

@@ -1,4 +1,5 @@
 import JSON
+import TrackFiles
 package import TrackModel
 package import TrackStore
 
@@ -8,6 +9,8 @@ package struct ExportedLine: Hashable, Sendable {
     package let point: TrackPoint
     /// Members of `custom_data` that belong to no field and no column.
     package let unknown: Set<String>
+    /// The line has a height that cannot be, and the point has none.
+    package let hasImpossibleHeight: Bool
 
     /// Why a line is no point: names the value and the rule.
     package struct Failure: Error, Equatable, CustomStringConvertible {
@@ -39,6 +42,10 @@ package struct ExportedLine: Hashable, Sendable {
         for name in ["entity_name", "loc_time"] { fields[name] = members[name] }
         for name in ["latitude", "longitude"] { fields[name] = place[name] }
         fields["coord_type_input"] = try Self.datum(place["coord_type"])
+        let height = fields["height"].map { $0.stringValue ?? $0.description } ?? ""
+        // The place is as good without a height that cannot be.
+        hasImpossibleHeight = !FileNumber.isUnknown(height) && FileNumber.height(height) == nil
+        if FileNumber.height(height) == nil { fields["height"] = nil }
         let uploaded = UploadedPoint(.object(fields))
         do throws(APIFailure) {
             entity = try uploaded.entityName()

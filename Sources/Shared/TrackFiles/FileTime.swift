@@ -1,0 +1,127 @@
+/// The time of a point, from a text of a file.
+package enum FileTime: Hashable, Sendable {
+    /// Milliseconds since 1970.
+    case instant(Int64)
+    /// What a clock showed whose zone the file does not say: milliseconds since 1970 if it was a clock in UTC.
+    case wall(Int64)
+
+    /// Why a text is no time.
+    package enum Failure: Error, Hashable {
+        /// A number that may be several things, such as 260305082012.
+        case ambiguous
+        /// A date without the time of the day.
+        case dayAlone
+        /// Anything else.
+        case noTime
+        /// It is not as the given format says.
+        case format
+    }
+
+    /// `format` nil: ISO 8601 and its relatives (``CalendarText``), and Unix times that can be nothing else: 9 or 10 digits are
+    /// seconds, 13 are milliseconds.
+    package init(_ text: some StringProtocol, _ format: FileTimeFormat? = nil) throws(Failure) {
+        let text = text.trimmedOfSpace
+        if let format {
+            guard let time = format.time(text) else { throw .format }
+            self = time
+            return
+        }
+        let isDigit = { (byte: UInt8) in (0x30...0x39).contains(byte) }
+        let digits = text.utf8.prefix(while: isDigit)
+        let rest = text.utf8.dropFirst(digits.count)
+        let isNumber = rest.isEmpty || rest.first == UInt8(ascii: ".") && rest.dropFirst().allSatisfy(isDigit)
+        if isNumber, !digits.isEmpty {
+            switch digits.count {
+            case 9, 10: self = try Self.unix(text, perSecond: 1)
+            case 13: self = try Self.unix(text, perSecond: 1000)
+            // Eight and fewer are a date, or a number of something else.
+            case ..<9: throw .noTime
+            default: throw .ambiguous
+            }
+            return
+        }
+        guard let calendar = CalendarText(text) else { throw .noTime }
+        guard calendar.hasClock else { throw .dayAlone }
+        self = calendar.offset == nil ? .wall(calendar.wall) : .instant(calendar.milliseconds(zone: 0))
+    }
+
+    /// A Unix time in a unit of which a second has `perSecond`.
+    static func unix(_ text: String, perSecond: Int64) throws(Failure) -> FileTime {
+        let parts = text.split(separator: ".", omittingEmptySubsequences: false)
+        guard parts.count <= 2, !parts[0].hasPrefix("+"), let whole = Int64(parts[0]),
+            parts.count < 2 || parts[1].utf8.allSatisfy({ (0x30...0x39).contains($0) })
+        else { throw .noTime }
+        guard perSecond == 1 else { return .instant(whole / (perSecond / 1000)) }
+        let (milliseconds, overflow) = whole.multipliedReportingOverflow(by: 1000)
+        guard !overflow else { throw .noTime }
+        let fraction = parts.count == 2 ? Int64((parts[1] + "000").prefix(3)) ?? 0 : 0
+        return .instant(milliseconds + fraction)
+    }
+}
+
+/// How the times of a file are written, when a person says so.
+package enum FileTimeFormat: Hashable, Sendable {
+    /// A Unix time; a second has so many of them.
+    case unix(perSecond: Int64)
+    /// Letters for digits, as in `DD.MM.YYYY hh:mm:ss`; other characters stand for themselves.
+    case pattern([Character])
+
+    private static let units: [String: Int64] = [
+        "s": 1, "ms": 1000, "us": 1_000_000, "ns": 1_000_000_000,
+    ]
+
+    /// `s`, `ms`, `us`, `ns`, or a pattern of YYYY or YY, MM, DD, hh, mm, ss and f (parts of a second), in which year, month,
+    /// day, hour and minute stand once. Nil for every other text.
+    package init?(_ text: String) {
+        if let perSecond = Self.units[text] {
+            self = .unix(perSecond: perSecond)
+            return
+        }
+        func count(_ letter: Character) -> Int { text.count { $0 == letter } }
+        guard text.utf8.count <= 64, count("Y") == 4 || count("Y") == 2,
+            ["M", "D", "h", "m"].allSatisfy({ count($0) == 2 }), count("s") == 0 || count("s") == 2, count("f") <= 9
+        else { return nil }
+        // Letters of one kind stand side by side.
+        let parts = ["YY", "MM", "DD", "hh", "mm"] + (count("s") == 2 ? ["ss"] : [])
+        guard parts.allSatisfy(text.contains), count("Y") == 2 || text.contains("YYYY"),
+            text.contains(String(repeating: "f", count: count("f"))) || count("f") == 0
+        else { return nil }
+        self = .pattern(Array(text))
+    }
+
+    /// Nil for a text that is not of this form.
+    func time(_ text: String) -> FileTime? {
+        switch self {
+        case .unix(let perSecond): return try? FileTime.unix(text, perSecond: perSecond)
+        case .pattern(let pattern):
+            let characters = Array(text)
+            guard characters.count == pattern.count else { return nil }
+            var values: [Character: (number: Int64, digits: Int)] = [:]
+            for (letter, character) in zip(pattern, characters) {
+                guard "YMDhmsf".contains(letter) else {
+                    guard letter == character else { return nil }
+                    continue
+                }
+                guard let digit = character.isASCII ? character.wholeNumberValue : nil else { return nil }
+                let old = values[letter] ?? (0, 0)
+                values[letter] = (old.number * 10 + Int64(digit), old.digits + 1)
+            }
+            return Self.wall(values)
+        }
+    }
+
+    private static func wall(_ values: [Character: (number: Int64, digits: Int)]) -> FileTime? {
+        func two(_ letter: Character) -> String { padded(values[letter]?.number ?? 0, 2) }
+        var year = values["Y"]?.number ?? 0
+        // GPS began in 1980.
+        if values["Y"]?.digits == 2 { year += year < 80 ? 2000 : 1900 }
+        let fraction = values["f"].map { ".\(padded($0.number, $0.digits))" } ?? ""
+        let text = "\(padded(year, 4))-\(two("M"))-\(two("D"))T\(two("h")):\(two("m")):\(two("s"))\(fraction)"
+        return CalendarText(text).map { .wall($0.wall) }
+    }
+
+    private static func padded(_ number: Int64, _ digits: Int) -> String {
+        let text = String(number)
+        return String(repeating: "0", count: max(0, digits - text.count)) + text
+    }
+}
