@@ -122,11 +122,6 @@ import TrackModel
         (#"{"type":"FeatureCollection","features":[{"a":"b"#, "it ends inside a text"),
         (#"{"type":"FeatureCollection","features":[{"a":"b""#, "it ends inside a value"),
         (
-            "{\"type\":\"FeatureCollection\",\"features\":[\n1,\n{\"a\":NaN}]}",
-            "feature 2, from line 3: not valid JSON at byte 5"
-        ),
-        (#"{"type":"FeatureCollection","features":[{"a":1e999}]}"#, "feature 1, from line 1: not valid JSON"),
-        (
             #"{"type":"FeatureCollection","features":[],"crs":{"type":"name","properties":{"name":"urn:ogc:def:crs:EPSG::3857"}}}"#,
             "its crs is 'urn:ogc:def:crs:EPSG::3857': only WGS 84 is read"
         ),
@@ -134,6 +129,28 @@ import TrackModel
     ]) func aBrokenFileIsExplained(text: String, reason: String) {
         let found = problem { try read(text) }
         #expect(found.contains(reason), "\(found)")
+    }
+
+    /// Its brackets say where the feature ends, so the others are read.
+    @Test func abrokenFeatureIsOneFeature() throws {
+        let place = #""geometry":{"type":"Point","coordinates":[116,40,NaN]}"#
+        let outcomes = try read(
+            """
+            {"type":"FeatureCollection","features":[
+            {"type":"Feature","id":1,\(place)},
+            {"type":"Feature","id":2,\(place),"properties":{"a":1e999}},
+            {"type":"Feature","id":3,\(place),"properties":{"a" 1}},
+            {"type":"Feature","id":4,"geometry":{"type":"Point","coordinates":[NaN,40]},"properties":{"kind":"x"}},
+            {"type":"Feature","id":5,"geometry":null,"properties":{"kind":"y"}},
+            {"type":"Feature","id":6,\(place)}]}
+            """)
+        #expect(outcomes.map { $0.feature?.id } == ["1", nil, nil, nil, nil, "6"])
+        #expect(outcomes[1].reason.contains("from line 3: not valid JSON"), "\(outcomes[1].reason)")
+        #expect(outcomes[2].reason.contains("from line 4: not valid JSON"), "\(outcomes[2].reason)")
+        #expect(outcomes[3].reason.contains("[null,40]") && outcomes[4].reason.contains("it has no geometry"))
+        // What the file says of them is known all the same.
+        guard case .refused(let refused) = outcomes[4] else { return }
+        #expect(refused.id == "5" && refused.properties == ["kind": "y"])
     }
 
     @Test func bombsAreRefusedCheaply() throws {
@@ -247,7 +264,7 @@ import TrackModel
         #expect(
             FenceGeoJSON.feature(fences[1])
                 == Array(
-                    ##"{"type":"Feature","id":2,"geometry":{"type":"Point","coordinates":[180,-90]},"properties":{"buffer":10,"fence":{"altitude":{"upper":0.5},"rule":[],"validity":{"utc_offset":-3600},"watch":"#allentity"}}}"##
+                    ##"{"type":"Feature","id":2,"geometry":{"type":"Point","coordinates":[180,-90]},"properties":{"buffer":10,"created":0,"fence":{"altitude":{"upper":0.5},"rule":[],"validity":{"utc_offset":-3600},"watch":"#allentity"}}}"##
                         .utf8))
     }
 }

@@ -7,7 +7,7 @@ import TrackModel
 @testable import FenceFiles
 
 @Suite struct ImportTests {
-    private func point(
+    func point(
         _ number: Int, _ id: String?, _ properties: [String: JSONValue] = [:], at longitude: Double = 116
     ) -> FileFeature {
         let place = Degrees(latitude: 40, longitude: longitude)
@@ -23,7 +23,7 @@ import TrackModel
                 number: number, id: id, geometry: FeatureGeometry([.polygon([[ring]])]), properties: properties))
     }
 
-    private func plan(
+    func plan(
         _ features: [FileFeature], existing: [Fence] = [],
         _ change: (inout ImportOptions) throws -> Void = { $0.buffer = 50 }
     ) throws -> ImportPlan {
@@ -35,7 +35,7 @@ import TrackModel
     }
 
     /// The fences that a plan leaves behind.
-    private func applied(_ plan: ImportPlan, to fences: [Fence]) throws -> [Fence] {
+    func applied(_ plan: ImportPlan, to fences: [Fence]) throws -> [Fence] {
         var all = Dictionary(fences.map { ($0.id, $0) }) { $1 }
         for update in plan.updates { all[update.fence.id] = update.fence }
         for id in plan.removals { all[id] = nil }
@@ -334,7 +334,12 @@ import TrackModel
         let made = try plan([point(1, "a"), point(2, "b", ["fence": told]), point(3, "c", ["fence": [:]])]) {
             ($0.buffer, $0.usualWatch) = (50, .everyone)
         }
-        #expect(made.additions.map(\.watch) == [.everyone, try FenceWatch(["van"]), .nobody])
+        // A member `fence` that says nothing of it is no word either; one that names nobody is.
+        #expect(made.additions.map(\.watch) == [.everyone, try FenceWatch(["van"]), .everyone])
+        let nobody = try plan([point(1, "a", ["fence": ["watch": []]])]) {
+            ($0.buffer, $0.usualWatch) = (50, .everyone)
+        }
+        #expect(nobody.additions.map(\.watch) == [.nobody])
         // Who edited the fence since then has had a reason.
         let known = try applied(try plan([point(1, "a")]), to: [])
         #expect(known.first?.definition.watch == .nobody)

@@ -67,8 +67,27 @@ import TrackModel
         #expect(features[0].feature?.id == "p1")
         #expect(features[0].feature?.properties == ["name": "Yard", "radius": "70", "kind": "gate"])
         #expect(
-            features[4].reason.contains("its point has 2 places") && features[5].reason.contains("'1;2' is no place"))
+            features[4].reason.contains("its point has 2 places") && features[5].reason.contains("\"1;2\" is no place"))
         #expect(features[6].reason.contains("0 outer boundaries"))
+    }
+
+    @Test(
+        arguments: [
+            ("0,0 0,10 10,10 10,0 0,0", 4), ("0, 0 0, 10 10, 10 10, 0 0, 0", 4), ("0 ,0 0 ,10 10 ,10", 3),
+            ("\n0,0,5\t0,10,5\r\n10,10,5\n", 3), ("0 , 0 , 5 0 , 10 , 5 10,10", 3), ("0,0,NaN 0,10, 10,10", nil),
+            // Eight numbers may be four places, or two with heights and a rest.
+            ("0,0,0,0,10,0,10,10", nil), ("0,0,0,10,0,0 10,10,0", nil), ("0,0 0;10 10,10", nil), ("0,0 0 10,10", nil),
+            ("0,0 0x1,10 10,10", nil), ("0,0 ٣,10 10,10", nil), ("0,0 1_0,10 10,10", nil), ("0,0 a10,10 10,10", nil),
+            ("0,0 1e1,10 10,10", 3), ("0,0 0,10 10,10,", 3), ("0,0,\u{a0}5 0,10 10,10", nil),
+        ] as [(String, Int?)])
+    func placesOfKMLAreReadRightOrNotAtAll(coordinates: String, vertices: Int?) throws {
+        let ring = "<LinearRing><coordinates>\(coordinates)</coordinates></LinearRing>"
+        let features = try read(
+            "<kml><Placemark><name>A</name><Polygon><outerBoundaryIs>\(ring)</outerBoundaryIs></Polygon></Placemark></kml>"
+        )
+        #expect(features.count == 1 && features[0].feature?.geometry.vertexCount == vertices, "\(features)")
+        guard vertices == nil, case .refused(let refused) = features[0] else { return }
+        #expect(refused.properties == ["name": "A"] && refused.reason.contains("\""), "\(refused)")
     }
 
     @Test func longTextsLoseNoPlace() throws {

@@ -61,6 +61,51 @@ import Testing
         #expect(try FileManager.default.contentsOfDirectory(atPath: directory.path) == ["a.gpkg"])
     }
 
+    /// Runs as a user who may write nowhere, on this thread alone.
+    private func withoutRights<Value>(_ body: () throws -> Value) throws -> Value {
+        // The module Glibc has no name for it.
+        let symbol = try #require(dlsym(nil, "setfsuid"))
+        let setUser = unsafeBitCast(symbol, to: (@convention(c) (UInt32) -> Int32).self)
+        _ = setUser(65_534)
+        defer { _ = setUser(geteuid()) }
+        return try body()
+    }
+
+    /// As QGIS leaves it, in a folder of somebody else's.
+    @Test func aFileWithAWriteAheadLogIsReadWhereNothingMayBeWritten() throws {
+        let (path, directory) = try file(
+            SampleGeoPackage.layer("a"), "INSERT INTO a VALUES (1, \(SampleGeoPackage.point(40, 116)), 'x', 1)")
+        #expect(chmod(directory.path, 0o755) == 0 && chmod(path, 0o644) == 0)
+        try SampleGeoPackage.write(path, "PRAGMA journal_mode = WAL")
+        #expect(try FileManager.default.contentsOfDirectory(atPath: directory.path) == ["a.gpkg"])
+        #expect(try withoutRights { try read(path) }.count == 1)
+        // Where it may write, it leaves nothing either.
+        #expect(try read(path).count == 1)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: directory.path) == ["a.gpkg"])
+    }
+
+    /// Without the log, what is read would not be what the file says.
+    @Test func aLogWithChangesIsNotPassedOver() throws {
+        let (path, directory) = try file(
+            SampleGeoPackage.layer("a"), "INSERT INTO a VALUES (1, \(SampleGeoPackage.point(40, 116)), 'x', 1)")
+        #expect(chmod(directory.path, 0o755) == 0)
+        try SampleGeoPackage.write(path, "PRAGMA journal_mode = WAL")
+        let copy = directory.file("copy.gpkg")
+        // As long as the writer has the file open, its change stands in the log.
+        let sqlite = try SQLiteLibrary.loaded.get()
+        var writer: OpaquePointer?
+        try #require(sqlite.open(path, &writer, 2, nil) == SQLiteLibrary.ok)
+        let change = "INSERT INTO a VALUES (2, \(SampleGeoPackage.point(40, 117)), 'y', 1)"
+        try #require(sqlite.execute(writer, change, nil, nil, nil) == SQLiteLibrary.ok)
+        try FileManager.default.copyItem(atPath: path + "-wal", toPath: copy + "-wal")
+        try FileManager.default.copyItem(atPath: path, toPath: copy)
+        _ = sqlite.close(writer)
+        #expect(chmod(copy, 0o644) == 0 && chmod(copy + "-wal", 0o644) == 0)
+        let found = try withoutRights { problem(copy) }
+        #expect(found.contains("copy.gpkg-wal") && found.contains("copy both files"), "\(found)")
+        #expect(try read(copy).count == 2)
+    }
+
     @Test func whatIsNoGeoPackageIsExplained() throws {
         let directory = try TemporaryDirectory()
         let plain = directory.file("plain.sqlite")

@@ -111,6 +111,47 @@ import TrackModel
         #expect(machine.book.fences[1]?.fence.revision == 2)
     }
 
+    /// A fence of another origin changes by its number, with the others or not at all.
+    @Test func aFenceOfAnyOriginIsChanged() throws {
+        var (machine, imports) = (FenceMachine(), FenceImports())
+        let hand = FenceDefinition(ShapeDraft(.circle(centre: Degrees(latitude: 40, longitude: 116), radius: 50)))
+        _ = try machine.create([hand], now: SystemTime(milliseconds: 5))
+        func bring(_ text: String) throws -> FenceBook.Imported {
+            let whole = try whole(imports.take(part(text, name: nil), now: Self.begin))
+            return try machine.importing(whole, now: SystemTime(milliseconds: 6)).outcome
+        }
+        #expect(try bring(line("a")).created == [2])
+        var moved = hand
+        moved.shape = ShapeDraft(.circle(centre: Degrees(latitude: 41, longitude: 116), radius: 50))
+        func change(_ number: JSONValue, _ definition: FenceDefinition) -> String {
+            guard case .circle(let centre, let radius) = definition.shape.outline else { return "" }
+            var fence: [String: JSONValue] = [
+                "shape": [
+                    "kind": "circle", "latitude": .double(centre.latitude), "longitude": .double(centre.longitude),
+                    "radius": .double(radius),
+                ]
+            ]
+            if let origin = definition.origin {
+                fence["name"] = .string(definition.name)
+                fence["origin"] = ["file": .string(origin.file), "feature": .string(origin.feature)]
+            }
+            return (["change": number, "fence": .object(fence)] as JSONValue).description + "\n"
+        }
+        let second = try bring(line("a") + change(1, moved))
+        #expect(second.updated == [1] && second.unchanged == [2] && second.deleted.isEmpty && second.created.isEmpty)
+        #expect(machine.book.fences[1]?.fence.definition == moved)
+        // Also one of the same file, which no other line names.
+        let own = try #require(machine.book.fences[2]?.fence.definition)
+        #expect(try bring(change(2, own)).unchanged == [2])
+        for (text, reason) in [
+            (change(9, moved), "9"), (change("x", moved), "change is"),
+            (change(1, moved) + change(1, hand), "stands twice"),
+        ] {
+            #expect(self.reason { try bring(line("b") + text) }.contains(reason))
+        }
+        #expect(machine.book.all.map(\.fence.id) == [1, 2])
+    }
+
     // MARK: Out again
 
     @Test(arguments: [1, 3, 50, 90, 1000, FenceExport.pieceBytes]) func piecesMakeTheWholeText(most: Int) throws {

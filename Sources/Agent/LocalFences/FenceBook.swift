@@ -75,10 +75,11 @@ package struct FenceBook: Hashable, Sendable {
     }
 
     /// Fences of one file and layer, as their origins say: features that are there are updated, new ones created, and those
-    /// that are in the list no more deleted. The fences of the features in `kept` stay as they are.
+    /// that are in the list no more deleted. The fences of the features in `kept` stay as they are. `changes` are about fences of
+    /// any origin; in a refusal they count on from `definitions`.
     package mutating func importing(
-        _ definitions: [FenceDefinition], keeping kept: Set<String> = [], file: String, layer: String?, now: Timestamp,
-        since: Timestamp
+        _ definitions: [FenceDefinition], keeping kept: Set<String> = [], changes: [FenceImports.Change] = [],
+        file: String, layer: String?, now: Timestamp, since: Timestamp
     ) throws(FenceRefusal) -> Imported {
         var book = self
         var outcome = Imported()
@@ -88,6 +89,17 @@ package struct FenceBook: Hashable, Sendable {
                 continue
             }
             known[origin.feature] = fence.fence.id
+        }
+        for (index, change) in changes.enumerated() {
+            if let origin = fences[change.fence]?.fence.definition.origin, known[origin.feature] == change.fence {
+                known[origin.feature] = nil
+            }
+            switch try book.change(
+                change.fence, change.definition, definitions.count + index, now: now, since: since)
+            {
+            case .nothing: outcome.unchanged.append(change.fence)
+            case .description, .rule, .area: outcome.updated.append(change.fence)
+            }
         }
         for (index, definition) in definitions.enumerated() {
             guard let feature = definition.origin?.feature, let number = known.removeValue(forKey: feature) else {

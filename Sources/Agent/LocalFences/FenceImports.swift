@@ -5,7 +5,8 @@ package import TrackModel
 
 /// Imports on their way: a long text comes in parts, and nothing changes before the last of them.
 ///
-/// The text is JSON lines. A line is a fence with its origin, or `{"keep": FEATURE}`. Knows no clock.
+/// The text is JSON lines. A line is a fence with its origin, `{"keep": FEATURE}`, or `{"change": NUMBER, "fence": FENCE}` for
+/// a fence that came from elsewhere. Knows no clock.
 package struct FenceImports {
     package struct Limits: Hashable, Sendable {
         /// Imports that have begun and not ended.
@@ -43,6 +44,20 @@ package struct FenceImports {
         }
     }
 
+    /// What becomes of a fence, whatever file it came from.
+    package struct Change: Hashable, Sendable {
+        package var fence: Int32
+        package var definition: FenceDefinition
+        /// From 1.
+        package var line: Int
+
+        package init(fence: Int32, definition: FenceDefinition, line: Int) {
+            self.fence = fence
+            self.definition = definition
+            self.line = line
+        }
+    }
+
     /// A whole import.
     package struct Whole: Hashable, Sendable {
         package var file: String
@@ -52,6 +67,8 @@ package struct FenceImports {
         package var lines: [Int] = []
         /// Features whose fences stay as they are.
         package var kept: Set<String> = []
+        /// Fences of any origin by their numbers, as they become.
+        package var changes: [Change] = []
         /// Lines that were read.
         package var count = 0
     }
@@ -68,6 +85,7 @@ package struct FenceImports {
         var rest: [UInt8] = []
         var bytes = 0
         var features: Set<String> = []
+        var changed: Set<Int32> = []
         var deadline: MonotonicTime
     }
 
@@ -167,12 +185,19 @@ package struct FenceImports {
             current.whole.kept.insert(feature)
             return
         }
-        let definition: FenceDefinition
-        do throws(FenceJSONError) {
-            definition = try FenceDefinition(json: value)
-        } catch {
-            throw Self.refused("line \(number): \(error)")
+        if let members = value.objectValue, members.count == 2, let given = members["change"],
+            let fence = members["fence"]
+        {
+            guard let id = given.integerValue.flatMap(Int32.init(exactly:)) else {
+                throw Self.refused("line \(number): change is \(given.kind), and the number of a fence is needed")
+            }
+            guard current.changed.insert(id).inserted else {
+                throw Self.refused("line \(number): the fence \(id) stands twice: change it once")
+            }
+            let changed = Change(fence: id, definition: try definition(fence, number), line: number)
+            return current.whole.changes.append(changed)
         }
+        let definition = try definition(value, number)
         guard let origin = definition.origin, origin.file == current.whole.file, origin.layer == current.whole.layer
         else {
             throw Self.refused(
@@ -185,6 +210,14 @@ package struct FenceImports {
         }
         current.whole.definitions.append(definition)
         current.whole.lines.append(number)
+    }
+
+    private func definition(_ value: JSONValue, _ line: Int) throws(FenceRefusal) -> FenceDefinition {
+        do throws(FenceJSONError) {
+            return try FenceDefinition(json: value)
+        } catch {
+            throw Self.refused("line \(line): \(error)")
+        }
     }
 
     private static func refused(_ text: String) -> FenceRefusal { FenceRefusal(.text, text) }

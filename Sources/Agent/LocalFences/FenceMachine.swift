@@ -224,13 +224,14 @@ package struct FenceMachine {
 
     /// Makes the fences of one file and layer what the list says; those of the features in `kept` stay as they are.
     package mutating func importing(
-        _ definitions: [FenceDefinition], keeping kept: Set<String> = [], file: String, layer: String?, now: SystemTime
+        _ definitions: [FenceDefinition], keeping kept: Set<String> = [], changes: [FenceImports.Change] = [],
+        file: String, layer: String?, now: SystemTime
     ) throws(FenceRefusal) -> (outcome: FenceBook.Imported, actions: [Action]) {
         try checkReadable()
         let before = book
         let outcome = try book.importing(
-            definitions, keeping: kept, file: file, layer: layer, now: Timestamp(milliseconds: now.milliseconds),
-            since: nextPoint)
+            definitions, keeping: kept, changes: changes, file: file, layer: layer,
+            now: Timestamp(milliseconds: now.milliseconds), since: nextPoint)
         judge.forget(outcome.deleted)
         watchMayHaveChanged(outcome.updated, from: before)
         let touched = outcome.created + outcome.updated + outcome.deleted
@@ -243,10 +244,12 @@ package struct FenceMachine {
     ) throws(FenceRefusal) -> (outcome: FenceBook.Imported, actions: [Action]) {
         do throws(FenceRefusal) {
             return try importing(
-                whole.definitions, keeping: whole.kept, file: whole.file, layer: whole.layer, now: now)
+                whole.definitions, keeping: whole.kept, changes: whole.changes, file: whole.file, layer: whole.layer,
+                now: now)
         } catch {
-            guard case .definition(let index, _) = error.reason, index < whole.lines.count else { throw error }
-            throw FenceRefusal(error.reason, "line \(whole.lines[index]): \(error.description)")
+            let lines = whole.lines + whole.changes.map(\.line)
+            guard case .definition(let index, _) = error.reason, index < lines.count else { throw error }
+            throw FenceRefusal(error.reason, "line \(lines[index]): \(error.description)")
         }
     }
 

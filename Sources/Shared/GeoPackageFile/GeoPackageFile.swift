@@ -18,7 +18,7 @@ package final class GeoPackageFile: GeoPackageDatabase {
 
     /// Whether a file begins as SQLite's files do. False for what cannot be read.
     package static func isSQLite(path: String) -> Bool {
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        let descriptor = Glibc.open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else { return false }
         defer { close(descriptor) }
         // A pipe would lose what is read of it.
@@ -38,8 +38,36 @@ package final class GeoPackageFile: GeoPackageDatabase {
         patience = .allocate(capacity: 1)
         patience.initialize(to: 0)
         formerHeapLimit = mostHeapBytes.map { library.hardHeapLimit($0) }
-        let status = sqlite.open(path, &database, SQLiteLibrary.readOnly, nil)
-        guard status == SQLiteLibrary.ok else { throw error() }
+        // With a write-ahead log, SQLite writes files beside this one even to read it, and leaves them there. Nobody has the
+        // file open while it has no log.
+        if PendingChanges.isIdle(path) {
+            try open(Self.immutable(path), SQLiteLibrary.readOnly | SQLiteLibrary.uri)
+        } else {
+            try open(path, SQLiteLibrary.readOnly)
+        }
+        // SQLite reads the file now, and not before.
+        if sqlite.execute(database, "SELECT count(*) FROM sqlite_master", nil, nil, nil) == SQLiteLibrary.ok { return }
+        let isForbidden = [SQLiteLibrary.cannotOpen, SQLiteLibrary.readOnlyFile].contains(errorCode)
+        throw isForbidden ? PendingChanges(of: path).error ?? error() : error()
+    }
+
+    private var errorCode: CInt? { database.map { sqlite.errorCode($0) & 0xFF } }
+
+    /// A name of a file as a URI, which says that nobody changes the file.
+    private static func immutable(_ path: String) -> String {
+        let plain = path.utf8.map { byte in
+            let isPlain =
+                UInt8(ascii: "a")...UInt8(ascii: "z") ~= byte || UInt8(ascii: "A")...UInt8(ascii: "Z") ~= byte
+                || UInt8(ascii: "0")...UInt8(ascii: "9") ~= byte || "/-_.".utf8.contains(byte)
+            let digits = String(byte, radix: 16, uppercase: true)
+            return isPlain ? String(UnicodeScalar(byte)) : "%\(digits.count == 1 ? "0" : "")\(digits)"
+        }
+        // Two slashes at the beginning would name another computer.
+        return "file:\(path.hasPrefix("/") ? "//" : "")\(plain.joined())?immutable=1"
+    }
+
+    private func open(_ name: String, _ flags: CInt) throws(FenceFileError) {
+        guard sqlite.open(name, &database, flags, nil) == SQLiteLibrary.ok else { throw error() }
         _ = sqlite.busyTimeout(database, 5000)
         _ = sqlite.limit(database, SQLiteLibrary.lengthLimit, Int32(Self.mostValueBytes))
         sqlite.progressHandler(
@@ -82,12 +110,14 @@ package final class GeoPackageFile: GeoPackageDatabase {
     /// What SQLite says of its last call.
     func error() -> FenceFileError {
         let text = database.flatMap { sqlite.errorMessage($0) }.map { String(cString: $0) } ?? "out of memory"
-        return switch database.map({ sqlite.errorCode($0) }) {
+        return switch errorCode {
         case SQLiteLibrary.interrupted:
             FenceFileError("SQLite finds no next row in \(Self.mostSteps) steps: the layer is no plain table")
         case SQLiteLibrary.noDatabase, SQLiteLibrary.corrupt:
             FenceFileError(
                 "SQLite cannot read it (\(text)): the file is damaged; make it anew, for example with ogr2ogr")
+        case SQLiteLibrary.busy:
+            FenceFileError("another program is writing it (\(text)): wait until that has ended, or close the program")
         case SQLiteLibrary.tooBig, SQLiteLibrary.outOfMemory:
             FenceFileError("a value is too large (\(text)): one of at most \(Self.mostValueBytes >> 20) MiB is read")
         default: FenceFileError("SQLite cannot read it: \(text)")

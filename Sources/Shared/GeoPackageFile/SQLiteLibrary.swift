@@ -45,14 +45,18 @@ struct SQLiteLibrary: Sendable {
     // MARK: - The numbers of sqlite3.h, which never change
 
     static let ok: CInt = 0
+    static let busy: CInt = 5
     static let outOfMemory: CInt = 7
     static let interrupted: CInt = 9
+    static let readOnlyFile: CInt = 8
     static let corrupt: CInt = 11
+    static let cannotOpen: CInt = 14
     static let tooBig: CInt = 18
     static let noDatabase: CInt = 26
     static let row: CInt = 100
     static let done: CInt = 101
     static let readOnly: CInt = 1
+    static let uri: CInt = 0x40
     static let lengthLimit: CInt = 0
     /// What makes SQLite copy a text before the call returns.
     static let copies = -1

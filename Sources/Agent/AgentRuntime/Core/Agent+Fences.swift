@@ -72,7 +72,8 @@ extension Agent {
         case .part(let lines):
             return context.loop.makeSucceededFuture(ImportFencesReply(received: Int64(lines), done: false))
         case .whole(let whole):
-            return fencesChanged(in: .importFences, to: whole.definitions) { [self] (shell) throws(AgentControlError) in
+            return fencesChanged(in: .importFences, to: whole.definitions + whole.changes.map(\.definition)) {
+                [self] (shell) throws(AgentControlError) in
                 let now = context.systemTime
                 let done = try shell.change(in: .importFences) { (machine) throws(FenceRefusal) in
                     let (outcome, actions) = try machine.importing(whole, now: now)

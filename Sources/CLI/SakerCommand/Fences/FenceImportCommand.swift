@@ -52,16 +52,14 @@ struct FenceImportCommand: AsyncParsableCommand {
         }
         let (plan, layer, known) = try await FenceSource.plan(
             file, files, rules, named: name,
-            existing: { layer in
-                try await ExportedFences.all(
-                    ["file": .string(name), "layer": layer.map(JSONValue.string)], agent)
-            }, now: now)
+            // All of them: a file that this vehicle has exported changes its own fences.
+            existing: { _ in try await ExportedFences.all([:], agent) }, now: now)
         ImportView.tellRefusals(plan, of: file)
         if !agent.json { for line in ImportView.lines(plan) { Console.print(line) } }
         if dryRun {
             if !agent.json { Console.print("Nothing was changed, because of --dry-run.") }
         } else {
-            let reply = try await send(FenceImportText(plan, known, layer: layer), name, layer)
+            let reply = try await send(FenceImportText(plan, known, file: name, layer: layer), name, layer)
             if agent.json { Console.print(reply.description) }
             if !agent.json, reply["durable"]?.boolValue == false {
                 Console.print("This is not on the disk yet: a power cut now would undo it. See: saker status")
@@ -103,14 +101,21 @@ struct FenceImportText {
     let parts: [String]
 
     /// Fences of the file that the plan does not name are kept by name.
-    init(_ plan: ImportPlan, _ known: [Fence], layer: String?) {
+    init(_ plan: ImportPlan, _ known: [Fence], file: String, layer: String?) {
         let gone = Set(plan.removals)
         let changed = Set(plan.updates.map(\.fence.id))
         var writer = PartWriter()
         for definition in plan.additions { writer.add(definition.json) }
-        for update in plan.updates { writer.add(update.fence.definition.json) }
+        for update in plan.updates {
+            let definition = update.fence.definition
+            let isOfFile = definition.origin?.file == file && definition.origin?.layer == layer
+            writer.add(
+                isOfFile
+                    ? definition.json
+                    : ["change": .integer(Int64(update.fence.id)), "fence": definition.json])
+        }
         for fence in known where !gone.contains(fence.id) && !changed.contains(fence.id) {
-            guard let origin = fence.definition.origin, origin.layer == layer else { continue }
+            guard let origin = fence.definition.origin, origin.file == file, origin.layer == layer else { continue }
             writer.add(["keep": .string(origin.feature)])
         }
         parts = writer.finished()

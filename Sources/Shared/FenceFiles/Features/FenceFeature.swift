@@ -23,13 +23,16 @@ package struct RefusedFeature: Error, Hashable, Sendable, CustomStringConvertibl
     package let number: Int
     package let id: String?
     package let reason: String
+    /// What the file says of it; nil when that could not be read.
+    package var properties: [String: JSONValue]?
     /// Which file, when several are read as one.
     package var file: String?
 
-    package init(number: Int, id: String? = nil, reason: String) {
+    package init(number: Int, id: String? = nil, reason: String, properties: [String: JSONValue]? = nil) {
         self.number = number
         self.id = id
         self.reason = reason
+        self.properties = properties
     }
 
     package var description: String {

@@ -2,10 +2,12 @@ internal import FenceJSON
 internal import Geodesy
 package import Geofencing
 internal import JSON
+internal import TrackModel
 
 /// Writes fences as GeoJSON (RFC 7946), so that maps show them and ``FenceImport`` makes the same fences of them again.
 ///
-/// The geometry and the members `name`, `radius`, `offset` and `buffer` are for everyone; the member `fence` has the rest.
+/// The geometry and the members `name`, `radius`, `offset` and `buffer` are for everyone; the member `fence` has the rest, and
+/// `created` tells a fence from others of its number.
 package enum FenceGeoJSON {
     /// A FeatureCollection.
     package static func collection(of fences: some Sequence<Fence>) -> [UInt8] {
@@ -39,8 +41,11 @@ package enum FenceGeoJSON {
                 case .point, .polygon: break
                 }
                 if definition.shape.buffer > 0 { $0.member("buffer", definition.shape.buffer) }
+                $0.member(ExportedFence.created, fence.created.milliseconds)
                 var rest = definition.rules
                 rest["name"] = nil
+                // Said in any case: without it, an import makes a fence that watches whom its fences usually watch.
+                if definition.watch.isNobody { rest["watch"] = [] }
                 if !isKept(definition.shape, as: outline) { rest["shape"] = definition.shape.json }
                 $0.name("fence")
                 $0.value(.object(rest))

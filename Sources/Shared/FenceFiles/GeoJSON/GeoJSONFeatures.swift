@@ -101,7 +101,7 @@ package struct GeoJSONFeatures: FeatureReader {
 
     private func value(_ bytes: [UInt8]) throws(JSONError) -> JSONValue {
         try JSONReader.value(
-            of: bytes,
+            of: JSONNumbers.withoutWords(bytes),
             JSONRules(maximumBytes: .max, maximumDepth: 64, maximumValues: limits.values, largeIntegers: .doubles))
     }
 
@@ -128,11 +128,11 @@ package struct GeoJSONFeatures: FeatureReader {
         do throws(JSONError) {
             value = try self.value(bytes)
         } catch {
-            guard error.code != .tooManyValues else {
-                let reason = "it has more than \(limits.values) values: give it fewer vertices"
-                return .refused(RefusedFeature(number: number, reason: reason))
-            }
-            throw FenceFileError("feature \(number), from line \(line): \(error)")
+            // Where it ends is known from its brackets, so that the others can be read.
+            let reason =
+                error.code == .tooManyValues
+                ? "it has more than \(limits.values) values: give it fewer vertices" : "from line \(line): \(error)"
+            return .refused(RefusedFeature(number: number, reason: reason))
         }
         return Self.outcome(of: value, number: number)
     }
@@ -166,13 +166,10 @@ package struct GeoJSONFeatures: FeatureReader {
 
     /// RFC 7946 has WGS 84 only. Older files say which system they are in.
     private func checkReferenceSystem() throws(FenceFileError) {
-        guard let system = members["crs"], system != .null else { return }
+        guard let system = members["crs"], !GeoJSONReference.isKnown(system) else { return }
         let name = system["properties"]?["name"]?.stringValue
-        let known = ["CRS84", "EPSG:4326", "EPSG::4326"]
-        guard let name, known.contains(where: name.hasSuffix) else {
-            throw FenceFileError(
-                "its crs is \(FenceFileError.quoted(name ?? system.description)): only WGS 84 is read; convert the file,"
-                    + " for example with ogr2ogr -t_srs EPSG:4326")
-        }
+        throw FenceFileError(
+            "its crs is \(FenceFileError.quoted(name ?? system.description)): only WGS 84 is read; convert the file,"
+                + " for example with ogr2ogr -t_srs EPSG:4326")
     }
 }

@@ -7,7 +7,9 @@ enum GeoJSONGeometry {
 
     static func feature(_ value: JSONValue, number: Int) throws(RefusedFeature) -> FenceFeature {
         let id = value["id"].flatMap(text)
-        func refused(_ reason: String) -> RefusedFeature { RefusedFeature(number: number, id: id, reason: reason) }
+        func refused(_ reason: String, _ properties: [String: JSONValue]? = nil) -> RefusedFeature {
+            RefusedFeature(number: number, id: id, reason: reason, properties: properties)
+        }
         guard let type = value["type"]?.stringValue, type == "Feature" else {
             let found = value["type"]?.stringValue.map(FenceFileError.quoted) ?? "missing"
             throw refused(
@@ -25,7 +27,7 @@ enum GeoJSONGeometry {
             guard !parts.isEmpty else { throw FenceFileError("its geometry is empty: a fence needs a place") }
             return FenceFeature(number: number, id: id, geometry: FeatureGeometry(parts), properties: properties)
         } catch {
-            throw refused(error.description)
+            throw refused(error.description, properties)
         }
     }
 

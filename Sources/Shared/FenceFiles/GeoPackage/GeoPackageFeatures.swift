@@ -36,14 +36,20 @@ package struct GeoPackageFeatures<Rows: GeoPackageRows>: FeatureReader {
             throw FenceFileError("row \(number) has \(row.count) values, and there are \(rows.columns.count) columns")
         }
         let id = key.flatMap { Self.attribute(row[$0]) }.flatMap(GeoJSONGeometry.text)
+        var properties: [String: JSONValue] = [:]
+        for (index, name) in rows.columns.enumerated() where index != geometry {
+            properties[name] = Self.attribute(row[index])
+        }
         do throws(FenceFileError) {
-            return .feature(try feature(row, id))
+            let geometry = try geometry(of: row)
+            return .feature(FenceFeature(number: number, id: id, geometry: geometry, properties: properties))
         } catch {
-            return .refused(RefusedFeature(number: number, id: id, reason: error.description))
+            return .refused(
+                RefusedFeature(number: number, id: id, reason: error.description, properties: properties))
         }
     }
 
-    private func feature(_ row: [GeoPackageValue], _ id: String?) throws(FenceFileError) -> FenceFeature {
+    private func geometry(of row: [GeoPackageValue]) throws(FenceFileError) -> FeatureGeometry {
         guard case .blob(let bytes) = row[geometry] else {
             throw FenceFileError(
                 row[geometry] == .null ? "it has no geometry: a fence needs a place" : "its geometry is no blob")
@@ -57,11 +63,7 @@ package struct GeoPackageFeatures<Rows: GeoPackageRows>: FeatureReader {
             throw FenceFileError("its geometry is in the system \(read.system), and its layer in \(layer.system)")
         }
         guard !read.geometry.parts.isEmpty else { throw FenceFileError("its geometry is empty: a fence needs a place") }
-        var properties: [String: JSONValue] = [:]
-        for (index, name) in rows.columns.enumerated() where index != geometry {
-            properties[name] = Self.attribute(row[index])
-        }
-        return FenceFeature(number: number, id: id, geometry: read.geometry, properties: properties)
+        return read.geometry
     }
 
     /// Nil for a blob, which no attribute is.

@@ -2,6 +2,7 @@ internal import FenceJSON
 internal import Geodesy
 internal import Geofencing
 internal import JSON
+internal import TrackFiles
 internal import TrackModel
 
 /// Makes the definition of a fence of one part of a feature.
@@ -19,12 +20,15 @@ struct DefinitionMaker {
         var definition = known?.definition ?? FenceDefinition(shape)
         if known == nil { definition.watch = options.usualWatch }
         definition.shape = shape
-        if let given = feature.properties["fence"], given.objectValue != nil {
+        let given = feature.properties["fence"]
+        if let given, given.objectValue != nil {
             do throws(FenceJSONError) {
                 definition = try FenceDefinition(json: given, shape: shape)
             } catch {
                 throw FenceFileError(error)
             }
+            // A fence that says nothing of it watches whom the caller's fences usually watch.
+            if given["watch"] == nil { definition.watch = options.usualWatch }
             // The shape of the geometry has it already, as the offset of a line that has no other.
             if let buffer = options.buffer, given["shape"] != nil { definition.shape.buffer = buffer }
         }
@@ -44,6 +48,7 @@ struct DefinitionMaker {
         }
         var attributes = feature.properties
         attributes["fence"] = nil
+        if given?.objectValue != nil { attributes[ExportedFence.created] = nil }
         do throws(FenceError) {
             definition.origin = try FenceOrigin(
                 file: options.file, layer: options.layer, feature: name,
@@ -95,8 +100,10 @@ struct DefinitionMaker {
 
     /// A number of metres; formats without types have it as a text.
     private func metres(_ column: String) throws(FenceFileError) -> Double? {
-        guard let value = try value(column), value != .string("") else { return nil }
-        guard let number = value.doubleValue ?? value.stringValue.flatMap({ Double(decimal: $0) }) else {
+        guard let value = try value(column), value.stringValue.map({ FileNumber.isUnknown($0) }) != true else {
+            return nil
+        }
+        guard let number = value.doubleValue ?? value.stringValue.flatMap({ FileNumber.value($0) }) else {
             throw FenceFileError(
                 "its \(column) is \(FenceFileError.quoted(value.description)): a number of metres is needed")
         }

@@ -4,12 +4,15 @@ package import TrackModel
 
 /// Makes a plan of a file's features and the fences that are there: which fences to make, to change and to remove.
 ///
-/// Fences that came from another file, or from none, are left alone.
+/// Fences that came from another file, or from none, are left alone. Only a file that was exported from these very fences
+/// changes them.
 package struct FenceImport {
     private let options: ImportOptions
     private let time: Timestamp
     /// Fences of the same file and layer, by their feature.
     private var known: [String: Fence] = [:]
+    /// All fences by their number: a feature of an export says which of them it was.
+    private var fences: [Int32: Fence] = [:]
     /// The names of the fences of a feature with several parts.
     private var parts: [String: [String]] = [:]
     /// The number of the feature of each id.
@@ -26,6 +29,7 @@ package struct FenceImport {
         self.options = options
         self.time = time
         for fence in existing {
+            fences[fence.id] = fence
             guard let origin = fence.definition.origin, origin.file == options.file, origin.layer == options.layer
             else { continue }
             // Two fences of one feature cannot come from an import: the second one is removed.
@@ -39,7 +43,20 @@ package struct FenceImport {
     /// - Throws: ``FenceFileError`` when the file as a whole has too many vertices.
     package mutating func add(_ outcome: FileFeature) throws(FenceFileError) {
         switch outcome {
-        case .refused(let refused): refuse(refused, feature: options.idColumn == nil ? refused.id : nil)
+        case .refused(let refused):
+            guard let properties = refused.properties else {
+                return refuse(refused, feature: options.idColumn == nil ? refused.id : nil)
+            }
+            note(properties)
+            do throws(RefusedFeature) {
+                guard try isChosen(properties, number: refused.number, id: refused.id) else {
+                    plan.notChosen += 1
+                    return
+                }
+                refuse(refused, feature: try id(refused.number, refused.id, properties))
+            } catch {
+                refuse(refused, feature: nil)
+            }
         case .feature(let feature):
             do throws(RefusedFeature) {
                 try add(feature)
@@ -92,6 +109,10 @@ package struct FenceImport {
 
     // MARK: One feature
 
+    private mutating func note(_ properties: [String: JSONValue]) {
+        for name in properties.keys where columns.count < 10_000 { columns.insert(name) }
+    }
+
     private mutating func refuse(_ refused: RefusedFeature, feature: String?) {
         plan.refused += 1
         if plan.refusals.count < ImportPlan.mostRefusals { plan.refusals.append(refused) }
@@ -101,7 +122,7 @@ package struct FenceImport {
             return
         }
         // A file that gives ids may have given this feature one that could not be read.
-        if refused.id == nil { mayMissFeatures = true }
+        if refused.id == nil, refused.properties == nil { mayMissFeatures = true }
         keep(feature)
     }
 
@@ -114,8 +135,9 @@ package struct FenceImport {
     private static func id(of number: Int) -> String { "#\(number)" }
 
     private mutating func add(_ feature: FenceFeature) throws(RefusedFeature) {
-        for name in feature.properties.keys where columns.count < 10_000 { columns.insert(name) }
-        let id = try id(of: feature)
+        note(feature.properties)
+        let id = try id(feature.number, feature.id, feature.properties)
+        if feature.id == nil, options.idColumn == nil { plan.withoutID += 1 }
         func refused(_ reason: String) -> RefusedFeature {
             RefusedFeature(number: feature.number, id: id, reason: reason)
         }
@@ -127,18 +149,15 @@ package struct FenceImport {
                 "feature \(other) has the same id: the ids of a file differ, choose the column with --id-column")
         }
         for name in [id] + names { numbers[name] = feature.number }
-        do throws(FenceFileError) {
-            if let condition = options.condition, try condition.truth(of: feature.properties) != true {
-                plan.notChosen += 1
-                return
-            }
-        } catch {
-            throw refused(error.description)
+        guard try isChosen(feature.properties, number: feature.number, id: id) else {
+            plan.notChosen += 1
+            return
         }
         if let area = options.area, !area.contains(feature.geometry) {
             plan.outside += 1
             return
         }
+        if known[id] == nil, try addOwn(feature, id) { return }
         let maker = DefinitionMaker(options: options, feature: feature, id: id)
         // All parts or none.
         var made: [(name: String, change: Change)] = []
@@ -161,20 +180,57 @@ package struct FenceImport {
         vertices += feature.geometry.vertexCount
     }
 
-    private mutating func id(of feature: FenceFeature) throws(RefusedFeature) -> String {
-        guard let column = options.idColumn else {
-            if let id = feature.id { return id }
-            plan.withoutID += 1
-            return Self.id(of: feature.number)
+    /// A feature of an export of these very fences: the fence becomes what the feature says, and stays the fence of the file
+    /// that it came from. False for every other feature.
+    private mutating func addOwn(_ feature: FenceFeature, _ id: String) throws(RefusedFeature) -> Bool {
+        let maker = DefinitionMaker(options: options, feature: feature, id: id)
+        func definition(_ fence: Fence) throws(FenceFileError) -> FenceDefinition {
+            var definition = try maker.definition(ofPart: 0, named: id, known: fence)
+            definition.origin = fence.definition.origin
+            return definition
         }
         do throws(FenceFileError) {
-            let name = try WhereClause.name(of: column, among: feature.properties)
-            if let id = name.flatMap({ feature.properties[$0] }).flatMap(GeoJSONGeometry.text) { return id }
+            guard let fence = try ExportedFence.own(feature, among: fences, definition: definition) else {
+                return false
+            }
+            if let origin = fence.definition.origin, known[origin.feature]?.id == fence.id {
+                known[origin.feature] = nil
+            }
+            let definition = try definition(fence)
+            switch try change(definition, of: fence) {
+            case .update(_, .nothing): plan.unchanged += 1
+            case .update(let fence, let edit): plan.updates.append(.init(fence: fence, edit: edit))
+            case .addition: break
+            }
         } catch {
-            throw RefusedFeature(number: feature.number, reason: error.description)
+            throw RefusedFeature(number: feature.number, id: id, reason: error.description)
         }
-        throw RefusedFeature(
-            number: feature.number, reason: "it has no id in the column \(FenceFileError.quoted(column))")
+        vertices += feature.geometry.vertexCount
+        return true
+    }
+
+    private func isChosen(
+        _ properties: [String: JSONValue], number: Int, id: String?
+    ) throws(RefusedFeature) -> Bool {
+        guard let condition = options.condition else { return true }
+        do throws(FenceFileError) {
+            return try condition.truth(of: properties) == true
+        } catch {
+            throw RefusedFeature(number: number, id: id, reason: error.description)
+        }
+    }
+
+    private func id(
+        _ number: Int, _ given: String?, _ properties: [String: JSONValue]
+    ) throws(RefusedFeature) -> String {
+        guard let column = options.idColumn else { return given ?? Self.id(of: number) }
+        do throws(FenceFileError) {
+            let name = try WhereClause.name(of: column, among: properties)
+            if let id = name.flatMap({ properties[$0] }).flatMap(GeoJSONGeometry.text) { return id }
+        } catch {
+            throw RefusedFeature(number: number, reason: error.description)
+        }
+        throw RefusedFeature(number: number, reason: "it has no id in the column \(FenceFileError.quoted(column))")
     }
 
     private enum Change {

@@ -1,5 +1,6 @@
 internal import Geodesy
 internal import JSON
+internal import TrackFiles
 
 /// A feature of a GPX or KML file while it is read.
 struct MarkupDraft {
@@ -21,6 +22,8 @@ struct MarkupDraft {
     private var holes: [[Degrees]] = []
     private var isHole = false
     private var places: [Degrees] = []
+    /// Of the element `coordinates` that is read.
+    private var tuples = PlaceTuples()
     private var vertices = 0
     private var reason: String?
 
@@ -68,16 +71,34 @@ struct MarkupDraft {
         }
     }
 
-    /// Places as `longitude,latitude` with white space between them. A height is passed over.
+    /// A piece of the element `coordinates`. A height is passed over.
     mutating func add(coordinates text: String) {
-        for tuple in text.split(whereSeparator: \.isWhitespace) {
-            let numbers = tuple.split(separator: ",", omittingEmptySubsequences: false)
-            let place = numbers.count < 2 ? nil : Self.place(latitude: numbers[1], longitude: numbers[0])
-            add(place, tuple)
+        guard reason == nil else { return }
+        do throws(PlaceTuples.Failure) {
+            for place in try tuples.add(text) { add(place) }
+        } catch {
+            refuse(error.reason)
         }
     }
 
+    private mutating func endCoordinates() {
+        defer { tuples = PlaceTuples() }
+        guard reason == nil else { return }
+        do throws(PlaceTuples.Failure) {
+            if let place = try tuples.finish() { add(place) }
+        } catch {
+            refuse(error.reason)
+        }
+    }
+
+    private mutating func add(_ place: PlaceTuples.Place) {
+        add(
+            Self.place(latitude: place.latitude, longitude: place.longitude), "\(place.longitude),\(place.latitude)")
+    }
+
     mutating func end(_ name: String) {
+        if name == "coordinates" { endCoordinates() }
+        if name == "Data" || name == "SimpleData" { key = nil }
         guard reason == nil else { return }
         switch name {
         case "Point":
@@ -107,7 +128,6 @@ struct MarkupDraft {
             }
             parts.append(.polygon([shells + holes]))
             (rings, holes) = (nil, [])
-        case "Data", "SimpleData": key = nil
         default: break
         }
     }
@@ -133,7 +153,7 @@ struct MarkupDraft {
     }
 
     private static func place(latitude: some StringProtocol, longitude: some StringProtocol) -> Degrees? {
-        guard let latitude = Double(decimal: latitude), let longitude = Double(decimal: longitude) else { return nil }
+        guard let latitude = FileNumber.value(latitude), let longitude = FileNumber.value(longitude) else { return nil }
         return Degrees(latitude: latitude, longitude: longitude)
     }
 
@@ -141,19 +161,10 @@ struct MarkupDraft {
         var geometry = parts
         let open = places.isEmpty ? lines : lines + [places]
         geometry += FeatureGeometry.joined(open)
-        let named = texts.mapValues { JSONValue.string($0.trimmingSpace) }.filter { $0.value != "" }
-        if let reason { return .refused(RefusedFeature(number: number, id: id, reason: reason)) }
-        guard !geometry.isEmpty else {
-            return .refused(RefusedFeature(number: number, id: id, reason: "it has no geometry: a fence needs a place"))
+        let named = texts.mapValues { JSONValue.string($0.trimmedOfSpace) }.filter { $0.value != "" }
+        if let reason = reason ?? (geometry.isEmpty ? "it has no geometry: a fence needs a place" : nil) {
+            return .refused(RefusedFeature(number: number, id: id, reason: reason, properties: named))
         }
         return .feature(FenceFeature(number: number, id: id, geometry: FeatureGeometry(geometry), properties: named))
-    }
-}
-
-extension String {
-    /// Without white space around it.
-    fileprivate var trimmingSpace: String {
-        let start = drop(while: \.isWhitespace)
-        return String(start.reversed().drop(while: \.isWhitespace).reversed())
     }
 }

@@ -23,7 +23,7 @@ struct WhereTime {
             bytes.removeFirst()
             guard let second = Self.number(&bytes, digits: 2), second < 61 else { return nil }
             time += second * 1000
-            if bytes.first == UInt8(ascii: ".") {
+            if bytes.first == UInt8(ascii: ".") || bytes.first == UInt8(ascii: ",") {
                 bytes.removeFirst()
                 let digits = bytes.prefix { (0x30...0x39).contains($0) }
                 guard !digits.isEmpty else { return nil }
