@@ -27,7 +27,7 @@ struct FenceTests {
         return try #require(answer["fence_id"]?.integerValue)
     }
 
-    private func list(_ bench: Bench, _ query: String) async throws -> [JSONValue] {
+    func list(_ bench: Bench, _ query: String) async throws -> [JSONValue] {
         let answer = try await bench.get("fence/list", query)
         #expect(answer.status == 0, "\(answer)")
         #expect(answer["size"]?.integerValue == Int64(answer["fences"]?.items.count ?? -1))

@@ -14,10 +14,22 @@ extension FenceEndpoints {
             try apply(call, to: &definition)
             try await checkPrivateFences(definition.watch, call, store)
             let record = try await store.createFence(definition, in: call.service, at: call.now)
+            let thinning = kind == .polyline ? try call.thinning(to: definition.shape) : nil
             return Answer { answer in
                 answer.member("fence_id", Int64(record.fence.id))
+                if let thinning { write(thinning, to: &answer) }
                 if let district = definition.district { answer.member("district", district) }
             }
+        }
+    }
+
+    /// How far off a line is whose vertices were too many.
+    static func write(_ thinning: (given: Int, kept: Int, deviation: Double), to answer: inout JSONWriter) {
+        answer.object("thinned") {
+            $0.member("given", Int64(thinning.given))
+            $0.member("vertexes", Int64(thinning.kept))
+            // Centimetres, and never less than it is.
+            $0.member("deviation", (thinning.deviation * 100).rounded(.up) / 100)
         }
     }
 

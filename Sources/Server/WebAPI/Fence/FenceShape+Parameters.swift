@@ -63,13 +63,16 @@ extension APICall {
         }
         var line = try vertices()
         guard line.count >= 2 else { throw APIFailure(.parameter, "vertexes of a polyline are 2 to 100 pairs") }
-        if line.count > FenceLimits.polylineVertices {
-            line = PolylineThinning.thinned(line, tolerance: min(offset / 4, FenceLimits.mostThinning))
-        }
-        guard line.count <= FenceLimits.polylineVertices else {
+        let thinning = PolylineThinning(line, to: FenceLimits.polylineVertices)
+        let most = min(offset / 4, FenceLimits.mostThinning)
+        guard thinning.deviation <= most else {
             throw APIFailure(
-                .parameter, "vertexes of a polyline are 2 to 100 pairs; thinned, this one still has \(line.count)")
+                .parameter,
+                "vertexes of a polyline are 2 to 100 pairs; thinned to 100, this one of \(line.count) would be up to"
+                    + " \(Int(thinning.deviation.rounded(.up))) m off, and \(most) m are the most: make several fences of it"
+            )
         }
+        line = thinning.line
         let length = zip(line, line.dropFirst()).reduce(0) { $0 + SurfaceDistance.between($1.0, $1.1) }
         guard length < FenceLimits.polylineLength else {
             throw APIFailure(
@@ -91,7 +94,7 @@ extension APICall {
     }
 
     /// `latitude,longitude` pairs joined by semicolons.
-    private func vertices() throws(APIFailure) -> [Degrees] {
+    func vertices() throws(APIFailure) -> [Degrees] {
         let text = try parameters.required("vertexes")
         var vertices: [Degrees] = []
         for pair in text.split(separator: ";") where !pair.allSatisfy(\.isWhitespace) {
@@ -132,7 +135,7 @@ enum FenceLimits {
     static let polylineVertices = 100
     /// Metres that a line does not reach.
     static let polylineLength = 500_000.0
-    /// A longer line is refused before it is thinned, because thinning may cost the square of the number.
+    /// A longer line is refused before it is thinned, which costs the number of vertices for each one that stays.
     static let mostGivenVertices = 2000
     /// Metres by which thinning may move a line.
     static let mostThinning = 50.0

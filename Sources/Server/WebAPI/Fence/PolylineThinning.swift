@@ -1,60 +1,151 @@
 import Geodesy
+import Geofencing
 
-/// Leaves out vertices of a line that lie close to the line between their neighbours (Douglas and Peucker, 1973).
-enum PolylineThinning {
-    /// No vertex that is left out is farther than `tolerance` metres from the result. The ends stay. The plane in which it
-    /// measures is exact enough for lines of some hundred kilometres: metres to a degree are those of each segment's middle.
-    static func thinned(_ line: [Degrees], tolerance: Double) -> [Degrees] {
-        guard line.count > 2 else { return line }
+/// A line with fewer vertices that stays as close to the given one as so many vertices allow.
+struct PolylineThinning {
+    /// Millimetres change no fence: a straight line needs its two ends.
+    private static let exactness = 0.001
+    /// How near the deviation comes to the least one that is possible, as a part of it.
+    private static let accuracy = 0.01
+
+    private(set) var line: [Degrees]
+    /// The farthest that a vertex which is left out lies from the line, metres.
+    private(set) var deviation = 0.0
+
+    /// At most `limit` vertices, and the ends are among them.
+    ///
+    /// The first try gives the next vertex to the way that is farthest from what lies between its ends (Douglas and Peucker, 1973).
+    /// Then the smallest tolerance is searched for which so many vertices are enough.
+    init(_ given: [Degrees], to limit: Int) {
+        guard given.count > max(limit, 2) else {
+            line = given
+            return
+        }
+        let first = Self.split(given) { kept, worst in kept < limit && worst > Self.exactness }
+        (line, deviation) = (first.kept.map { given[$0] }, first.deviation)
+        guard deviation > Self.exactness else { return }
+        // What lies on a straight way changes nothing, and would cost the square of its number.
+        let accuracy = Self.accuracy * deviation
+        let bends = Self.split(given) { _, worst in worst > accuracy }.kept
+        let search = FewestVertices(bends.map { given[$0] })
+        var (low, high) = (0.0, deviation)
+        while high - low > accuracy {
+            let tolerance = (low + high) / 2
+            let found = search.within(tolerance).map { bends[$0] }
+            guard found.count <= limit else {
+                low = tolerance
+                continue
+            }
+            high = tolerance
+            let worst = zip(found, found.dropFirst()).map { Stretch(given, $0, $1).deviation }.max() ?? 0
+            if worst < deviation { (line, deviation) = (found.map { given[$0] }, worst) }
+        }
+    }
+
+    /// The vertices that stay when the worst stretch is split as long as `goesOn` says so, by the number of those that stay and the
+    /// worst deviation.
+    private static func split(
+        _ line: [Degrees], while goesOn: (_ kept: Int, _ worst: Double) -> Bool
+    ) -> (kept: [Int], deviation: Double) {
         var isKept = [Bool](repeating: false, count: line.count)
         isKept[0] = true
         isKept[line.count - 1] = true
-        var open = [(0, line.count - 1)]
-        while let (first, last) = open.popLast() {
-            guard last - first > 1 else { continue }
-            var farthest = (index: first, distance: -1.0)
-            let segment = Segment(from: line[first], to: line[last])
-            for index in first + 1..<last {
-                let distance = segment.distance(to: line[index])
-                if distance > farthest.distance { farthest = (index, distance) }
-            }
-            guard farthest.distance > tolerance else { continue }
-            isKept[farthest.index] = true
-            open.append((first, farthest.index))
-            open.append((farthest.index, last))
+        var (count, open) = (2, [Stretch(line, 0, line.count - 1)])
+        while let worst = open.indices.max(by: { open[$0].deviation < open[$1].deviation }),
+            open[worst].deviation > 0, goesOn(count, open[worst].deviation)
+        {
+            let stretch = open.remove(at: worst)
+            isKept[stretch.farthest] = true
+            count += 1
+            open.append(Stretch(line, stretch.first, stretch.farthest))
+            open.append(Stretch(line, stretch.farthest, stretch.last))
         }
-        return line.indices.filter { isKept[$0] }.map { line[$0] }
+        return (line.indices.filter { isKept[$0] }, open.map(\.deviation).max() ?? 0)
+    }
+
+    /// Metres to a degree at a latitude.
+    static func metresPerDegree(at latitude: Double) -> (east: Double, north: Double) {
+        let (middle, step) = (max(-89, min(89, latitude)), 0.01)
+        return (
+            SurfaceDistance.between(
+                Degrees(latitude: middle, longitude: 0), Degrees(latitude: middle, longitude: step)) / step,
+            SurfaceDistance.between(
+                Degrees(latitude: middle - step / 2, longitude: 0), Degrees(latitude: middle + step / 2, longitude: 0))
+                / step
+        )
+    }
+
+    /// Metres to the east and to the north.
+    static func flat(
+        _ place: Degrees, from start: Degrees, _ scale: (east: Double, north: Double)
+    ) -> (x: Double, y: Double) {
+        var east = place.longitude - start.longitude
+        if east > 180 { east -= 360 }
+        if east < -180 { east += 360 }
+        return (east * scale.east, (place.latitude - start.latitude) * scale.north)
+    }
+
+    /// How far a line that was thinned lies from the given one: its vertices are some of that, in their order. Nil for another.
+    static func deviation(of line: [Degrees], from given: [Degrees]) -> Double? {
+        var (first, deviation): (Int?, Double) = (nil, 0)
+        var rest = line[...]
+        for (index, vertex) in given.enumerated() where vertex == rest.first {
+            if let first { deviation = max(deviation, Stretch(given, first, index).deviation) }
+            first = index
+            rest.removeFirst()
+        }
+        return rest.isEmpty && first == given.count - 1 ? deviation : nil
+    }
+
+    /// What lies between two vertices that stay.
+    private struct Stretch {
+        let first: Int
+        let last: Int
+        private(set) var farthest: Int
+        private(set) var deviation = 0.0
+
+        init(_ line: [Degrees], _ first: Int, _ last: Int) {
+            (self.first, self.last, farthest) = (first, last, first)
+            let segment = Segment(from: line[first], to: line[last])
+            for index in (first + 1)..<max(last, first + 1) {
+                let distance = segment.distance(to: line[index])
+                if distance > deviation { (farthest, deviation) = (index, distance) }
+            }
+        }
     }
 
     /// A straight way in a plane whose metres to a degree are those of its middle.
     private struct Segment {
         private let start: Degrees
-        private let width: Double
+        /// Metres to a degree.
+        private let scale: (east: Double, north: Double)
         private let way: (x: Double, y: Double)
-        private static let metresPerDegree = 111_320.0
 
         init(from start: Degrees, to end: Degrees) {
-            let middle = (start.latitude + end.latitude) / 2
             self.start = start
-            width = GreatCircle.distance(
-                from: Degrees(latitude: middle, longitude: 0), to: Degrees(latitude: middle, longitude: 1))
-            way = Self.flat(end, from: start, width)
-        }
-
-        private static func flat(_ place: Degrees, from start: Degrees, _ width: Double) -> (x: Double, y: Double) {
-            var east = place.longitude - start.longitude
-            if east > 180 { east -= 360 }
-            if east < -180 { east += 360 }
-            return (east * width, (place.latitude - start.latitude) * metresPerDegree)
+            scale = PolylineThinning.metresPerDegree(at: (start.latitude + end.latitude) / 2)
+            way = PolylineThinning.flat(end, from: start, scale)
         }
 
         /// Metres.
         func distance(to place: Degrees) -> Double {
-            let target = Self.flat(place, from: start, width)
+            let target = PolylineThinning.flat(place, from: start, scale)
             let length = way.x * way.x + way.y * way.y
             let along = length > 0 ? max(0, min(1, (target.x * way.x + target.y * way.y) / length)) : 0
             let (x, y) = (target.x - along * way.x, target.y - along * way.y)
             return (x * x + y * y).squareRoot()
         }
+    }
+}
+
+extension APICall {
+    /// What the given line of a polyline fence has lost; nil when all its vertices are kept, or none is given.
+    func thinning(to shape: ShapeDraft) throws(APIFailure) -> (given: Int, kept: Int, deviation: Double)? {
+        guard parameters["vertexes"] != nil, case .corridor(let line, _) = shape.outline else { return nil }
+        let given = try vertices()
+        guard given.count > line.count, let deviation = PolylineThinning.deviation(of: line, from: given) else {
+            return nil
+        }
+        return (given.count, line.count, deviation)
     }
 }

@@ -40,8 +40,10 @@ extension FenceEndpoints {
                     return definition
                 }
             }
+            let thinning = kind == .polyline ? try call.thinning(to: record.fence.definition.shape) : nil
             return Answer { answer in
                 answer.member("fence_id", Int64(record.fence.id))
+                if let thinning { write(thinning, to: &answer) }
                 if let district = record.fence.definition.district { answer.member("district", district) }
             }
         }
