@@ -354,6 +354,14 @@ let tests: [Target] = [
     .tests("IntegrationTests", "ProgramTestKit", "saker", "saker-server", "saker-sim"),
 ]
 
+/// Debug builds have libdispatch in a library, which must find the function of ThreadPriority.swift in the program. Release builds
+/// have it in the program itself.
+for target in shared where target.name == "Systemd" {
+    target.linkerSettings = [
+        .unsafeFlags(["-Xlinker", "--export-dynamic-symbol=setpriority"], .when(configuration: .debug))
+    ]
+}
+
 // MARK: - The package
 
 let package = Package(
