@@ -20,6 +20,8 @@ package final class SQLiteTrackStore: TrackStore {
     /// The entity after which the next merging goes on.
     let mergeCursor = Mutex<Int64>(0)
     let isClosed = Mutex(false)
+    /// The connection of ``probe()``, from the first call on: nothing else may hold it up.
+    let probing = Mutex<DatabaseQueue?>(nil)
 
     /// Opens the file, or makes it with mode 0600; its directory must exist.
     ///
@@ -54,6 +56,7 @@ package final class SQLiteTrackStore: TrackStore {
         do {
             // Readers first: a log is moved by the last to leave, and they may not write.
             pool.invalidateReadOnlyConnections()
+            try? probing.withLock { $0 }?.close()
             pool.writeWithoutTransaction { database in
                 // Another process that reads may prevent it; then that process will do it.
                 _ = try? database.checkpoint(.truncate)

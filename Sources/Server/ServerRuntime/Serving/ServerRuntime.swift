@@ -283,7 +283,7 @@ package struct ServerRuntime: Sendable {
                 now: SystemClock.now))
         if let timeout = notifier.watchdogTimeout {
             services.append(
-                Watchdog(store: store, notifier: notifier, timeout: timeout) {
+                Watchdog(store: store, notifier: notifier, timeout: timeout, logger: logger) {
                     "\(gateway.sessionCount) agents logged in"
                 })
         }

@@ -50,26 +50,6 @@ struct Merging: Service {
     }
 }
 
-/// Proves to systemd that the process can still do what it is there for: run a task and read the store.
-struct Watchdog: Service {
-    let store: any TrackStore
-    let notifier: Notifier
-    let timeout: Duration
-    let status: @Sendable () -> String
-
-    func run() async throws {
-        try? await cancelWhenGracefulShutdown {
-            while !Task.isCancelled {
-                if (try? await store.services()) != nil {
-                    notifier.watchdog()
-                    notifier.status(status())
-                }
-                try await Task.sleep(for: timeout / 2)
-            }
-        }
-    }
-}
-
 /// Says in time that the certificate is about to end, or that it is not valid yet.
 struct CertificateWatch: RepeatedWork {
     static let pause = Duration.seconds(86_400)

@@ -21,6 +21,9 @@ package protocol StoreUpkeep: Sendable {
     func checkIntegrity() async throws(TrackStoreError) -> [String]
     func counts() async throws(TrackStoreError) -> StoreCounts
     func size() async throws(TrackStoreError) -> StoreSize
+    /// Reads something that every commit changes. Calls that run or wait do not hold it up, however many: who asks learns
+    /// whether the store itself answers.
+    func probe() async throws(TrackStoreError)
     /// Ends the store: waits for the calls that run, and every later call fails with `.closed`. Every commit is safe
     /// without it. Closing again does nothing.
     func close() async throws(TrackStoreError)
@@ -56,6 +59,12 @@ extension StoreDecorator {
     package func size() async throws(TrackStoreError) -> StoreSize {
         try await passing { store async throws(TrackStoreError) in
             try await store.size()
+        }
+    }
+
+    package func probe() async throws(TrackStoreError) {
+        try await passing { store async throws(TrackStoreError) in
+            try await store.probe()
         }
     }
 

@@ -311,6 +311,8 @@ package actor ReferenceTrackStore: TrackStore {
         return StoreSize(bytes: Int64(points * MemoryLayout<StoredPoint>.stride), availableBytes: nil)
     }
 
+    package func probe() throws(TrackStoreError) { try checkOpen() }
+
     package func close() { isClosed = true }
 
     // MARK: Shared steps

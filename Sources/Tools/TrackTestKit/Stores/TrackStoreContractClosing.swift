@@ -68,6 +68,7 @@ extension TrackStoreContract {
                 try await expect(.closed) { try await store.checkIntegrity() }
                 try await expect(.closed) { try await store.counts() }
                 try await expect(.closed) { try await store.size() }
+                try await expect(.closed) { try await store.probe() }
                 try await store.close()
             },
             TrackStoreCheck("a call that meets the closing ends with its value, or because the store is closed") {

@@ -91,6 +91,10 @@ extension TrackStoreContract {
                     "another entity")
                 try expect(try await store.checkIntegrity(), is: [], "integrity")
             },
+            TrackStoreCheck("a store that works answers a probe, before its first service too") { subject in
+                let (store, _) = try await subject.withService()
+                for _ in 0..<2 { try await store.probe() }
+            },
             TrackStoreCheck("what a store holds takes room") { subject in
                 let (store, service) = try await subject.withService()
                 let empty = try await store.size().bytes
