@@ -133,6 +133,25 @@ import TrackWire
         #expect(setup.recalled == [[1, 2], [2]])
     }
 
+    /// Hooks that have ended do not run again because the disk had no time to note it.
+    @Test func theEndOfHooksIsNotForgottenWhileTheDiskHangs() {
+        let setup = Setup()
+        for id in [1, 2] as [UInt64] { setup.push(id) }
+        setup.journal.work()
+        setup.journal.accepts = false
+        setup.shell.finishHooks(of: 1)
+        setup.journal.accepts = true
+        // Before the note is tried again.
+        setup.shell.recall(limit: 9, without: [])
+        setup.journal.work()
+        #expect(setup.recalled == [[2]])
+        setup.bench.loop.advanceTime(by: .seconds(2))
+        setup.journal.work()
+        #expect(setup.journal.subject.owedCount == 1)
+        let next = AlarmJournal(directory: "/state/alarms", fileSystem: setup.disk, now: 0)
+        #expect(next.owedCount == 1)
+    }
+
     /// Nobody starts the agent anew because a disk failed for a moment.
     @Test func hooksGetTheirAlarmsWhenTheDiskGivesThem() {
         let setup = Setup()

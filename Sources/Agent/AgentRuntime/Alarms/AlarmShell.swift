@@ -10,7 +10,7 @@ internal import TrackWire
 
 /// Alarms and messages: from the server into the journal of alarms on the disk, and from there to everybody.
 ///
-/// Owns the `AlarmInbox`, the pushes on their way to the disk, and what is known of the journal. May touch: the journal of
+/// Owns the `AlarmInbox`, the pushes on their way to the disk, the notes that the journal has not taken, and what is known of it. May touch: the journal of
 /// alarms, on the disk thread, one timer, and the system's journal. Everything else leaves as an ``Effect``.
 final class AlarmShell {
     enum Effect {
@@ -47,6 +47,7 @@ final class AlarmShell {
     /// The server's clock, milliseconds since 1970, and when it was told.
     private var serverClock: (time: Int64, at: MonotonicTime)?
     private let timers: ShellTimers<Timer>
+    private lazy var notes = AlarmNotes(context) { [unowned self] in write($0) }
     private var isShutDown = false
 
     private enum Timer {
@@ -85,7 +86,7 @@ final class AlarmShell {
                 ])
         }
         // When hooks are turned on later, they begin with the alarms of that time.
-        if !areHooksOwed { onJournal { $0.finishAll() } }
+        if !areHooksOwed { notes.add(.hooksOff) }
     }
 
     // MARK: Pushes
@@ -207,13 +208,20 @@ final class AlarmShell {
     // MARK: Hooks
 
     /// All hooks of an alarm have ended.
-    func finishHooks(of alarm: UInt64) { onJournal { $0.finish(alarm) } }
+    func finishHooks(of alarm: UInt64) { notes.add(.hooksEnded(alarm)) }
+
+    private func write(_ notes: [AlarmNote]) -> Bool {
+        onJournal { journal in
+            for note in notes { note.apply(to: journal) }
+        } || executor == nil
+    }
 
     /// Reads alarms that are still owed to hooks; they come back as ``Effect/recalled(_:isAll:)``, as soon as the disk
     /// gives them.
     func recall(limit: Int, without known: Set<UInt64>) {
         guard executor != nil else { return tell(.recalled([], isAll: true)) }
-        let now = context.now
+        // The journal owes hooks to alarms whose end it has not noted.
+        let (now, known) = (context.now, known.union(notes.numbers))
         let isAccepted = onJournal { journal -> Result<OwedAlarms, CacheFileError> in
             do throws(CacheFileError) {
                 return .success(try journal.owed(limit: limit, without: known, now: now))
@@ -238,6 +246,7 @@ final class AlarmShell {
     func shutDown() {
         isShutDown = true
         timers.cancelAll()
+        notes.shutDown()
     }
 
     // MARK: Calls of the control socket

@@ -7,6 +7,7 @@ internal import JSON
 internal import LocalFences
 internal import Logging
 internal import NIOCore
+internal import Systemd
 internal import TrackCache
 internal import TrackModel
 internal import TrackWire
@@ -14,22 +15,42 @@ internal import TrackWire
 /// What becomes of alarms that the agent has found: the server confirms early ones, and is told of those that it cannot find
 /// itself.
 ///
-/// Owns the `EarlyAlarmBook` and `AlarmReporting`. May touch: the journal of alarms and the disk ring on the disk thread, one
-/// timer, and the system's journal. Everything else leaves as an ``Effect``.
+/// Owns the `ConfirmationMachine` and `AlarmReporting`, and the notes that the journal has not taken. May touch: the journal of
+/// alarms and the disk ring on the disk thread, its timers, and the system's journal. Everything else leaves as an ``Effect``.
 final class EarlyAlarmShell {
     enum Effect {
         case send(AlarmUpload)
     }
 
-    private enum Timer { case overdue }
+    private enum Timer: Hashable {
+        case overdue
+        /// The early alarms of before are read again.
+        case recall
+        /// What is to be reported is read again.
+        case reports
+        /// Alarms that the server may have lost are noted again.
+        case forgotten
+    }
+
+    /// A server has forgotten points of this entity and service.
+    private struct Forgotten {
+        let entity: String
+        let service: Int64
+        var points: ForgottenPoints
+    }
 
     private let context: ShellContext
     private let journal: (any AlarmExecutor)?
     private let ring: any CacheExecutor
     private let tell: (Effect) -> Void
     private let timers: ShellTimers<Timer>
-    private var book = EarlyAlarmBook()
+    private var confirmations = ConfirmationMachine()
     private var reporting = AlarmReporting()
+    private lazy var notes = AlarmNotes(context) { [unowned self] in write($0) }
+    private var recallPause = RetryPause()
+    /// What the journal has not been told of yet; few.
+    private var forgotten: [Forgotten] = []
+    private var forgottenPause = RetryPause()
     /// Of the last login: the server takes the alarms of a report for those of this entity in this service.
     private var entity = ""
     private var service: Int64?
@@ -44,6 +65,7 @@ final class EarlyAlarmShell {
     /// Bytes of the alarms in one message, and of one alarm.
     private static let messageBytes = 128 * 1024
     private static let mostBytes = 8192
+    private static let mostForgotten = 16
 
     init(
         _ context: ShellContext, journal: (any AlarmExecutor)?, ring: any CacheExecutor,
@@ -56,14 +78,48 @@ final class EarlyAlarmShell {
         timers = ShellTimers(context)
     }
 
-    /// Looks at the alarms that the process before has left.
+    /// Looks at the alarms that the process before has left, until the disk shows them.
     func open() {
+        guard journal != nil else { return }
         let now = context.now
-        onJournal {
-            (try? $0.unconfirmed(now: now)) ?? []
-        } then: { [self] found in
-            for alarm in found { note(alarm.number, alarm.id, of: alarm.entity, alarm.mark) }
+        let isAccepted = onJournal { journal -> Result<[UnconfirmedAlarm], CacheFileError> in
+            do throws(CacheFileError) {
+                return .success(try journal.unconfirmed(now: now))
+            } catch {
+                return .failure(error)
+            }
+        } then: { [self] result in
+            switch result {
+            case .success(let found): recalled(found)
+            case .failure(let error): recallFailed("\(error)")
+            }
         }
+        if !isAccepted { recallFailed("the disk hangs, and too much waits for it") }
+    }
+
+    private func recalled(_ found: [UnconfirmedAlarm]) {
+        if recallPause.isFailing {
+            context.log.notice("Early alarms of before are read", metadata: ["alarms": "\(found.count)"])
+            recallPause.succeeded()
+        }
+        // Of those that are reported the journal hears later.
+        let noted = notes.numbers
+        perform(
+            confirmations.recalled(
+                found.filter { !noted.contains($0.number) }.map {
+                    .init(
+                        number: $0.number, push: $0.id, entity: $0.entity,
+                        cause: PointCause(stream: $0.mark.stream, sequence: $0.mark.sequence))
+                }, now: context.now))
+    }
+
+    private func recallFailed(_ reason: String) {
+        if !recallPause.isFailing {
+            context.log.warning(
+                "Early alarms of before cannot be read: they are neither confirmed nor reported until they can",
+                metadata: .event(.alarmJournalFailed, ["reason": "\(reason)"]))
+        }
+        timers.set(.recall, milliseconds: recallPause.failed()) { [self] in open() }
     }
 
     // MARK: Alarms
@@ -72,26 +128,25 @@ final class EarlyAlarmShell {
     func found(_ alarms: [Alarm]) {
         for alarm in alarms {
             guard let mark = alarm.content.early else { continue }
-            note(alarm.number, alarm.content.id, of: alarm.content.entity, mark)
+            confirmations.found(
+                .init(
+                    number: alarm.number, push: alarm.content.id, entity: alarm.content.entity,
+                    cause: PointCause(stream: mark.stream, sequence: mark.sequence)))
         }
-    }
-
-    private func note(_ number: UInt64, _ push: UInt64, of entity: String, _ mark: EarlyMark) {
-        book.found(number, push: push, of: entity, cause: PointCause(stream: mark.stream, sequence: mark.sequence))
     }
 
     /// The server's push has confirmed an early alarm.
     func confirmed(_ number: UInt64) {
         confirmedCount += 1
-        book.confirmed(number)
+        confirmations.confirmed(number)
     }
 
     /// The disk did not take a push that the server has sent.
-    func cameUnkept(_ push: UInt64) { book.heard(push: push) }
+    func cameUnkept(_ push: UInt64) { confirmations.heard(push: push) }
 
     /// The server's push has come for an alarm that the journal has dropped. Of an early one it is the confirmation.
     func cameAfterDrop(_ number: UInt64) {
-        if book.confirmed(number) { confirmedCount += 1 }
+        if confirmations.confirmed(number) { confirmedCount += 1 }
     }
 
     /// The journal after an operation of another shell.
@@ -119,9 +174,9 @@ final class EarlyAlarmShell {
                 stream: stream, sequences: first...max(first, acknowledged), isCertain: storedThrough < acknowledged)
             serverForgot(points, of: entity, service)
         }
-        perform(book.loggedIn(as: entity, now: context.now))
+        perform(confirmations.loggedIn(as: entity, now: context.now))
         if let stream {
-            perform(book.acknowledged(through: storedThrough, of: stream, isLogin: true, now: context.now))
+            perform(confirmations.acknowledged(through: storedThrough, of: stream, isLogin: true, now: context.now))
         }
         if takesReports { perform(reporting.linkOpened()) }
     }
@@ -129,46 +184,74 @@ final class EarlyAlarmShell {
     /// A backup of the server was put back, or its disk has lost what it had: the server is told once more of the alarms that
     /// it may have lost. When a power cut took what the ring had noted of acknowledgements, only the journal can tell.
     private func serverForgot(_ points: ForgottenPoints, of entity: String, _ service: Int64) {
-        let now = context.now
-        onJournal { journal -> Int? in
-            try? journal.reportAgain(of: entity, service: service, without: points, now: now)
-        } then: { [self] count in
-            guard let count else {
-                guard points.isCertain else { return }
-                return context.log.warning(
-                    "The server has lost points, and the alarm journal cannot be read to report their alarms again",
-                    metadata: ["stored_through": "\(points.sequences.lowerBound - 1)"])
-            }
-            guard count > 0 else { return }
-            let fields: Logger.Metadata = [
-                "alarms": "\(count)", "stored_through": "\(points.sequences.lowerBound - 1)",
-            ]
-            if points.isCertain {
-                context.log.notice("The server has lost points: alarms are reported again", metadata: fields)
-            } else {
-                // The process before may have been killed before it noted what the server has.
-                context.log.info(
-                    "Alarms are reported once more, in case the server does not have them", metadata: fields)
-            }
-            perform(reporting.added())
+        forgotten.removeAll {
+            $0.entity.utf8.elementsEqual(entity.utf8) && $0.service == service && $0.points.stream == points.stream
+                && $0.points.sequences.lowerBound >= points.sequences.lowerBound
+                && (points.isCertain || !$0.points.isCertain)
         }
+        forgotten.append(Forgotten(entity: entity, service: service, points: points))
+        if forgotten.count > Self.mostForgotten { forgotten.removeFirst() }
+        if !forgottenPause.isFailing { noteForgotten() }
+    }
+
+    /// Until the journal has noted it: the next login may find the server ahead of these points again.
+    private func noteForgotten() {
+        guard let next = forgotten.first else { return }
+        let (points, now) = (next.points, context.now)
+        let isAccepted = onJournal { journal -> Int? in
+            try? journal.reportAgain(of: next.entity, service: next.service, without: points, now: now)
+        } then: { [self] count in
+            guard let count else { return notingForgottenFailed(points) }
+            forgottenPause.succeeded()
+            forgotten.removeAll { $0.entity == next.entity && $0.service == next.service && $0.points == points }
+            if count > 0 {
+                tellReportedAgain(count, points)
+                perform(reporting.added())
+            }
+            noteForgotten()
+        }
+        if !isAccepted { notingForgottenFailed(points) }
+    }
+
+    private func tellReportedAgain(_ count: Int, _ points: ForgottenPoints) {
+        let fields: Logger.Metadata = [
+            "alarms": "\(count)", "stored_through": "\(points.sequences.lowerBound - 1)",
+        ]
+        if points.isCertain {
+            context.log.notice("The server has lost points: alarms are reported again", metadata: fields)
+        } else {
+            // The process before may have been killed before it noted what the server has.
+            context.log.info("Alarms are reported once more, in case the server does not have them", metadata: fields)
+        }
+    }
+
+    private func notingForgottenFailed(_ points: ForgottenPoints) {
+        guard journal != nil else { return forgotten = [] }
+        if !forgottenPause.isFailing, points.isCertain {
+            context.log.warning(
+                "The server has lost points, and the alarm journal cannot be read to report their alarms again",
+                metadata: ["stored_through": "\(points.sequences.lowerBound - 1)"])
+        }
+        timers.set(.forgotten, milliseconds: forgottenPause.failed()) { [self] in noteForgotten() }
     }
 
     func linkClosed() {
         reporting.linkClosed()
-        book.linkClosed()
+        confirmations.linkClosed()
     }
 
     /// The server has every point through this one.
     func acknowledged(through sequence: UInt64, of stream: StreamID) {
-        perform(book.acknowledged(through: sequence, of: stream, now: context.now))
+        perform(confirmations.acknowledged(through: sequence, of: stream, now: context.now))
     }
 
     /// The server will never store these points.
-    func refused(_ sequences: Set<UInt64>, of stream: StreamID) { perform(book.refused(sequences, of: stream)) }
+    func refused(_ sequences: Set<UInt64>, of stream: StreamID) {
+        perform(confirmations.refused(sequences, of: stream))
+    }
 
     /// The ring has lost points, or a person has cleared some.
-    func pointsWereLost() { perform(book.pointsWereLost()) }
+    func pointsWereLost() { perform(confirmations.pointsWereLost()) }
 
     /// The server has answered a report.
     func answered(_ answer: AlarmUploadAck) {
@@ -179,23 +262,17 @@ final class EarlyAlarmShell {
 
     // MARK: The machines
 
-    private func perform(_ actions: [EarlyAlarmBook.Action]) {
+    private func perform(_ actions: [ConfirmationMachine.Action]) {
         for action in actions {
             switch action {
             case .look(let causes): look(for: causes)
-            case .report(let numbers):
-                let numbers = Set(numbers)
-                onJournal {
-                    $0.note(.wanted, of: numbers)
-                } then: { [self] in
-                    perform(reporting.added())
-                }
+            case .report(let numbers): notes.add(.report(.wanted, of: Set(numbers)))
             case .overdue(let numbers):
                 context.log.warning(
                     "The server does not confirm early alarms", metadata: ["alarms": "\(numbers.count)"])
             case .setTimer(let milliseconds):
                 timers.set(.overdue, milliseconds: milliseconds) { [self] in
-                    perform(book.timerFired(now: context.now))
+                    perform(confirmations.timerFired(now: context.now))
                 }
             }
         }
@@ -203,30 +280,11 @@ final class EarlyAlarmShell {
 
     private func look(for causes: [UInt64: PointCause]) {
         let now = context.now
-        let found = ring.perform(on: context.loop) { cache in Self.missing(causes, in: cache, now: now) }
-        guard let found else { return perform(book.looked(missing: [], unread: causes.keys.sorted())) }
+        let found = ring.perform(on: context.loop) { cache in MissingPoints.of(causes, in: cache, now: now) }
+        guard let found else { return perform(confirmations.looked(missing: [], unread: causes.keys.sorted())) }
         found.assumeIsolated().whenSuccess { [self] missing, unread in
-            perform(book.looked(missing: missing, unread: unread))
+            perform(confirmations.looked(missing: missing, unread: unread))
         }
-    }
-
-    /// Runs on the disk thread.
-    private static func missing(
-        _ causes: [UInt64: PointCause], in cache: TrackCache, now: MonotonicTime
-    ) -> (missing: [UInt64], unread: [UInt64]) {
-        var (missing, unread): ([UInt64], [UInt64]) = ([], [])
-        for (number, cause) in causes.sorted(by: { $0.key < $1.key }) {
-            let found = cache.read(
-                after: cause.sequence - 1, maximumCount: 1, maximumBytes: 1, isForServer: false, now: now)
-            if let found {
-                if found.stream == cause.stream, found.firstSequence != cause.sequence { missing.append(number) }
-            } else if cache.isReadPostponed(now: now) {
-                unread.append(number)
-            } else {
-                missing.append(number)
-            }
-        }
-        return (missing, unread)
     }
 
     private func perform(_ actions: [AlarmReporting.Action]) {
@@ -238,18 +296,35 @@ final class EarlyAlarmShell {
                 tell(.send(AlarmUpload(message, items)))
             case .settle(let numbers):
                 let numbers = Set(numbers)
-                for number in numbers { book.confirmed(number) }
-                onJournal { $0.note(.done, of: numbers) }
+                for number in numbers { confirmations.confirmed(number) }
+                notes.add(.report(.done, of: numbers))
             case .refuse(let number, let reason):
                 context.log.warning(
                     "The server takes no report of an alarm", metadata: ["number": "\(number)", "reason": "\(reason)"])
-                onJournal { $0.note(.refused, of: [number]) }
+                notes.add(.report(.refused, of: [number]))
+            case .setTimer(let milliseconds):
+                timers.set(.reports, milliseconds: milliseconds) { [self] in perform(reporting.timerFired()) }
+            case .complain:
+                context.log.warning(
+                    "Alarms cannot be read from the alarm journal: the server is told of them later",
+                    metadata: .event(.alarmJournalFailed))
+            case .relieved:
+                context.log.notice(
+                    "Alarms are read from the alarm journal again", metadata: .event(.alarmJournalReturned))
             }
         }
     }
 
+    private func write(_ notes: [AlarmNote]) -> Bool {
+        onJournal { journal in
+            for note in notes { note.apply(to: journal) }
+        } then: { [self] in
+            perform(reporting.added())
+        } || journal == nil
+    }
+
     private func read() {
-        guard let service else { return reporting.readFailed() }
+        guard let service else { return perform(reporting.readFailed()) }
         let (now, entity) = (context.now, entity)
         let isAccepted = onJournal { journal -> [Alarm]? in
             try? journal.reports(
@@ -257,12 +332,12 @@ final class EarlyAlarmShell {
         } then: { [self] found in
             guard ExactName(entity) == ExactName(self.entity), service == self.service else {
                 // Another entity has logged in meanwhile, or in another service.
-                reporting.readFailed()
-                return perform(reporting.added())
+                return perform(reporting.readOutdated())
             }
-            guard let found else { return reporting.readFailed() }
+            guard let found else { return perform(reporting.readFailed()) }
+            let noted = notes.numbers
             var (items, unusable): ([AlarmReporting.Item], [UInt64: String]) = ([], [:])
-            for alarm in found {
+            for alarm in found where !noted.contains(alarm.number) {
                 if let item = AlarmReporting.Item(alarm, most: Self.mostBytes) {
                     items.append(item)
                 } else {
@@ -271,11 +346,10 @@ final class EarlyAlarmShell {
             }
             perform(reporting.read(items, unusable: unusable))
         }
-        if !isAccepted { reporting.readFailed() }
+        if !isAccepted { perform(reporting.readFailed()) }
     }
 
     /// Runs an operation on the journal's thread; false when there is no journal, or too much waits for the disk.
-    @discardableResult
     private func onJournal<Result: Sendable>(
         _ operation: @escaping @Sendable (AlarmJournal) -> Result, then: @escaping (Result) -> Void = { _ in }
     ) -> Bool {
@@ -293,13 +367,16 @@ final class EarlyAlarmShell {
     }
 
     /// The agent stops.
-    func shutDown() { timers.cancelAll() }
+    func shutDown() {
+        timers.cancelAll()
+        notes.shutDown()
+    }
 
     // MARK: Status
 
-    var overdueCount: UInt64 { book.overdueCount }
+    var overdueCount: UInt64 { confirmations.overdueCount }
     /// Early alarms that the server may still confirm.
-    var waitingCount: Int { book.count }
+    var waitingCount: Int { confirmations.count }
 
     func addMetrics(to page: inout MetricsPage) {
         page.add(AgentMetrics.earlyAlarmsConfirmed, confirmedCount)
@@ -308,35 +385,5 @@ final class EarlyAlarmShell {
         page.add(AgentMetrics.alarmReportsWaiting, reportsWaiting)
         page.add(AgentMetrics.alarmsReported, reporting.counters.reported)
         page.add(AgentMetrics.alarmReportsRefused, reporting.counters.refused)
-    }
-}
-
-extension AlarmReporting.Item {
-    /// Nil when the alarm has no key, or is too long without its parameters.
-    fileprivate init?(_ alarm: Alarm, most: Int) {
-        let body = alarm.content.body
-        guard case .object(var members)? = try? JSONReader.value(of: Array(body.utf8)),
-            case .string(let text)? = members["key"], let key = AlarmKey(text: text)
-        else { return nil }
-        var json = body
-        // A field of their own, because they may be longer than an alarm.
-        let remoteTo = members.removeValue(forKey: "remote_to")?.arrayValue?.compactMap(\.stringValue) ?? []
-        if !remoteTo.isEmpty { json = JSONValue.object(members).description }
-        if json.utf8.count > most {
-            members["params"] = nil
-            json = JSONValue.object(members).description
-        }
-        guard json.utf8.count <= most else { return nil }
-        self.init(number: alarm.number, key: key.bytes, type: alarm.content.type, json: json, remoteTo: remoteTo)
-    }
-}
-
-extension AlarmUpload {
-    fileprivate init(_ message: UInt64, _ items: [AlarmReporting.Item]) {
-        self.init()
-        id = message
-        alarms = items.map {
-            UploadedAlarm(key: $0.key, type: $0.type, json: $0.json, remoteTo: $0.remoteTo)
-        }
     }
 }

@@ -1,3 +1,5 @@
+internal import AgentLogic
+
 /// Tells the server of alarms that it cannot find itself: of fences of the box's own, and early alarms whose point never
 /// reaches it. The journal keeps them until the server answers; one message is under way at a time.
 ///
@@ -12,6 +14,12 @@ package struct AlarmReporting: Hashable, Sendable {
         case settle([UInt64])
         /// The server will never take this one.
         case refuse(UInt64, reason: String)
+        /// Call `timerFired` once after this time; replaces an earlier timer.
+        case setTimer(milliseconds: Int64)
+        /// The alarms cannot be read, so that the server is not told of them; told once.
+        case complain
+        /// They can be read again.
+        case relieved
     }
 
     package struct Item: Hashable, Sendable {
@@ -53,6 +61,7 @@ package struct AlarmReporting: Hashable, Sendable {
     /// A link stands whose server takes reports.
     private var isOpen = false
     private var lastMessage: UInt64 = 0
+    private var pause = RetryPause()
     package private(set) var counters = Counters()
 
     package init() {}
@@ -76,7 +85,8 @@ package struct AlarmReporting: Hashable, Sendable {
     package mutating func read(_ items: [Item], unusable: [UInt64: String] = [:]) -> [Action] {
         guard case .reading(let again) = state else { return [] }
         state = .idle
-        var actions: [Action] = []
+        var actions: [Action] = pause.isFailing ? [.relieved] : []
+        pause.succeeded()
         for (number, reason) in unusable.sorted(by: { $0.key < $1.key }) {
             counters.refused += 1
             actions.append(.refuse(number, reason: reason))
@@ -88,9 +98,23 @@ package struct AlarmReporting: Hashable, Sendable {
         return actions + [.send(lastMessage, items)]
     }
 
-    /// The journal could not be read. A later event tries again.
-    package mutating func readFailed() {
-        if case .reading = state { state = .idle }
+    /// The journal could not be read, which is tried again later: what the server must hear of waits for no other event.
+    package mutating func readFailed() -> [Action] {
+        guard case .reading = state else { return [] }
+        state = .idle
+        return (pause.isFailing ? [] : [.complain]) + [.setTimer(milliseconds: pause.failed())]
+    }
+
+    /// What was read is for an earlier login.
+    package mutating func readOutdated() -> [Action] {
+        guard case .reading = state else { return [] }
+        state = .idle
+        return proceed()
+    }
+
+    package mutating func timerFired() -> [Action] {
+        guard case .idle = state else { return [] }
+        return proceed()
     }
 
     /// The server has answered. `refused`: by key, with the reason.

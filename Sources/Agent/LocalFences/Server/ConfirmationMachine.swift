@@ -5,7 +5,7 @@ package import TrackModel
 /// The server confirms an early alarm with its own push, soon after it has stored the point that caused the alarm, while the
 /// agent is logged in as the alarm's entity. A point that is gone from the ring before that never reaches the server, and the
 /// server must be told of the alarm. Knows no journal, no ring and no link. Do the actions in their order.
-package struct EarlyAlarmBook: Hashable, Sendable {
+package struct ConfirmationMachine: Hashable, Sendable {
     package enum Action: Hashable, Sendable {
         /// Whether the ring still has these points, by the numbers of their alarms; `looked` follows.
         case look([UInt64: PointCause])
@@ -15,6 +15,26 @@ package struct EarlyAlarmBook: Hashable, Sendable {
         case overdue([UInt64])
         /// Call `timerFired` once after this time; replaces an earlier timer.
         case setTimer(milliseconds: Int64)
+    }
+
+    /// An early alarm of the journal that the server has neither told nor been told of.
+    package struct Alarm: Hashable, Sendable {
+        /// Of the journal.
+        package var number: UInt64
+        /// The number of the push that will confirm it.
+        package var push: UInt64
+        package var entity: String
+        package var cause: PointCause
+
+        package init(number: UInt64, push: UInt64, entity: String, cause: PointCause) {
+            (self.number, self.push, self.entity, self.cause) = (number, push, entity, cause)
+        }
+    }
+
+    /// What the server has of the ring's stream, as it said last.
+    private struct Stored: Hashable {
+        let stream: StreamID
+        let through: UInt64
     }
 
     private struct Entry: Hashable {
@@ -36,6 +56,8 @@ package struct EarlyAlarmBook: Hashable, Sendable {
     package static let most = 10_000
 
     private var entries: [UInt64: Entry] = [:]
+    /// Nil: nobody has logged in yet.
+    private var stored: Stored?
     /// As whom the agent is logged in; nil: there is no link.
     private var present: ExactName?
     /// Pushes that came and that the disk did not take.
@@ -49,14 +71,22 @@ package struct EarlyAlarmBook: Hashable, Sendable {
 
     // MARK: Events
 
-    /// The journal has an early alarm of an entity under this number. `push`: the number of the push that will confirm it.
-    package mutating func found(_ number: UInt64, push: UInt64, of entity: String, cause: PointCause) {
-        guard !heard.contains(push) else { return }
-        entries[number] = Entry(entity: ExactName(entity), cause: cause, push: push)
+    /// The journal has this early alarm, which the agent has just found.
+    package mutating func found(_ alarm: Alarm) {
+        guard !heard.contains(alarm.push), entries[alarm.number] == nil else { return }
+        entries[alarm.number] = Entry(entity: ExactName(alarm.entity), cause: alarm.cause, push: alarm.push)
         while entries.count > Self.most, let oldest = entries.keys.min() { entries[oldest] = nil }
     }
 
-    /// The server has told it too. True: the book had it.
+    /// The journal had these when the process began. It may have been read late: what the server has said until now counts for
+    /// them too.
+    package mutating func recalled(_ alarms: [Alarm], now: MonotonicTime) -> [Action] {
+        for alarm in alarms { found(alarm) }
+        guard let stored, !alarms.isEmpty else { return [] }
+        return acknowledged(through: stored.through, of: stored.stream, isLogin: true, now: now)
+    }
+
+    /// The server has told it too. True: it was waited for.
     @discardableResult
     package mutating func confirmed(_ number: UInt64) -> Bool { entries.removeValue(forKey: number) != nil }
 
@@ -88,6 +118,7 @@ package struct EarlyAlarmBook: Hashable, Sendable {
     package mutating func acknowledged(
         through sequence: UInt64, of stream: StreamID, isLogin: Bool = false, now: MonotonicTime
     ) -> [Action] {
+        if isLogin || stored?.stream == stream { stored = Stored(stream: stream, through: sequence) }
         var isNews = false
         var doubtful: [UInt64] = []
         for (number, entry) in entries
