@@ -1,53 +1,43 @@
+internal import AgentLogic
 internal import CLinux
 internal import Glibc
 internal import Logging
 internal import NIOCore
-internal import NIOPosix
 
 /// Tells when something in the directories of some files changes: the kernel's inotify(7), as an event of the loop.
 ///
 /// It watches directories, because nobody writes to a file that is replaced by renaming another file over it. It does
-/// not tell what changed: the listener looks at its files.
-final class FileWatch: ChannelInboundHandler {
-    typealias InboundIn = ByteBuffer
-
-    /// The kernel's end, for ``add(_:to:)``; negative where the kernel has none to give.
-    let descriptor: Int32
+/// not tell what changed: the listener looks at its files. While the kernel allows no watch, the listener looks at them at each
+/// connection.
+final class FileWatch {
+    private let loop: any EventLoop
     private let onChange: () -> Void
     private var settling: Scheduled<Void>?
-    private var channel: (any Channel)?
+    private var events: KernelEvents?
 
     /// A certificate and its key are rarely written at the same instant.
     private static let settle = TimeAmount.seconds(1)
-    /// Many events at once, and never less than the longest (inotify(7)).
-    private static let readBytes = 4096
 
-    private init(descriptor: Int32, onChange: @escaping () -> Void) {
-        self.descriptor = descriptor
-        self.onChange = onChange
+    private init(on loop: any EventLoop, onChange: @escaping () -> Void) {
+        (self.loop, self.onChange) = (loop, onChange)
     }
 
-    /// Watches nothing yet. Nil where the kernel allows no watch; that is logged.
-    static func start(on loop: any EventLoop, log: Logger, onChange: @escaping () -> Void) -> FileWatch? {
-        let descriptor = saker_file_watch()
-        guard descriptor >= 0 else {
-            log.warning(
-                "Changes of certificates cannot be watched: they are looked for at each connection",
-                metadata: ["errno": "\(-descriptor)"])
-            return nil
-        }
-        let watch = FileWatch(descriptor: descriptor, onChange: onChange)
-        let handler = NIOLoopBound(watch, eventLoop: loop)
-        NIOPipeBootstrap(group: loop)
-            .channelOption(.recvAllocator, value: FixedSizeRecvByteBufferAllocator(capacity: readBytes))
-            .channelInitializer { channel in
-                channel.eventLoop.makeCompletedFuture { try channel.pipeline.syncOperations.addHandler(handler.value) }
-            }
-            .takingOwnershipOfDescriptor(input: descriptor)
-            .assumeIsolated()
-            .whenSuccess { watch.channel = $0 }
+    /// Watches nothing yet. After `onChange` the directories must be added once more: the kernel's end may be another one.
+    static func start(
+        on loop: any EventLoop, log: Logger, pause: RetryPause = RetryPause(),
+        source: @escaping () -> Int32 = { saker_file_watch() }, onChange: @escaping () -> Void
+    ) -> FileWatch {
+        let watch = FileWatch(on: loop, onChange: onChange)
+        let events = KernelEvents(
+            "Changes of certificates", log: log, pause: pause, source: source,
+            read: { [unowned watch] _ in watch.changed() }, missed: { [unowned watch] in watch.changed() })
+        watch.events = events
+        events.open(on: loop)
         return watch
     }
+
+    /// The kernel's end, for ``add(_:to:)``; negative while the kernel has none to give.
+    var descriptor: Int32 { events?.descriptor ?? -1 }
 
     /// Watches the directories of these files, those of their targets included when they are links. May wait for a disk;
     /// on any thread.
@@ -68,13 +58,12 @@ final class FileWatch: ChannelInboundHandler {
 
     func stop() {
         settling?.cancel()
-        channel?.close(promise: nil)
-        channel = nil
+        events?.stop()
     }
 
-    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    private func changed() {
         guard settling == nil else { return }
-        settling = context.eventLoop.assumeIsolated().scheduleTask(in: Self.settle) { [self] in
+        settling = loop.assumeIsolated().scheduleTask(in: Self.settle) { [self] in
             settling = nil
             onChange()
         }

@@ -103,7 +103,7 @@ final class SecureConnector: LinkConnector {
 
     /// Directories may have been made, or links have been set, since.
     private func rewatch() {
-        guard let descriptor = watch?.descriptor else { return }
+        guard let descriptor = watch?.descriptor, descriptor >= 0 else { return }
         let paths = options.files
         files.async { FileWatch.add(paths, to: descriptor) }
     }
