@@ -38,6 +38,32 @@ import TrackModel
         try await server.stop()
     }
 
+    /// A certificate and its key are never replaced at one moment.
+    @Test func theCertificateBesideTheFormerOneIsUsedWithItsKey() throws {
+        let (old, new, other) = (try workshop.issue("old"), try workshop.issue("new"), try workshop.issue("other"))
+        func use(next: String?, key: TLSClientOptions.PrivateKey) -> SecureLinkError? {
+            var options = options(old)
+            options.clientCertificate = .init(chainFile: old.certificate, nextChainFile: next, key: key)
+            do throws(SecureLinkError) {
+                _ = try TLSContext(options)
+                return nil
+            } catch {
+                return error
+            }
+        }
+        for key in [new.key, "file:" + new.key].map({ TLSClientOptions.PrivateKey(parsing: $0) }) {
+            #expect(use(next: new.certificate, key: key) == nil)
+            for next in [nil, other.certificate, "/nowhere/next.pem", new.key] {
+                #expect(use(next: next, key: key)?.code == .configuration)
+            }
+        }
+        // The one in use comes first.
+        for next in [nil, new.certificate, other.key, "/nowhere/next.pem"] {
+            #expect(use(next: next, key: .file(old.key)) == nil)
+        }
+        #expect(use(next: new.certificate, key: .file("/nowhere/key.pem"))?.code == .configuration)
+    }
+
     @Test func aCertificateNobodyAsksForDoesNoHarm() async throws {
         let server = try await TestServer.tls(workshop.issue("server"))
         let link = try await TestLink.connect(server, options(workshop.issue("box")))

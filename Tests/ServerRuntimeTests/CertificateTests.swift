@@ -49,6 +49,117 @@ struct CertificateTests {
         return (server, try ServerConfiguration.load(path: "\(directory.path)/server.toml"))
     }
 
+    /// The server starts with what is there, and what `settle` leaves is the old pair or the new one.
+    @Test(arguments: CertificateFiles.Step.allCases) func everyCutOfARenewalLeavesAServerThatStarts(
+        step: CertificateFiles.Step
+    ) async throws {
+        let directory = try TemporaryDirectory()
+        func text(_ name: String) throws -> String { try String(contentsOfFile: directory.file(name), encoding: .utf8) }
+        let authority = try CertificateMaker.authority(named: "A", at: made)
+        let (old, configuration) = try files(in: directory, signedBy: authority)
+        let new = try CertificateMaker.server(hosts: ["a.example"], signedBy: authority, at: made)
+        #expect(throws: ConfigurationError.self) {
+            try configuration.tls.files.replace(certificate: new.certificate, key: new.key) {
+                (done) throws(ConfigurationError) in
+                if done == step { throw ConfigurationError(.unwritable, file: "", "the power is gone") }
+            }
+        }
+        // Also one that may not write its files.
+        #expect(await CertificateProbe.facts(configuration).problem == nil)
+        #expect(try CertificateRenewal.settle(configuration) == (step == .key))
+        let (certificate, key) = (try text("server.pem"), try text("server-key.pem"))
+        #expect([old, new].contains { $0.certificate == certificate && $0.key == key })
+        #expect((certificate == old.certificate) == (step == .next))
+        #expect(await CertificateProbe.facts(configuration).problem == nil)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: directory.path).count == 4)
+        // A second renewal goes on from there.
+        try authority.key.write(toFile: directory.file("ca-key.pem"), atomically: true, encoding: .utf8)
+        _ = try CertificateRenewal.renew(configuration, hosts: [], authorityKey: nil)
+        #expect(CertificateMaker.isPair(try text("server.pem"), try text("server-key.pem")))
+    }
+
+    /// The certificate beside the one in use is what makes the cut harmless; a certificate of another key is not used.
+    @Test func onlyTheKeysOwnCertificateIsUsed() async throws {
+        let directory = try TemporaryDirectory()
+        let authority = try CertificateMaker.authority(named: "A", at: made)
+        let (old, configuration) = try files(in: directory, signedBy: authority)
+        let new = try CertificateMaker.server(hosts: ["a.example"], signedBy: authority, at: made)
+        try new.key.write(toFile: directory.file("server-key.pem"), atomically: true, encoding: .utf8)
+        #expect(await CertificateProbe.facts(configuration).problem?.contains("does not belong") == true)
+        let other = try CertificateMaker.server(hosts: ["b.example"], signedBy: authority, at: made)
+        try other.certificate.write(toFile: configuration.tls.files.next, atomically: true, encoding: .utf8)
+        #expect(await CertificateProbe.facts(configuration).problem?.contains("does not belong") == true)
+        // Whatever it is, it is not removed: a person may need it.
+        #expect(try CertificateRenewal.settle(configuration) == false)
+        #expect(FileManager.default.fileExists(atPath: configuration.tls.files.next))
+        #expect(CertificateMaker.isPair(old.certificate, old.key) && !CertificateMaker.isPair(old.certificate, new.key))
+    }
+
+    @Test func anErrorOfTheKeysFileLeavesTheOldPair() throws {
+        let directory = try TemporaryDirectory()
+        let authority = try CertificateMaker.authority(named: "A", at: made)
+        let (old, configuration) = try files(in: directory, signedBy: authority)
+        let files = CertificateFiles(certificate: configuration.tls.certificate, key: directory.file("no/key.pem"))
+        #expect(throws: ConfigurationError.self) { try files.replace(certificate: "new", key: "new") }
+        #expect(try String(contentsOfFile: configuration.tls.certificate, encoding: .utf8) == old.certificate)
+        #expect(!FileManager.default.fileExists(atPath: files.next))
+    }
+
+    /// `device authority` that was cut between the key and the certificate goes on with the key.
+    @Test func anAuthorityThatWasCutIsCompleted() throws {
+        let directory = try TemporaryDirectory()
+        let (_, configuration) = try files(in: directory, signedBy: CertificateMaker.authority(named: "A", at: made))
+        _ = try DeviceAuthority.add(to: configuration)
+        let key = try String(contentsOfFile: directory.file("device-ca-key.pem"), encoding: .utf8)
+        try FileManager.default.removeItem(atPath: directory.file("device-ca.pem"))
+        _ = try DeviceAuthority.add(to: configuration)
+        let certificate = try String(contentsOfFile: directory.file("device-ca.pem"), encoding: .utf8)
+        #expect(try String(contentsOfFile: directory.file("device-ca-key.pem"), encoding: .utf8) == key)
+        #expect(CertificateMaker.isPair(certificate, key))
+        #expect(throws: ServerError.self) { try DeviceAuthority.add(to: configuration) }
+        // What is no key of this command stays as it is.
+        try FileManager.default.removeItem(atPath: directory.file("device-ca.pem"))
+        try "mine".write(toFile: directory.file("device-ca-key.pem"), atomically: true, encoding: .utf8)
+        let error = #expect(throws: ServerError.self) { try DeviceAuthority.add(to: configuration) }
+        #expect(error?.detail.contains("move it away") == true, "\(error?.detail ?? "")")
+    }
+
+    /// `init` that was cut anywhere begins anew; one that had ended stays.
+    @Test func everyCutOfAnInitIsBegunAnew() async throws {
+        let whole = try TemporaryDirectory()
+        _ = try await Initialization(directory: whole.path, name: "Fleet", hosts: ["127.0.0.1"]).run()
+        #expect(!FileManager.default.fileExists(atPath: whole.file(Initialization.unfinished)))
+        let names = try FileManager.default.contentsOfDirectory(atPath: whole.path).sorted()
+        let made = names.filter { $0 != "server.toml" }
+        #expect(made.contains("tracks.sqlite") && made.contains("server-key.pem"))
+        for count in 0...made.count {
+            let cut = try TemporaryDirectory()
+            try names.joined(separator: "\n").write(
+                toFile: cut.file(Initialization.unfinished), atomically: true, encoding: .utf8)
+            for name in made.prefix(count) {
+                try FileManager.default.copyItem(atPath: whole.file(name), toPath: cut.file(name))
+            }
+            let result = try await Initialization(directory: cut.path, name: "Fleet", hosts: ["127.0.0.1"]).run()
+            #expect(result.service.rawValue == 1, "\(count) files")
+            #expect(!FileManager.default.fileExists(atPath: cut.file(Initialization.unfinished)))
+            _ = try ServerConfiguration.load(path: result.configurationPath)
+        }
+        // With its configuration a server may have run: nothing is removed.
+        try "tracks.sqlite\n".write(
+            toFile: whole.file(Initialization.unfinished), atomically: true, encoding: .utf8)
+        await #expect(throws: ServerError.self) {
+            try await Initialization(directory: whole.path, name: "Fleet", hosts: ["127.0.0.1"]).run()
+        }
+        #expect(FileManager.default.fileExists(atPath: whole.file("tracks.sqlite")))
+        // A file of somebody else's is no part of an init that was cut.
+        let other = try TemporaryDirectory()
+        try "notes.txt\n../notes.txt\n".write(
+            toFile: other.file(Initialization.unfinished), atomically: true, encoding: .utf8)
+        try "mine".write(toFile: other.file("notes.txt"), atomically: true, encoding: .utf8)
+        _ = try await Initialization(directory: other.path, name: "Fleet", hosts: ["127.0.0.1"]).run()
+        #expect(try String(contentsOfFile: other.file("notes.txt"), encoding: .utf8) == "mine")
+    }
+
     /// By a clock that is ten years ahead nothing is renewed; what such a clock has made is replaced when it is right again.
     @Test func aClockThatIsAheadMakesNoCertificateThatVehiclesRefuse() async throws {
         let directory = try TemporaryDirectory()

@@ -13,6 +13,9 @@ package final class ServerIdentity: Sendable {
     /// PEM files, read at the start and at every reload.
     package struct Files: Hashable, Sendable {
         package var certificateChain: String
+        /// Shown in its place when the key is not that of ``certificateChain`` and is that of this one; may be missing. A
+        /// certificate and its key are never replaced at one moment.
+        package var nextCertificateChain: String?
         /// The one of its certificates that has signed the chain is shown behind it: for clients that know only the authority's key.
         /// Others are of no use to anybody, and clients refuse a chain that is too long.
         package var shownAuthorities: String?
@@ -23,10 +26,11 @@ package final class ServerIdentity: Sendable {
         package var deviceAuthorities: String?
 
         package init(
-            certificateChain: String, shownAuthorities: String? = nil, key: String, clientAuthorities: String? = nil,
-            deviceAuthorities: String? = nil
+            certificateChain: String, nextCertificateChain: String? = nil, shownAuthorities: String? = nil, key: String,
+            clientAuthorities: String? = nil, deviceAuthorities: String? = nil
         ) {
             self.certificateChain = certificateChain
+            self.nextCertificateChain = nextCertificateChain
             self.shownAuthorities = shownAuthorities
             self.key = key
             self.clientAuthorities = clientAuthorities
@@ -80,7 +84,21 @@ package final class ServerIdentity: Sendable {
     private static func load(
         _ files: Files, _ minimumTLS: MinimumTLS, _ applicationProtocols: [String]
     ) throws(ServerIdentityError) -> Loaded {
-        var chain = try certificates(files.certificateChain)
+        do throws(ServerIdentityError) {
+            return try load(files, chain: files.certificateChain, minimumTLS, applicationProtocols)
+        } catch {
+            // The former certificate with its successor's key: the replacement was cut between the two.
+            guard let next = files.nextCertificateChain,
+                let loaded = try? load(files, chain: next, minimumTLS, applicationProtocols)
+            else { throw error }
+            return loaded
+        }
+    }
+
+    private static func load(
+        _ files: Files, chain chainFile: String, _ minimumTLS: MinimumTLS, _ applicationProtocols: [String]
+    ) throws(ServerIdentityError) -> Loaded {
+        var chain = try certificates(chainFile)
         if let file = files.shownAuthorities {
             let authorities = try certificates(file)
             if let last = chain.last, let signer = signer(of: last, among: authorities) { chain.append(signer) }
@@ -116,7 +134,7 @@ package final class ServerIdentity: Sendable {
             return Loaded(configuration: configuration, context: try NIOSSLContext(configuration: configuration))
         } catch {
             throw ServerIdentityError(
-                "the key in \(files.key) does not belong to the certificate in \(files.certificateChain)")
+                "the key in \(files.key) does not belong to the certificate in \(chainFile)")
         }
     }
 

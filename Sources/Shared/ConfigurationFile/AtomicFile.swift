@@ -7,15 +7,18 @@ package enum AtomicFile {
     ///
     /// The mode is exact, whatever the umask. A replaced file keeps its owner and group where the caller may set them.
     /// `group`: the file's group from the moment at which its name appears. Root gets this group or a throw; the file of
-    /// another user stays his own when he may not give it away.
+    /// another user stays his own when he may not give it away. `model`: a new file gets the owner and group of this one, whose
+    /// place it will take.
     package static func write(
-        _ bytes: some Collection<UInt8>, to path: String, mode: mode_t, group: gid_t? = nil, replacing: Bool = true
+        _ bytes: some Collection<UInt8>, to path: String, mode: mode_t, group: gid_t? = nil, replacing: Bool = true,
+        like model: String? = nil
     ) throws(ConfigurationError) {
         var old = stat()
-        let hasOld = lstat(path, &old) == 0
+        var hasOld = lstat(path, &old) == 0
         if hasOld, !replacing {
             throw ConfigurationError(.exists, file: path, "exists already and is left as it is")
         }
+        if !hasOld, let model { hasOld = lstat(model, &old) == 0 }
         var generator = SystemRandomNumberGenerator()
         let temporary = path + ".new-" + String(UInt64.random(in: .min ... .max, using: &generator), radix: 36)
         let descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
@@ -50,6 +53,12 @@ package enum AtomicFile {
         }
         isPlaced = true
         syncDirectory(of: path)
+    }
+
+    /// Puts a file into the place of another one of the same file system, durably.
+    package static func move(_ path: String, to other: String) throws(ConfigurationError) {
+        guard rename(path, other) == 0 else { throw failure(path, "cannot become \(other)", errno) }
+        syncDirectory(of: other)
     }
 
     private static func writeAll(_ bytes: [UInt8], to descriptor: Int32, path: String) throws(ConfigurationError) {

@@ -67,12 +67,18 @@ package struct TLSClientOptions: Hashable, Sendable {
     package struct ClientCertificate: Hashable, Sendable {
         /// A PEM file: the certificate, then the intermediate certificates.
         package var chainFile: String
+        /// A file of the same kind, which may be missing: used when the key is not that of ``chainFile`` and is that of this one.
+        /// The two of a replacement are never replaced at one moment.
+        package var nextChainFile: String?
         package var key: PrivateKey
         /// How to open a key that is a store URI.
         package var store: KeyStore
 
-        package init(chainFile: String, key: PrivateKey, store: KeyStore = KeyStore()) {
+        package init(
+            chainFile: String, nextChainFile: String? = nil, key: PrivateKey, store: KeyStore = KeyStore()
+        ) {
             self.chainFile = chainFile
+            self.nextChainFile = nextChainFile
             self.key = key
             self.store = store
         }

@@ -33,37 +33,58 @@ extension TLSContext {
     ) throws(SecureLinkError) -> [TLSWarning] {
         OpenSSLErrorQueue.clear()
         try requireReadable(certificate.chainFile, what: "client certificate")
-        guard unsafe SSL_CTX_use_certificate_chain_file(context, certificate.chainFile) == 1 else {
-            throw SecureLinkError(
-                .configuration,
-                "\(certificate.chainFile.printable(limit: 200)) holds no PEM certificate chain: "
-                    + OpenSSLErrorQueue.drain().summary)
-        }
-        var warnings: [TLSWarning] = []
-        let name: String
+        unsafe try use(chain: certificate.chainFile, in: context)
         switch certificate.key {
         case .file(let path):
-            name = path.printable(limit: 200)
-            warnings = try permissionWarnings(ofKey: path)
-            guard unsafe SSL_CTX_use_PrivateKey_file(context, path, SSL_FILETYPE_PEM) == 1 else {
-                throw keyError(
-                    name, "is not a PEM private key without a passphrase, or does not belong to the certificate")
+            let warnings = try permissionWarnings(ofKey: path)
+            unsafe try pair(certificate, path.printable(limit: 200), in: context) {
+                unsafe SSL_CTX_use_PrivateKey_file(context, path, SSL_FILETYPE_PEM) == 1
+                    ? nil : "is not a PEM private key without a passphrase, or does not belong to the certificate"
             }
+            return warnings
         case .store(let uri):
-            name = redacted(storeURI: uri)
             let pin = try certificate.store.pinFile.map { file throws(SecureLinkError) in try PIN(file: file) }
+            var warnings: [TLSWarning] = []
             if let file = certificate.store.pinFile {
                 warnings = openToOthers(file).map { [.pinFileOpenToOthers(path: file, mode: $0)] } ?? []
             }
             let key = try loadKey(storeURI: uri, certificate.store, pin)
-            guard unsafe SSL_CTX_use_PrivateKey(context, key.pointer) == 1 else {
-                throw keyError(name, "is not the certificate's key")
+            let pointer = unsafe key.pointer
+            unsafe try pair(certificate, redacted(storeURI: uri), in: context) {
+                unsafe SSL_CTX_use_PrivateKey(context, pointer) == 1 ? nil : "is not the certificate's key"
             }
+            withExtendedLifetime(key) {}
+            return warnings
         }
-        guard unsafe SSL_CTX_check_private_key(context) == 1 else {
-            throw keyError(name, "is not the key of \(certificate.chainFile.printable(limit: 200))")
+    }
+
+    private static func use(chain file: String, in context: OpaquePointer) throws(SecureLinkError) {
+        guard unsafe SSL_CTX_use_certificate_chain_file(context, file) == 1 else {
+            throw SecureLinkError(
+                .configuration,
+                "\(file.printable(limit: 200)) holds no PEM certificate chain: " + OpenSSLErrorQueue.drain().summary)
         }
-        return warnings
+    }
+
+    /// Puts the key beside the certificate, or beside the next one, if it is that one's. `useKey` returns what is wrong; nil: the
+    /// context has the key. `name`: of the key.
+    private static func pair(
+        _ certificate: TLSClientOptions.ClientCertificate, _ name: String, in context: OpaquePointer,
+        useKey: () -> String?
+    ) throws(SecureLinkError) {
+        func problem() -> SecureLinkError? {
+            if let problem = useKey() { return keyError(name, problem) }
+            guard unsafe SSL_CTX_check_private_key(context) != 1 else { return nil }
+            return keyError(name, "is not the key of \(certificate.chainFile.printable(limit: 200))")
+        }
+        guard let first = problem() else { return }
+        guard let next = certificate.nextChainFile, unsafe access(next, R_OK) == 0 else { throw first }
+        do throws(SecureLinkError) {
+            unsafe try use(chain: next, in: context)
+            if let second = problem() { throw second }
+        } catch {
+            throw first
+        }
     }
 
     // OpenSSL attaches the whole URI, which may contain the PIN. So only OpenSSL's reasons are shown.

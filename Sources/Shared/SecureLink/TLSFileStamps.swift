@@ -36,6 +36,7 @@ extension TLSClientOptions {
         if case .authorities(let file) = trust { files.append(file) }
         if let certificate = clientCertificate {
             files.append(certificate.chainFile)
+            if let next = certificate.nextChainFile { files.append(next) }
             switch certificate.key {
             case .file(let path): files.append(path)
             case .store(let uri):

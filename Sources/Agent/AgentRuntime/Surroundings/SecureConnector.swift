@@ -1,3 +1,4 @@
+internal import ConfigurationFile
 internal import Dispatch
 internal import Logging
 internal import NIOCore
@@ -200,7 +201,7 @@ final class SecureConnector: LinkConnector {
         options.minimumVersion = server.minimumTLS
         if let chain = server.clientCertificateFile, let key = server.clientKey {
             options.clientCertificate = .init(
-                chainFile: chain, key: .init(parsing: key),
+                chainFile: chain, nextChainFile: CertificateFiles.next(of: chain), key: .init(parsing: key),
                 store: .init(
                     opener: server.clientKeyProvider.map { .init(parsing: $0) } ?? .automatic,
                     module: server.clientKeyModule, pinFile: server.clientKeyPINFile))

@@ -30,19 +30,29 @@ struct DeviceFiles {
     /// false: it may have been enrolled in another way while this claim waited.
     func write(replacing: Bool) throws(CommandFailure) -> [String] {
         if !replacing { try directory.refuseEnrolled() }
-        // A new key takes the place of the former one now, when its certificate is here. After a power cut between the two,
-        // `saker renew` sees that they do not belong together.
-        try key.settle(in: directory)
-        var files = [VehicleDirectory.File(name: Self.certificate, text: identity.certificate, mode: 0o644)]
+        try placeCertificate()
+        var files: [VehicleDirectory.File] = []
         if let authority = identity.authority {
             files.append(.init(name: Self.authority, text: authority, mode: 0o644))
         }
         files.append(.init(name: "client.toml", text: clientText, mode: 0o644))
         files.append(
             .init(name: Self.configuration, text: agentText, mode: 0o640, isForGroup: true, replaces: replacing))
-        let written = try directory.write(files)
+        let written = [directory.path(Self.certificate)] + (try directory.write(files))
         directory.remove(["credentials/ak"] + (identity.authority == nil ? [Self.authority] : []))
         return written
+    }
+
+    /// A new key takes the place of the former one now, when its certificate is here. The certificate stands beside the former
+    /// one before (``CertificateFiles``), so that a power cut leaves an agent that logs in with one of the two keys.
+    private func placeCertificate() throws(CommandFailure) {
+        let isPair = key.isBesideFormer(in: directory) && directory.has(Self.certificate)
+        let name = isPair ? CertificateFiles.next(of: Self.certificate) : Self.certificate
+        if !isPair { try key.settle(in: directory) }
+        _ = try directory.write([VehicleDirectory.File(name: name, text: identity.certificate, mode: 0o644)])
+        guard isPair else { return directory.remove([CertificateFiles.next(of: Self.certificate)]) }
+        try key.settle(in: directory)
+        try directory.move(name, to: Self.certificate)
     }
 
     /// Where the certificate is renewed; nil when the claim went to an address that no file can name.

@@ -79,11 +79,16 @@ struct DeviceKeyChoice: Hashable {
         }
     }
 
+    /// Whether the key for which a certificate was issued stands beside the one in use.
+    func isBesideFormer(in directory: VehicleDirectory) -> Bool {
+        if case .store = place { return false }
+        return (isNew || !directory.has(place.fileName)) && directory.has(place.fileName + Self.nextSuffix)
+    }
+
     /// The key for which the certificate was issued takes the place of the former one.
     func settle(in directory: VehicleDirectory) throws(CommandFailure) {
-        if case .store = place { return }
-        let (name, next) = (place.fileName, place.fileName + Self.nextSuffix)
-        if isNew || !directory.has(name), directory.has(next) { try directory.move(next, to: name) }
+        guard isBesideFormer(in: directory) else { return }
+        try directory.move(place.fileName + Self.nextSuffix, to: place.fileName)
     }
 
     private func openFile(_ path: String) throws(SecureLinkError) -> DeviceKey {

@@ -98,15 +98,11 @@ struct VehicleDirectory: Hashable {
 
     /// Puts a file into the place of another one, durably.
     func move(_ name: String, to other: String) throws(CommandFailure) {
-        guard rename(path(name), path(other)) == 0 else {
-            let reason = String(cString: strerror(errno))
-            throw CommandFailure(.failed, "\(path(name)) cannot become \(path(other)): \(reason)" + Self.asRoot)
+        do throws(ConfigurationError) {
+            try AtomicFile.move(path(name), to: path(other))
+        } catch {
+            throw CommandFailure(.failed, error.detail + Self.asRoot)
         }
-        let place = other.lastIndex(of: "/").map { path(String(other[..<$0])) } ?? path
-        let descriptor = open(place, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        guard descriptor >= 0 else { return }
-        fsync(descriptor)
-        close(descriptor)
     }
 
     /// Removes what an earlier enrolment left. A file that is not there is no error.

@@ -31,7 +31,10 @@ struct ImagePlan: Hashable {
     /// certificates and other secrets that the configurations name.
     init(cache: String, state: String, named: [String] = [], keepingHostKeys: Bool) {
         let directory = VehicleDirectory.system
-        let own = [DeviceFiles.configuration, "client.toml", DeviceFiles.authority, DeviceFiles.certificate]
+        let own = [
+            DeviceFiles.configuration, "client.toml", DeviceFiles.authority, DeviceFiles.certificate,
+            CertificateFiles.next(of: DeviceFiles.certificate),
+        ]
         // What a writing that was cut has left; of a key in the TPM also the next one.
         let unfinished = own.map { $0 + ".new-" } + [DeviceKeyChoice.tpmFileName + "."]
         var parts = [

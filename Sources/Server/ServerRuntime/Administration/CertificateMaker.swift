@@ -20,9 +20,20 @@ package enum CertificateMaker {
     /// Hours that a certificate is valid before it is made: a vehicle's clock may be behind.
     private static let headStartHours = 24
 
-    /// A self-signed authority that can sign server certificates and nothing below them.
-    package static func authority(named name: String, at now: Date) throws(ServerError) -> KeyPair {
-        let key = P256.Signing.PrivateKey()
+    /// Whether the first certificate of a PEM file is that of a private key in PEM. False for what cannot be read.
+    static func isPair(_ certificate: String, _ key: String) -> Bool {
+        guard let certificate = try? Certificate(pemEncoded: certificate),
+            let key = try? Certificate.PrivateKey(pemEncoded: key)
+        else { return false }
+        return certificate.publicKey == key.publicKey
+    }
+
+    /// A self-signed authority that can sign server certificates and nothing below them. `oldKey`: in PEM, of P-256, which it
+    /// gets; nil: a new one.
+    package static func authority(
+        named name: String, at now: Date, key oldKey: String? = nil
+    ) throws(ServerError) -> KeyPair {
+        let key = try make { try oldKey.map { try P256.Signing.PrivateKey(pemRepresentation: $0) } ?? .init() }
         // The number tells the authorities of two fleets of one name apart.
         let number = (0..<4).map { _ in String(UInt8.random(in: 0x10...0xFF), radix: 16) }.joined()
         return try make {

@@ -6,8 +6,8 @@ import Glibc
 package enum CertificateRenewal {
     /// Returns the names and the end of the new certificate. Empty `hosts` keeps the old one's.
     ///
-    /// The authority's key is looked for beside its certificate, as `init` put it. A server that runs uses the new
-    /// files after a reload; until both are written a reload keeps the old ones.
+    /// The authority's key is looked for beside its certificate, as `init` put it. A server that runs takes the new files by
+    /// itself. After a power cut at any moment the server starts, with the old pair or with the new one.
     package static func renew(
         _ configuration: ServerConfiguration, hosts: [String], authorityKey: String?, acts: ActJournal = ActJournal()
     ) throws(ServerError) -> (hosts: [String], end: String) {
@@ -19,19 +19,36 @@ package enum CertificateRenewal {
         }
         let pair = KeyPair(
             certificate: try TextFile.read(authority), key: try TextFile.read(authorityKey ?? usualKey(authority)))
+        _ = try settle(configuration)
         let names =
             hosts.isEmpty
             ? try CertificateMaker.details(of: try TextFile.read(configuration.tls.certificate)).hosts : hosts
         let new = try CertificateMaker.server(hosts: names, signedBy: pair, at: Date())
         do throws(ConfigurationError) {
-            try AtomicFile.write(Array(new.key.utf8), to: configuration.tls.key, mode: 0o600)
-            try AtomicFile.write(Array(new.certificate.utf8), to: configuration.tls.certificate, mode: 0o644)
+            try configuration.tls.files.replace(certificate: new.certificate, key: new.key)
         } catch {
             throw ServerError(error)
         }
         let details = try CertificateMaker.details(of: new.certificate)
         acts.note(.certificateRenew, in: nil, about: details.hosts.joined(separator: ", "))
         return (details.hosts, details.end.formatted(.iso8601))
+    }
+
+    /// Ends a renewal that was cut between its two files. Returns whether the new certificate is in place only now.
+    static func settle(_ configuration: ServerConfiguration) throws(ServerError) -> Bool {
+        let files = configuration.tls.files
+        guard access(files.next, F_OK) == 0, let key = try? TextFile.read(files.key),
+            let next = try? TextFile.read(files.next), let own = try? TextFile.read(files.certificate)
+        else { return false }
+        let isOwn = CertificateMaker.isPair(own, key)
+        // A key that belongs to neither is a person's affair.
+        guard isOwn || CertificateMaker.isPair(next, key) else { return false }
+        do throws(ConfigurationError) {
+            try files.settle(isNextForKey: !isOwn)
+        } catch {
+            throw ServerError(error)
+        }
+        return !isOwn
     }
 
     /// Where `init` puts the authority's key.
@@ -50,6 +67,7 @@ package enum CertificateRenewal {
         _ configuration: ServerConfiguration, at now: Date, beforeWriting: () -> Void = {}
     ) throws(ServerError) -> String? {
         guard let authority = configuration.tls.authority, access(usualKey(authority), R_OK) == 0 else { return nil }
+        _ = try settle(configuration)
         let pair = KeyPair(certificate: try TextFile.read(authority), key: try TextFile.read(usualKey(authority)))
         let chain = try TextFile.read(configuration.tls.certificate)
         let served = try CertificateMaker.served(chain, authority: pair.certificate)

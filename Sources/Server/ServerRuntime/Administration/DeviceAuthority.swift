@@ -8,8 +8,8 @@ package enum DeviceAuthority {
     static let certificateName = "device-ca.pem"
     static let keyName = ServerConfiguration.Device.authorityKeyName
 
-    static func make(named name: String, at now: Date) throws(ServerError) -> KeyPair {
-        try CertificateMaker.authority(named: "\(name) devices", at: now)
+    static func make(named name: String, at now: Date, key: String? = nil) throws(ServerError) -> KeyPair {
+        try CertificateMaker.authority(named: "\(name) devices", at: now, key: key)
     }
 
     /// Makes one beside the configuration of a server that has none. Returns the path of the certificate, and the line that the
@@ -24,12 +24,23 @@ package enum DeviceAuthority {
         let file = configuration.effective.path
         let folder = file.lastIndex(of: "/").map { String(file[..<$0]) } ?? "."
         let (certificate, key) = ("\(folder)/\(certificateName)", "\(folder)/\(keyName)")
-        for path in [certificate, key] where access(path, F_OK) == 0 {
-            throw ServerError(.exists, "\(path) exists already: name it as authority in [device], or remove it")
+        guard access(certificate, F_OK) != 0 else {
+            throw ServerError(.exists, "\(certificate) exists already: name it as authority in [device], or remove it")
         }
-        let pair = try make(named: "Fleet", at: Date())
+        // A key without a certificate has signed nothing yet: this command was cut between the two.
+        let left = access(key, F_OK) == 0 ? try TextFile.read(key) : nil
+        let pair: KeyPair
+        do throws(ServerError) {
+            pair = try make(named: "Fleet", at: Date(), key: left)
+        } catch {
+            guard left != nil else { throw error }
+            throw ServerError(
+                .exists,
+                "\(key) exists already, and is no key that this command has made: move it away. There is no \(certificate) for it"
+            )
+        }
         do throws(ConfigurationError) {
-            try AtomicFile.write(Array(pair.key.utf8), to: key, mode: 0o600, replacing: false)
+            if left == nil { try AtomicFile.write(Array(pair.key.utf8), to: key, mode: 0o600, replacing: false) }
             try AtomicFile.write(Array(pair.certificate.utf8), to: certificate, mode: 0o644, replacing: false)
         } catch {
             throw ServerError(error)

@@ -51,7 +51,14 @@ package struct Initialization: Sendable {
         var mode: mode_t
     }
 
-    /// Refuses to touch what is there; when it fails, what it has made is removed.
+    /// There while `init` is at work, with the names of what it makes, one a line. What an `init` that was cut has left is of no
+    /// use to anybody: the configuration is written last, and without it no server starts.
+    static let unfinished = "init-unfinished"
+    private static let store = "tracks.sqlite"
+    private static let configuration = "server.toml"
+
+    /// Refuses to touch what is there; when it fails, what it has made is removed. After a power cut at any moment there is a server
+    /// that starts, or none, and the same command begins anew.
     package func run() async throws(ServerError) -> Result {
         guard !hosts.isEmpty else {
             throw ServerError(.usage, "no host: say with --host under which name or address agents reach this server")
@@ -66,25 +73,32 @@ package struct Initialization: Sendable {
         let files = try files()
         try makeDirectory()
         try checkOwner()
-        let store = "tracks.sqlite"
-        for name in files.map(\.name) + [store] where access(path(name), F_OK) == 0 {
+        try removeUnfinished(files.map(\.name))
+        for name in files.map(\.name) + [Self.store] where access(path(name), F_OK) == 0 {
             throw ServerError(
                 .exists, "\(path(name)) exists already: this directory holds a server; choose another, or remove it")
         }
-        var made: [String] = []
+        try write(
+            File(
+                name: Self.unfinished, purpose: "", content: names(files).joined(separator: "\n") + "\n", mode: 0o600))
+        var made: [String] = [path(Self.unfinished)]
         do throws(ServerError) {
-            for file in files {
+            for file in files where file.name != Self.configuration {
                 made.append(path(file.name))
                 try write(file)
             }
-            made += ["", "-wal", "-shm"].map { path(store) + $0 }
-            let administration = try await ServiceAdministration(store: StoreFactory.make(at: path(store)))
+            made += Self.storeFiles.map(path)
+            let administration = try await ServiceAdministration(store: StoreFactory.make(at: path(Self.store)))
             let key = try await administration.create(
                 named: name, isSigned: false, isForLegacyDevices: isForLegacyDevices)
-            let (enrollment, token) = try await vehicles(key, administration)
-            let described = files.map { ($0.name, $0.purpose) } + [(store, "the database")]
+            let text = files.first { $0.name == Self.configuration }?.content ?? ""
+            let (enrollment, token) = try await vehicles(key, administration, try readConfiguration(text))
+            made.append(path(Self.configuration))
+            for file in files where file.name == Self.configuration { try write(file) }
+            unlink(path(Self.unfinished))
+            let described = files.map { ($0.name, $0.purpose) } + [(Self.store, "the database")]
             return Result(
-                configurationPath: path("server.toml"), files: described, service: key.service,
+                configurationPath: path(Self.configuration), files: described, service: key.service,
                 accessKey: key.accessKey, enrollment: enrollment, token: token)
         } catch {
             for path in made { unlink(path) }
@@ -92,11 +106,26 @@ package struct Initialization: Sendable {
         }
     }
 
+    private static let storeFiles = ["", "-wal", "-shm", "-journal"].map { store + $0 }
+
+    private func names(_ files: [File]) -> [String] { files.map(\.name) + Self.storeFiles }
+
+    /// What an earlier `init` has left that was cut before it wrote the configuration. Removes only what this `init` would make.
+    private func removeUnfinished(_ names: [String]) throws(ServerError) {
+        let note = path(Self.unfinished)
+        guard access(note, F_OK) == 0 else { return }
+        if access(path(Self.configuration), F_OK) != 0 {
+            let made = try TextFile.read(note).split(separator: "\n").map(String.init)
+            for name in made where names.contains(name) || Self.storeFiles.contains(name) { unlink(path(name)) }
+        }
+        unlink(note)
+    }
+
     /// With what the first vehicles join.
     private func vehicles(
-        _ key: ServiceAdministration.NewKey, _ administration: ServiceAdministration
+        _ key: ServiceAdministration.NewKey, _ administration: ServiceAdministration,
+        _ configuration: ServerConfiguration
     ) async throws(ServerError) -> (EnrollmentString?, TokenRecord?) {
-        let configuration = try loadConfiguration()
         // A server that nobody can be told is of no use, with or without a token.
         _ = try configuration.devicePlace()
         if isForLegacyDevices {
@@ -189,9 +218,9 @@ package struct Initialization: Sendable {
         }
     }
 
-    private func loadConfiguration() throws(ServerError) -> ServerConfiguration {
+    private func readConfiguration(_ text: String) throws(ServerError) -> ServerConfiguration {
         do throws(ConfigurationError) {
-            return try ServerConfiguration.load(path: path("server.toml"))
+            return try ServerConfiguration.read(ConfigurationReader(text: text, path: path(Self.configuration)))
         } catch {
             throw ServerError(error)
         }

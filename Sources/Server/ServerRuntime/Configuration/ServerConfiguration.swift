@@ -150,6 +150,9 @@ package struct ServerConfiguration: Sendable {
         package var key: String
         /// What agents trust; nil: the authorities of their systems.
         package var authority: String?
+
+        /// Certificate and key, which are replaced together.
+        var files: CertificateFiles { CertificateFiles(certificate: certificate, key: key) }
     }
 
     /// What enrolment strings tell agents about this server.

@@ -11,6 +11,22 @@ extension ServerRuntime {
             metadata: ["file": "\(configuration.tls.key)", "message_id": "\(MessageID.credentialWarning)"])
     }
 
+    /// A renewal that a power cut ended in its middle. Also where the files may not be written, the server uses the new certificate.
+    func settleCertificate() {
+        do throws(ServerError) {
+            guard try CertificateRenewal.settle(configuration) else { return }
+            logger.notice(
+                "a renewal of the certificate was cut, and is complete now",
+                metadata: [
+                    "file": "\(configuration.tls.certificate)", "message_id": "\(MessageID.certificateRenewed)",
+                ])
+        } catch {
+            logger.warning(
+                "a renewal of the certificate was cut and cannot be completed; the new certificate is used all the same",
+                metadata: ["file": "\(configuration.tls.files.next)", "reason": "\(error.detail)"])
+        }
+    }
+
     /// Vehicles may wait for an answer before anybody reads a page about it.
     func warnOfMissingAuthority(_ enrolment: EnrolmentPlace) {
         guard configuration.device.authority != nil else { return }

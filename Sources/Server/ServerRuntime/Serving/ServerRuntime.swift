@@ -63,6 +63,7 @@ package struct ServerRuntime: Sendable {
         // A reload that comes before there is anything to reload is passed over.
         signal(SIGHUP, SIG_IGN)
         _ = try CallbackAuthorities(file: configuration.callbacks.authorities).tls()
+        settleCertificate()
         let lock = try ServeLock(store: configuration.store.path)
         defer { withExtendedLifetime(lock) {} }
         notifier.status("opening the store")
@@ -157,15 +158,15 @@ package struct ServerRuntime: Sendable {
     private func webIdentity() throws(ServerError) -> ServerIdentity {
         // A vehicle with an enrolment line knows only the key of the authority.
         let files = ServerIdentity.Files(
-            certificateChain: configuration.tls.certificate, shownAuthorities: configuration.tls.authority,
-            key: configuration.tls.key)
+            certificateChain: configuration.tls.certificate, nextCertificateChain: configuration.tls.files.next,
+            shownAuthorities: configuration.tls.authority, key: configuration.tls.key)
         return try identity(files, configuration.web.minimumTLS, WebListener.applicationProtocols)
     }
 
     private func deviceIdentity() throws(ServerError) -> ServerIdentity {
         let files = ServerIdentity.Files(
-            certificateChain: configuration.tls.certificate, key: configuration.tls.key,
-            clientAuthorities: configuration.device.clientAuthority,
+            certificateChain: configuration.tls.certificate, nextCertificateChain: configuration.tls.files.next,
+            key: configuration.tls.key, clientAuthorities: configuration.device.clientAuthority,
             deviceAuthorities: configuration.device.authority)
         return try identity(files, configuration.device.minimumTLS, GatewayConfiguration.applicationProtocols)
     }
@@ -244,7 +245,8 @@ package struct ServerRuntime: Sendable {
         if configuration.metrics != nil { expected.insert(.metrics) }
         let ports = BoundPorts(expected: expected)
         let files = [
-            configuration.tls.certificate, configuration.tls.key, configuration.device.clientAuthority,
+            configuration.tls.certificate, configuration.tls.files.next, configuration.tls.key,
+            configuration.device.clientAuthority,
         ]
         let certificates = ServedCertificates(
             files: files.compactMap { $0 } + EnrolmentPlace.files(configuration), logger: logger
@@ -342,58 +344,5 @@ package struct ServerRuntime: Sendable {
         case let error as WebListenerError: ServerError(.address, error.detail)
         default: ServerError(.stopped, "the server stopped before its time: \(error)")
         }
-    }
-}
-
-/// The device port as a service.
-private struct GatewayService: Service {
-    let gateway: GatewayServer
-    let ports: BoundPorts
-
-    func run() async throws {
-        try await gateway.start()
-        ports.note(.device, gateway.localPort ?? 0)
-        try? await gracefulShutdown()
-        await gateway.stop()
-    }
-}
-
-/// Tells whoever waits for it that the server can be used, and that it is ending.
-private struct Readiness: Service {
-    let ports: BoundPorts
-    let portsFile: String?
-    let notifier: Notifier
-    let logger: Logger
-
-    func run() async throws {
-        guard let bound = await cancelWhenGracefulShutdown({ await ports.all() }) else { return await end() }
-        if let portsFile {
-            do throws(ConfigurationError) {
-                try AtomicFile.write(Array(BoundPorts.json(bound).utf8), to: portsFile, mode: 0o644)
-            } catch {
-                throw ServerError(.configuration, error.detail)
-            }
-        }
-        let web = Self.list(bound, [.http, .https])
-        if !web.isEmpty {
-            logger.notice(
-                "Clients can call the Web API",
-                metadata: ["ports": "\(web)", "message_id": "\(MessageID.apiListening)"])
-        }
-        let all = Self.list(bound, BoundPorts.Name.allCases)
-        notifier.ready(status: "listening: " + all)
-        logger.notice(
-            "The server is ready", metadata: ["ports": "\(all)", "message_id": "\(MessageID.programStarted)"])
-        await end()
-    }
-
-    private func end() async {
-        try? await gracefulShutdown()
-        notifier.stopping()
-        logger.notice("saker-server stops", metadata: ["message_id": "\(MessageID.programStopping)"])
-    }
-
-    private static func list(_ bound: [BoundPorts.Name: Int], _ names: [BoundPorts.Name]) -> String {
-        names.compactMap { name in bound[name].map { "\(name.rawValue) \($0)" } }.joined(separator: ", ")
     }
 }

@@ -28,7 +28,7 @@ enum IdentityProbe {
         guard access(configuration, R_OK) == 0,
             let vehicle = (try? VehicleIdentity(configuration: configuration)).flatMap(\.self)
         else { return nil }
-        let certificate = try? CertificateFile(path: vehicle.certificateFile)
+        let certificate = try? vehicle.certificate()
         let client = VehicleDirectory(of: configuration).path("client.toml")
         let noted = access(client, R_OK) == 0 ? try? ClientFile.load(explicit: client, withKey: false) : nil
         var isOther: Bool?

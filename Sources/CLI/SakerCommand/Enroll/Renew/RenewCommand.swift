@@ -26,6 +26,7 @@ struct RenewCommand: AsyncParsableCommand {
     var quiet = false
 
     func run() async throws {
+        try settle()
         guard try dueVehicle() != nil else { return }
         // Two at once would mix two identities: an enrolment that ends meanwhile would get the certificate of the former key.
         guard let lock = try EnrolmentLock(VehicleDirectory(of: config)) else {
@@ -61,6 +62,23 @@ struct RenewCommand: AsyncParsableCommand {
         try keep(identity, vehicle)
     }
 
+    /// An enrolment was cut when its key was in place and its certificate was not. The certificate stands beside it.
+    private func settle() throws {
+        guard try VehicleIdentity(configuration: config)?.nextCertificate != nil,
+            let lock = try EnrolmentLock(VehicleDirectory(of: config))
+        else { return }
+        defer { lock.release() }
+        guard let vehicle = try VehicleIdentity(configuration: config), vehicle.nextCertificate != nil else { return }
+        do throws(ConfigurationError) {
+            try AtomicFile.move(CertificateFiles.next(of: vehicle.certificateFile), to: vehicle.certificateFile)
+        } catch {
+            throw CommandFailure(.failed, error.detail + Self.asRoot)
+        }
+        Console.print(
+            "\(vehicle.certificateFile.printable): the certificate of this vehicle's key is in place now. "
+                + "An enrolment was cut before its end.")
+    }
+
     /// The vehicle and why its certificate is due; nil when there is nothing to do, which it says.
     ///
     /// The last value: it is the certificate of another key.
@@ -71,7 +89,7 @@ struct RenewCommand: AsyncParsableCommand {
         }
         let certificate: CertificateFile
         do throws(SecureLinkError) {
-            certificate = try CertificateFile(path: vehicle.certificateFile)
+            certificate = try vehicle.certificate()
         } catch {
             throw CommandFailure(.failed, error.detail)
         }
@@ -125,6 +143,7 @@ struct RenewCommand: AsyncParsableCommand {
                 try AtomicFile.write(Array(authority.utf8), to: own, mode: 0o644)
             }
             try AtomicFile.write(Array(identity.certificate.utf8), to: vehicle.certificateFile, mode: 0o644)
+            unlink(CertificateFiles.next(of: vehicle.certificateFile))
             until = Self.date(try CertificateFile(path: vehicle.certificateFile).leaf.until)
         } catch let error as ConfigurationError {
             throw CommandFailure(.failed, error.detail + Self.asRoot)

@@ -66,6 +66,23 @@ struct VehicleIdentity {
         fileKey.map { certificate.key != $0 } ?? false
     }
 
+    /// The certificate that the agent uses: that of the file, or the one beside it when only that is the key's
+    /// (``CertificateFiles``).
+    func certificate() throws(SecureLinkError) -> CertificateFile {
+        let own = try CertificateFile(path: certificateFile)
+        guard hasForeign(own), let next = nextCertificate else { return own }
+        return next
+    }
+
+    /// The certificate beside the one in use, when only it is the key's: an enrolment was cut between the two.
+    var nextCertificate: CertificateFile? {
+        let path = CertificateFiles.next(of: certificateFile)
+        guard access(path, R_OK) == 0, let own = try? CertificateFile(path: certificateFile), hasForeign(own),
+            let next = try? CertificateFile(path: path), !hasForeign(next)
+        else { return nil }
+        return next
+    }
+
     /// A key's path or URI. The name of a credential alone is a file of root's, which systemd hands to the agent.
     static func place(ofKey key: String, _ reader: ConfigurationReader, _ directory: VehicleDirectory) -> String {
         guard !key.contains(":") else { return key }

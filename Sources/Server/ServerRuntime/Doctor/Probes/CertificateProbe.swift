@@ -16,7 +16,7 @@ enum CertificateProbe {
         do throws(ServerIdentityError) {
             _ = try ServerIdentity(
                 files: .init(
-                    certificateChain: tls.certificate, key: tls.key,
+                    certificateChain: tls.certificate, nextCertificateChain: tls.files.next, key: tls.key,
                     clientAuthorities: configuration.device.clientAuthority,
                     deviceAuthorities: configuration.device.authority),
                 minimumTLS: configuration.device.minimumTLS, applicationProtocols: [])
