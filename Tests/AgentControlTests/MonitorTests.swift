@@ -76,6 +76,24 @@ import Varlink
         try await agent.stop()
     }
 
+    /// A client that missed an event would go on with a state that is not the agent's.
+    @Test func anEventThatCannotBeWrittenEndsTheStreams() async throws {
+        let agent = try await AgentServer.start()
+        var events = agent.client.monitor().makeAsyncIterator()
+        _ = try await events.next()
+        let fix = FixReport(time: 1, age: 0, latitude: .nan, longitude: 4)
+        try await agent.on { parts in
+            parts.service.publish(AgentEvent(time: 7, .feed(FeedStatus(state: .fix, lastFix: fix))))
+        }
+        let error = await #expect(throws: AgentControlError.self) { while try await events.next() != nil {} }
+        #expect(error?.code == .internalError)
+        try await wait(agent) { $0.service.monitorCount == 0 }
+        // It calls again, and gets the whole status.
+        var again = agent.client.monitor().makeAsyncIterator()
+        #expect(try await again.next()?.kind == "status")
+        try await agent.stop()
+    }
+
     @Test func monitorWithoutMoreIsAskedForIt() async throws {
         let agent = try await AgentServer.start()
         await #expect(throws: VarlinkError.expectedMore) { try await agent.client.call(.monitor, parameters: [:]) }

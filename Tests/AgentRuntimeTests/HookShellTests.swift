@@ -1,6 +1,7 @@
 import AgentControl
 import AgentLogic
 import AlarmLog
+import JSON
 import NIOCore
 import NIOEmbedded
 import Systemd
@@ -21,6 +22,7 @@ import TrackTestKit
         private var runs: [(hook: String, promise: EventLoopPromise<Outcome>)] = []
         /// The hooks that were started, with the events that they got.
         private(set) var started: [String] = []
+        private(set) var inputs: [[UInt8]] = []
 
         var listCount: Int { lists.count }
         var runCount: Int { runs.count }
@@ -35,6 +37,7 @@ import TrackTestKit
             _ hook: String, kind: String, input: [UInt8], on loop: any EventLoop
         ) -> EventLoopFuture<Outcome> {
             started.append("\(hook) \(kind)")
+            inputs.append(input)
             let promise = loop.makePromise(of: Outcome.self)
             runs.append((hook, promise))
             return promise.futureResult
@@ -66,11 +69,18 @@ import TrackTestKit
         let bench: ShellBench
         let hooks = SlowHooks()
         private let events: [String]
+        /// What cannot be written as JSON.
+        var isUnreadable: (AgentEvent) -> Bool = { _ in false }
+        struct Unreadable: Error {}
         private(set) var finished: [UInt64] = []
         private(set) var recalls: [Set<UInt64>] = []
         private(set) lazy var shell = HookShell(
             bench.context, executor: hooks,
-            settings: AgentConfiguration.Hooks(directory: "/etc/saker/hooks.d", events: events, timeLimit: 30)
+            settings: AgentConfiguration.Hooks(directory: "/etc/saker/hooks.d", events: events, timeLimit: 30),
+            encode: { [unowned self] event in
+                guard !isUnreadable(event) else { throw Unreadable() }
+                return try JSONValue(encoding: event)
+            }
         ) { [unowned self] effect in
             switch effect {
             case .finished(let alarm): finished.append(alarm)
@@ -89,10 +99,10 @@ import TrackTestKit
             _ = shell.shutDown()
         }
 
-        func alarm(_ number: UInt64, isOwed: Bool = true) -> Alarm {
+        func alarm(_ number: UInt64, isOwed: Bool = true, body: String = "{}") -> Alarm {
             Alarm(
                 number: number,
-                content: NewAlarm(id: number, type: 65, entity: "van", time: 1, received: 1, body: "{}"),
+                content: NewAlarm(id: number, type: 65, entity: "van", time: 1, received: 1, body: body),
                 isOwed: isOwed)
         }
 
@@ -175,6 +185,40 @@ import TrackTestKit
         setup.shell.begin()
         #expect(setup.recalls == [])
         #expect(!HookShell.hearAlarms(setup.hooks, nil))
+    }
+
+    // MARK: What hooks read
+
+    /// A hook that got an empty object would act on an alarm of which it knows nothing.
+    @Test func noHookRunsForAnEventThatCannotBeWritten() {
+        let setup = Setup()
+        setup.isUnreadable = { event in
+            if case .alarm(let alarm) = event.change { return alarm.number != 8 }
+            return true
+        }
+        setup.shell.arrived(setup.alarm(7))
+        setup.feed(.fix)
+        #expect(setup.hooks.listCount == 0 && setup.finished == [7])
+        let status = setup.shell.status
+        #expect(status?.dropped == 2 && status?.lastError?.contains("'feed'") == true)
+        #expect(setup.log.ids == [MessageID.hookFailed, .hookFailed].map(\.description))
+        setup.shell.begin()
+        setup.shell.recalled([setup.alarm(7), setup.alarm(8)], isAll: true)
+        setup.hooks.answer(["a"])
+        setup.hooks.end()
+        #expect(setup.hooks.started == ["a alarm"] && setup.finished == [7, 7, 8])
+    }
+
+    /// The readers of messages take 64 levels, and an alarm stands inside of some.
+    @Test(arguments: [1, 47, 48, 49, 63, 64, 65, 5000]) func anAlarmReachesHooksHoweverDeepItIs(depth: Int) throws {
+        let setup = Setup()
+        let body = String(repeating: "[", count: depth) + String(repeating: "]", count: depth)
+        setup.shell.arrived(setup.alarm(7, body: body))
+        setup.hooks.answer(["a"])
+        let read = try JSONReader.value(of: try #require(setup.hooks.inputs.first))
+        #expect(read["kind"] == "alarm" && read["fields"]?["number"] == 7)
+        let told = read["fields"]?["body"]
+        #expect(depth <= 48 ? told?.description == body : told == .string(body))
     }
 
     // MARK: The end

@@ -13,6 +13,16 @@ import Testing
         #expect(try parse(text).serialized() == Array(text.utf8))
     }
 
+    /// What the program itself writes has no limits but those of its parts: a page of alarms has more values than a request.
+    @Test func whatIsEncodedMayBeLargerThanWhatIsReadFromOutside() throws {
+        let many = [Int](repeating: 7, count: JSONRules.values * 2)
+        #expect(try JSONValue(encoding: many).arrayValue?.count == many.count)
+        var deep = JSONValue.integer(1)
+        for _ in 0..<(JSONRules.depth + 20) { deep = .array([deep]) }
+        #expect(try JSONValue(encoding: deep) == deep)
+        #expect(throws: (any Error).self) { try JSONValue(encoding: [Double.infinity]) }
+    }
+
     @Test func membersAreWrittenSortedSoThatEqualValuesAreEqualBytes() throws {
         #expect(try parse(#"{"b":1,"a":2,"aa":3}"#).description == #"{"a":2,"aa":3,"b":1}"#)
     }

@@ -33,7 +33,11 @@ package final class AgentControlService: VarlinkInterface {
 
     /// Sends an event to every `Monitor` client. One that reads too slowly gets the error `TooSlow` and nothing more.
     package func publish(_ event: AgentEvent) {
-        monitors.publish(event)
+        do {
+            try monitors.publish(event)
+        } catch {
+            monitors.end(with: varlinkError(error, in: .monitor))
+        }
     }
 
     /// The number of `Monitor` clients. When it is 0, the agent need not make events.

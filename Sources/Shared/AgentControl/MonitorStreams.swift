@@ -24,9 +24,10 @@ final class MonitorStreams {
         streams[ObjectIdentifier(stream)] = nil
     }
 
-    /// Encodes an event once for all clients.
-    func publish(_ event: AgentEvent) {
-        guard !streams.isEmpty, let frame = Self.frame(event) else { return }
+    /// Encodes an event once for all clients. Throws when it cannot be encoded: no client has heard of it then.
+    func publish(_ event: AgentEvent) throws {
+        guard !streams.isEmpty else { return }
+        let frame = VarlinkFrame(continuing: try JSONValue(encoding: MonitorReply(event: event)))
         for stream in Array(streams.values) where !stream.send(frame) {
             remove(stream)
             stream.fail(
@@ -37,7 +38,12 @@ final class MonitorStreams {
         }
     }
 
-    private static func frame(_ event: AgentEvent) -> VarlinkFrame? {
-        (try? JSONValue(encoding: MonitorReply(event: event))).map(VarlinkFrame.init(continuing:))
+    /// Ends every stream: a client that missed an event would go on with a state that is not the agent's. It calls again, and
+    /// gets the whole status.
+    func end(with error: VarlinkError) {
+        for stream in Array(streams.values) {
+            remove(stream)
+            stream.fail(error)
+        }
     }
 }

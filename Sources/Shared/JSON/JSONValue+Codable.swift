@@ -35,8 +35,11 @@ extension JSONValue: Codable {
 
     /// The JSON form of a value; throws what its `encode` throws, and for numbers that are not finite.
     package init(encoding value: some Encodable) throws {
-        self = try JSONReader.value(of: [UInt8](JSONEncoder().encode(value)))
+        self = try JSONReader.value(of: [UInt8](JSONEncoder().encode(value)), Self.own)
     }
+
+    /// For texts of this program's own: whoever made their parts has bounded these. The depth is bounded by the stack.
+    private static let own = JSONRules(maximumBytes: .max, maximumDepth: 256, maximumValues: .max)
 
     /// Reads a typed value out of this one; throws `DecodingError`.
     package func decoded<Value: Decodable>(as type: Value.Type = Value.self) throws -> Value {

@@ -82,6 +82,9 @@ final class VarlinkReplyReader: ChannelInboundHandler {
         ended(with: VarlinkClientError(.closed, "the service broke the connection before it answered"))
     }
 
+    /// A page of alarms has more values than a request may have; its bytes bound them.
+    private static let rules = JSONRules(maximumValues: 1 << 20)
+
     private func ended(with error: any Error) {
         failure = failure ?? error
         advance()
@@ -100,7 +103,7 @@ final class VarlinkReplyReader: ChannelInboundHandler {
         case .message(let bytes):
             waiting = nil
             do {
-                promise.succeed(try VarlinkReply(JSONReader.value(of: bytes)))
+                promise.succeed(try VarlinkReply(JSONReader.value(of: bytes, Self.rules)))
             } catch let error as JSONError {
                 promise.fail(VarlinkClientError(.malformed, "the service sent a reply that is \(error)"))
             } catch {

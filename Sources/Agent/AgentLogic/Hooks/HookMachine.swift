@@ -39,7 +39,7 @@ package struct HookMachine: Hashable, Sendable {
     package struct Counters: Hashable, Sendable {
         package var started: UInt64 = 0
         package var failed: UInt64 = 0
-        /// Events, no alarms, for which there was no room.
+        /// Events, no alarms, for which there was no room, and events that no hook can read.
         package var dropped: UInt64 = 0
 
         package init() {}
@@ -134,6 +134,9 @@ package struct HookMachine: Hashable, Sendable {
         if let index = events.firstIndex(where: { $0.id == job.event }) { events[index].open -= 1 }
         return proceed()
     }
+
+    /// An event cannot be written down for hooks.
+    package mutating func couldNotEncode() { counters.dropped += 1 }
 
     private var inHand: Set<UInt64> { Set(events.compactMap(\.alarm)) }
 

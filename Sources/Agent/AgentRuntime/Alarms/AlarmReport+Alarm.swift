@@ -9,7 +9,18 @@ extension AlarmReport {
             number: Int64(clamping: alarm.number), id: content.id == 0 ? nil : Int64(bitPattern: content.id),
             type: Int64(content.type), entity: content.entity, time: content.time > 0 ? content.time : nil,
             received: content.received,
-            body: (try? JSONReader.value(of: Array(content.body.utf8))) ?? .string(content.body),
+            body: JSONValue(alarmBody: content.body),
             early: content.early == nil ? nil : true, confirmed: content.early == nil ? nil : alarm.isConfirmed)
+    }
+}
+
+extension JSONValue {
+    /// Arrays and objects inside each other that the body of an alarm may have. It stands inside of a message, and the readers of
+    /// messages take ``JSONRules/depth``.
+    private static let alarmBody = JSONRules(maximumDepth: JSONRules.depth - 16)
+
+    /// The content of an alarm as programs get it: as a text when it is no JSON, or nested too deep for their readers.
+    init(alarmBody text: String) {
+        self = (try? JSONReader.value(of: Array(text.utf8), Self.alarmBody)) ?? .string(text)
     }
 }

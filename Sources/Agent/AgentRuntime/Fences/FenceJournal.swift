@@ -90,7 +90,7 @@ extension AlarmReport {
         self.init(
             number: 0, id: Int64(bitPattern: alarm.id), type: Int64(alarm.type), entity: alarm.entity, time: alarm.time,
             received: received.milliseconds,
-            body: (try? JSONReader.value(of: Array(alarm.body.utf8))) ?? .string(alarm.body), durable: false,
+            body: JSONValue(alarmBody: alarm.body), durable: false,
             early: alarm.source == .server ? true : nil)
     }
 }

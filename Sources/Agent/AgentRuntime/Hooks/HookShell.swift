@@ -22,6 +22,7 @@ final class HookShell {
     private let context: ShellContext
     private let executor: (any HookExecutor)?
     private let settings: AgentConfiguration.Hooks?
+    private let encode: (AgentEvent) throws -> JSONValue
     private let tell: (Effect) -> Void
     /// Kinds of events that hooks are run for; empty without hooks.
     private let kinds: Set<String>
@@ -36,14 +37,16 @@ final class HookShell {
     private var lastError: String?
     private var isShutDown = false
 
-    /// `settings` and `executor` nil: no hooks are run.
+    /// `settings` and `executor` nil: no hooks are run. `encode`: the JSON that hooks read.
     init(
         _ context: ShellContext, executor: (any HookExecutor)?, settings: AgentConfiguration.Hooks?,
+        encode: @escaping (AgentEvent) throws -> JSONValue = { try JSONValue(encoding: $0) },
         tell: @escaping (Effect) -> Void
     ) {
         self.context = context
         self.executor = executor
         self.settings = settings
+        self.encode = encode
         self.tell = tell
         kinds = Self.kinds(executor, settings)
     }
@@ -91,8 +94,13 @@ final class HookShell {
     func recalled(_ found: [Alarm], isAll: Bool) {
         guard !isShutDown else { return }
         let time = context.systemTime.milliseconds
-        let events = found.map { alarm in
-            (event: keep(AgentEvent(time: time, .alarm(AlarmReport(alarm)))), alarm: alarm.number)
+        var events: [(event: HookMachine.EventID, alarm: UInt64)] = []
+        for alarm in found {
+            guard let event = keep(AgentEvent(time: time, .alarm(AlarmReport(alarm)))) else {
+                tell(.finished(alarm: alarm.number))
+                continue
+            }
+            events.append((event, alarm.number))
         }
         perform(machine.recalled(events, isAll: isAll))
     }
@@ -103,20 +111,33 @@ final class HookShell {
         perform(machine.settled(alarm))
     }
 
-    /// False: there is no room for the event.
+    /// False: there is no room for the event. Such an event may come again.
     @discardableResult
     private func run(for change: AgentEvent.Change, alarm: UInt64?) -> Bool {
-        let id = keep(AgentEvent(time: context.systemTime.milliseconds, change))
+        guard let id = keep(AgentEvent(time: context.systemTime.milliseconds, change)) else {
+            // No hook will ever be able to run for it.
+            if let alarm { tell(.finished(alarm: alarm)) }
+            return true
+        }
         let (isTaken, actions) = machine.happened(id, alarm: alarm)
         if !isTaken { events[id] = nil }
         perform(actions)
         return isTaken
     }
 
-    private func keep(_ event: AgentEvent) -> HookMachine.EventID {
+    /// Nil for an event that cannot be written as JSON: a hook that got anything else would act on what did not happen.
+    private func keep(_ event: AgentEvent) -> HookMachine.EventID? {
+        let text: String
+        do {
+            text = try encode(event).description + "\n"
+        } catch {
+            machine.couldNotEncode()
+            complain(
+                "no hook is run for an event of the kind '\(event.kind)', which cannot be written as JSON: \(error)")
+            return nil
+        }
         let id = nextEvent
         nextEvent += 1
-        let text = ((try? JSONValue(encoding: event)) ?? [:]).description + "\n"
         events[id] = (event.kind, Array(text.utf8))
         return id
     }

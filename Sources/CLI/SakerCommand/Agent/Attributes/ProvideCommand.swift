@@ -73,9 +73,7 @@ extension AttributesCommand {
                     throw error
                 }
                 answer = ProvidedAttributes(request: asked.request, attributes: lines.newest)
-                if isJSON {
-                    Console.print((try? JSONValue(encoding: asked))?.description ?? "")
-                }
+                if isJSON { Console.print(try JSONValue(encoding: asked).description) }
                 // Each message is shown once, because the agent sends it with every point.
                 for (value, text) in zip(asked.ignored, AttributeText.ignored(asked.ignored))
                 where told.insert(value.key).inserted {
