@@ -133,6 +133,68 @@ struct CallbackSendingTests {
         await receiver.close()
     }
 
+    /// A store that does not do what sending needs, while the test says so.
+    private struct BrokenStore: StoreDecorator {
+        let inner: any TrackStore
+        let broken: Broken
+
+        final class Broken: Sendable {
+            let call = Mutex<String?>(nil)
+            func check(_ name: String) throws(TrackStoreError) {
+                if call.withLock({ $0 == name }) { throw TrackStoreError(.failed, "the disk is gone") }
+            }
+        }
+
+        func dueCallbacks(at now: Timestamp, limit: Int) async throws(TrackStoreError) -> [ServiceID] {
+            try broken.check("due")
+            return try await inner.dueCallbacks(at: now, limit: limit)
+        }
+
+        func claimCallbacks(
+            of service: ServiceID, by sender: Int64, at now: Timestamp, through end: Timestamp, limit: Int
+        ) async throws(TrackStoreError) -> CallbackClaim? {
+            try broken.check("claim")
+            return try await inner.claimCallbacks(of: service, by: sender, at: now, through: end, limit: limit)
+        }
+
+        func settleCallbacks(
+            _ settlement: CallbackSettlement, by sender: Int64
+        ) async throws(TrackStoreError) -> Bool {
+            try broken.check("settle")
+            return try await inner.settleCallbacks(settlement, by: sender)
+        }
+    }
+
+    /// The operator's URL works: it is not blamed for this server's own store.
+    @Test(arguments: ["due", "claim", "settle"]) func anErrorOfTheStoreIsNamedAsOne(call: String) async throws {
+        let receiver = try await CallbackReceiver()
+        let service = try await service(receiver)
+        try await alarms(1...1, in: service)
+        let (lines, broken, counters) = (RecordedLines(), BrokenStore.Broken(), counters)
+        broken.call.withLock { $0 = call }
+        let sending = CallbackSending(
+            store: BrokenStore(inner: store, broken: broken), client: client(), counters: counters,
+            logger: lines.logger, now: { [clock] in clock.now }, look: .milliseconds(5))
+        let work = Task { await sending.work() }
+        _ = try await eventually { lines.all.isEmpty ? nil : true }
+        broken.call.withLock { $0 = nil }
+        // The claim of a settlement that failed ends by itself, and what is held back is tried again.
+        _ = try await eventually {
+            clock.move(by: 60_000)
+            return counters.counts.taken == 1 ? true : nil
+        }
+        _ = try await eventually { lines.all.count >= 2 ? true : nil }
+        work.cancel()
+        await work.value
+        #expect(lines.texts.count == 2, "\(lines.texts)")
+        #expect(lines.texts.first?.contains("this server's own store refuses") == true)
+        #expect(lines.all.first?.metadata["reason"] == "the disk is gone")
+        #expect(lines.all.first?.metadata["service"] == (call == "due" ? nil : "\(service.rawValue)"))
+        #expect(lines.texts.last?.contains("the store allows again") == true)
+        #expect(!lines.texts.contains { $0.contains("the operator's URL takes") })
+        await receiver.close()
+    }
+
     @Test func aServerThatHangsIsAFailure() async throws {
         let receiver = try await CallbackReceiver { _, _ in .hang }
         let service = try await service(receiver)

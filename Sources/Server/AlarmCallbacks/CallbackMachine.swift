@@ -8,10 +8,15 @@ package struct CallbackMachine: Hashable, Sendable {
         /// The service's URL takes no alarms any more, and why.
         case failing(String)
         case working
+        /// The store does not give the alarms, or does not take what became of them, and why. No URL has anything to do with it.
+        case storeFailing(String)
+        case storeWorking
     }
 
     private var underWay: Set<ServiceID> = []
     private var failing: Set<ServiceID> = []
+    /// Services for which the store refuses what sending needs; nil: it does not say which services are due.
+    private var storeFailing: Set<ServiceID?> = []
     /// The queue of these cannot be read: they are left alone until then.
     private var held: [ServiceID: Timestamp] = [:]
     private var last: ServiceID?
@@ -38,6 +43,16 @@ package struct CallbackMachine: Hashable, Sendable {
     /// The store could not give the alarms of a service.
     package mutating func hold(_ service: ServiceID, at now: Timestamp) {
         held[service] = now.adding(milliseconds: CallbackRules.retry)
+    }
+
+    /// The store has refused what sending for a service needs; nil: what all need.
+    package mutating func storeFailed(_ reason: String, of service: ServiceID?) -> News? {
+        storeFailing.insert(service).inserted ? .storeFailing(reason) : nil
+    }
+
+    /// The store has done it.
+    package mutating func storeWorked(of service: ServiceID?) -> News? {
+        storeFailing.remove(service) == nil ? nil : .storeWorking
     }
 
     /// Returns what an answer changes.

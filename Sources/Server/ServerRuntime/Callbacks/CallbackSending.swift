@@ -34,12 +34,24 @@ final class CallbackSending: Service {
     func work() async {
         await withDiscardingTaskGroup { group in
             while !Task.isCancelled {
-                let due = (try? await store.dueCallbacks(at: now(), limit: CallbackRules.lookedAt)) ?? []
+                let due = await due()
                 for service in machine.withLock({ $0.begin(due, at: now()) }) {
                     group.addTask { await self.serve(service) }
                 }
                 try? await Task.sleep(for: look)
             }
+        }
+    }
+
+    /// None while the store does not say.
+    private func due() async -> [ServiceID] {
+        do throws(TrackStoreError) {
+            let due = try await store.dueCallbacks(at: now(), limit: CallbackRules.lookedAt)
+            tell(machine.withLock { $0.storeWorked(of: nil) }, of: nil)
+            return due
+        } catch {
+            tell(machine.withLock { $0.storeFailed(error.detail, of: nil) }, of: nil)
+            return []
         }
     }
 
@@ -50,7 +62,7 @@ final class CallbackSending: Service {
                 guard try await sendSome(of: service) else { return }
             } catch {
                 machine.withLock { $0.hold(service, at: now()) }
-                tell(.failed("the store: \(error.detail)"), of: service)
+                tell(machine.withLock { $0.storeFailed(error.detail, of: service) }, of: service)
                 return
             }
         }
@@ -71,6 +83,7 @@ final class CallbackSending: Service {
         }
         let settlement = CallbackMachine.settlement(of: claim, in: service, answer, at: now())
         let isOurs = try await settle(settlement)
+        tell(machine.withLock { $0.storeWorked(of: service) }, of: service)
         note(answer, settlement, isOurs)
         return answer == .taken
     }
@@ -100,7 +113,7 @@ final class CallbackSending: Service {
                 counts.givenUpAlarms += ended
             }
         }
-        tell(answer, of: settlement.service)
+        tell(machine.withLock { $0.note(answer, of: settlement.service) }, of: settlement.service)
         guard answer != .taken, ended > 0 else { return }
         logger.warning(
             "alarms are given up, which the operator's URL did not take for ten minutes; the history has them",
@@ -110,19 +123,25 @@ final class CallbackSending: Service {
             ])
     }
 
-    private func tell(_ answer: CallbackAnswer, of service: ServiceID) {
-        switch machine.withLock({ $0.note(answer, of: service) }) {
+    /// `service` nil: it is of no service.
+    private func tell(_ news: CallbackMachine.News?, of service: ServiceID?) {
+        var fields: Logger.Metadata = [:]
+        if let service { fields["service"] = "\(service.rawValue)" }
+        switch news {
         case .failing(let reason):
-            logger.warning(
-                "the operator's URL takes no alarms",
-                metadata: [
-                    "service": "\(service.rawValue)", "reason": "\(reason)",
-                    "message_id": "\(MessageID.callbacksFailing)",
-                ])
+            fields["reason"] = "\(reason)"
+            fields["message_id"] = "\(MessageID.callbacksFailing)"
+            logger.warning("the operator's URL takes no alarms", metadata: fields)
         case .working:
-            logger.notice(
-                "the operator's URL takes alarms again",
-                metadata: ["service": "\(service.rawValue)", "message_id": "\(MessageID.callbacksWorking)"])
+            fields["message_id"] = "\(MessageID.callbacksWorking)"
+            logger.notice("the operator's URL takes alarms again", metadata: fields)
+        case .storeFailing(let reason):
+            fields["reason"] = "\(reason)"
+            logger.error(
+                "alarms are not sent to operators' URLs: this server's own store refuses what sending needs",
+                metadata: fields)
+        case .storeWorking:
+            logger.notice("the store allows again to send alarms to operators' URLs", metadata: fields)
         case nil: break
         }
     }

@@ -86,7 +86,8 @@ package struct ServerRuntime: Sendable {
         do throws(TrackStoreError) {
             problem = try await store.sealAll() ?? store.protection.problem
         } catch {
-            problem = error.detail
+            logger.error("the store cannot be asked for its signing keys", metadata: ["reason": "\(error.detail)"])
+            return
         }
         guard let problem else { return }
         logger.error(
