@@ -89,7 +89,7 @@ import TrackModel
         }
         // Two far places in turn are no flight.
         let swings = try (0..<60).map { try point(Self.start + $0 * 10, 0, Double($0 % 2) * 2500 / 111_195) }
-        for (cap, kept) in [(899.0, Int64(30)), (901, 60)] {
+        for (cap, kept) in [(899.0, Int64(30)), (904, 60)] {
             let bench = try await bench(swings, AnalysisOptions(speedCap: cap))
             let answer = try await bench.get("track/gettrack", range("is_processed=1&explain=1&process_option="))
             let dropped = answer["dropped"]?["excursion"]?.integerValue ?? 0
@@ -103,7 +103,10 @@ import TrackModel
     }
 
     @Test func aGapWithoutARouteIsAsLongAsTheOperatorReckons() async throws {
-        let gap = try [0, 1, 600, 601].map { try point(Self.start + $0, Double($0) * 20 / 111_195, 0, speed: 2000) }
+        // A degree of latitude at the equator has 110,574.39 m.
+        let gap = try [0, 1, 600, 601].map {
+            try point(Self.start + $0, Double($0) * 20 / 110_574.39, 0, speed: 2000)
+        }
         for (factor, metres) in [(1.0, 12_020.0), (1.3, 40 + 599 * 20 * 1.3)] {
             let bench = try await bench(gap, AnalysisOptions(supplementFactor: factor))
             for processed in ["", "&is_processed=1"] {

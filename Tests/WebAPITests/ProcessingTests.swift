@@ -155,10 +155,10 @@ import TrackTestKit
     }
 
     @Test func aStepIsTooFastForAWalk() async throws {
-        // 1 m/s, and one point 40 m off: a car may have been there.
+        // 1 m/s, and one point 24 m off: a car may have been there.
         let bench = try await bench(
             try (0..<20).map {
-                try point(Self.start + Int64($0), $0 == 10 ? 40 / 111_195 : 0, Double($0) / 111_195, accuracy: 30)
+                try point(Self.start + Int64($0), $0 == 10 ? 24 / 111_195 : 0, Double($0) / 111_195, accuracy: 30)
             })
         func strays(_ mode: String) async throws -> JSONValue? {
             let option = "is_processed=1&explain=1&process_option=transport_mode=\(mode)"

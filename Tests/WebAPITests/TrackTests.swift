@@ -29,7 +29,7 @@ struct TrackTests {
             to: APIRequest(method: "GET", target: "/api/v3/track/gettrack?ak=\(Bench.key)&service_id=1&\(range(10))"))
         #expect(
             String(decoding: response.body, as: UTF8.self)
-                == "{\"status\":0,\"message\":\"成功\",\"total\":2,\"size\":2,\"distance\":111.1951,\"toll_distance\":0,"
+                == "{\"status\":0,\"message\":\"成功\",\"total\":2,\"size\":2,\"distance\":111.3195,\"toll_distance\":0,"
                 + "\"start_point\":{\"loc_time\":1772670000,\"longitude\":0,\"latitude\":0,\"coord_type\":\"wgs84\"},"
                 + "\"end_point\":{\"loc_time\":1772670010,\"longitude\":0.001,\"latitude\":0,\"coord_type\":\"wgs84\"},"
                 + "\"points\":[{\"loc_time\":1772670000,\"longitude\":0,\"latitude\":0,\"coord_type\":\"wgs84\",\"speed\":36,"
@@ -61,7 +61,7 @@ struct TrackTests {
         func times(_ query: String) async throws -> [Int64] {
             let answer = try await bench.get("track/gettrack", "\(range())&\(query)")
             #expect(answer["total"] == .integer(7))
-            #expect(answer["distance"] == .double(667.1705))
+            #expect(answer["distance"] == .double(667.9169))
             return answer["points"]?.items.compactMap { $0["loc_time"]?.doubleValue }.map {
                 (Int64($0) - Self.start) / 10
             }
@@ -142,8 +142,8 @@ struct TrackTests {
                 try point(Self.start + 30, 0, 0.003),
             ])
         let answer = try await bench.get("track/gettrack", "\(range())&low_speed_threshold=10")
-        #expect(answer["distance"] == .double(333.5852))
-        #expect(answer["low_speed_distance"] == .double(111.1951))
+        #expect(answer["distance"] == .double(333.9585))
+        #expect(answer["low_speed_distance"] == .double(111.3195))
         #expect(try await bench.get("track/gettrack", range())["low_speed_distance"] == nil)
     }
 
