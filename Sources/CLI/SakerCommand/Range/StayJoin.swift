@@ -9,7 +9,7 @@ import JSON
 struct StayJoin {
     /// Seconds that make a stay.
     let least: Int64
-    /// Metres from the place of the stay.
+    /// Metres: the radius of the circle of the stay.
     let within: Double
     let parameters: [(String, String)]
     let rule: RangeRule
@@ -124,12 +124,12 @@ struct StayJoin {
             || (isFirst && known.isOpenAtEnd && stay.isOpenAtStart && stay.start == known.end)
     }
 
-    /// The first two that are at one place.
+    /// The first two that one circle can hold.
     private func near(_ before: [Span], _ after: [Span]) -> (Span, Span)? {
         for first in before {
             for second in after {
                 guard let place = first.place, let other = second.place,
-                    SurfaceDistance.between(place, other) <= within
+                    SurfaceDistance.between(place, other) <= 2 * within
                 else { continue }
                 return (first, second)
             }

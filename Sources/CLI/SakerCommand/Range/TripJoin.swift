@@ -12,6 +12,8 @@ struct TripJoin {
     private static let stay: Int64 = 600
     /// Metres of the stays between trips.
     private static let reach = 50.0
+    /// Metres: a circle that holds what is within ``reach`` of a place at one of its edges.
+    private static let circle = "25"
 
     let parameters: [(String, String)]
     let rule: RangeRule
@@ -90,7 +92,7 @@ struct TripJoin {
         // Without a point after it, the track ends with the trip.
         guard let next = try await EdgePoint.first(from: part.upperBound + 1, through: end, rule, ask) else { return }
         closeLast()
-        let answer = try await ask("analysis/staypoint", part, [("stay_time", "1"), ("stay_radius", "50")])
+        let answer = try await ask("analysis/staypoint", part, [("stay_time", "1"), ("stay_radius", Self.circle)])
         guard let trip = found.last, let stay = answer["stay_points"]?.arrayValue?.last.map(Span.init),
             stay.isOpenAtEnd,
             stay.start > trip.start, stay.start < trip.end, let place = stay.place,
@@ -107,7 +109,7 @@ struct TripJoin {
         guard let last = try await EdgePoint.last(from: begin, through: trip.start - 1, rule, ask),
             trip.start - last.time > rule.lead
         else { return }
-        let answer = try await ask("analysis/staypoint", part, [("stay_time", "1"), ("stay_radius", "50")])
+        let answer = try await ask("analysis/staypoint", part, [("stay_time", "1"), ("stay_radius", Self.circle)])
         guard let stay = answer["stay_points"]?.arrayValue?.first.map(Span.init), stay.isOpenAtStart,
             stay.start == trip.start, stay.end < trip.end, let place = stay.place,
             SurfaceDistance.between(place, Degrees(latitude: last.latitude, longitude: last.longitude))
